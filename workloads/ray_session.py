@@ -1,0 +1,151 @@
+"""The Ray session of this process: opened once per style, quiet, and closed without a trace.
+
+Owns `ray.init`, the environment variables of each style and the end of a run's actors. The actors and the
+calls are the workloads' own.
+"""
+
+import atexit
+import logging
+import os
+import shutil
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import psutil
+import ray
+from ray.exceptions import ObjectStoreFullError, OutOfDiskError, RayTaskError
+
+from workloads.parameter import ParameterError, unknown
+from workloads.probe import Probe
+
+# One thread per worker in the numeric libraries; the other backends run under the same limit.
+THREAD_LIMITS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+# No prompt, no report home, no advice on our console: true of every style.
+QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+
+STYLES: dict[str, dict[str, str]] = {
+    # As a user starts Ray: every default of Ray's own.
+    "paper": {},
+    # As Ray's documentation advises: workers at the driver's priority, reports that nobody reads turned off.
+    # The last two make an overflowing object store an error: neither spilling nor a silent move to the disk.
+    "tuned": {
+        "RAY_worker_niceness": "0",
+        "RAY_task_events_report_interval_ms": "0",
+        "RAY_enable_metrics_collection": "0",
+        "RAY_metrics_report_interval_ms": "0",
+        "RAY_automatic_object_spilling_enabled": "0",
+        "RAY_local_fs_capacity_threshold": "0.0",
+    },
+}
+# The part of the free memory that a tuned session's object store may fill: the processes need the rest.
+STORE_SHARE = 0.6
+
+
+class StoreOverflowError(RuntimeError):
+    """The object store of a tuned session is too small for the run: it would have continued on disk."""
+
+
+@dataclass(frozen=True)
+class _Open:
+    """The session that is open, and what to put back when it closes."""
+
+    style: str
+    startup_ns: int
+    directory: str
+    saved_environment: dict[str, str | None]
+
+
+# Ray has at most one session per process, so there is one here.
+_open: _Open | None = None
+
+
+class Session:
+    """The part of a session that one run uses."""
+
+    def __init__(self) -> None:
+        self._actors: list[Any] = []
+
+    def keep(self, actors: Iterable[Any]) -> list[Any]:
+        """The actors as a list; they are killed when the run ends."""
+        kept = list(actors)
+        self._actors += kept
+        return kept
+
+    def end(self) -> None:
+        """Kill the actors of this run."""
+        for actor in self._actors:
+            ray.kill(actor)
+
+
+@contextmanager
+def session(style: str, probe: Probe) -> Iterator[Session]:
+    """The session of a style for the length of a run and its actors; Ray itself stays open for the next run.
+
+    Raises ParameterError for an unknown style, StoreOverflowError when a tuned run's object store is full.
+    """
+    start(style, probe)
+    run = Session()
+    try:
+        yield run
+    except (ObjectStoreFullError, OutOfDiskError, RayTaskError) as error:
+        cause = error.cause if isinstance(error, RayTaskError) else error
+        if not isinstance(cause, ObjectStoreFullError | OutOfDiskError):
+            raise
+        raise StoreOverflowError(
+            "Ray's object store is full; use fewer actors, smaller objects, or a machine with more memory"
+        ) from error
+    finally:
+        run.end()
+
+
+def start(style: str, probe: Probe) -> None:
+    """Open Ray in a style unless it is open in that style, and charge its start to the probe either way."""
+    global _open
+    if style not in STYLES:
+        raise ParameterError(unknown("style", style, STYLES))
+    if _open is not None and _open.style == style:
+        probe.charge_startup(_open.startup_ns)
+        return
+    stop()
+    began_ns = time.perf_counter_ns()
+    saved = _set_environment(THREAD_LIMITS | QUIET | STYLES[style])
+    ray.init(
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level=logging.ERROR,
+        object_store_memory=_store_bytes() if style == "tuned" else None,
+    )
+    directory = ray._private.worker.global_worker.node.get_session_dir_path()  # type: ignore[union-attr]
+    _open = _Open(style, time.perf_counter_ns() - began_ns, directory, saved)
+    atexit.register(stop)
+
+
+def stop() -> None:
+    """Close the session if one is open: its processes, shared memory, directory and environment variables."""
+    global _open
+    if _open is None:
+        return
+    closing, _open = _open, None
+    atexit.unregister(stop)
+    ray.shutdown()
+    shutil.rmtree(closing.directory, ignore_errors=True)
+    for name, value in closing.saved_environment.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+def _set_environment(variables: dict[str, str]) -> dict[str, str | None]:
+    saved = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    return saved
+
+
+def _store_bytes() -> int:
+    free_bytes = min(psutil.virtual_memory().available, shutil.disk_usage("/dev/shm").free)
+    return int(free_bytes * STORE_SHARE)
