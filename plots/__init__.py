@@ -1,0 +1,1 @@
+"""Figures drawn from measurement rows. Owns their look; imports nothing of the suite that made the rows."""
