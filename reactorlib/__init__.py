@@ -1,0 +1,77 @@
+"""reactorlib: the reactor model in plain Python, compiled to straight-line schedules, with one deterministic result."""
+
+from reactorlib.connections import connect, interleaved
+from reactorlib.context import (
+    check_deadline,
+    current_tag,
+    logical_elapsed,
+    logical_time,
+    physical_elapsed,
+    physical_time,
+    request_stop,
+)
+from reactorlib.elaboration import elaborate
+from reactorlib.elements import (
+    Input,
+    LogicalAction,
+    Mode,
+    Output,
+    PhysicalAction,
+    State,
+    Timer,
+    history,
+    reset,
+    shutdown,
+    startup,
+)
+from reactorlib.errors import EffectError, ElaborationError, ReactionError, ReactorError, RunError, WorkerError
+from reactorlib.program import Program
+from reactorlib.reactor import Bank, Reactor, reaction
+from reactorlib.runtime import RunResult, run
+from reactorlib.tag import HOUR, MINUTE, MSEC, NSEC, SEC, USEC, Tag
+from reactorlib.trace import Span, TraceRecord
+
+__all__ = [
+    "HOUR",
+    "MINUTE",
+    "MSEC",
+    "NSEC",
+    "SEC",
+    "USEC",
+    "Bank",
+    "EffectError",
+    "ElaborationError",
+    "Input",
+    "LogicalAction",
+    "Mode",
+    "Output",
+    "PhysicalAction",
+    "Program",
+    "Reactor",
+    "ReactorError",
+    "ReactionError",
+    "RunError",
+    "RunResult",
+    "Span",
+    "State",
+    "Tag",
+    "Timer",
+    "TraceRecord",
+    "WorkerError",
+    "check_deadline",
+    "connect",
+    "current_tag",
+    "elaborate",
+    "history",
+    "interleaved",
+    "logical_elapsed",
+    "logical_time",
+    "physical_elapsed",
+    "physical_time",
+    "reaction",
+    "request_stop",
+    "reset",
+    "run",
+    "shutdown",
+    "startup",
+]

@@ -1,0 +1,82 @@
+"""The objects of one run: a reader for every cell, an event for every trigger, the arguments of every reaction.
+
+Made anew for each run; reactions are bound when they first run, so that a large program pays for what it uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from reactorlib.cells import ActionHandle, Event, ModeHandle, Multiport, Reader, TracedWriter, Writer
+from reactorlib.program import Argument, Cell, Program
+
+Schedule = Callable[[Event, int, Any], None]
+
+
+class Binding:
+    """Cells and calls of one run of `program`.
+
+    `schedule_logical`, `schedule_physical` and `switch` are what the handles call; `note` is where traced
+    writers put what they set, None without a trace.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        schedule_logical: Schedule,
+        schedule_physical: Schedule,
+        switch: Callable[[int, bool], None],
+        note: Callable[[tuple[str, Any]], None] | None,
+    ) -> None:
+        self.program = program
+        self._schedule = {"logical": schedule_logical, "physical": schedule_physical}
+        self._switch = switch
+        self._note = note
+        self.cells: dict[Cell, Reader] = {}
+        self.events: list[Event] = []
+        for index, trigger in enumerate(program.triggers):
+            event = Event(trigger.path, index, trigger)
+            self.events.append(event)
+            self.cells[trigger.cell] = event
+        self._bodies: dict[int, tuple[Callable[..., None], tuple[Any, ...]]] = {}
+
+    def cell(self, number: Cell) -> Reader:
+        """The reader of a cell."""
+        found = self.cells.get(number)
+        if found is None:
+            found = self.cells[number] = Reader(self.program.cell_path(number))
+        return found
+
+    def call(self, reaction: int) -> tuple[Callable[..., None], tuple[Any, ...]]:
+        """The bound method of a reaction and its arguments."""
+        found = self._bodies.get(reaction)
+        if found is None:
+            record = self.program.reactions[reaction]
+            method = record.declaration.body.__get__(record.instance.reactor)
+            found = self._bodies[reaction] = method, tuple(self._argument(a) for a in record.arguments)
+        return found
+
+    def handler(self, reaction: int) -> Callable[..., None]:
+        """What runs instead when the deadline of a reaction is missed."""
+        record = self.program.reactions[reaction]
+        handler = record.declaration.handler
+        return _nothing if handler is None else handler.__get__(record.instance.reactor)
+
+    def _argument(self, argument: Argument) -> Any:
+        if argument.kind == "switch":
+            return ModeHandle(argument.mode, argument.history, self._switch)
+        if argument.kind == "schedule":
+            event = self.cells[argument.cells[0]]
+            assert isinstance(event, Event)
+            return ActionHandle(event, self._schedule[event.trigger.kind])
+        readers = [self.cell(number) for number in argument.cells]
+        ends: list[Any] = [self._writer(r) for r in readers] if argument.kind == "set" else list(readers)
+        return Multiport(ends) if argument.multi else ends[0]
+
+    def _writer(self, cell: Reader) -> Writer:
+        return Writer(cell) if self._note is None else TracedWriter(cell, self._note)
+
+
+def _nothing(*arguments: object) -> None:
+    """A missed deadline without a handler: the reaction does not run."""

@@ -1,0 +1,151 @@
+"""What holds values during a run, and what reactions are given of it: the right to read, to set, to schedule.
+
+A reader is the value itself, a writer is the right to set it: two objects, so that a reaction can only set
+what it declared, without a check on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from reactorlib.errors import EffectError, ReactorError
+from reactorlib.tag import time_fault
+
+
+class Reader:
+    """One value: `value` is the last one (None before the first), `is_present` holds at this tag only."""
+
+    __slots__ = ("is_present", "path", "value")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.value: Any = None
+        self.is_present = False
+
+    def set(self, value: object) -> None:
+        raise EffectError(self.path, "set()")
+
+    def schedule(self, extra_delay: int = 0, value: object = None) -> None:
+        raise EffectError(self.path, "schedule()")
+
+    def __repr__(self) -> str:
+        return f"<{self.path} {'=' if self.is_present else 'absent, was'} {self.value!r}>"
+
+
+class Writer:
+    """The right to set one value."""
+
+    __slots__ = ("_cell",)
+
+    def __init__(self, cell: Reader) -> None:
+        self._cell = cell
+
+    def set(self, value: Any) -> None:
+        cell = self._cell
+        cell.value = value
+        cell.is_present = True
+
+    @property
+    def value(self) -> Any:
+        return self._cell.value
+
+    @property
+    def is_present(self) -> bool:
+        return self._cell.is_present
+
+    def allocate(self, shape: int | tuple[int, ...], dtype: Any = float) -> Any:
+        """An uninitialised NumPy array of this shape and dtype, to fill and then set."""
+        import numpy
+
+        return numpy.empty(shape, dtype)
+
+    def __repr__(self) -> str:
+        return repr(self._cell)
+
+
+class TracedWriter(Writer):
+    """A writer that notes what it sets: (path, value) in order."""
+
+    __slots__ = ("_note",)
+
+    def __init__(self, cell: Reader, note: Callable[[tuple[str, Any]], None]) -> None:
+        super().__init__(cell)
+        self._note = note
+
+    def set(self, value: Any) -> None:
+        cell = self._cell
+        cell.value = value
+        cell.is_present = True
+        self._note((cell.path, value))
+
+
+class Multiport(tuple[Any, ...]):
+    """The channels of a multiport: a tuple of readers or writers; present if any channel is."""
+
+    __slots__ = ()
+
+    @property
+    def is_present(self) -> bool:
+        return any(channel.is_present for channel in self)
+
+    @property
+    def value(self) -> list[Any]:
+        return [channel.value for channel in self]
+
+    def set(self, value: object) -> None:
+        raise ReactorError(f"a multiport is set channel by channel: write port[i].set(...), got set({value!r})")
+
+
+class Event(Reader):
+    """The cell of a trigger: what the event queue carries. `schedule_alone` runs a tag with no other event."""
+
+    __slots__ = ("index", "mode", "schedule_alone", "seen", "trigger")
+
+    def __init__(self, path: str, index: int, trigger: Any) -> None:
+        super().__init__(path)
+        self.index = index
+        self.trigger = trigger
+        self.mode = trigger.mode
+        self.schedule_alone: Callable[..., Any] | None = None
+        self.seen = 0
+
+
+class ActionHandle:
+    """The right to schedule one action; reads it too where the reaction does."""
+
+    __slots__ = ("_event", "_schedule")
+
+    def __init__(self, event: Event, schedule: Callable[[Event, int, Any], None]) -> None:
+        self._event = event
+        self._schedule = schedule
+
+    def schedule(self, extra_delay: int = 0, value: Any = None) -> None:
+        if extra_delay.__class__ is not int or extra_delay < 0:
+            raise ReactorError(f"{self._event.path}.schedule(): {time_fault(extra_delay, 'extra_delay')}")
+        self._schedule(self._event, extra_delay, value)
+
+    @property
+    def value(self) -> Any:
+        return self._event.value
+
+    @property
+    def is_present(self) -> bool:
+        return self._event.is_present
+
+    def __repr__(self) -> str:
+        return repr(self._event)
+
+
+class ModeHandle:
+    """The right to switch to one mode, by reset or history."""
+
+    __slots__ = ("_history", "_mode", "_switch")
+
+    def __init__(self, mode: int, history: bool, switch: Callable[[int, bool], None]) -> None:
+        self._mode = mode
+        self._history = history
+        self._switch = switch
+
+    def set(self) -> None:
+        self._switch(self._mode, self._history)

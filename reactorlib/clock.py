@@ -1,0 +1,58 @@
+"""Physical time, and waiting for it: interruptible from any thread and from a signal handler, never without limit."""
+
+from __future__ import annotations
+
+import select
+import socket
+import time
+from typing import Protocol
+
+LONGEST_WAIT_NS = 500_000_000  # one sleep; waiting longer is waiting again
+
+
+class Clock(Protocol):
+    """What the tag loop needs of time, so that a test can put a scripted clock in its place."""
+
+    def now(self) -> int: ...
+    def wait(self, until: int) -> None: ...
+    def wake(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class PhysicalClock:
+    """Nanoseconds since the epoch that never run backwards, and a wait that `wake` ends at once."""
+
+    def __init__(self) -> None:
+        # Wall-clock time at the start, then the monotonic clock: setting the wall clock does not bend a run.
+        self._offset = time.time_ns() - time.monotonic_ns()
+        self._reading, self._writing = socket.socketpair()
+        self._reading.setblocking(False)
+        self._writing.setblocking(False)
+
+    def now(self) -> int:
+        return time.monotonic_ns() + self._offset
+
+    def wait(self, until: int) -> None:
+        """Sleep until physical time `until` (ns), or `wake`, or half a second: the caller looks again."""
+        left = min(until - self.now(), LONGEST_WAIT_NS)
+        if left <= 0:
+            return
+        ready, _, _ = select.select([self._reading], [], [], left / 1e9)
+        if ready:
+            try:
+                self._reading.recv(4096)
+            except BlockingIOError:  # spurious: nothing to take
+                pass
+
+    def wake(self) -> None:
+        """End the current wait, or the next one. Safe in threads and signal handlers: one byte into a socket."""
+        try:
+            self._writing.send(b"\0")
+        except BlockingIOError:  # a full socket wakes just as well
+            pass
+        except OSError:  # the run is over: a closed socket object refuses, it never reaches a reused descriptor
+            pass
+
+    def close(self) -> None:
+        self._reading.close()
+        self._writing.close()

@@ -1,0 +1,296 @@
+"""Writes the schedule of a tag as Python source: one straight line of calls, checks only where something is uncertain.
+
+A schedule is `schedule(time, soon)`: it marks its events present, runs what follows in the order of the
+program, puts delayed values into `soon` (the next microstep) or the queue, clears what may be present and
+returns True when the run ends with this tag.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from reactorlib.errors import ReactorError
+from reactorlib.plan import Plan, Reach, Step
+from reactorlib.program import Cell, Program, ReactionInstance
+from reactorlib.tag import format_ns
+
+LOOP_FROM = 32  # so many alike steps in a row become a loop over rows: shorter code, the same order
+CHECKS = 32  # so many presence checks stand in one condition; more are a call
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """What a name in the source stands for; the binder turns it into the object of a run."""
+
+    kind: str  # cell, call, handler, argument, mode, event, rows, cells
+    index: Any = None
+    part: int = 0
+
+
+@dataclass
+class Source:
+    """The text of one schedule, what its names mean, and which reaction each line runs."""
+
+    name: str
+    stops: bool
+    lines: list[str] = field(default_factory=list)
+    names: dict[str, Ref] = field(default_factory=dict)
+    reaction_at: dict[int, int] = field(default_factory=dict)
+    known: dict[Ref, str] = field(default_factory=dict)
+
+    def name_of(self, ref: Ref, wish: str) -> str:
+        """The identifier of an object: readable, unique in this schedule."""
+        found = self.known.get(ref)
+        if found is None:
+            base = re.sub(r"\W+", "_", wish).strip("_") or "it"
+            found, suffix = base, 1
+            while found in self.names or found in RESERVED:
+                suffix += 1
+                found = f"{base}_{suffix}"
+            self.names[found] = ref
+            self.known[ref] = found
+        return found
+
+    def add(self, line: str, indent: int = 1, reaction: int | None = None) -> None:
+        self.lines.append("    " * indent + line)
+        if reaction is not None:
+            self.reaction_at[len(self.lines)] = reaction
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines) + "\n"
+
+
+RESERVED = frozenset(
+    "schedule time soon later now started due record writes clock deepcopy any_present switch physical index react "
+    "condition cell context and or if for in not is return True False None def pass lambda class from import".split()
+)
+
+
+class Compiler:
+    """Writes schedules for one program; `traced` records each reaction that runs."""
+
+    def __init__(self, program: Program, reach: Reach, traced: bool) -> None:
+        self.program = program
+        self.reach = reach
+        self.traced = traced
+
+    def write(self, plan: Plan) -> Source:
+        """The source of the schedule for a plan."""
+        out = Source("schedule of " + self._title(plan), plan.stops)
+        out.add("def schedule(time, soon):", 0)
+        self._events(out, plan)
+        steps = iter(plan.steps)
+        level = None
+        for shape, group in groupby(steps, key=self._shape):
+            alike = list(group)
+            node = alike[0].node
+            if self.program.order.level[node] != level:
+                level = self.program.order.level[node]
+                out.add(f"# level {level}")
+            if shape is not None and len(alike) >= LOOP_FROM:
+                self._loop(out, alike)
+            else:
+                for step in alike:
+                    self._step(out, step)
+        self._captures(out, plan)
+        self._clear(out, plan)
+        if plan.switches:
+            out.add("switch(time, soon)")
+        out.add("return True" if plan.stops else "return False")
+        return out
+
+    def _title(self, plan: Plan) -> str:
+        paths = [self.program.triggers[index].path for index in plan.events]
+        shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+        return f"{self.program.cls.__name__} ({shown})"
+
+    def _cell(self, out: Source, cell: Cell) -> str:
+        return out.name_of(Ref("cell", cell), _tail(self.program.cell_path(cell)))
+
+    # What happens before the reactions
+
+    def _events(self, out: Source, plan: Plan) -> None:
+        for index in plan.events:
+            trigger = self.program.triggers[index]
+            out.add(f"{self._cell(out, trigger.cell)}.is_present = True")
+            if trigger.kind == "timer" and trigger.period:
+                event = out.name_of(Ref("event", index), _tail(trigger.path))
+                out.add(f"later(time + {trigger.period}, {event}, None)  # every {format_ns(trigger.period)}")
+
+    # Reactions
+
+    def _shape(self, step: Step) -> Any:
+        """Steps with equal shapes are alike but for their objects; None: stands alone."""
+        reaction = self.reach.reaction(step.node)
+        if reaction is None or reaction.deadline is not None or reaction.mode is not None or len(step.conditions) > 1:
+            return None
+        return reaction.declaration, len(reaction.arguments), len(step.conditions), self.program.order.level[step.node]
+
+    def _loop(self, out: Source, steps: Sequence[Step]) -> None:
+        """`for react, request, reply in rows: react(request, reply)`."""
+        first = self.program.reactions[steps[0].node]
+        names = [_identifier(argument.path) for argument in first.arguments]
+        arguments = [f"{name}_{i}" if names.count(name) > 1 or name in RESERVED else name
+                     for i, name in enumerate(names)]  # fmt: skip
+        checked = bool(steps[0].conditions)
+        columns = ["index", *(["condition"] if checked else []), "react", *arguments]
+        last = self.program.reactions[steps[-1].node]
+        rows = out.name_of(Ref("rows", tuple(steps)), _tail(_without_index(first.path)) + "_rows")
+        out.add(f"for {', '.join(columns)} in {rows}:  # {first.path} to {last.path}")
+        indent = 2
+        if checked:
+            out.add("if condition.is_present:", indent)
+            indent += 1
+        self._invoke(out, f"react({', '.join(arguments)})", "index", indent, None)
+
+    def _step(self, out: Source, step: Step) -> None:
+        reaction = self.reach.reaction(step.node)
+        guard = self._guard(out, step, reaction)
+        indent = 1
+        if guard:
+            out.add(f"if {guard}:")
+            indent = 2
+        if reaction is None:
+            forward = self.reach.forward(step.node)
+            source, target = self._cell(out, forward.source), self._cell(out, forward.target)
+            out.add(f"{target}.value = {f'deepcopy({source}.value)' if forward.copy else f'{source}.value'}", indent)
+            out.add(f"{target}.is_present = True", indent)
+            return
+        name = _tail(reaction.path)
+        arguments = ", ".join(self._argument(out, reaction, part) for part in range(len(reaction.arguments)))
+        react = out.name_of(Ref("call", reaction.index), name)
+        if reaction.deadline is None:
+            self._invoke(out, f"{react}({arguments})", str(reaction.index), indent, reaction.index)
+        else:
+            self._with_deadline(out, reaction, react, arguments, indent)
+
+    def _with_deadline(self, out: Source, reaction: ReactionInstance, react: str, arguments: str, indent: int) -> None:
+        late = out.name_of(Ref("handler", reaction.index), _tail(reaction.path) + "_late")
+        index = reaction.index
+        if reaction.deadline == 0:  # by definition missed, however fast the clock
+            self._invoke(out, f"{late}({arguments})", str(index), indent, index)
+            return
+        out.add(f"context.due = due = started + time + {reaction.deadline}  # {format_ns(reaction.deadline or 0)}",
+                indent)  # fmt: skip
+        self._invoke(out, f"({late} if physical() > due else {react})({arguments})", str(index), indent, index)
+        out.add("context.due = None", indent)
+
+    def _invoke(self, out: Source, call: str, index: str, indent: int, reaction: int | None) -> None:
+        if self.traced:
+            out.add("now = clock()", indent)
+        out.add(call, indent, reaction)
+        if self.traced:
+            out.add(f"record({index}, now)", indent)
+
+    def _argument(self, out: Source, reaction: ReactionInstance, part: int) -> str:
+        argument = reaction.arguments[part]
+        if argument.kind == "read" and not argument.multi:
+            return self._cell(out, argument.cells[0])
+        suffix = {"set": "_out", "schedule": "_action", "switch": "_mode", "read": ""}[argument.kind]
+        return out.name_of(Ref("argument", reaction.index, part), _tail(argument.path) + suffix)
+
+    def _guard(self, out: Source, step: Step, reaction: ReactionInstance | None) -> str:
+        present = self._present(out, step.conditions)
+        mode = reaction.mode if reaction is not None else self.reach.forward(step.node).mode
+        if mode is None:
+            return present
+        state = out.name_of(Ref("mode", mode), _tail(self.program.modes[mode].path) + "_mode")
+        if out.stops and reaction is not None and self.reach.hears_shutdown(reaction):
+            return f"{state}.entered"
+        return f"{state}.active" + (f" and ({present})" if present else "")
+
+    def _present(self, out: Source, cells: Sequence[Cell]) -> str:
+        if len(cells) > CHECKS:
+            return f"any_present({out.name_of(Ref('cells', tuple(cells)), _tail(self.program.cell_path(cells[0])))})"
+        return " or ".join(f"{self._cell(out, cell)}.is_present" for cell in cells)
+
+    # What happens after the reactions
+
+    def _captures(self, out: Source, plan: Plan) -> None:
+        events = {self.program.triggers[index].cell for index in plan.events}
+        for index in plan.captures:
+            trigger = self.program.triggers[index]
+            assert trigger.source is not None
+            source = self._cell(out, trigger.source)
+            event = out.name_of(Ref("event", index), _tail(trigger.path) + "_delayed")
+            guards = [] if trigger.source in events else [f"{source}.is_present"]
+            if trigger.mode is not None:
+                state = out.name_of(Ref("mode", trigger.mode), _tail(self.program.modes[trigger.mode].path) + "_mode")
+                guards.insert(0, f"{state}.active")
+            if guards:
+                out.add(f"if {' and '.join(guards)}:")
+            if trigger.kind == "physical delay":
+                line = f"physical_connection({event}, {source}.value)"
+            elif trigger.delay:
+                line = f"later(time + {trigger.delay}, {event}, {source}.value)  # after {format_ns(trigger.delay)}"
+            else:
+                line = f"soon[{event}] = {source}.value"
+            out.add(line, 2 if guards else 1)
+
+    def _clear(self, out: Source, plan: Plan) -> None:
+        if len(plan.cleared) > 4 * CHECKS:
+            cells = out.name_of(Ref("cells", plan.cleared), "may_be_present")
+            out.add(f"for cell in {cells}:")
+            out.add("cell.is_present = False", 2)
+            return
+        for cell in plan.cleared:
+            out.add(f"{self._cell(out, cell)}.is_present = False")
+
+
+def _tail(path: str) -> str:
+    """A path without the top-level reactor: Main.hub.step -> hub.step."""
+    return path.partition(".")[2] or path
+
+
+def _identifier(path: str) -> str:
+    name = re.sub(r"\W+", "_", path.rpartition(".")[2]).strip("_")
+    return name if name.isidentifier() else f"a_{name}"
+
+
+def _without_index(path: str) -> str:
+    return re.sub(r"\[\d+\]", "", path)
+
+
+class _Loader:
+    """Lets tracebacks show the source of a schedule for as long as its namespace lives."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def get_source(self, name: str) -> str:
+        return self._text
+
+
+def load(source: Source, objects: dict[str, Any]) -> Callable[..., Any]:
+    """Compile a schedule with the objects that its names stand for."""
+    text = source.text
+    code = compile(text, source.name, "exec")
+    namespace: dict[str, Any] = {**objects, "__name__": source.name, "__loader__": _Loader(text)}
+    exec(code, namespace)
+    schedule: Callable[..., Any] = namespace["schedule"]
+    return schedule
+
+
+def triggers_named(program: Program, names: Iterable[str]) -> list[int]:
+    """The triggers with these paths; a reactor's path may leave out the top-level reactor's name."""
+    known: dict[str, int] = {}
+    for index, trigger in enumerate(program.triggers):
+        known.setdefault(_tail(trigger.path), index)
+        known[trigger.path] = index
+    chosen = []
+    for name in names:
+        if name not in known:
+            raise ReactorError(f"{name!r} triggers nothing here: one of {', '.join(sorted(known)[:12])}")
+        chosen.append(known[name])
+    return chosen
+
+
+def source_of(program: Program, triggers: Iterable[str]) -> str:
+    """The source text of the schedule for triggers given by path."""
+    reach = Reach(program)
+    return Compiler(program, reach, traced=False).write(reach.plan(triggers_named(program, triggers))).text

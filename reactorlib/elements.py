@@ -1,0 +1,319 @@
+"""What a reactor class declares in its body: ports, timers, actions, modes, state. Declarations only; nothing runs here."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any, Generic, Literal, TypeVar
+
+T = TypeVar("T")
+
+Policy = Literal["defer", "drop", "replace", "update"]
+POLICIES: tuple[str, ...] = ("defer", "drop", "replace", "update")
+
+# What is declared with a number may also be declared with the name of a constructor parameter or with a
+# function of constructor parameters (its argument names are theirs), evaluated when the reactor is made.
+Expression = int | str | Callable[..., int]
+
+
+class _Declaring(threading.local):
+    """The mode whose `with` block is open, in a class body or in a constructor."""
+
+    mode: Any = None
+
+
+declaring = _Declaring()
+
+
+class Element:
+    """Anything a reactor class declares by name. `name` is the attribute it was assigned to."""
+
+    kind = "element"
+
+    def __init__(self) -> None:
+        self.name = ""
+        self.mode: Mode | None = declaring.mode
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        if not self.name:
+            self.name = name
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.name}>" if self.name else f"<{self.kind}>"
+
+
+class Port(Element, Generic[T]):
+    """What Input and Output share: a name, an optional width, and, inside reactions, a value.
+
+    In a reaction an argument that is read offers `value` (of type T; the last one set, None before the
+    first) and `is_present` (at this tag); one that is an effect also offers `set`. A multiport is indexed,
+    iterated and measured with `len()`.
+    """
+
+    value: T
+    is_present: bool
+
+    def __init__(self, width: Expression | None = None) -> None:
+        super().__init__()
+        self.width = width
+
+    def set(self, value: T) -> None:
+        """Give the port a value at this tag. The last one set wins."""
+        raise TypeError(f"{self!r} is a declaration: a reaction that lists it in effects= is given the port to set")
+
+    def __getitem__(self, channel: int) -> Port[T]:
+        raise TypeError(f"{self!r} is a declaration: use the port that the reaction or self gives")
+
+    def __iter__(self) -> Iterator[Port[T]]:
+        raise TypeError(f"{self!r} is a declaration: use the port that the reaction or self gives")
+
+    def __len__(self) -> int:
+        raise TypeError(f"{self!r} is a declaration: use the port that the reaction or self gives")
+
+    def __bool__(self) -> bool:
+        return True
+
+
+class Input(Port[T]):
+    """An input port carrying values of type T; `width=` makes it a multiport.
+
+    `width` is an integer, the name of a constructor parameter or a function of constructor parameters.
+    With `mutable=True` the reader gets its own deep copy.
+
+    >>> from reactorlib import Reactor, reaction
+    >>> class Adder(Reactor):
+    ...     terms = Input[int](width="n")
+    ...     def __init__(self, n: int = 2):
+    ...         pass
+    ...     @reaction(terms)
+    ...     def add(self, terms):
+    ...         print(sum(term.value for term in terms))
+    """
+
+    kind = "input"
+
+    def __init__(self, width: Expression | None = None, mutable: bool = False) -> None:
+        super().__init__(width)
+        self.mutable = mutable
+
+
+class Output(Port[T]):
+    """An output port carrying values of type T; `width=` makes it a multiport.
+
+    >>> from reactorlib import Reactor, Output, reaction, run, startup
+    >>> class Source(Reactor):
+    ...     out = Output[str]()
+    ...     @reaction(startup, effects=out)
+    ...     def begin(self, out):
+    ...         out.set("hello")
+    ...         print(out.value, out.is_present)
+    >>> result = run(Source)
+    hello True
+    """
+
+    kind = "output"
+
+    def allocate(self, shape: int | tuple[int, ...], dtype: Any = float) -> Any:
+        """A writable NumPy array to fill and pass to `set`: on `processes` it lies in shared memory already.
+
+        `shape` and `dtype` are NumPy's; the content is undefined until written.
+        """
+        raise TypeError(f"{self!r} is a declaration: a reaction that lists it in effects= is given the port")
+
+
+class Timer(Element):
+    """Fires at `offset`, then every `period` (ns); with no period, once.
+
+    >>> from reactorlib import MSEC, Reactor, reaction, run
+    >>> class Clock(Reactor):
+    ...     tick = Timer(offset=0, period=10 * MSEC)
+    ...     @reaction(tick)
+    ...     def beat(self, tick):
+    ...         print("tick")
+    >>> result = run(Clock, timeout=20 * MSEC, fast=True)
+    tick
+    tick
+    tick
+    """
+
+    kind = "timer"
+    is_present: bool
+
+    def __init__(self, offset: Expression = 0, period: Expression | None = None) -> None:
+        super().__init__()
+        self.offset = offset
+        self.period = period
+
+
+class Action(Element, Generic[T]):
+    """What logical and physical actions share: an event that a reaction schedules for later."""
+
+    value: T
+    is_present: bool
+
+    def __init__(
+        self, min_delay: Expression = 0, min_spacing: Expression | None = None, policy: Policy = "defer"
+    ) -> None:
+        super().__init__()
+        self.min_delay = min_delay
+        self.min_spacing = min_spacing
+        self.policy = policy
+
+    def schedule(self, extra_delay: int = 0, value: T | None = None) -> None:
+        """Make the action occur `extra_delay` ns (plus its minimum delay) after now, carrying `value`."""
+        raise TypeError(f"{self!r} is a declaration: a reaction that lists it in effects= is given the action")
+
+
+class LogicalAction(Action[T]):
+    """An action in logical time: tag = now + min_delay + extra_delay; a total of 0 is the next microstep.
+
+    `min_delay` and `min_spacing` are in ns. Two events closer than `min_spacing` are settled by `policy`:
+    `defer` moves the later one, `drop` forgets it, `replace` gives the pending one its value, `update`
+    puts it in place of the pending one.
+
+    >>> from reactorlib import LogicalAction, MSEC, Reactor, current_tag, reaction, run, startup
+    >>> class Echo(Reactor):
+    ...     again = LogicalAction[str](min_delay=5 * MSEC)
+    ...     @reaction(startup, effects=again)
+    ...     def begin(self, again):
+    ...         again.schedule(value="hello")
+    ...     @reaction(again)
+    ...     def reply(self, again):
+    ...         print(again.value, current_tag())
+    >>> result = run(Echo, fast=True)
+    hello (5 ms, 0)
+    """
+
+    kind = "logical action"
+
+
+class PhysicalAction(Action[T]):
+    """An action from outside: any thread may schedule it; its tag is the physical time, or just after now.
+
+    >>> import threading
+    >>> from reactorlib import PhysicalAction, Reactor, reaction, request_stop, run, startup
+    >>> class Listener(Reactor):
+    ...     message = PhysicalAction[str]()
+    ...     @reaction(startup, effects=message)
+    ...     def begin(self, message):
+    ...         threading.Thread(target=message.schedule, kwargs={"value": "hello"}).start()
+    ...     @reaction(message)
+    ...     def hear(self, message):
+    ...         print(message.value)
+    ...         request_stop()
+    >>> result = run(Listener)
+    hello
+    """
+
+    kind = "physical action"
+
+
+class State(Element, Generic[T]):
+    """A plain attribute with an initial value; with `reset=True` a reset entry of its mode restores it.
+
+    A callable initial value is called for each reactor.
+
+    >>> from reactorlib import Reactor, State, reaction, run, startup
+    >>> class Counter(Reactor):
+    ...     count = State(41)
+    ...     @reaction(startup)
+    ...     def begin(self):
+    ...         self.count += 1
+    ...         print(self.count)
+    >>> result = run(Counter)
+    42
+    """
+
+    kind = "state"
+
+    def __init__(self, initial: T | Callable[[], T], reset: bool = False) -> None:
+        super().__init__()
+        self.initial = initial
+        self.reset = reset
+
+    def __get__(self, instance: object, owner: type) -> T:
+        return self  # type: ignore[return-value]  # on the class; instances have their own attribute
+
+
+class Mode(Element):
+    """A mode of a modal reactor. What is declared in its `with` block exists only while it is active.
+
+    >>> from reactorlib import MSEC, Mode, Reactor, Timer, reaction, reset, run
+    >>> class Blinker(Reactor):
+    ...     off, on = Mode(initial=True), Mode()
+    ...     with off:
+    ...         wait = Timer(1 * MSEC)
+    ...         @reaction(wait, effects=reset(on))
+    ...         def light(self, wait, on):
+    ...             print("on")
+    ...             on.set()
+    ...     with on:
+    ...         hold = Timer(2 * MSEC)
+    ...         @reaction(hold, effects=reset(off))
+    ...         def dark(self, hold, off):
+    ...             print("off")
+    ...             off.set()
+    >>> result = run(Blinker, timeout=5 * MSEC, fast=True)
+    on
+    off
+    on
+    """
+
+    kind = "mode"
+
+    def __init__(self, initial: bool = False) -> None:
+        super().__init__()
+        self.initial = initial
+
+    def set(self) -> None:
+        """Switch to this mode at the end of this tag."""
+        raise TypeError(f"{self!r} is a declaration: a reaction that lists it in effects= is given the mode to set")
+
+    def __enter__(self) -> Mode:
+        if declaring.mode is not None:
+            raise TypeError("modes of one reactor do not nest: put a modal reactor inside the mode instead")
+        declaring.mode = self
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        declaring.mode = None
+
+
+class Transition:
+    """An effect that switches to `mode`: by reset or by history."""
+
+    def __init__(self, mode: Mode | str, history: bool) -> None:
+        self.mode = mode
+        self.history = history
+
+
+class Signal:
+    """`startup`, `shutdown` and `reset`: triggers that every reactor has."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class _Reset(Signal):
+    def __call__(self, mode: Mode | str) -> Transition:
+        """The effect of switching to `mode` anew: its timers restart, its pending events are dropped."""
+        return Transition(mode, history=False)
+
+
+startup = Signal("startup")
+shutdown = Signal("shutdown")
+reset = _Reset("reset")
+
+
+def history(mode: Mode | str) -> Transition:
+    """The effect of switching to `mode` as it was left: its events resume with the delays that remained.
+
+    >>> from reactorlib import Mode, history
+    >>> history(Mode()).history
+    True
+    """
+    return Transition(mode, history=True)

@@ -1,0 +1,94 @@
+"""What can go wrong, as types: the user's program and the run. A fault of this library is never one of these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reactorlib.tag import Tag
+
+
+class ReactorError(Exception):
+    """The base of every error that reactorlib raises on purpose.
+
+    >>> issubclass(ElaborationError, ReactorError)
+    True
+    """
+
+
+class ElaborationError(ReactorError):
+    """Every static fault of a program, found in one pass before the run starts.
+
+    `faults` holds one line or block of text for each, with the full paths of the elements involved.
+
+    >>> print(ElaborationError(["Main.a: width must be positive", "Main.b: no such port"]))
+    2 faults in the program:
+      1. Main.a: width must be positive
+      2. Main.b: no such port
+    """
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        self.faults = tuple(faults)
+        if len(self.faults) == 1:
+            text = self.faults[0]
+        else:
+            lines = [f"{len(self.faults)} faults in the program:"]
+            lines += [f"  {number}. {fault}" for number, fault in enumerate(self.faults, 1)]
+            text = "\n".join(lines)
+        super().__init__(text)
+
+    def __reduce__(self) -> tuple[type[ElaborationError], tuple[tuple[str, ...]]]:
+        return type(self), (self.faults,)
+
+
+class ReactionError(ReactorError):
+    """A reaction raised. The original exception is the `__cause__`.
+
+    `reactor` is the path of the reactor, `reaction` the name of the reaction, `tag` when it happened.
+
+    >>> print(ReactionError("Main.hub", "collect", Tag(0, 3), ValueError("no reply")))
+    Main.hub.collect raised ValueError at tag (0 ns, 3): no reply
+    """
+
+    def __init__(self, reactor: str, reaction: str, tag: Tag, cause: BaseException) -> None:
+        self.reactor = reactor
+        self.reaction = reaction
+        self.tag = tag
+        super().__init__(f"{reactor}.{reaction} raised {type(cause).__name__} at tag {tag}: {cause}")
+        self.__cause__ = cause
+
+    def __reduce__(self) -> tuple[type[ReactionError], tuple[str, str, Tag, BaseException | None]]:
+        return type(self), (self.reactor, self.reaction, self.tag, self.__cause__)  # type: ignore[return-value]
+
+
+class EffectError(ReactorError):
+    """A reaction set a port or scheduled an action that it did not declare as an effect.
+
+    >>> raise EffectError("Main.out", "set()")
+    Traceback (most recent call last):
+    ...
+    reactorlib.errors.EffectError: Main.out.set() by a reaction that does not list it in effects=
+    """
+
+    def __init__(self, element: str, call: str) -> None:
+        self.element = element
+        self.call = call
+        super().__init__(f"{element}.{call} by a reaction that does not list it in effects=")
+
+    def __reduce__(self) -> tuple[type[EffectError], tuple[str, str]]:
+        return type(self), (self.element, self.call)
+
+
+class RunError(ReactorError):
+    """`run` or a function of a running program was called in a way that makes no sense.
+
+    >>> from reactorlib import Reactor, run
+    >>> class Hello(Reactor): ...
+    >>> run(Hello, timeout=-1)
+    Traceback (most recent call last):
+    ...
+    reactorlib.errors.RunError: timeout must not be negative, got -1 ns
+    """
+
+
+class WorkerError(ReactorError):
+    """A worker of a parallel executor died, or a value could not travel between workers."""

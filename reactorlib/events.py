@@ -1,0 +1,149 @@
+"""The event queue: what is due at which tag. At one tag a trigger has at most one event.
+
+Times wait in a heap of integers; the microsteps of one time are a list of dictionaries {event: value}.
+`soon` is the next microstep of the current time, where nearly all events of an `after=0` loop go: a
+schedule writes into it directly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heapify, heappop, heappush
+from typing import Any
+
+from reactorlib.cells import Event
+
+Step = dict[Event, Any]
+
+
+class Queue:
+    """Pending events. `time` (ns since the start of the run) and `microstep` are the current tag."""
+
+    __slots__ = ("_last", "_steps", "_times", "ahead", "microstep", "soon", "time")
+
+    def __init__(self) -> None:
+        self.time = 0
+        self.microstep = -1
+        self.soon: Step = {}  # due at (time, microstep + 1)
+        self.ahead: list[Step] = []  # due at (time, microstep + 2) and after
+        self._times: list[int] = []
+        self._steps: dict[int, list[Step]] = {}  # of each time in _times
+        # For actions with min_spacing: the tag last scheduled, and the last one before it that was handled.
+        self._last: dict[Event, tuple[tuple[int, int] | None, tuple[int, int] | None]] = {}
+
+    def next_time(self) -> int | None:
+        """The time of the next event: the current one while microsteps are pending; None when there is none."""
+        if self.soon or self.ahead:
+            return self.time
+        return self._times[0] if self._times else None
+
+    def pop(self) -> Step:
+        """Advance to the next tag and give its events. Only called while `next_time()` is not None."""
+        step = self.soon
+        if step:
+            self.microstep += 1
+        else:
+            if self.ahead:
+                self.microstep += 1
+            else:
+                self.time = heappop(self._times)
+                self.microstep = -1
+                self.ahead = self._steps.pop(self.time)
+            while not step:  # microsteps from which every event was taken back
+                step = self.ahead.pop(0)
+                self.microstep += 1
+        self.soon = self.ahead.pop(0) if self.ahead else {}
+        return step
+
+    def at(self, time: int, event: Event, value: Any) -> None:
+        """Put an event at `time`, microstep 0, or at its next free microstep; at the current time after now."""
+        self._place(time, 0, event, value)
+
+    def _place(self, time: int, microstep: int, event: Event, value: Any) -> tuple[int, int]:
+        """Put an event at the first microstep from `microstep` on at which it has none yet."""
+        if time <= self.time and self.microstep >= 0:
+            time, first, steps = self.time, self.microstep + 1, self.ahead
+            if event not in self.soon and microstep <= first:
+                self.soon[event] = value
+                return time, first
+            first += 1
+        else:
+            first = 0
+            found = self._steps.get(time)
+            if found is None:
+                heappush(self._times, time)
+                found = self._steps[time] = [{}]
+            steps = found
+        at = max(0, microstep - first)
+        while at < len(steps) and event in steps[at]:
+            at += 1
+        while at >= len(steps):
+            steps.append({})
+        steps[at][event] = value
+        return time, first + at
+
+    def schedule(self, event: Event, extra_delay: int, value: Any) -> None:
+        """A logical action: now + minimum delay + extra delay, the next microstep when that is now."""
+        self.schedule_at(event, self.time + event.trigger.delay + extra_delay, value)
+
+    def schedule_at(self, event: Event, time: int, value: Any) -> None:
+        """An action at `time`, or just after now when that is past, as its minimum spacing allows."""
+        if event.trigger.min_spacing:
+            self._schedule_spaced(event, time, value)
+        else:
+            self._place(time, 0, event, value)
+
+    def _schedule_spaced(self, event: Event, time: int, value: Any) -> None:
+        """Minimum spacing counts from the event scheduled last; the policy settles what comes too early.
+
+        `update` takes the pending event back, so that its spacing counts from the one handled last.
+        """
+        trigger = event.trigger
+        last, handled = self._last.get(event, (None, None))
+        if last is not None and last <= (self.time, self.microstep):
+            handled = last
+        if last is not None and time < last[0] + trigger.min_spacing:
+            if trigger.policy == "drop":
+                return
+            if last is not handled and trigger.policy == "replace":
+                self._step_at(*last)[event] = value
+                return
+            if last is not handled and trigger.policy == "update":
+                self._take_back(event, last)
+                time = time if handled is None else max(time, handled[0] + trigger.min_spacing)
+            else:
+                time = last[0] + trigger.min_spacing
+        self._last[event] = self._place(time, 0, event, value), handled
+
+    def _step_at(self, time: int, microstep: int) -> Step:
+        if time == self.time:
+            ahead = microstep - self.microstep - 1
+            return self.soon if ahead == 0 else self.ahead[ahead - 1]
+        return self._steps[time][microstep]
+
+    def _take_back(self, event: Event, tag: tuple[int, int]) -> None:
+        del self._step_at(*tag)[event]
+        self._tidy(tag[0])
+
+    def extract(self, wanted: Callable[[Event], bool]) -> list[tuple[int, int, Event, Any]]:
+        """Take out all pending events that are wanted: (ns from now, microsteps from now, event, value)."""
+        taken: list[tuple[int, int, Event, Any]] = []
+        for ahead, step in enumerate([self.soon, *self.ahead], 1):
+            taken += [(0, ahead, event, step.pop(event)) for event in list(step) if wanted(event)]
+        self._tidy(self.time)
+        for time, steps in list(self._steps.items()):
+            for microstep, step in enumerate(steps):
+                pending = [event for event in step if wanted(event)]
+                taken += [(time - self.time, microstep, event, step.pop(event)) for event in pending]
+            self._tidy(time)
+        return taken
+
+    def _tidy(self, time: int) -> None:
+        """No empty microstep may stand last: a time without events must not be visited."""
+        steps = self.ahead if time == self.time else self._steps[time]
+        while steps and not steps[-1]:
+            steps.pop()
+        if time != self.time and not steps:
+            del self._steps[time]
+            self._times.remove(time)
+            heapify(self._times)

@@ -1,0 +1,325 @@
+"""Reactor, Bank and reaction: how a class becomes instances. Faults are collected here and reported by `elaborate`."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Generic, ParamSpec, TypeVar, overload
+
+from reactorlib.connections import Ports
+from reactorlib.elements import Action, Element, Expression, Mode, Port, Signal, State, Timer, Transition, declaring
+from reactorlib.errors import ElaborationError, ReactorError
+from reactorlib.instance import (
+    Bound,
+    BoundAction,
+    BoundMode,
+    BoundPort,
+    BoundTimer,
+    Instance,
+    building,
+    instance_of,
+)
+from reactorlib.tag import time_fault
+
+P = ParamSpec("P")
+R = TypeVar("R", bound="Reactor")
+Named = Element | Signal | str
+Effect = Element | Transition | str
+
+
+class Reaction(Generic[P]):
+    """One reaction as a class declares it: what triggers it, what it reads, what it may change."""
+
+    def __init__(
+        self,
+        body: Callable[P, None],
+        triggers: tuple[Named, ...],
+        uses: tuple[Named, ...],
+        effects: tuple[Effect, ...],
+        deadline: Expression | None,
+    ) -> None:
+        self.body = body
+        self.name = body.__name__
+        self.triggers = triggers
+        self.uses = uses
+        self.effects = effects
+        self.deadline = deadline
+        self.handler: Callable[P, None] | None = None
+        self.mode: Mode | None = declaring.mode
+        self.where = f"{body.__code__.co_filename}:{body.__code__.co_firstlineno}"
+        self.__doc__ = body.__doc__
+
+    def missed(self, handler: Callable[P, None]) -> Callable[P, None]:
+        """Decorate the method that runs instead of the body when the deadline is missed. Same arguments."""
+        self.handler = handler
+        return handler
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else self.body.__get__(instance, owner)
+
+    def __repr__(self) -> str:
+        return f"<reaction {self.name}>"
+
+
+def reaction(
+    *triggers: Named,
+    uses: Named | Iterable[Named] = (),
+    effects: Effect | Iterable[Effect] = (),
+    deadline: Expression | None = None,
+) -> Callable[[Callable[P, None]], Reaction[P]]:
+    """Make a method a reaction, run at most once at each tag at which a trigger is present.
+
+    `triggers`, `uses` (read without triggering) and `effects` (ports set, actions scheduled, modes entered)
+    are elements of the class, or strings such as "worker.out" for the port of a contained reactor. They
+    are the method's arguments, in that order; `startup`, `shutdown` and `reset` trigger and are not passed.
+    `deadline` is in ns: when physical time is later than the tag by more than that, the method decorated
+    with `.missed` runs instead.
+
+    >>> from reactorlib import Input, LogicalAction, MSEC, Output, Reactor, reaction, run, startup
+    >>> class Sensor(Reactor):
+    ...     sample = LogicalAction[int]()
+    ...     @reaction(startup, effects=sample)
+    ...     def begin(self, sample):
+    ...         sample.schedule(5 * MSEC, value=3)
+    ...     @reaction(sample, deadline=0)
+    ...     def act(self, sample):
+    ...         print("in time")
+    ...     @act.missed
+    ...     def late(self, sample):
+    ...         print("too late for", sample.value)
+    >>> result = run(Sensor, fast=True)
+    too late for 3
+    """
+
+    def declare(body: Callable[P, None]) -> Reaction[P]:
+        if not inspect.isfunction(body):
+            raise TypeError(f"@reaction decorates a method, got {body!r}")
+        return Reaction(body, triggers, _tuple(uses), _tuple(effects), deadline)
+
+    if len(triggers) == 1 and inspect.isfunction(triggers[0]):
+        raise TypeError("@reaction needs its triggers: write @reaction(startup) or @reaction(some_input)")
+    return declare
+
+
+def _tuple(given: Any) -> tuple[Any, ...]:
+    return (given,) if isinstance(given, Element | Signal | Transition | str) else tuple(given)
+
+
+class _Declarations:
+    """What a class declares, base classes first: read once per class."""
+
+    def __init__(self, cls: type) -> None:
+        elements: dict[str, Element] = {}
+        reactions: dict[str, Reaction[Any]] = {}
+        self.faults: list[str] = []
+        for klass in reversed(cls.__mro__):
+            for name, declared in vars(klass).items():
+                if isinstance(declared, Element):
+                    elements[name] = declared
+                elif isinstance(declared, Reaction):
+                    reactions[name] = declared
+                elif name in reactions:
+                    self.faults.append(
+                        f"{cls.__name__}.{name} overrides a reaction with something that is none: decorate it"
+                    )
+        self.elements = elements
+        self.reactions = tuple(reactions.values())
+        self.signature = inspect.signature(cls.__init__)
+        self.plain = self.signature.parameters.keys() <= {"self", "args", "kwargs"}
+
+
+_declarations: dict[type, _Declarations] = {}
+
+
+def declarations_of(cls: type) -> _Declarations:
+    """The declarations of a reactor class, cached."""
+    found = _declarations.get(cls)
+    if found is None:
+        found = _declarations[cls] = _Declarations(cls)
+    return found
+
+
+class _ReactorType(type):
+    """Makes instances: binds the declared elements first, so that the constructor can connect them."""
+
+    def __call__(cls: type[R], *args: Any, **kwargs: Any) -> R:
+        declared = declarations_of(cls)
+        parent = building.stack[-1] if building.stack else None
+        self: R = cls.__new__(cls)
+        parameters = _parameters(cls, declared, self, args, kwargs)
+        instance = Instance(self, parent, parameters, building.bank_index)
+        building.bank_index = 0
+        attributes = self.__dict__
+        attributes["__instance__"] = instance
+        attributes["bank_index"] = instance.index
+        for name, element in declared.elements.items():
+            if isinstance(element, State):
+                attributes[name] = initial_value(element)
+            else:
+                attributes[name] = instance.elements[name] = _bind(instance, name, element)
+        if parent is not None:
+            parent.children.append(instance)
+        building.stack.append(instance)
+        try:
+            cls.__init__(self, *args, **kwargs)
+        except ReactorError:
+            raise
+        except Exception as error:
+            where = ".".join(record.name for record in building.stack)
+            raise ElaborationError([f"{where}: the constructor raised {type(error).__name__}: {error}"]) from error
+        finally:
+            building.stack.pop()
+        return self
+
+
+def _parameters(
+    cls: type, declared: _Declarations, self: object, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    if declared.plain:
+        return {}
+    try:
+        bound = declared.signature.bind(self, *args, **kwargs)
+    except TypeError as error:
+        where = ".".join([record.name for record in building.stack] + [cls.__name__])
+        raise ElaborationError([f"{where}{declared.signature}: {error}"]) from error
+    bound.apply_defaults()
+    parameters = dict(bound.arguments)
+    del parameters[next(iter(declared.signature.parameters))]
+    return parameters
+
+
+def initial_value(state: State[Any]) -> Any:
+    """A fresh initial value of a State."""
+    return state.initial() if callable(state.initial) else copy.deepcopy(state.initial)
+
+
+def _bind(instance: Instance, name: str, element: Element) -> Bound:
+    if isinstance(element, Port):
+        if element.width is None:
+            return BoundPort(instance, name, element, 1, multi=False)
+        width = evaluate(instance, element.width, f"{name}: width")
+        if isinstance(width, bool) or not isinstance(width, int) or width < 1:
+            instance.faults.append(f"{{path}}.{name}: width must be a positive integer, got {width!r}")
+            width = 1
+        return BoundPort(instance, name, element, width, multi=True)
+    if isinstance(element, Timer):
+        timer = BoundTimer(instance, name, element)
+        timer.offset = duration(instance, element.offset, f"{name}: offset")
+        timer.period = duration(instance, element.period or 0, f"{name}: period")
+        return timer
+    if isinstance(element, Action):
+        action = BoundAction(instance, name, element)
+        action.min_delay = duration(instance, element.min_delay, f"{name}: min_delay")
+        action.min_spacing = duration(instance, element.min_spacing or 0, f"{name}: min_spacing")
+        return action
+    return BoundMode(instance, name, element)
+
+
+def evaluate(instance: Instance, expression: Any, what: str) -> Any:
+    """The value of an expression of constructor parameters; a fault is noted and gives None."""
+    if isinstance(expression, str):
+        if expression in instance.parameters:
+            return instance.parameters[expression]
+        instance.faults.append(f"{{path}}.{what} names no constructor parameter: {expression!r}")
+        return None
+    if callable(expression):
+        names = inspect.signature(expression).parameters
+        known = {**instance.parameters, "bank_index": instance.index}
+        missing = [name for name in names if name not in known]
+        if missing:
+            instance.faults.append(f"{{path}}.{what} uses {', '.join(missing)}: no constructor parameter")
+            return None
+        return expression(**{name: known[name] for name in names})
+    return expression
+
+
+def duration(instance: Instance, expression: Any, what: str) -> int:
+    """An expression of constructor parameters that must be a time in ns; a fault is noted and gives 0."""
+    before = len(instance.faults)
+    value = evaluate(instance, expression, what)
+    fault = time_fault(value, what) if len(instance.faults) == before else None
+    if fault is not None:
+        instance.faults.append(f"{{path}}.{fault}")
+        return 0
+    return value if isinstance(value, int) else 0
+
+
+class Reactor(metaclass=_ReactorType):
+    """The base of every reactor class. It reserves no attribute but `bank_index`.
+
+    >>> from reactorlib import Reactor, reaction, run, startup
+    >>> class Hello(Reactor):
+    ...     @reaction(startup)
+    ...     def begin(self):
+    ...         print("hello")
+    >>> result = run(Hello)
+    hello
+    """
+
+    bank_index: int
+
+
+class Bank(Generic[R]):
+    """`width` instances of one reactor class; `bank.port` is that port of all members, for `connect`.
+
+    Members are indexed and iterated; each knows its `bank_index`. The other arguments go to each constructor.
+
+    >>> from reactorlib import Bank, Reactor, reaction, run, startup
+    >>> class Member(Reactor):
+    ...     def __init__(self, greeting: str):
+    ...         self.greeting = greeting
+    ...     @reaction(startup)
+    ...     def begin(self):
+    ...         print(self.greeting, self.bank_index)
+    >>> class Main(Reactor):
+    ...     def __init__(self):
+    ...         self.members = Bank(Member, 3, greeting="hi")
+    >>> result = run(Main)
+    hi 0
+    hi 1
+    hi 2
+    """
+
+    def __init__(self, cls: type[R], width: int, *args: Any, **kwargs: Any) -> None:
+        if not (isinstance(cls, type) and issubclass(cls, Reactor)):
+            raise ElaborationError([f"Bank takes a reactor class, got {cls!r}"])
+        if not building.stack:
+            raise ElaborationError([f"Bank({cls.__name__}, ...) belongs in the constructor of a reactor"])
+        if isinstance(width, bool) or not isinstance(width, int) or width < 1:
+            building.stack[-1].faults.append(
+                f"{{path}}: Bank({cls.__name__}, {width!r}): width must be a positive integer"
+            )
+            width = 1
+        self._members: list[R] = []
+        for index in range(width):
+            building.bank_index = index
+            self._members.append(cls(*args, **kwargs))
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __iter__(self) -> Iterator[R]:
+        return iter(self._members)
+
+    @overload
+    def __getitem__(self, index: int) -> R: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[R]: ...
+    def __getitem__(self, index: int | slice) -> R | list[R]:
+        return self._members[index]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        ports = Ports()
+        for member in self._members:
+            port = instance_of(member).elements.get(name)
+            if not isinstance(port, BoundPort):
+                kind = type(member).__name__
+                raise AttributeError(f"a bank offers the ports of its members, and {kind} has no port {name!r}")
+            ports += [(port, channel) for channel in range(port.width)]
+        return ports

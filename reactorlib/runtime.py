@@ -1,0 +1,280 @@
+"""The tag loop: next tag, wait for it, run its schedule. And the ways in which a run ends."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from reactorlib.binding import Binding
+from reactorlib.cells import Event
+from reactorlib.clock import LONGEST_WAIT_NS, Clock, PhysicalClock
+from reactorlib.context import Context, current
+from reactorlib.elaboration import elaborate
+from reactorlib.errors import ReactionError, ReactorError, RunError
+from reactorlib.events import Queue
+from reactorlib.executors.inline import Inline
+from reactorlib.modes import Modes
+from reactorlib.plan import Reach
+from reactorlib.program import Program
+from reactorlib.reactor import Reactor
+from reactorlib.tag import Tag, time_fault
+from reactorlib.trace import Recorder, Span, TraceRecord, digest_of
+
+EXECUTORS = ("inline",)
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run leaves: the last tag, and with `trace=True` the records and their digest."""
+
+    tag: Tag
+    executor: str
+    workers: int
+    trace: list[TraceRecord] | None = None
+    spans: list[Span] | None = None
+    digest: str | None = None
+
+
+def run(
+    program: type[Reactor] | Program,
+    /,
+    *,
+    timeout: int | None = None,
+    fast: bool = False,
+    keepalive: bool | None = None,
+    executor: str = "inline",
+    workers: int | None = None,
+    trace: bool = False,
+    **parameters: Any,
+) -> RunResult:
+    """Run a reactor class with these parameters, or a Program, until it ends.
+
+    `timeout` is in ns of logical time; `fast` does not wait for physical time; `keepalive` keeps an idle
+    program running (default: if it declares a physical action). Raises ElaborationError before anything
+    runs, ReactionError when a reaction raised (after the shutdown reactions of the others), RunError when
+    called in a way that makes no sense.
+
+    >>> from reactorlib import MSEC, Reactor, Timer, reaction
+    >>> class Ticker(Reactor):
+    ...     tick = Timer(0, 1 * MSEC)
+    ...     def __init__(self, word: str):
+    ...         self.word = word
+    ...     @reaction(tick)
+    ...     def show(self, tick):
+    ...         print(self.word)
+    >>> run(Ticker, word="tick", timeout=1 * MSEC, fast=True).tag
+    tick
+    tick
+    Tag(time=1000000, microstep=0)
+    """
+    if current.run is not None:
+        raise RunError("run() inside a reaction: a program cannot run another one in its own thread")
+    fault = None if timeout is None else time_fault(timeout, "timeout")
+    if fault is not None:
+        raise RunError(fault)
+    if executor not in EXECUTORS:
+        raise RunError(f"unknown executor {executor!r}: one of {', '.join(EXECUTORS)}")
+    fresh = _fresh(program, parameters)
+    one = Run(fresh, timeout=timeout, fast=fast, keepalive=keepalive, trace=trace)
+    with _stopping_on_sigterm():
+        one.run()
+    return one.result(executor, 1)
+
+
+def _fresh(program: type[Reactor] | Program, parameters: dict[str, Any]) -> Program:
+    """A program that has not run yet: its reactors are as their constructors left them."""
+    if isinstance(program, Program):
+        if parameters:
+            raise RunError(f"a Program has its parameters already, got {', '.join(parameters)}")
+        if program.root.used:
+            program = elaborate(program.cls, **program.parameters)
+    else:
+        program = elaborate(program, **parameters)
+    program.root.used = True
+    return program
+
+
+class Run:
+    """One run of one program: its queue, its clock, its cells, and the loop over tags."""
+
+    def __init__(
+        self,
+        program: Program,
+        timeout: int | None = None,
+        fast: bool = False,
+        keepalive: bool | None = None,
+        trace: bool = False,
+        clock: Clock | None = None,
+    ) -> None:
+        self.program = program
+        self.fast = fast
+        declares_physical = any(trigger.kind == "physical" for trigger in program.triggers)
+        self.keepalive = declares_physical if keepalive is None else keepalive
+        self.stop_time = timeout
+        self.clock = clock or PhysicalClock()
+        self.started = 0
+        self.queue = Queue()
+        self.context = Context()
+        self.inbox: deque[tuple[Event, int, Any]] = deque()  # physical actions, from any thread
+        self.recorder = Recorder(program, self.queue) if trace else None
+        self.modes = Modes(program, self.queue)
+        self.reach = Reach(program)
+        self.binding = Binding(
+            program,
+            self._schedule_modal if program.modes else self.queue.schedule,
+            self._schedule_physical,
+            self.modes.request,
+            self.recorder.note if self.recorder is not None else None,
+        )
+        self.modes.bind(self.binding)
+        self.executor = Inline(self)
+        self.shutdown = next(e for e in self.binding.events if e.trigger.kind == "shutdown")
+
+    # What reactions ask for
+
+    def request_stop(self) -> None:
+        """Shutdown at the next microstep, together with what is due there."""
+        self.queue.soon[self.shutdown] = None
+
+    def _schedule_modal(self, event: Event, extra_delay: int, value: Any) -> None:
+        if self.modes.is_active(event.mode):
+            self.queue.schedule(event, extra_delay, value)
+        else:
+            self.modes.hold(event, event.trigger.delay + extra_delay, value)
+
+    def _schedule_physical(self, event: Event, extra_delay: int, value: Any) -> None:
+        """From any thread: the tag is read off the clock here, the loop queues it."""
+        self.inbox.append((event, self.clock.now() - self.started + event.trigger.delay + extra_delay, value))
+        self.clock.wake()
+
+    def physical_connection(self, event: Event, value: Any) -> None:
+        """Forward a value at physical time, in the thread of the loop."""
+        self.queue.schedule_at(event, self.clock.now() - self.started + event.trigger.delay, value)
+
+    # The loop
+
+    def run(self) -> None:
+        """Run to the end. Raises ReactionError; on KeyboardInterrupt and SystemExit shutdown reactions run first."""
+        current.run = self
+        try:
+            self.started = self.clock.now()
+            self._start()
+            self._loop()
+        except BaseException as error:
+            self._end_early(error)
+        finally:
+            current.run = None
+            self.clock.close()
+
+    def _start(self) -> None:
+        for event in self.binding.events:
+            if event.mode is None and event.trigger.kind in ("startup", "timer"):
+                self.queue.at(event.trigger.delay, event, None)
+        self.modes.start()
+
+    def _loop(self) -> None:
+        queue, inbox, executor = self.queue, self.inbox, self.executor
+        while True:
+            if inbox:
+                self._receive()
+            if not queue.soon:
+                self._advance()
+            events = queue.pop()
+            if len(events) == 1:
+                event, value = events.popitem()
+                event.value = value
+                schedule = event.schedule_alone or executor.alone(event)
+            else:
+                for event, value in events.items():
+                    event.value = value
+                schedule = executor.together(events)
+            if schedule(queue.time, queue.soon):
+                return
+
+    def _receive(self) -> None:
+        """Queue what physical actions brought."""
+        while self.inbox:
+            event, time, value = self.inbox.popleft()
+            if self.modes.is_active(event.mode):
+                self.queue.schedule_at(event, time, value)
+            else:
+                self.modes.hold(event, max(0, time - self.queue.time), value)
+
+    def _advance(self) -> None:
+        """Wait until the next time with events may come; there, or at the timeout, shutdown joins them."""
+        queue = self.queue
+        while True:
+            if self.inbox:
+                self._receive()
+            due = queue.next_time()
+            if due is not None and queue.soon:
+                return
+            if due is None and not self.keepalive:
+                queue.at(queue.time, self.shutdown, None)
+                return
+            if self.stop_time is not None and (due is None or due >= self.stop_time):
+                due = self.stop_time
+            wants_wait = not self.fast or (self.keepalive and due == self.stop_time)
+            if due is None:
+                self.clock.wait(self.clock.now() + LONGEST_WAIT_NS)
+            elif wants_wait and self.clock.now() < self.started + due:
+                self.clock.wait(self.started + due)
+            else:
+                if due == self.stop_time:
+                    queue.at(due, self.shutdown, None)
+                return
+
+    # The end
+
+    def _end_early(self, error: BaseException) -> None:
+        """Run the shutdown reactions of the other reactors, then raise: a ReactionError where a reaction raised."""
+        failed = self.executor.failed(error.__traceback__)
+        tag = Tag(self.queue.time, self.queue.microstep)
+        skip = None if failed is None else self.program.reactions[failed].instance
+        self._shut_down(error, skip if isinstance(error, Exception) else None)
+        if failed is None or not isinstance(error, Exception):
+            raise error
+        reaction = self.program.reactions[failed]
+        raise ReactionError(reaction.instance.path, reaction.declaration.name, tag, error) from error
+
+    def _shut_down(self, error: BaseException, skip: Any) -> None:
+        for cell in self.binding.cells.values():
+            cell.is_present = False
+        self.context.due = None
+        try:
+            self.executor.ready.schedule([self.shutdown], self.queue.time, {}, skip)
+        except Exception as second:
+            error.add_note(f"a shutdown reaction raised too: {type(second).__name__}: {second}")
+
+    def result(self, executor: str, workers: int) -> RunResult:
+        """What the run leaves."""
+        tag = Tag(self.queue.time, self.queue.microstep)
+        if self.recorder is None:
+            return RunResult(tag, executor, workers)
+        records = self.recorder.records()
+        return RunResult(tag, executor, workers, records, self.recorder.spans(), digest_of(records))
+
+
+@contextmanager
+def _stopping_on_sigterm() -> Iterator[None]:
+    """SIGTERM ends a run like Ctrl-C, where nobody else handles it and signals can be handled at all."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+
+    def stop(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+__all__ = ["ReactorError", "Run", "RunResult", "run"]

@@ -1,0 +1,55 @@
+"""Tags and units of time: when something happens. Owns no clock and never waits."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+NSEC: Final = 1
+USEC: Final = 1_000
+MSEC: Final = 1_000_000
+SEC: Final = 1_000_000_000
+MINUTE: Final = 60 * SEC
+HOUR: Final = 60 * MINUTE
+
+
+class Tag(NamedTuple):
+    """A point in logical time, totally ordered.
+
+    `time` is in nanoseconds since the start of the run, `microstep` counts the steps at that time.
+    Everything at one tag is logically simultaneous.
+
+    >>> Tag(5 * MSEC, 0) < Tag(5 * MSEC, 1) < Tag(6 * MSEC, 0)
+    True
+    """
+
+    time: int
+    microstep: int
+
+    def __str__(self) -> str:
+        return f"({format_ns(self.time)}, {self.microstep})"
+
+
+def format_ns(time_ns: int) -> str:
+    """A time in the largest unit that keeps it whole.
+
+    >>> format_ns(1_500_000), format_ns(2_000_000_000), format_ns(0)
+    ('1500 us', '2 s', '0 ns')
+    """
+    for size, unit in ((SEC, "s"), (MSEC, "ms"), (USEC, "us")):
+        if time_ns and time_ns % size == 0:
+            return f"{time_ns // size} {unit}"
+    return f"{time_ns} ns"
+
+
+def time_fault(value: object, what: str) -> str | None:
+    """The reason why `value` is no duration in ns that `what` could be, or None if it is one.
+
+    >>> time_fault(0, "after")
+    >>> time_fault(-5, "after")
+    'after must not be negative, got -5 ns'
+    """
+    if isinstance(value, bool) or not isinstance(value, int):
+        return f"{what} must be an integer number of nanoseconds such as 5 * MSEC, got {value!r}"
+    if value < 0:
+        return f"{what} must not be negative, got {value} ns"
+    return None

@@ -1,0 +1,102 @@
+"""The record of a run: which reaction ran at which tag and what it set; its digest proves determinism."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Iterable
+from dataclasses import dataclass
+from time import perf_counter_ns
+from typing import Any, NamedTuple
+
+from reactorlib.events import Queue
+from reactorlib.program import Program
+from reactorlib.tag import Tag
+
+
+class TraceRecord(NamedTuple):
+    """One execution of a reaction: its tag (relative to the start), its path, the (port path, value) pairs it set.
+
+    >>> from reactorlib import Output, Reactor, reaction, run, startup
+    >>> class Source(Reactor):
+    ...     out = Output[int]()
+    ...     @reaction(startup, effects=out)
+    ...     def begin(self, out):
+    ...         out.set(1)
+    >>> [record] = run(Source, trace=True).trace
+    >>> record.reaction, record.writes
+    ('Source.begin', (('Source.out', 1),))
+    """
+
+    tag: Tag
+    reaction: str
+    writes: tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """When a reaction ran: physical time in ns of `perf_counter_ns`, and on which worker."""
+
+    reaction: int
+    tag: Tag
+    began_ns: int
+    ended_ns: int
+    worker: int
+
+
+class Recorder:
+    """Collects what runs. `note` is called by traced writers, `record` after each reaction."""
+
+    def __init__(self, program: Program, queue: Queue, worker: int = 0) -> None:
+        self._program = program
+        self._queue = queue
+        self._worker = worker
+        self._writes: list[tuple[str, Any]] = []
+        self._rows: list[tuple[int, int, int, tuple[tuple[str, Any], ...], int, int]] = []
+        self.note = self._writes.append
+
+    def record(self, reaction: int, began_ns: int) -> None:
+        queue, writes = self._queue, self._writes
+        row = (queue.time, queue.microstep, reaction, tuple(writes), began_ns, perf_counter_ns())
+        self._rows.append(row)
+        writes.clear()
+
+    def records(self) -> list[TraceRecord]:
+        """What ran, in order."""
+        reactions = self._program.reactions
+        return [TraceRecord(Tag(row[0], row[1]), reactions[row[2]].path, row[3]) for row in self._rows]
+
+    def spans(self) -> list[Span]:
+        """When it ran, in order."""
+        return [Span(row[2], Tag(row[0], row[1]), row[4], row[5], self._worker) for row in self._rows]
+
+
+def digest_of(records: Iterable[TraceRecord]) -> str:
+    """One line that two runs share exactly if they did the same: 32 hexadecimal digits of BLAKE2b.
+
+    >>> digest_of([]) == digest_of([TraceRecord(Tag(0, 0), "Main.begin", ())])
+    False
+    """
+    state = hashlib.blake2b(digest_size=16)
+    for record in records:
+        state.update(f"{record.tag.time} {record.tag.microstep} {record.reaction}\n".encode())
+        for path, value in record.writes:
+            state.update(path.encode() + b"=")
+            state.update(_canonical(value))
+    return state.hexdigest()
+
+
+def _canonical(value: Any) -> bytes:
+    """Bytes that equal values share, whatever process made them."""
+    if value is None or isinstance(value, bool | int | float | str | bytes):
+        return repr(value).encode()
+    if isinstance(value, tuple | list):
+        return b"(" + b",".join(_canonical(part) for part in value) + b")"
+    if isinstance(value, dict):
+        pairs = sorted((_canonical(key), _canonical(item)) for key, item in value.items())
+        return b"{" + b",".join(key + b":" + item for key, item in pairs) + b"}"
+    if hasattr(value, "tobytes") and hasattr(value, "dtype"):
+        return f"{value.dtype} {getattr(value, 'shape', ())} ".encode() + value.tobytes()
+    if hasattr(value, "detach") and hasattr(value, "numpy"):
+        return _canonical(value.detach().numpy())
+    return pickle.dumps(value, protocol=5)
