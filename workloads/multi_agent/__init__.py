@@ -1,0 +1,1 @@
+"""Traffic Junction: agents with a policy network each, on one joint observation."""

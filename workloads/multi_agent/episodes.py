@@ -1,0 +1,43 @@
+"""The hub's side of Traffic Junction: episode after episode, joint observation out and joint action in."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from workloads.multi_agent.traffic_junction import Observation, TrafficJunction
+
+
+class Episodes:
+    """Steps the environment and begins the next episode, with the next seed, where one ends.
+
+    `observation` is what every agent sees now: float32, (cars * 9 * (cars + 5),), read-only. `total_reward`
+    is the sum over all agents and steps so far, `finished` the number of episodes that ended.
+    """
+
+    def __init__(self, env: TrafficJunction, seed: int) -> None:
+        self.observation: Observation
+        self.total_reward = 0.0
+        self.finished = 0
+        self._env = env
+        self._seed = seed
+        self._reset()
+
+    def step(self, actions: Sequence[int]) -> npt.NDArray[np.float64]:
+        """Apply one action per agent and return the rewards (agents,); 0 for an agent whose car has left."""
+        env = self._env
+        # Every agent acts each round, but the environment takes actions of live agents only.
+        joint_action = dict(zip(env.possible_agents, actions, strict=True))
+        observations, by_agent, _, _, _ = env.step({agent: joint_action[agent] for agent in env.agents})
+        rewards = np.array([by_agent.get(agent, 0.0) for agent in env.possible_agents])
+        self.total_reward += float(rewards.sum())
+        if env.agents:
+            self.observation = observations[env.agents[0]]
+        else:
+            self.finished += 1
+            self._reset()
+        return rewards
+
+    def _reset(self) -> None:
+        observations, _ = self._env.reset(seed=self._seed + self.finished)
+        self.observation = observations[self._env.agents[0]]

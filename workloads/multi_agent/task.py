@@ -1,0 +1,81 @@
+"""Traffic Junction with a policy network per agent: its parameters, and the makers of the two sides.
+
+A round: the hub broadcasts the joint observation, every agent answers with an action, and the hub steps the
+environment with the joint action.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from workloads.multi_agent.episodes import Episodes
+from workloads.multi_agent.policy import make_policy
+from workloads.multi_agent.traffic_junction import VIEW_CELLS, TrafficJunction
+from workloads.parameter import parameter, validate
+from workloads.perceptron import ArgmaxPolicy
+from workloads.probe import Probe
+
+
+@dataclass(frozen=True)
+class Task:
+    """The parameters and makers of what they seed; the defaults are the paper's, who has 10 agents too."""
+
+    name: ClassVar[str] = "multi_agent"
+    metric: ClassVar[str] = "throughput"
+    unit: ClassVar[str] = "steps/s"
+
+    agents: int = parameter(4, "cars, each with its own policy network and worker", minimum=1)
+    arrival_probability: float = parameter(
+        0.5, "probability that a free entry admits a car in a step", minimum=0, maximum=1
+    )
+    episode_steps: int = parameter(100, "steps after which an episode is cut off", minimum=1)
+    rounds: int = parameter(100_000, "measured rounds, one environment step each", minimum=1)
+    warmup_rounds: int = parameter(100, "rounds before the measured ones", minimum=0)
+    seed: int = parameter(0, "seed of the first episode and of the policy networks", minimum=0)
+
+    def __post_init__(self) -> None:
+        """Check the parameters; raises ParameterError."""
+        validate(self)
+
+    @property
+    def scenario(self) -> str:
+        """The environment's name."""
+        return "TrafficJunction"
+
+    @property
+    def units_per_round(self) -> int:
+        """Environment steps per round."""
+        return 1
+
+    @property
+    def total_rounds(self) -> int:
+        """Warm-up and measured rounds."""
+        return self.warmup_rounds + self.rounds
+
+    @property
+    def features(self) -> int:
+        """Numbers in the joint observation: the views of all agents."""
+        return self.agents * VIEW_CELLS * (self.agents + 5)
+
+    def make_episodes(self) -> Episodes:
+        """The environment, at the start of its first episode."""
+        env = TrafficJunction(self.agents, self.arrival_probability, self.episode_steps)
+        return Episodes(env, self.seed)
+
+    def make_policy(self, agent: int) -> ArgmaxPolicy:
+        """The policy of an agent."""
+        return make_policy(self.features, self.seed, agent)
+
+    @staticmethod
+    def record(probe: Probe, actions: Sequence[int], rewards: npt.NDArray[np.float64]) -> None:
+        """Add a round's joint action and rewards to the digest."""
+        if probe.verifying:
+            probe.digest.add(0, np.array(actions, dtype=np.int64), rewards)
+
+    @staticmethod
+    def record_state(probe: Probe, episodes: Episodes) -> None:
+        """Report where the environment ended."""
+        probe.state(episodes.observation, episodes.total_reward, episodes.finished)

@@ -1,0 +1,1 @@
+"""Deep Q-learning on Blackjack: rollout workers, a replay buffer and a learner."""

@@ -1,0 +1,86 @@
+"""Q-learning on Blackjack: its parameters, and the three parts that every backend arranges in its own way.
+
+A round: the network's parameters go to every rollout worker, each takes `steps` epsilon-greedy steps with
+them, the replay buffer appends all transitions and hands out a minibatch, the learner takes one step on it.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from workloads.parameter import parameter, validate
+from workloads.probe import Probe
+from workloads.q_learning.learner import Learner
+from workloads.q_learning.replay import MINIBATCH_POLICIES, ReplayBuffer, Ring
+from workloads.q_learning.rollout import RolloutWorker
+
+
+@dataclass(frozen=True)
+class Task:
+    """The parameters and makers of what they seed; the defaults are the paper's, but for the sampling."""
+
+    name: ClassVar[str] = "q_learning"
+    metric: ClassVar[str] = "throughput"
+    unit: ClassVar[str] = "steps/s"
+
+    actors: int = parameter(16, "rollout workers, each with its own environment", minimum=1)
+    steps: int = parameter(100, "environment steps per worker and round", minimum=1)
+    minibatch: int = parameter(250, "transitions per learning step", minimum=1)
+    minibatch_policy: str = parameter(
+        "sample", "how a minibatch is chosen: at random, or the oldest entries", choices=MINIBATCH_POLICIES
+    )
+    capacity: int = parameter(20_000, "transitions that the replay buffer holds", minimum=1)
+    learning_rate: float = parameter(0.01, "step size of Adam", minimum=0)
+    gamma: float = parameter(0.99, "discount per step", minimum=0, maximum=1)
+    epsilon: float = parameter(0.1, "probability of a random action", minimum=0, maximum=1)
+    target_rounds: int = parameter(10, "rounds between copies to the target network", minimum=1)
+    rounds: int = parameter(1_000, "measured rounds", minimum=1)
+    warmup_rounds: int = parameter(2, "rounds before the measured ones; they train as well", minimum=0)
+    seed: int = parameter(0, "seed of environments, exploration, sampling and network", minimum=0)
+
+    def __post_init__(self) -> None:
+        """Check the parameters; raises ParameterError."""
+        validate(self)
+
+    @property
+    def scenario(self) -> str:
+        """The environment's id."""
+        return "Blackjack-v1"
+
+    @property
+    def units_per_round(self) -> int:
+        """Environment steps per round over all workers."""
+        return self.actors * self.steps
+
+    @property
+    def total_rounds(self) -> int:
+        """Warm-up and measured rounds."""
+        return self.warmup_rounds + self.rounds
+
+    def make_rollout_worker(self, index: int) -> RolloutWorker:
+        """The worker of this index."""
+        return RolloutWorker(self.seed, index, self.steps, self.epsilon)
+
+    def make_ring(self) -> Ring:
+        """The order in which a replay buffer is written and read."""
+        # Generators after the workers' own: actors for the replay buffer, actors + 1 for the learner.
+        generator = np.random.default_rng([self.seed, self.actors])
+        return Ring(self.capacity, self.minibatch, self.minibatch_policy, generator)
+
+    def make_replay_buffer(self) -> ReplayBuffer:
+        """The empty replay buffer."""
+        return ReplayBuffer(self.make_ring())
+
+    def make_learner(self) -> Learner:
+        """The learner with the initial network."""
+        generator = np.random.default_rng([self.seed, self.actors + 1])
+        return Learner(generator, self.learning_rate, self.gamma, self.target_rounds)
+
+    @staticmethod
+    def record(probe: Probe, rewards: npt.NDArray[np.float32]) -> None:
+        """Add a round's rewards (actors, steps) to the digest, one stream per worker."""
+        if probe.verifying:
+            for index, of_worker in enumerate(rewards):
+                probe.digest.add(index, of_worker)

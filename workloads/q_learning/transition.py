@@ -1,0 +1,37 @@
+"""The record of one environment step that rollout workers produce and the learner learns from."""
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from torch import Tensor
+
+FEATURES = 3  # Blackjack: the player's sum, the dealer's card, whether an ace counts as eleven
+ACTIONS = 2  # stick, hit
+
+Observation: TypeAlias = tuple[int, ...]
+# observation, action, reward, next observation, whether the episode ended there
+Transition: TypeAlias = tuple[Observation, int, float, Observation, bool]
+# The same with the observations as small tensors: the paper's representation.
+TensorTransition: TypeAlias = tuple[Tensor, int, float, Tensor, bool]
+
+TRANSITION = np.dtype(
+    [
+        ("observation", np.float32, (FEATURES,)),
+        ("action", np.int64),
+        ("reward", np.float32),
+        ("next_observation", np.float32, (FEATURES,)),
+        ("done", np.bool_),
+    ],
+    align=True,
+)
+# Transitions in one contiguous buffer: an array (n,) of dtype TRANSITION.
+Transitions: TypeAlias = npt.NDArray[Any]
+# What the replay buffer gives for a round's trajectories: a minibatch, and the rewards (actors, steps).
+Exchange: TypeAlias = tuple[Transitions, npt.NDArray[np.float32]]
+
+
+def pack(transitions: Sequence[Transition]) -> Transitions:
+    """The transitions as one array (n,) of dtype TRANSITION."""
+    return np.array(transitions, dtype=TRANSITION)
