@@ -1,0 +1,44 @@
+"""Atari sampling: the games of the Arcade Learning Environment, by short name ("Pong") or by Gymnasium id."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import ale_py
+import gymnasium
+
+from workloads.parameter import parameter
+from workloads.sampling import SamplingTask
+
+_PREFIX, _SUFFIX = "ALE/", "-v5"
+
+gymnasium.register_envs(ale_py)
+
+
+@dataclass(frozen=True)
+class Task(SamplingTask):
+    """The parameters of atari_sampling; the defaults are the paper's."""
+
+    name: ClassVar[str] = "atari_sampling"
+
+    env: str = parameter("Pong", "Atari game, such as Pong or ALE/Pong-v5")
+
+    @property
+    def scenario(self) -> str:
+        """The game's short name, or the id of an environment that has none."""
+        return self.env.removeprefix(_PREFIX).removesuffix(_SUFFIX)
+
+    @property
+    def environment_id(self) -> str:
+        """The id that Gymnasium knows the game by: raw RGB frames, frame skip 4, sticky actions."""
+        return self.env if self.env in gymnasium.registry else f"{_PREFIX}{self.env}{_SUFFIX}"
+
+    @staticmethod
+    def environment_names() -> list[str]:
+        """The games' short names."""
+        ids = [name for name in gymnasium.registry if name.startswith(_PREFIX)]
+        return [name.removeprefix(_PREFIX).removesuffix(_SUFFIX) for name in ids]
+
+    def make_environment(self) -> gymnasium.Env[Any, Any]:
+        """A new game, without the emulator's banner on the console."""
+        ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
+        return super().make_environment()

@@ -1,0 +1,88 @@
+"""Broadcast and gather: the array, the worker's work and the hub's update."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from workloads.digest import Digest, NoDigest
+from workloads.parameter import ParameterError, parameter, validate
+
+# One dimension of object_bytes / 8 elements.
+Value = npt.NDArray[np.float64]
+
+_ITEM_BYTES = 8
+_UNITS = {"GiB": 2**30, "GB": 10**9, "MiB": 2**20, "MB": 10**6, "KiB": 2**10, "kB": 10**3}
+
+
+@dataclass(frozen=True)
+class Task:
+    """The parameters of broadcast_gather; the defaults are the paper's."""
+
+    name: ClassVar[str] = "broadcast_gather"
+    metric: ClassVar[str] = "overhead"
+    unit: ClassVar[str] = "ns"
+    throughput_unit: ClassVar[str] = "bytes/s"
+
+    actors: int = parameter(16, "workers", minimum=1)
+    object_bytes: int = parameter(10 * 2**20, "size of the array: a multiple of 8", minimum=_ITEM_BYTES)
+    work_seconds: float = parameter(0.5, "how long a worker sleeps before it replies", minimum=0, maximum=60)
+    seed: int = parameter(0, "seed of the first array", minimum=0)
+    rounds: int = parameter(1_000, "measured rounds", minimum=1)
+    warmup_rounds: int = parameter(5, "rounds before the measured ones", minimum=0)
+
+    def __post_init__(self) -> None:
+        validate(self)
+        below = self.object_bytes // _ITEM_BYTES * _ITEM_BYTES
+        if below != self.object_bytes:
+            raise ParameterError(
+                f"object_bytes: must be a multiple of {_ITEM_BYTES} (float64), got {self.object_bytes}; "
+                f"the nearest are {below} and {below + _ITEM_BYTES}"
+            )
+
+    @property
+    def scenario(self) -> str:
+        """The array's size in the largest unit that divides it."""
+        for unit, size in _UNITS.items():
+            if self.object_bytes % size == 0:
+                return f"{self.object_bytes // size}{unit}"
+        return f"{self.object_bytes}B"
+
+    @property
+    def total_rounds(self) -> int:
+        """Rounds to run: warm-up and measured."""
+        return self.warmup_rounds + self.rounds
+
+    @property
+    def units_per_round(self) -> int:
+        """Bytes that a round brings to the workers and back."""
+        return 2 * self.actors * self.object_bytes
+
+    @property
+    def work_ns(self) -> int:
+        """What a round takes when moving data costs nothing: the workers' sleep, all at once."""
+        return round(self.work_seconds * 1e9)
+
+    def first_value(self) -> Value:
+        """The array of the first broadcast: noise, so that no two pages are alike."""
+        return np.random.default_rng(self.seed).random(self.object_bytes // _ITEM_BYTES)
+
+    def work(self, value: Value) -> Value:
+        """What a worker does with a broadcast: sleep, then copy."""
+        if self.work_seconds:
+            time.sleep(self.work_seconds)
+        return np.copy(value)
+
+    def next_value(self, reply: Value, round_index: int) -> Value:
+        """The next broadcast: a copy of the first reply with one element changed, so that rounds differ."""
+        value = np.copy(reply)
+        value[round_index % len(value)] += 1.0
+        return value
+
+    def record(self, digest: Digest | NoDigest, replies: Sequence[Any]) -> None:
+        """Add a round's replies to the digest, one stream per worker."""
+        for index, reply in enumerate(replies):
+            digest.add(index, reply)

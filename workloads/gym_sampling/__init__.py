@@ -1,0 +1,1 @@
+"""Classic Gymnasium environments stepped at random: small messages, little work per message."""

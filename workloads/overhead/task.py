@@ -1,0 +1,134 @@
+"""Overhead: the shapes of communication, and the trivial work that every backend does in them.
+
+Shapes after the Savina actor benchmarks (Imam and Sarkar, AGERE 2014). A round is a block of messages, so
+that the clock is read rarely.
+"""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from workloads.parameter import ParameterError, parameter, validate
+
+# One timer event per slot of logical time.
+SLOT_NS = 1_000
+# A round of fan_out starts from the sum of all last replies, kept small.
+SUM_MODULUS = 2**31
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a message is in a shape, how many take part, and how many reactions (method calls) it causes."""
+
+    message: str
+    usual_actors: int
+    reactions: Callable[[int], int]
+    fixed: bool = False
+
+
+SHAPES = {
+    "ping_pong": Shape("an exchange between two", 2, lambda _: 2, fixed=True),
+    "thread_ring": Shape(
+        "a token's way round a ring, each hop an event of its own", 100, lambda actors: actors
+    ),
+    "counting": Shape("an increment that a producer sends to a counter", 2, lambda _: 2, fixed=True),
+    "fan_out": Shape("a broadcast to all and the gathering of their replies", 16, lambda actors: actors + 1),
+    "chain": Shape("a value's way along a chain, without an event between", 100, lambda actors: actors),
+    "timers": Shape("the firing of one of many timers", 1_000, lambda _: 1),
+}
+
+
+@dataclass(frozen=True)
+class Task:
+    """The parameters of overhead."""
+
+    name: ClassVar[str] = "overhead"
+    metric: ClassVar[str] = "throughput"
+    unit: ClassVar[str] = "reactions/s"
+
+    shape: str = parameter("fan_out", "who talks to whom", choices=SHAPES)
+    actors: int = parameter(
+        0, "members of the ring or chain, clients or timers; 0: as usual for the shape", minimum=0
+    )
+    messages_per_round: int = parameter(100, "messages in a round", minimum=1)
+    seed: int = parameter(0, "the first value, and the order of the timers", minimum=0)
+    rounds: int = parameter(100, "measured rounds", minimum=1)
+    warmup_rounds: int = parameter(5, "rounds before the measured ones", minimum=0)
+
+    def __post_init__(self) -> None:
+        validate(self)
+        shape = SHAPES[self.shape]
+        if shape.fixed and self.actors not in (0, shape.usual_actors):
+            raise ParameterError(
+                f"actors: {self.shape} takes exactly {shape.usual_actors}, got {self.actors}"
+            )
+        if self.actors == 0:
+            object.__setattr__(self, "actors", shape.usual_actors)
+
+    @property
+    def scenario(self) -> str:
+        """The shape, with its size where that varies."""
+        return self.shape if SHAPES[self.shape].fixed else f"{self.shape}-{self.actors}"
+
+    @property
+    def total_rounds(self) -> int:
+        """Rounds to run: warm-up and measured."""
+        return self.warmup_rounds + self.rounds
+
+    @property
+    def units_per_round(self) -> int:
+        """Reactions (method calls) that a round causes."""
+        return self.messages_per_round * SHAPES[self.shape].reactions(self.actors)
+
+    @property
+    def timer_period_ns(self) -> int:
+        """The period of every timer: each slot of logical time then belongs to one."""
+        return self.actors * SLOT_NS
+
+    def timer_offsets_ns(self) -> list[int]:
+        """When each timer fires first: the slots from 1, in a seeded random order."""
+        slots = list(range(1, self.actors + 1))
+        random.Random(self.seed).shuffle(slots)
+        return [slot * SLOT_NS for slot in slots]
+
+
+class Member:
+    """Adds its own step to what it is given."""
+
+    def __init__(self, index: int) -> None:
+        self.step = index + 1
+
+    def take(self, value: int) -> int:
+        """The value for the next one."""
+        return value + self.step
+
+
+class Counter:
+    """Sums what it is given."""
+
+    def __init__(self) -> None:
+        self.total = 0
+
+    def add(self, increment: int) -> None:
+        """Count an increment."""
+        self.total += increment
+
+    def retrieve(self) -> int:
+        """The sum so far."""
+        return self.total
+
+
+class TimerCounts:
+    """Counts the firings of each timer."""
+
+    def __init__(self, timers: int) -> None:
+        self.counts = [0] * timers
+
+    def fire(self, index: int) -> None:
+        """Count a firing."""
+        self.counts[index] += 1
+
+    def retrieve(self) -> list[int]:
+        """The counts so far."""
+        return self.counts

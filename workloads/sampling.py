@@ -1,0 +1,104 @@
+"""Random sampling of Gymnasium environments: the parameters and the sampler that every backend runs alike.
+
+Owns seeding, stepping and resetting. The sampling workloads differ in the environments that they make.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import gymnasium
+
+from workloads.digest import Digest, NoDigest
+from workloads.parameter import ParameterError, parameter, unknown, validate
+
+# Observation, reward, terminated, truncated.
+StepResult = tuple[Any, Any, bool, bool]
+# One step's result, or a tuple of several when a message asks for several steps.
+Reply = Any
+
+
+@dataclass(frozen=True)
+class SamplingTask:
+    """Parameters of a sampling workload; a subclass says which environments there are and makes them."""
+
+    metric: ClassVar[str] = "throughput"
+    unit: ClassVar[str] = "observations/s"
+
+    actors: int = parameter(15, "environments, each in its own worker", minimum=1)
+    env: str = parameter("CartPole-v1", "environment")
+    steps_per_message: int = parameter(1, "environment steps that a worker takes per message", minimum=1)
+    seed: int = parameter(0, "seed: environment i and its action space take seed + i", minimum=0)
+    rounds: int = parameter(10_000, "measured rounds", minimum=1)
+    warmup_rounds: int = parameter(100, "rounds before the measured ones", minimum=0)
+
+    def __post_init__(self) -> None:
+        validate(self)
+        if self.environment_id not in gymnasium.registry:
+            raise ParameterError(unknown("env", self.env, self.environment_names()))
+
+    @property
+    def scenario(self) -> str:
+        """The environment's name."""
+        return self.env
+
+    @property
+    def environment_id(self) -> str:
+        """The id that Gymnasium knows the environment by."""
+        return self.env
+
+    @property
+    def total_rounds(self) -> int:
+        """Rounds to run: warm-up and measured."""
+        return self.warmup_rounds + self.rounds
+
+    @property
+    def units_per_round(self) -> int:
+        """Observations that a round yields."""
+        return self.actors * self.steps_per_message
+
+    @staticmethod
+    def environment_names() -> list[str]:
+        """The names that `env` takes."""
+        return list(gymnasium.registry)
+
+    def make_environment(self) -> gymnasium.Env[Any, Any]:
+        """A new environment; raises ParameterError when it needs something that is not installed."""
+        try:
+            return gymnasium.make(self.environment_id)
+        except gymnasium.error.DependencyNotInstalled as error:
+            raise ParameterError(f"env: {self.env} cannot be made: {str(error).splitlines()[0]}") from error
+
+    def record(self, digest: Digest | NoDigest, replies: list[Reply]) -> None:
+        """Add a round's replies to the digest, one stream per environment."""
+        for index, reply in enumerate(replies):
+            for result in (reply,) if self.steps_per_message == 1 else reply:
+                digest.add(index, *result)
+
+    def final_state(self, replies: list[Reply]) -> list[StepResult]:
+        """The last step result of every environment, from the last round's replies."""
+        return [reply if self.steps_per_message == 1 else reply[-1] for reply in replies]
+
+
+class Sampler:
+    """Environment `index` of a task with a random policy of its own, both seeded `seed + index`."""
+
+    def __init__(self, task: SamplingTask, index: int) -> None:
+        self.environment = task.make_environment()
+        self.environment.action_space.seed(task.seed + index)
+        self.environment.reset(seed=task.seed + index)
+        self._take = self.environment.step
+        self._draw = self.environment.action_space.sample
+        self._more = range(task.steps_per_message - 1)
+
+    def step_message(self, _step: int) -> Reply:
+        """Answer the message that carries step number `_step`, which by itself decides nothing."""
+        first = self._step()
+        if not self._more:
+            return first
+        return (first, *(self._step() for _ in self._more))
+
+    def _step(self) -> StepResult:
+        observation, reward, terminated, truncated, _ = self._take(self._draw())
+        if terminated or truncated:
+            self.environment.reset()
+        return observation, reward, terminated, truncated
