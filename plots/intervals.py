@@ -1,7 +1,9 @@
-"""Medians over trials and their bootstrap intervals. Owns the resampling; draws and reads nothing.
+"""Numbers over trials: the median, the ratio of two backends, and their bootstrap intervals. Knows no row and
+no figure.
 
-Percentile bootstrap of the median (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13), with a
-fixed seed: the same values give the same interval.
+The interval is the percentile bootstrap's (Efron and Tibshirani, An Introduction to the Bootstrap, 1993,
+chapter 13): trials are drawn anew with replacement, the statistic is taken of each draw, and the interval
+holds the middle 95 %. It is seeded, so that the same values give the same interval.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,58 +12,67 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-_RESAMPLES = 4000
-_TAILS = (2.5, 97.5)
+_TAILS = (0.025, 0.975)
+_RESAMPLES = 5_000
+_SEED = 20240617
+
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Interval:
-    """A median with its bootstrap 95 % interval; `low == high == median` where one trial leaves nothing to resample."""
+class Estimate:
+    """A number over `count` trials with its interval, which is the number itself where there is one trial
+    only.
+    """
 
-    median: float
+    value: float
     low: float
     high: float
-    trials: int
+    count: int
 
-    def scaled(self, factor: float) -> "Interval":
-        """The same in another unit."""
-        return Interval(self.median * factor, self.low * factor, self.high * factor, self.trials)
+    def scaled(self, factor: float) -> "Estimate":
+        """The same in another unit; `factor` is positive."""
+        return Estimate(self.value * factor, self.low * factor, self.high * factor, self.count)
 
-    def inverted(self, numerator: float) -> "Interval":
-        """`numerator` divided by this, so that a rate becomes the time for `numerator` of its units."""
-        return Interval(numerator / self.median, numerator / self.high, numerator / self.low, self.trials)
-
-
-def median_interval(values: Sequence[float]) -> Interval:
-    """The median of one value per trial. Raises ValueError without values."""
-    sample = np.asarray(values, dtype=float)
-    if sample.size == 0:
-        raise ValueError("a median needs at least one value")
-    median = float(np.median(sample))
-    if sample.size == 1:
-        return Interval(median, median, median, 1)
-    low, high = np.percentile(np.median(sample[_resamples(sample.size)], axis=1), _TAILS)
-    return Interval(median, float(low), float(high), sample.size)
+    def inverse(self) -> "Estimate":
+        """The estimate of 1 / value, for a positive one: a rate becomes the time per unit."""
+        return Estimate(1 / self.value, 1 / self.high, 1 / self.low, self.count)
 
 
-def ratio_interval(numerator: Mapping[int, float], denominator: Mapping[int, float]) -> Interval:
-    """The ratio of two medians, from values by trial; trials are resampled in pairs, so that drift of the machine cancels.
+def median(values: Sequence[float]) -> Estimate:
+    """The median of one value per trial, at least one; raises ValueError for none or a number not finite."""
+    sample = _checked(values)
+    return _estimate(float(np.median(sample)), np.median(sample[_draws(len(sample))], axis=1), len(sample))
 
-    Trials that only one side has don't count. Raises ValueError where no trial has both.
+
+def ratio(numerator: Mapping[int, float], denominator: Mapping[int, float]) -> Estimate:
+    """The ratio of two medians, from positive values by trial, over the trials that both sides have.
+
+    Trials are drawn in pairs, so that what slowed both sides of a trial widens the interval as little as it
+    should. Raises ValueError where no trial has both, and for numbers not finite.
     """
     trials = sorted(numerator.keys() & denominator.keys())
-    if not trials:
-        raise ValueError("a paired ratio needs at least one trial on both sides")
-    above = np.array([numerator[trial] for trial in trials])
-    below = np.array([denominator[trial] for trial in trials])
-    ratio = float(np.median(above) / np.median(below))
-    if len(trials) == 1:
-        return Interval(ratio, ratio, ratio, 1)
-    picks = _resamples(len(trials))
-    ratios = np.median(above[picks], axis=1) / np.median(below[picks], axis=1)
-    low, high = np.percentile(ratios, _TAILS)
-    return Interval(ratio, float(low), float(high), len(trials))
+    above = _checked([numerator[trial] for trial in trials])
+    below = _checked([denominator[trial] for trial in trials])
+    chosen = _draws(len(trials))
+    draws = np.median(above[chosen], axis=1) / np.median(below[chosen], axis=1)
+    return _estimate(float(np.median(above) / np.median(below)), draws, len(trials))
 
 
-def _resamples(size: int) -> npt.NDArray[np.int64]:
-    return np.random.default_rng(0).integers(0, size, (_RESAMPLES, size))
+def _checked(values: Sequence[float]) -> Floats:
+    sample = np.asarray(values, dtype=np.float64)
+    if not len(sample):
+        raise ValueError("expected at least one number")
+    if not np.isfinite(sample).all():
+        raise ValueError("expected finite numbers")
+    return sample
+
+
+def _draws(count: int) -> npt.NDArray[np.int64]:
+    return np.random.default_rng([_SEED, count]).integers(0, count, size=(_RESAMPLES, count))
+
+
+def _estimate(value: float, draws: Floats, count: int) -> Estimate:
+    low, high = np.quantile(draws, _TAILS)
+    # Rounding inside the quantile may push a bound past a value that equals it.
+    return Estimate(value, min(float(low), value), max(float(high), value), count)

@@ -1,0 +1,135 @@
+"""One dot per backend and panel, with interval and value: for categories whose values span decades.
+
+Bars would need a zero that a logarithmic axis doesn't have. Published values are hollow, on a hatched band of
+their own.
+"""
+
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from plots import page, quantity, style
+from plots.intervals import Estimate
+from plots.lines import whiskers
+from plots.published import Series
+
+Reference = tuple[Series, Estimate]
+
+_ROW = 0.27  # inches
+_MOST_COLUMNS = 3
+_TITLE_CHARACTERS = 75
+_TICK_CHARACTERS = 54
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One category: measured intervals by backend, published values by series."""
+
+    title: str
+    measured: Mapping[str, Estimate]
+    published: Sequence[Reference] = ()
+
+
+def draw(
+    panels: Sequence[Panel],
+    title: str,
+    subtitle: str,
+    notes: Sequence[str],
+    unit: str,
+    text: Callable[[float], str] = quantity.compact,
+    tick: Callable[[float], str] = quantity.tick,
+    limit: float | None = None,
+) -> Figure:
+    """Panels side by side with common rows and axis; `limit` draws a vertical line that nothing can pass."""
+    backends = style.ordered(name for panel in panels for name in panel.measured)
+    systems = sorted({series.label for panel in panels for series, _ in panel.published})
+    columns = min(len(panels), _MOST_COLUMNS)
+    rows = -(-len(panels) // columns)
+    lanes = len(backends) + len(systems)
+    figure, axes = page.page(title, subtitle, notes, rows * (0.85 + _ROW * lanes), rows, columns)
+    values = [value for panel in panels for value in _extent(panel)] + ([] if limit is None else [limit])
+    for index, (one, panel) in enumerate(zip(axes, panels, strict=False)):
+        page.scale(one, "x", values, tick, most=_tick_count(values, tick, columns), pad=1.6)
+        _lanes(one, backends, systems, first=index % columns == 0)
+        _dots(one, panel, backends, systems, text)
+        if limit is not None:
+            one.axvline(limit, color=style.FAINT, linewidth=1.2, linestyle=(0, (1, 1)), zorder=1)
+        one.set_title(textwrap.fill(panel.title, _TITLE_CHARACTERS // columns), loc="left")
+        one.set_xlabel(unit)
+    page.hide(axes[len(panels) :])
+    return figure
+
+
+def _extent(panel: Panel) -> list[float]:
+    intervals = [*panel.measured.values(), *(interval for _, interval in panel.published)]
+    return [value for one in intervals for value in (one.low, one.high)]
+
+
+def _tick_count(values: Sequence[float], tick: Callable[[float], str], columns: int) -> int:
+    longest = max(len(tick(float(f"{value:.1g}"))) for value in (min(values), max(values)))
+    return max(2, min(8, _TICK_CHARACTERS // columns // (longest + 2)))
+
+
+def _lanes(axes: Axes, backends: Sequence[str], systems: Sequence[str], first: bool) -> None:
+    lanes = len(backends) + len(systems)
+    axes.set_ylim(lanes - 0.5, -0.5)
+    axes.set_yticks(
+        range(lanes), [*(style.look(name).label for name in backends), *systems] if first else [""] * lanes
+    )
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y", visible=False)
+    axes.spines["left"].set_visible(False)
+    if systems:
+        axes.axhspan(
+            len(backends) - 0.5,
+            lanes - 0.5,
+            facecolor=style.SHADE,
+            edgecolor="#d0d0d0",
+            hatch="////",
+            linewidth=0,
+            zorder=0,
+        )
+
+
+def _dots(
+    axes: Axes, panel: Panel, backends: Sequence[str], systems: Sequence[str], text: Callable[[float], str]
+) -> None:
+    for backend, interval in panel.measured.items():
+        look = style.look(backend)
+        _dot(axes, backends.index(backend), interval, look, look.color, text)
+    for series, interval in panel.published:
+        lane = len(backends) + systems.index(series.label)
+        _dot(axes, lane, interval, style.published_look(series.system), "white", text)
+
+
+def _dot(
+    axes: Axes, lane: int, interval: Estimate, look: style.Look, fill: str, text: Callable[[float], str]
+) -> None:
+    left, right = whiskers([interval])
+    axes.errorbar(
+        [interval.value],
+        [lane],
+        xerr=(left, right),
+        color=look.color,
+        marker=look.marker,
+        markerfacecolor=fill,
+        markersize=7,
+        capsize=3,
+        linewidth=1.4,
+        zorder=3,
+    )
+    inward = axes.transLimits.transform(axes.transScale.transform((interval.value, lane)))[0] > 0.5
+    axes.annotate(
+        text(interval.value),
+        (interval.low if inward else interval.high, lane),
+        xytext=(-7 if inward else 7, 0),
+        textcoords="offset points",
+        ha="right" if inward else "left",
+        va="center",
+        fontsize=8.5,
+        bbox={"facecolor": style.SHADE if fill == "white" else "white", "edgecolor": "none", "pad": 1.0},
+        zorder=2,
+    )

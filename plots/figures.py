@@ -1,0 +1,96 @@
+"""The catalogue of figures, and drawing all that a results directory has rows for."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from plots import (
+    broadcast_gather,
+    granularity,
+    hardware_limit,
+    multi_agent,
+    overhead,
+    q_learning,
+    round_time,
+    rows,
+    sampling,
+    style,
+)
+from plots.errors import FigureError
+
+Draw = Callable[[pd.DataFrame], Figure]
+
+# What each file shows, for the text around it, in the order of the report.
+CAPTIONS = {
+    "broadcast_gather_actors": "Broadcast and gather: overhead per round by number of actors",
+    "broadcast_gather_size": "Broadcast and gather: overhead per round by object size",
+    "gym_sampling": "Gymnasium: observations per second by environment",
+    "atari_sampling": "Atari: observations per second by game",
+    "q_learning": "Q-learning: training time by minibatch",
+    "multi_agent_agents": "Traffic Junction: time for 100,000 steps by number of agents",
+    "multi_agent_steps": "Traffic Junction: time elapsed by steps",
+    "overhead_shapes": "Cost of one reaction by shape of communication",
+    "overhead_fan_out": "Cost of one reaction by fan-out",
+    "granularity": "Speed-up over Ray by steps per message",
+    "round_time": "Where a round's time goes",
+    "hardware_limit": "Share of what the machine's cores could do",
+}
+
+# `hardware_limit` needs the machine as well and is added to these.
+FIGURES: dict[str, Draw] = {
+    "broadcast_gather_actors": broadcast_gather.by_actors,
+    "broadcast_gather_size": broadcast_gather.by_object_size,
+    "gym_sampling": sampling.gym,
+    "atari_sampling": sampling.atari,
+    "q_learning": q_learning.by_minibatch,
+    "multi_agent_agents": multi_agent.by_agents,
+    "multi_agent_steps": multi_agent.by_steps,
+    "overhead_shapes": overhead.by_shape,
+    "overhead_fan_out": overhead.by_fan_out,
+    "granularity": granularity.speed_up,
+    "round_time": round_time.breakdown,
+}
+
+
+def draw(results_dir: Path, output_dir: Path, tell: Callable[[str], None] = lambda _: None) -> list[Path]:
+    """Draw every figure that `results_dir` has rows for, as SVG and PNG, and return the files in order.
+
+    `tell` is called with one line for each figure that can't be drawn and why. Raises FigureError when none
+    can, or when nothing can be read or written.
+    """
+    table = rows.read(results_dir)
+    skipped: list[str] = []
+    files: list[Path] = []
+    try:
+        output_dir.mkdir(parents=True, exist_ok=True)
+        limit: Draw = partial(_hardware_limit, results_dir)
+        for name, function in [*FIGURES.items(), ("hardware_limit", limit)]:
+            try:
+                with style.applied():
+                    figure = function(table)
+            except FigureError as fault:
+                skipped.append(f"{name}: not drawn: {fault}")
+            else:
+                files += style.save(figure, output_dir, name)
+    except OSError as error:
+        raise FigureError(
+            f"{output_dir}: {error.strerror}; expected a directory to write figures into"
+        ) from None
+    if not files:
+        raise FigureError(f"{results_dir}: no figure can be drawn; first reason: {skipped[0]}")
+    for line in skipped:
+        tell(line)
+    return files
+
+
+def _hardware_limit(results_dir: Path, table: pd.DataFrame) -> Figure:
+    path = results_dir / "machine.json"
+    try:
+        cores = int(json.loads(path.read_text(encoding="utf-8"))["cores_allowed"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise FigureError(f"{path} doesn't say cores_allowed, from which the limit is computed") from None
+    return hardware_limit.fraction(table, cores)

@@ -1,0 +1,54 @@
+"""Speed-up over Ray against the environment steps that one message asks for: where Ray's cost amortises."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from plots import intervals, lines, notes, page, quantity, rows, sampling, style
+from plots.errors import FigureError
+
+_BASE = "ray-paper"
+_COLUMNS = 2
+
+
+def speed_up(measurements: pd.DataFrame) -> Figure:
+    """Throughput divided by that of `ray-paper`, by steps per message. Raises FigureError."""
+    selections = sampling.selections(measurements, ["env", "steps_per_message"])
+    panels = [panel for name, selection in selections.items() for panel in _panels(selection, name)]
+    if not panels:
+        raise FigureError(
+            f"no sweep of steps_per_message with the backend {_BASE}; "
+            "expected two or more values, as from --set steps_per_message=1,10,100"
+        )
+    columns = min(len(panels), _COLUMNS)
+    height = -(-len(panels) // columns)
+    figure, axes = page.page(
+        "Speed-up over Ray, by steps per message",
+        notes.fixed(*selections.values()),
+        [
+            f"Throughput as a ratio to {_BASE} with the same number of steps per message, paired by trial.",
+            *notes.below(*selections.values()),
+        ],
+        height * 2.9,
+        height,
+        columns,
+    )
+    for one, panel in zip(axes, panels, strict=False):
+        lines.draw(one, panel, "environment steps per message", quantity.tick, "speed-up over Ray (×)")
+        one.axhline(1.0, color=style.FAINT, linewidth=1.0, zorder=1)
+    page.hide(axes[len(panels) :])
+    lines.legend(axes[columns - 1], axes[: len(panels)])
+    return figure
+
+
+def _panels(selection: rows.Selection, name: str) -> list[lines.Panel]:
+    trials = selection.trials("scenario", "steps_per_message", "backend")
+    panels = []
+    for scenario in selection.distinct("scenario"):
+        curves: dict[str, dict[float, intervals.Estimate]] = {}
+        for (where, steps, backend), values in trials.items():
+            base = trials.get((where, steps, _BASE), {})
+            if where == scenario and backend != _BASE and base.keys() & values.keys():
+                curves.setdefault(backend, {})[float(steps)] = intervals.ratio(values, base)
+        if any(len(points) > 1 for points in curves.values()):
+            panels.append(lines.Panel(curves, title=f"{name}: {scenario}"))
+    return panels

@@ -1,0 +1,131 @@
+"""Curves over a parameter: measured ones solid with intervals, published ones dashed and hollow."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from plots import page, quantity, style
+from plots.intervals import Estimate
+from plots.published import Series
+
+Points = Mapping[float, Estimate]
+Text = Callable[[float], str]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The curves that share one pair of axes: measured ones by backend, published ones by series."""
+
+    measured: Mapping[str, Points]
+    published: Sequence[tuple[Series, Points]] = ()
+    title: str = ""
+
+    @property
+    def xs(self) -> list[float]:
+        """All values on the horizontal axis."""
+        return sorted({x for points in self._curves() for x in points})
+
+    @property
+    def extent(self) -> list[float]:
+        """All values on the vertical axis, ends of intervals included."""
+        return [end for points in self._curves() for one in points.values() for end in (one.low, one.high)]
+
+    def _curves(self) -> list[Points]:
+        return [*self.measured.values(), *(points for _, points in self.published)]
+
+
+def draw(
+    axes: Axes,
+    panel: Panel,
+    x_label: str,
+    x_text: Text,
+    y_label: str,
+    y_text: Text = quantity.tick,
+) -> None:
+    """One panel over a logarithmic axis that names the measured values."""
+    curves(axes, panel)
+    page.scale(axes, "y", panel.extent, y_text)
+    page.named_ticks(axes, panel.xs, x_text)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+
+
+def curves(axes: Axes, panel: Panel) -> None:
+    """The curves and the title of a panel, without scales."""
+    for backend in style.ordered(panel.measured):
+        _measured(axes, backend, panel.measured[backend])
+    for series, points in panel.published:
+        _published(axes, series, points)
+    if panel.title:
+        axes.set_title(panel.title, loc="left")
+
+
+def legend(beside: Axes, panels: Sequence[Axes]) -> None:
+    """One legend for all panels to the right of `beside`, each name once, without the whiskers."""
+    handles: dict[str, Any] = {}
+    for axes in panels:
+        containers: tuple[list[Any], list[Any]] = axes.get_legend_handles_labels()
+        for handle, label in zip(*containers, strict=True):
+            handles.setdefault(label, handle[0])
+    beside.legend(list(handles.values()), list(handles), loc="upper left", bbox_to_anchor=(1.01, 1.03))
+
+
+def single(
+    title: str,
+    subtitle: str,
+    notes: Sequence[str],
+    panel: Panel,
+    x_label: str,
+    x_text: Text,
+    y_label: str,
+    y_text: Text = quantity.tick,
+) -> Figure:
+    """A figure of one panel and its legend."""
+    figure, (axes,) = page.page(title, subtitle, notes, body=3.7)
+    draw(axes, panel, x_label, x_text, y_label, y_text)
+    legend(axes, [axes])
+    return figure
+
+
+def whiskers(estimates: Sequence[Estimate]) -> tuple[list[float], list[float]]:
+    """Distances from the value to both ends, as matplotlib's error bars want them."""
+    return [one.value - one.low for one in estimates], [one.high - one.value for one in estimates]
+
+
+def _measured(axes: Axes, backend: str, points: Points) -> None:
+    look = style.look(backend)
+    xs = sorted(points)
+    axes.errorbar(
+        xs,
+        [points[x].value for x in xs],
+        yerr=whiskers([points[x] for x in xs]),
+        label=look.label,
+        color=look.color,
+        marker=look.marker,
+        markersize=5.5,
+        linewidth=1.6,
+        capsize=3,
+        zorder=3,
+    )
+
+
+def _published(axes: Axes, series: Series, points: Points) -> None:
+    look = style.published_look(series.system)
+    xs = sorted(points)
+    axes.errorbar(
+        xs,
+        [points[x].value for x in xs],
+        yerr=whiskers([points[x] for x in xs]),
+        label=series.label,
+        color=look.color,
+        marker=look.marker,
+        markerfacecolor="white",
+        markersize=5.5,
+        linewidth=1.0,
+        linestyle=(0, (4, 3)),
+        capsize=2,
+        zorder=2,
+    )

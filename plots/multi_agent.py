@@ -1,0 +1,87 @@
+"""Time that Traffic Junction takes, by number of agents and by steps taken so far."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from plots import dots, lines, notes, page, published, quantity, rows
+from plots.intervals import Estimate
+
+_STEPS = 100_000  # the paper's run
+_MARKS = range(10_000, _STEPS + 1, 10_000)
+_COLUMNS = 2
+_METHOD = "Computed from the throughput, whatever number of steps was measured."
+
+
+def by_agents(measurements: pd.DataFrame) -> Figure:
+    """Seconds for 100,000 steps by number of agents. Raises FigureError."""
+    selection = rows.select(measurements, "multi_agent", "throughput", ["agents"])
+    cells = selection.cells("agents", "backend")
+    reference = published.series("multi_agent_agents")
+    panels = [
+        dots.Panel(
+            f"{agents} agents",
+            {backend: _seconds(rate, _STEPS) for (count, backend), rate in cells.items() if count == agents},
+            [(series, series.points[str(agents)]) for series in reference if str(agents) in series.points],
+        )
+        for agents in selection.distinct("agents")
+    ]
+    condition = "100,000 steps" if any(panel.published for panel in panels) else None
+    return dots.draw(
+        panels,
+        f"Traffic Junction: time for {_STEPS:,} steps",
+        notes.fixed(selection),
+        [_METHOD, *notes.below(selection, published=condition)],
+        "seconds",
+    )
+
+
+def by_steps(measurements: pd.DataFrame) -> Figure:
+    """Seconds elapsed by steps taken, a panel per number of agents. Raises FigureError.
+
+    Rows hold no time stamps of single rounds, so a measured curve is the straight line of its throughput.
+    """
+    selection = rows.select(measurements, "multi_agent", "throughput", ["agents"])
+    cells = selection.cells("agents", "backend")
+    panels = [
+        lines.Panel(
+            {
+                backend: {float(steps): _seconds(rate, steps) for steps in _MARKS}
+                for (count, backend), rate in cells.items()
+                if count == agents
+            },
+            [
+                (one, one.numeric())
+                for one in published.series("multi_agent_episodes", f"TrafficJunction{agents}")
+            ],
+            f"{agents} agents",
+        )
+        for agents in selection.distinct("agents")
+    ]
+    columns = min(len(panels), _COLUMNS)
+    height = -(-len(panels) // columns)
+    condition = "4 agents" if any(panel.published for panel in panels) else None
+    figure, axes = page.page(
+        "Traffic Junction: time elapsed by steps",
+        notes.fixed(selection),
+        [
+            "Measured lines are straight because they are computed from the throughput.",
+            *notes.below(selection, published=condition),
+        ],
+        height * 3.2,
+        height,
+        columns,
+    )
+    for one, panel in zip(axes, panels, strict=False):
+        lines.curves(one, panel)
+        page.scale(one, "x", [_MARKS[0], _MARKS[-1]], quantity.tick, most=5)
+        ends = [points[_STEPS].value for points in panel.measured.values()]
+        page.scale(one, "y", panel.extent, decided_by=ends)
+        one.set_xlabel("environment steps")
+        one.set_ylabel("elapsed (s)")
+    page.hide(axes[len(panels) :])
+    lines.legend(axes[columns - 1], axes[: len(panels)])
+    return figure
+
+
+def _seconds(rate: Estimate, steps: int) -> Estimate:
+    return rate.inverse().scaled(steps)

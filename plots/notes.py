@@ -1,0 +1,37 @@
+"""What a figure says in words: what was fixed, how many trials, and what isn't shown or isn't ours."""
+
+from plots import quantity
+from plots.rows import Selection
+
+
+def fixed(*selections: Selection) -> str:
+    """The parameters that the figure keeps fixed, for its second line; each different sentence once."""
+    return "; ".join(dict.fromkeys(quantity.sentence(one.setting) for one in selections))
+
+
+def below(*selections: Selection, published: str | None = None) -> list[str]:
+    """The notes at the foot. `published`: what the published values are for, None where none are shown."""
+    lines = [_trials(selections)]
+    omitted = sum(one.omitted for one in selections)
+    if omitted:
+        settings = "another setting" if omitted == 1 else f"{omitted} other settings"
+        lines.append(f"The rows hold {settings} of parameters that this figure keeps fixed.")
+    if published is not None:
+        lines.append(
+            f"Hollow: values published in 2024 ({published}), measured with older versions on another, "
+            "larger machine; a line of reference and no result of this suite."
+        )
+    return lines
+
+
+def _trials(selections: tuple[Selection, ...]) -> str:
+    counts = [
+        count
+        for one in selections
+        for count in one.frame.groupby(["scenario", *one.varied, "backend"])["trial"].nunique()
+    ]
+    fewest, most = min(counts), max(counts)
+    if most == 1:
+        return "One trial of each, so there are no intervals."
+    number = f"{most}" if fewest == most else f"{fewest} to {most}"
+    return f"Each value is the median of {number} trials; whiskers show its bootstrap 95 % interval."

@@ -1,0 +1,104 @@
+"""The frame around every figure: title, what was held fixed, panels, notes below. Owns sizes and scales, no
+data.
+"""
+
+import textwrap
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+
+from plots import quantity, style
+
+_MARGIN = 0.14  # inches
+_GAP = 0.06
+_TITLE = 0.26
+_LINE = 0.17
+_NOTE_CHARACTERS = 120
+_LABEL_WIDTH = 0.11  # of the axis: what a label such as "100 MiB" takes
+_WIDE_RANGE = 20.0  # from this ratio on, small values can't be told apart on a linear axis
+
+
+def page(
+    title: str, subtitle: str, notes: Sequence[str], body: float, rows: int = 1, columns: int = 1
+) -> tuple[Figure, list[Axes]]:
+    """A figure of the common width with `rows` x `columns` axes, `body` inches high, in reading order."""
+    subtitle_lines = textwrap.wrap(subtitle, _NOTE_CHARACTERS)
+    note_lines = [line for note in notes for line in textwrap.wrap(note, _NOTE_CHARACTERS)]
+    header = _MARGIN + _TITLE + _LINE * len(subtitle_lines) + _MARGIN
+    footer = _MARGIN + _LINE * len(note_lines)
+    height = header + body + footer
+    figure = Figure(figsize=(style.WIDTH, height), layout="constrained")
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        edge = _MARGIN / 2 / style.WIDTH
+        engine.set(rect=(edge, footer / height, 1 - 2 * edge, body / height), hspace=_GAP, h_pad=_GAP)  # type: ignore[call-arg]
+    left = _MARGIN / style.WIDTH
+    figure.text(left, 1 - _MARGIN / height, title, fontsize=12, fontweight="bold", va="top")
+    below_title = 1 - (_MARGIN + _TITLE) / height
+    figure.text(left, below_title, "\n".join(subtitle_lines), fontsize=9, color=style.FAINT, va="top")
+    figure.text(
+        left, _MARGIN / 2 / height, "\n".join(note_lines), fontsize=8.5, color=style.FAINT, va="bottom"
+    )
+    axes = figure.subplots(rows, columns, squeeze=False)
+    return figure, [axes[row, column] for row in range(rows) for column in range(columns)]
+
+
+def hide(axes: Sequence[Axes]) -> None:
+    """Leave out what a grid of panels has too many of."""
+    for one in axes:
+        one.set_visible(False)
+
+
+def scale(
+    axes: Axes,
+    which: Literal["x", "y"],
+    values: Sequence[float],
+    text: Callable[[float], str] = quantity.tick,
+    *,
+    most: int = 7,
+    pad: float = 1.25,
+    decided_by: Sequence[float] = (),
+) -> None:
+    """Logarithmic with at most `most` ticks where positive `values` span decades, else linear from zero.
+
+    `pad`: by which factor a logarithmic axis reaches beyond the values. `decided_by`: values that decide between
+    the two instead of `values`.
+    """
+    low, high = min(values), max(values)
+    wide = max(decided_by or values) > _WIDE_RANGE * min(decided_by or values)
+    if low > 0 and wide:
+        low, high = low / pad, high * pad
+        axes.set(**{f"{which}scale": "log"})
+        axis = _axis(axes, which)
+        axis.set_major_locator(FixedLocator(quantity.ticks(low, high, most)))
+        axis.set_minor_locator(NullLocator())
+    else:
+        room = 0.08 * (max(high, 0.0) - min(low, 0.0) or 1.0)
+        low, high = (low - room if low < 0 else 0.0), high + room
+        _axis(axes, which).set_major_locator(MaxNLocator(most))
+    axes.set(**{f"{which}lim": (low, high)})
+    _axis(axes, which).set_major_formatter(FuncFormatter(lambda value, _: text(value)))
+
+
+def named_ticks(axes: Axes, values: Sequence[float], text: Callable[[float], str]) -> None:
+    """A logarithmic horizontal axis that marks the measured values, and names those that have room."""
+    low, high = min(values), max(values)
+    pad = (high / low) ** 0.06 if high > low else 1.5
+    marks = sorted(set(values))
+    room = (high / low) ** _LABEL_WIDTH
+    named = [marks[0]]
+    for mark in marks[1:]:
+        if mark >= named[-1] * room:
+            named.append(mark)
+    axes.set(xscale="log", xlim=(low / pad, high * pad))
+    axes.xaxis.set_major_locator(FixedLocator(marks))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: text(value) if value in named else ""))
+
+
+def _axis(axes: Axes, which: Literal["x", "y"]) -> Axis:
+    return axes.xaxis if which == "x" else axes.yaxis

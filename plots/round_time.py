@@ -1,0 +1,107 @@
+"""Where a round's time goes: what the plain loop needs for the same work, and what comes on top of it."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from plots import intervals, lines, notes, page, quantity, rows, style
+from plots.errors import FigureError
+
+_BASE = "serial"
+_COLUMNS = 2
+_LANE = 0.25  # inches
+_NAMED = ("actors", "agents", "object_bytes")  # the parameters that a panel's title has room for
+
+
+@dataclass(frozen=True)
+class _Lane:
+    """One backend's round in ns, and the serial loop's as a share of it (above 1 where that is slower)."""
+
+    round_ns: float
+    share: intervals.Estimate
+
+
+def breakdown(measurements: pd.DataFrame) -> Figure:
+    """The serial loop's share of every backend's round time, in percent, by workload. Raises FigureError."""
+    selections = _selections(measurements)
+    backends = style.ordered(name for one in selections.values() for name in one.distinct("backend"))
+    columns = min(len(selections), _COLUMNS)
+    height = -(-len(selections) // columns)
+    figure, axes = page.page(
+        "Where a round's time goes",
+        "Solid: what the serial loop takes for the same work. Hatched: communication, scheduling, waiting.",
+        [
+            (
+                "Beside the bars: the median time of a round, and by what factor it is shorter than the serial "
+                "loop's, where it is. Bars without hatching take no longer than that."
+            ),
+            *notes.below(*selections.values()),
+        ],
+        height * (1.0 + _LANE * len(backends)),
+        height,
+        columns,
+    )
+    for index, (one, (workload, selection)) in enumerate(zip(axes, selections.items(), strict=False)):
+        _panel(one, _lanes(selection), backends, first=index % columns == 0)
+        one.set_title(_title(workload, selection), loc="left", fontsize=9)
+    page.hide(axes[len(selections) :])
+    return figure
+
+
+def _selections(measurements: pd.DataFrame) -> dict[str, rows.Selection]:
+    """The workloads that have rows of the serial loop and of something to compare with it."""
+    found = {}
+    for workload in sorted(set(measurements.get("workload", ()))):
+        try:
+            selection = rows.select(measurements, workload, "round_time", [])
+        except FigureError:
+            continue  # other workloads may have rows
+        if _BASE in selection.distinct("backend") and len(selection.distinct("backend")) > 1:
+            found[workload] = selection
+    if not found:
+        raise FigureError(
+            f"no workload has successful rows of round_time for {_BASE} and for another backend"
+        )
+    return found
+
+
+def _lanes(selection: rows.Selection) -> dict[str, _Lane]:
+    trials = selection.trials("backend")
+    base = trials[(_BASE,)]
+    return {
+        backend: _Lane(intervals.median(list(values.values())).value, intervals.ratio(base, values))
+        for (backend,), values in trials.items()
+        if base.keys() & values.keys()
+    }
+
+
+def _panel(axes: Axes, lanes: dict[str, _Lane], backends: list[str], first: bool) -> None:
+    for backend, lane in lanes.items():
+        _bar(axes, backends.index(backend), lane, style.look(backend).color)
+    axes.set(xlim=(0, 100), ylim=(len(backends) - 0.5, -0.5))
+    axes.set_yticks(range(len(backends)), [style.look(name).label for name in backends] if first else [])
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel("% of a round")
+
+
+def _bar(axes: Axes, position: int, lane: _Lane, color: str) -> None:
+    share = min(100.0, 100 * lane.share.value)
+    axes.barh(position, share, height=0.62, color=color)
+    if share < 100:
+        axes.barh(
+            position, 100 - share, left=share, height=0.62, facecolor="white", edgecolor=color, hatch="////"
+        )
+        whiskers = lines.whiskers([lane.share.scaled(100)])
+        axes.errorbar([share], [position], xerr=whiskers, color=style.INK, capsize=3, linewidth=1.2)
+    clearly_faster = lane.share.low > 1 and lane.share.value >= 1.05
+    faster = f" ({lane.share.value:.1f}×)" if clearly_faster else ""
+    axes.text(102, position, quantity.duration(lane.round_ns) + faster, va="center", fontsize=8.5)
+
+
+def _title(workload: str, selection: rows.Selection) -> str:
+    scenario = selection.distinct("scenario")[0]
+    named = {name: selection.setting[name] for name in _NAMED if name in selection.setting}
+    return f"{workload.replace('_', ' ')}: {scenario}\n{quantity.sentence(named)}"

@@ -1,0 +1,179 @@
+"""Measurement rows as the figures need them. Owns reading `measurements.csv` and choosing from it.
+
+Checks what a figure relies on and says in one line what is missing; never changes a value.
+"""
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pandas as pd
+
+from plots.errors import FigureError
+from plots.intervals import Estimate, median
+
+FILE = "measurements.csv"
+_NEEDED = ("workload", "scenario", "backend", "metric", "value")
+_PARAMETER_COLUMNS = ("actors", "object_bytes", "steps_per_message", "minibatch")
+_NOT_A_SETTING = frozenset(
+    {"seed", "rounds", "warmup_rounds"}
+)  # don't change what is measured, only how long
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The rows of one figure: one workload and metric, and one setting of every parameter the figure doesn't
+    vary.
+
+    `frame` has the columns backend, scenario, trial, value, unit and those of `varied`. `setting` holds the
+    other parameters; `omitted` counts the settings that the rows have besides.
+    """
+
+    frame: pd.DataFrame
+    varied: tuple[str, ...]
+    setting: Mapping[str, Any]
+    omitted: int
+
+    def trials(self, *by: str) -> dict[tuple[Any, ...], dict[int, float]]:
+        """The values by trial for each combination of these columns."""
+        groups = self.frame.groupby(list(by), sort=True)
+        return {key: dict(zip(group["trial"], group["value"], strict=True)) for key, group in groups}
+
+    def cells(self, *by: str) -> dict[tuple[Any, ...], Estimate]:
+        """Median and interval over trials for each combination of these columns."""
+        return {key: median(list(values.values())) for key, values in self.trials(*by).items()}
+
+    def curves(self, x: str, convert: Callable[[Estimate], Estimate]) -> dict[str, dict[float, Estimate]]:
+        """For each backend, the converted estimate at each value of the column `x`."""
+        curves: dict[str, dict[float, Estimate]] = {}
+        for (backend, at), value in self.cells("backend", x).items():
+            curves.setdefault(backend, {})[float(at)] = convert(value)
+        return curves
+
+    def distinct(self, name: str) -> list[Any]:
+        """The values of a column, sorted."""
+        return sorted(self.frame[name].unique().tolist())
+
+
+def read(results_dir: Path) -> pd.DataFrame:
+    """The rows of a results directory, all columns as text. Raises FigureError for a missing, empty or broken
+    file.
+    """
+    path = results_dir / FILE
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            lines = list(csv.reader(file))
+    except OSError as error:
+        raise FigureError(f"{path}: {error.strerror}; expected the rows that `harness run` writes") from None
+    except UnicodeDecodeError:
+        raise FigureError(f"{path}: not a text file; expected the rows that `harness run` writes") from None
+    if not lines:
+        raise FigureError(f"{path}: empty; expected a line of column names and rows below it")
+    header, *rest = lines
+    for number, line in enumerate(rest, start=2):
+        if len(line) != len(header):
+            raise FigureError(f"{path}, line {number}: {len(line)} fields, expected {len(header)}")
+    return pd.DataFrame(rest, columns=header, dtype=str)
+
+
+def select(
+    rows: pd.DataFrame,
+    workload: str,
+    metric: str,
+    varied: Sequence[str],
+    where: Mapping[str, Any] = MappingProxyType({}),
+) -> Selection:
+    """What a figure of `workload` shows of these rows when it varies the parameters `varied`.
+
+    Only rows whose parameters equal those of `where` count.
+
+    Where the other parameters come in several settings, the one with the most to show is taken. Raises
+    FigureError where a needed column is missing, a value is no number, or nothing is left.
+    """
+    missing = [name for name in _NEEDED if name not in rows.columns]
+    if missing:
+        raise FigureError(f"column {missing[0]!r} is missing; expected {', '.join(_NEEDED)}")
+    chosen = rows[(rows["workload"] == workload) & (rows["metric"] == metric)]
+    if "status" in rows.columns:
+        chosen = chosen[chosen["status"] == "ok"]
+    if chosen.empty:
+        raise FigureError(f"no successful rows of {workload} with the metric {metric}")
+    records = [(record, _setting(record)) for record in chosen.to_dict("records")]
+    records = [(record, setting) for record, setting in records if where.items() <= setting.items()]
+    if not records:
+        wanted = ", ".join(f"{name}={value}" for name, value in where.items())
+        raise FigureError(f"no successful rows of {workload} with {wanted}")
+    for name in varied:
+        if not all(name in setting for _, setting in records):
+            raise FigureError(
+                f"rows of {workload} don't say their {name}; expected a column or parameter of that name"
+            )
+    points = [
+        {
+            "backend": record["backend"],
+            "scenario": record["scenario"],
+            "trial": int(_number("trial", record.get("trial") or 0)),
+            "value": _number("value", record["value"]),
+            "workers": _number("workers", record.get("workers") or 0),
+            "setting": _fixed(setting, varied),
+            **{name: setting[name] for name in varied},
+        }
+        for record, setting in records
+    ]
+    return _most_shown(pd.DataFrame(points), tuple(varied))
+
+
+def _setting(record: Mapping[Any, Any]) -> dict[str, Any]:
+    """All parameters of a row: those of the JSON column, completed by the columns of their own."""
+    text = record.get("parameters") or "{}"
+    try:
+        setting = json.loads(text)
+    except (json.JSONDecodeError, TypeError):
+        setting = None
+    if not isinstance(setting, dict):
+        raise FigureError(f"column 'parameters' holds {text!r}; expected a JSON object")
+    for name in _PARAMETER_COLUMNS:
+        if name not in setting and record.get(name):
+            setting[name] = int(_number(name, record[name]))
+    return setting
+
+
+def _fixed(setting: Mapping[str, Any], varied: Sequence[str]) -> str:
+    kept = {
+        name: value for name, value in setting.items() if name not in _NOT_A_SETTING and name not in varied
+    }
+    return json.dumps(kept, sort_keys=True)
+
+
+def _most_shown(frame: pd.DataFrame, varied: tuple[str, ...]) -> Selection:
+    """The setting with the most different points, and of a parallel backend the rows with the most workers.
+
+    Among equals: one step per message before several, as in the paper, and more actors or bytes before fewer.
+    """
+    points = frame[["setting", "backend", "scenario", *varied]].drop_duplicates()
+    counts = Counter(points["setting"])
+    setting = max(counts, key=lambda text: (counts[text], _preference(json.loads(text)), text))
+    frame = frame[frame["setting"] == setting].drop(columns="setting")
+    frame = frame[frame["workers"] == frame.groupby("backend")["workers"].transform("max")]
+    return Selection(frame.reset_index(drop=True), varied, json.loads(setting), len(counts) - 1)
+
+
+def _preference(setting: Mapping[str, Any]) -> tuple[float, ...]:
+    return (
+        -setting.get("steps_per_message", 1),
+        setting.get("actors", 0),
+        setting.get("agents", 0),
+        setting.get("object_bytes", 0),
+    )
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise FigureError(f"column {name!r} holds {value!r}; expected a number") from None

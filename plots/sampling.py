@@ -1,0 +1,62 @@
+"""The sampling workloads: observations per second by environment, and their rows for other figures."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from plots import dots, notes, published, rows
+from plots.errors import FigureError
+
+_NAMES = {"gym_sampling": "Gymnasium", "atari_sampling": "Atari"}
+
+
+def gym(measurements: pd.DataFrame) -> Figure:
+    """Throughput of gym_sampling. Raises FigureError."""
+    return _draw(measurements, "gym_sampling")
+
+
+def atari(measurements: pd.DataFrame) -> Figure:
+    """Throughput of atari_sampling. Raises FigureError."""
+    return _draw(measurements, "atari_sampling")
+
+
+def selections(measurements: pd.DataFrame, varied: Sequence[str]) -> dict[str, rows.Selection]:
+    """The throughput of the sampling workloads that have rows, by display name. Raises FigureError."""
+    found, faults = {}, []
+    for workload, name in _NAMES.items():
+        try:
+            found[name] = rows.select(measurements, workload, "throughput", varied)
+        except FigureError as fault:
+            faults.append(fault)
+    if not found:
+        raise faults[0]
+    return found
+
+
+def _draw(measurements: pd.DataFrame, workload: str) -> Figure:
+    selection = rows.select(measurements, workload, "throughput", ["env"])
+    cells = selection.cells("scenario", "backend")
+    panels = [
+        dots.Panel(
+            scenario,
+            {backend: value for (where, backend), value in cells.items() if where == scenario},
+            _published(workload, scenario),
+        )
+        for scenario in selection.distinct("scenario")
+    ]
+    condition = "15 actors, 1 step per message" if any(one.published for one in panels) else None
+    return dots.draw(
+        panels,
+        f"{_NAMES[workload]}: observations per second",
+        notes.fixed(selection),
+        notes.below(selection, published=condition),
+        "observations/s",
+    )
+
+
+def _published(workload: str, scenario: str) -> list[dots.Reference]:
+    name = scenario.partition("-")[0]  # the paper leaves an environment's version out
+    return [
+        (series, value) for series in published.series(workload, name) for value in series.points.values()
+    ]

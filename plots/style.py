@@ -1,0 +1,111 @@
+"""The one look of all figures: colours, markers and names of backends, and how a figure becomes a file.
+
+The colours are Okabe and Ito's (2008), told apart with every common colour blindness, completed from Paul
+Tol's muted scheme; reactors are blue and green, Ray is red and orange, the serial loop black. Markers repeat
+the distinction for print without colour. The background is opaque white, so that a figure reads the same on a
+light and on a dark page.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+WIDTH = 8.0  # inches: 10-point text stays readable where a README shows the figure 800 pixels wide
+INK = "#222222"
+FAINT = "#6b6b6b"
+GRID = "#dddddd"
+SHADE = "#f3f3f3"
+_PNG_DPI = 200
+
+_SETTINGS: dict[str, Any] = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib: the same glyphs, hence the same bytes, everywhere
+    "font.size": 9.5,
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 10.0,
+    "axes.titleweight": "bold",
+    "figure.facecolor": "white",
+    "grid.color": GRID,
+    "grid.linewidth": 0.7,
+    "hatch.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 9.0,
+    "savefig.facecolor": "white",
+    "svg.fonttype": "path",  # no viewer has to own the font
+    "svg.hashsalt": "plots",  # element ids depend on the drawing alone
+    "text.color": INK,
+    "xtick.color": FAINT,
+    "xtick.labelcolor": INK,
+    "ytick.color": FAINT,
+    "ytick.labelcolor": INK,
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one backend appears in every figure."""
+
+    label: str
+    color: str
+    marker: str
+
+
+_LOOKS = {
+    "serial": Look("serial loop", "#000000", "s"),
+    "reactor-inline": Look("reactors, inline", "#56B4E9", "o"),
+    "reactor-threads": Look("reactors, threads", "#0072B2", "P"),
+    "reactor-processes": Look("reactors, processes", "#009E73", "D"),
+    "ray-paper": Look("Ray, as in the paper", "#D55E00", "v"),
+    "ray-tuned": Look("Ray, tuned", "#E69F00", "^"),
+    "ray-compiled": Look("Ray, compiled graph", "#882255", "<"),
+    "gymnasium-sync": Look("Gymnasium, sync", "#999933", "h"),
+    "gymnasium-async": Look("Gymnasium, async", "#CC79A7", "X"),
+    "envpool": Look("EnvPool", "#AA4499", "p"),
+    "ale-vector": Look("ALE vector", "#332288", ">"),
+    "xronos": Look("xronos", "#44AA99", "d"),
+}
+_PUBLISHED = {"ray": Look("", "#D55E00", "v"), "lf": Look("", "#0072B2", "o")}
+
+
+def look(backend: str) -> Look:
+    """The look of a backend; one without an entry is grey and keeps its own name."""
+    return _LOOKS.get(backend, Look(backend, "#888888", "*"))
+
+
+def published_look(system: str) -> Look:
+    """Colour and marker of a published series, which is drawn hollow."""
+    return _PUBLISHED[system]
+
+
+def ordered(backends: Iterable[str]) -> list[str]:
+    """Each backend once, in the order all figures list them; unknown ones last, by name."""
+    rank = {name: position for position, name in enumerate(_LOOKS)}
+    return sorted(set(backends), key=lambda name: (rank.get(name, len(rank)), name))
+
+
+@contextmanager
+def applied() -> Iterator[None]:
+    """Matplotlib's settings for everything drawn and saved inside."""
+    # From the defaults, not from a user's matplotlibrc: it changes neither look nor bytes.
+    defaults = {name: value for name, value in mpl.rcParamsDefault.items() if name != "backend"}
+    settings: Any = {**defaults, **_SETTINGS}
+    with mpl.rc_context(settings):
+        yield
+
+
+def save(figure: Figure, directory: Path, name: str) -> list[Path]:
+    """Write `name`.svg and `name`.png; the bytes depend on the figure only. Raises OSError."""
+    svg, png = directory / f"{name}.svg", directory / f"{name}.png"
+    with applied():
+        figure.savefig(svg, metadata={"Date": None})
+        figure.savefig(png, dpi=_PNG_DPI, metadata={"Software": None})
+    return [svg, png]
