@@ -1,15 +1,15 @@
 """Traffic Junction as Ray actors: an actor per agent; the driver is the hub.
 
-Style "paper": the joint observation inline in the call to every actor. Style "tuned": put once per round where
-it is larger than what Ray passes inline (with 51 agents or more); below, a put costs more than it saves.
+Style "paper": the joint observation inline in the call to every actor. Style "tuned": put once per round
+where it is larger than what Ray passes inline (51 agents or more); below, a put costs more than it saves.
 """
 
 import ray
 
-from workloads import ray_session
 from workloads.multi_agent.task import Task
 from workloads.multi_agent.traffic_junction import Observation
 from workloads.probe import Probe
+from workloads.ray_session import session
 
 # The largest argument that Ray passes inline (its setting max_direct_call_object_size).
 INLINE_LIMIT_BYTES = 100 * 1024
@@ -31,8 +31,10 @@ class Agent:
 
 def run(task: Task, probe: Probe, *, style: str = "paper") -> None:
     """Run all rounds on actors of this machine."""
-    with ray_session.session(style, probe) as session:
-        agents = session.keep(ray.remote(Agent).remote(task, agent) for agent in range(task.agents))
+    # An actor reserves no CPU, so that any number of them starts on any machine; they share its cores.
+    actor = ray.remote(Agent).options(num_cpus=0)
+    with session(style, probe) as ray_session:
+        agents = ray_session.keep(actor.remote(task, agent) for agent in range(task.agents))
         episodes = task.make_episodes()
         ray.get([agent.ready.remote() for agent in agents])
         put = style == "tuned" and episodes.observation.nbytes > INLINE_LIMIT_BYTES
@@ -41,6 +43,7 @@ def run(task: Task, probe: Probe, *, style: str = "paper") -> None:
             observation = ray.put(episodes.observation) if put else episodes.observation
             actions = ray.get([agent.act.remote(observation) for agent in agents])
             rewards = episodes.step(actions)
-            task.record(probe, actions, rewards)
+            if probe.verifying:
+                task.record(probe.digest, actions, rewards)
             probe.round()
-        task.record_state(probe, episodes)
+        probe.state(task.final_state(episodes))

@@ -53,13 +53,14 @@ class Hub(Reactor):
         """Step with the joint action and broadcast what is seen then."""
         actions = [channel.value for channel in action]
         rewards = self.episodes.step(actions)
-        self.task.record(self.probe, actions, rewards)
+        if self.probe.verifying:
+            self.task.record(self.probe.digest, actions, rewards)
         self.probe.round()
         self.rounds += 1
         if self.rounds < self.task.total_rounds:
             observation.set(self.episodes.observation)
         else:
-            self.task.record_state(self.probe, self.episodes)
+            self.probe.state(self.task.final_state(self.episodes))
             request_stop()
 
 

@@ -13,6 +13,7 @@ def run(task: Task, probe: Probe) -> None:
         observation = episodes.observation
         actions = [policy.act(observation) for policy in policies]
         rewards = episodes.step(actions)
-        task.record(probe, actions, rewards)
+        if probe.verifying:
+            task.record(probe.digest, actions, rewards)
         probe.round()
-    task.record_state(probe, episodes)
+    probe.state(task.final_state(episodes))

@@ -11,12 +11,12 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from workloads.digest import Digest, NoDigest
 from workloads.multi_agent.episodes import Episodes
 from workloads.multi_agent.policy import make_policy
 from workloads.multi_agent.traffic_junction import VIEW_CELLS, TrafficJunction
 from workloads.parameter import parameter, validate
 from workloads.perceptron import ArgmaxPolicy
-from workloads.probe import Probe
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,11 @@ class Task:
         return make_policy(self.features, self.seed, agent)
 
     @staticmethod
-    def record(probe: Probe, actions: Sequence[int], rewards: npt.NDArray[np.float64]) -> None:
+    def record(digest: Digest | NoDigest, actions: Sequence[int], rewards: npt.NDArray[np.float64]) -> None:
         """Add a round's joint action and rewards to the digest."""
-        if probe.verifying:
-            probe.digest.add(0, np.array(actions, dtype=np.int64), rewards)
+        digest.add(0, list(actions), rewards)
 
     @staticmethod
-    def record_state(probe: Probe, episodes: Episodes) -> None:
-        """Report where the environment ended."""
-        probe.state(episodes.observation, episodes.total_reward, episodes.finished)
+    def final_state(episodes: Episodes) -> tuple[object, ...]:
+        """Where the environment ended."""
+        return episodes.observation, episodes.total_reward, episodes.finished

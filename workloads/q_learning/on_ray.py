@@ -12,12 +12,12 @@ import numpy as np
 import ray
 import torch
 
-from workloads import ray_session
 from workloads.perceptron import Vector
 from workloads.probe import Probe
 from workloads.q_learning.learner import Learner
 from workloads.q_learning.task import Task
 from workloads.q_learning.transition import Exchange, TensorTransition, Transition, Transitions
+from workloads.ray_session import session
 
 
 class Rollout:
@@ -54,7 +54,7 @@ class Replay:
 
 
 class TensorReplay:
-    """The replay buffer in the paper's representation: a list of transitions."""
+    """The replay buffer in the paper's representation: single transitions by slot."""
 
     def __init__(self, task: Task) -> None:
         self.ring = task.make_ring()
@@ -75,9 +75,11 @@ class TensorReplay:
 def run(task: Task, probe: Probe, *, style: str = "paper") -> None:
     """Run all rounds on actors of this machine."""
     replay_class, play = (TensorReplay, _play_paper) if style == "paper" else (Replay, _play_tuned)
-    with ray_session.session(style, probe) as session:
-        rollouts = session.keep(ray.remote(Rollout).remote(task, index) for index in range(task.actors))
-        (replay,) = session.keep([ray.remote(replay_class).remote(task)])
+    # An actor reserves no CPU, so that any number of them starts on any machine; they share its cores.
+    rollout_actor, replay_actor = (ray.remote(part).options(num_cpus=0) for part in (Rollout, replay_class))
+    with session(style, probe) as ray_session:
+        rollouts = ray_session.keep(rollout_actor.remote(task, index) for index in range(task.actors))
+        (replay,) = ray_session.keep([replay_actor.remote(task)])
         learner = task.make_learner()
         ray.get([actor.ready.remote() for actor in [*rollouts, replay]])
         probe.ready()
@@ -94,7 +96,7 @@ def _play_paper(task: Task, probe: Probe, rollouts: list[Any], replay: Any, lear
     learner.learn_tensors(minibatch)
     if probe.verifying:
         rewards = [[transition[2] for transition in trajectory] for trajectory in trajectories]
-        task.record(probe, np.array(rewards, dtype=np.float32))
+        task.record(probe.digest, np.array(rewards, dtype=np.float32))
 
 
 def _play_tuned(task: Task, probe: Probe, rollouts: list[Any], replay: Any, learner: Learner) -> None:
@@ -102,7 +104,8 @@ def _play_tuned(task: Task, probe: Probe, rollouts: list[Any], replay: Any, lear
     trajectories = [rollout.roll.remote(parameters) for rollout in rollouts]
     minibatch, rewards = ray.get(replay.exchange.remote(*trajectories))
     learner.learn(minibatch)
-    task.record(probe, rewards)
+    if probe.verifying:
+        task.record(probe.digest, rewards)
 
 
 def _with_tensors(transition: Transition) -> TensorTransition:

@@ -69,7 +69,8 @@ class Learner(Reactor):
         """Learn from the minibatch and broadcast what was learnt."""
         minibatch, rewards = exchange.value
         self.learner.learn(minibatch)
-        self.task.record(self.probe, rewards)
+        if self.probe.verifying:
+            self.task.record(self.probe.digest, rewards)
         self.probe.round()
         self.rounds += 1
         if self.rounds < self.task.total_rounds:

@@ -1,0 +1,36 @@
+"""Q-learning and Traffic Junction on Ray actors compute the bits that the serial loop computes.
+
+Both workloads in one file, by style: a session of Ray takes long to open, and a process has one at a time.
+"""
+
+import pytest
+
+from workloads import ray_session
+from workloads.catalogue import execute
+
+TASKS = {
+    "q_learning": {
+        "actors": 2,
+        "steps": 10,
+        "rounds": 4,
+        "warmup_rounds": 1,
+        "minibatch": 30,
+        "capacity": 50,
+    },
+    "multi_agent": {"agents": 2, "rounds": 30, "warmup_rounds": 2, "episode_steps": 15},
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _ray():
+    yield
+    ray_session.stop()
+
+
+@pytest.mark.parametrize("workload", TASKS)
+@pytest.mark.parametrize("style", ["paper", "tuned"])
+def test_ray_computes_what_the_loop_does(style, workload):
+    expected = execute(workload, "serial", TASKS[workload], verify=True)
+    outcome = execute(workload, f"ray-{style}", TASKS[workload], verify=True)
+    assert outcome.digest == expected.digest
+    assert outcome.state_digest == expected.state_digest
