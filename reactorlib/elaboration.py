@@ -8,7 +8,7 @@ from typing import Any
 from reactorlib.dependencies import order_of
 from reactorlib.errors import ElaborationError
 from reactorlib.instance import Instance, building, instance_of
-from reactorlib.program import Program
+from reactorlib.program import Order, Program
 from reactorlib.reactor import Bank, Reactor
 from reactorlib.resolve import Resolution
 
@@ -30,6 +30,17 @@ def elaborate(cls: type[Reactor], /, **parameters: Any) -> Program:
       1. Sink.inp: width must be a positive integer, got 0
       2. Sink.hear: trigger 'imp' names no element of Sink: did you mean 'inp'?
     """
+    program, faults = examine(cls, **parameters)
+    if faults:
+        raise ElaborationError(faults)
+    return program
+
+
+def examine(cls: type[Reactor], /, **parameters: Any) -> tuple[Program, list[str]]:
+    """The Program together with its static faults, for drawing: one with faults must not run.
+
+    With a causality cycle its `order` is empty. Raises ElaborationError where a constructor does.
+    """
     if not (isinstance(cls, type) and issubclass(cls, Reactor)):
         raise ElaborationError([f"expected a reactor class, got {cls!r}"])
     outer, building.stack, building.bank_index = building.stack, [], 0
@@ -41,11 +52,8 @@ def elaborate(cls: type[Reactor], /, **parameters: Any) -> Program:
     resolution = Resolution(instances)
     faults = [fault.format(path=i.path) for i in instances for fault in i.faults]
     faults += resolution.faults
-    order = order_of(resolution, faults)
-    if faults:
-        raise ElaborationError(faults)
-    assert order is not None
-    return Program(
+    order = order_of(resolution, faults) or Order((), (), ())
+    program = Program(
         cls=cls,
         parameters=parameters,
         root=root,
@@ -62,6 +70,7 @@ def elaborate(cls: type[Reactor], /, **parameters: Any) -> Program:
         order=order,
         cells=resolution.cells,
     )
+    return program, faults
 
 
 def named_tree(root: Instance) -> Iterator[Instance]:
