@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -44,19 +45,23 @@ STYLES: dict[str, dict[str, str]] = {
 # The part of the free memory that a tuned session's object store may fill: the processes need the rest.
 STORE_SHARE = 0.6
 
+# Not Python's temporary directory, which may be anywhere: a socket's path has to be shorter than 108 bytes.
+_TEMPORARY = Path("/tmp")
+_PREFIX = "ray-bench-"
+
 
 class StoreOverflowError(RuntimeError):
     """The object store of a tuned session is too small for the run: it would have continued on disk."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Open:
     """The session that is open, and what to put back when it closes."""
 
     style: str
-    startup_ns: int
-    directory: str
+    directory: Path
     saved_environment: dict[str, str | None]
+    startup_ns: int = 0
 
 
 # Ray has at most one session per process, so there is one here.
@@ -113,14 +118,21 @@ def start(style: str, probe: Probe) -> None:
     stop()
     began_ns = time.perf_counter_ns()
     saved = _set_environment(THREAD_LIMITS | QUIET | STYLES[style])
-    ray.init(
-        include_dashboard=False,
-        log_to_driver=False,
-        logging_level=logging.ERROR,
-        object_store_memory=_store_bytes() if style == "tuned" else None,
-    )
-    directory = ray._private.worker.global_worker.node.get_session_dir_path()  # type: ignore[union-attr]
-    _open = _Open(style, time.perf_counter_ns() - began_ns, directory, saved)
+    directory = _new_directory()
+    _open = _Open(style, directory, saved)
+    try:
+        ray.init(
+            address="local",  # never the cluster that RAY_ADDRESS or an earlier `ray start` points to
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            object_store_memory=_store_bytes() if style == "tuned" else None,
+            _temp_dir=str(directory),
+        )
+    except BaseException:
+        stop()
+        raise
+    _open.startup_ns = time.perf_counter_ns() - began_ns
     atexit.register(stop)
 
 
@@ -144,6 +156,17 @@ def _set_environment(variables: dict[str, str]) -> dict[str, str | None]:
     saved = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     return saved
+
+
+def _new_directory() -> Path:
+    """An empty directory for logs, sockets and spilled objects; those of killed processes are removed."""
+    for left in _TEMPORARY.glob(f"{_PREFIX}*"):
+        owner = left.name.removeprefix(_PREFIX)
+        if owner.isdigit() and (int(owner) == os.getpid() or not psutil.pid_exists(int(owner))):
+            shutil.rmtree(left, ignore_errors=True)
+    directory = _TEMPORARY / f"{_PREFIX}{os.getpid()}"
+    directory.mkdir(mode=0o700)
+    return directory
 
 
 def _store_bytes() -> int:

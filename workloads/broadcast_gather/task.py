@@ -25,7 +25,6 @@ class Task:
     name: ClassVar[str] = "broadcast_gather"
     metric: ClassVar[str] = "overhead"
     unit: ClassVar[str] = "ns"
-    throughput_unit: ClassVar[str] = "bytes/s"
 
     actors: int = parameter(16, "workers", minimum=1)
     object_bytes: int = parameter(10 * 2**20, "size of the array: a multiple of 8", minimum=_ITEM_BYTES)
@@ -58,13 +57,8 @@ class Task:
 
     @property
     def units_per_round(self) -> int:
-        """Bytes that a round brings to the workers and back."""
-        return 2 * self.actors * self.object_bytes
-
-    @property
-    def work_ns(self) -> int:
-        """What a round takes when moving data costs nothing: the workers' sleep, all at once."""
-        return round(self.work_seconds * 1e9)
+        """A round counts as one."""
+        return 1
 
     def first_value(self) -> Value:
         """The array of the first broadcast: noise, so that no two pages are alike."""

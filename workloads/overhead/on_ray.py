@@ -31,7 +31,7 @@ def run(task: Task, probe: Probe, *, style: str = "paper") -> None:
     """Run all rounds of the task, reporting to the probe.
 
     Along a ring or chain, style "paper" fetches every value and passes it on; "tuned" passes references on
-    and fetches the last. In the other shapes Ray's advice changes nothing: small values, calls sent off at once.
+    and fetches the last. In the other shapes Ray's advice changes nothing: small values, batched calls.
     """
     with session(style, probe) as ray_session:
         shape = (

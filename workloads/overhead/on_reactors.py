@@ -169,7 +169,7 @@ class Producer(Reactor):
         self.rounds.probe.ready()
         again.schedule()
 
-    @reaction(again, effects=[increment, retrieve])
+    @reaction(again, effects=[increment, retrieve, again])
     def send(self, again: LogicalAction[None], increment: Output[int], retrieve: Output[bool]) -> None:
         """Send the next increment, or ask for the sum."""
         if self.sent < self.messages:
