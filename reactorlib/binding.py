@@ -18,7 +18,7 @@ class Binding:
     """Cells and calls of one run of `program`.
 
     `schedule_logical`, `schedule_physical` and `switch` are what the handles call; `note` is where traced
-    writers put what they set, None without a trace.
+    writers put what they set, None without a trace. With `shared`, its cells and events serve this one too.
     """
 
     def __init__(
@@ -28,18 +28,21 @@ class Binding:
         schedule_physical: Schedule,
         switch: Callable[[int, bool], None],
         note: Callable[[tuple[str, Any]], None] | None,
+        shared: Binding | None = None,
     ) -> None:
         self.program = program
         self._schedule = {"logical": schedule_logical, "physical": schedule_physical}
         self._switch = switch
         self._note = note
-        self.cells: dict[Cell, Reader] = {}
-        self.events: list[Event] = []
+        self._bodies: dict[int, tuple[Callable[..., None], tuple[Any, ...]]] = {}
+        self.cells: dict[Cell, Reader] = {} if shared is None else shared.cells
+        self.events: list[Event] = [] if shared is None else shared.events
+        if shared is not None:
+            return
         for index, trigger in enumerate(program.triggers):
             event = Event(trigger.path, index, trigger)
             self.events.append(event)
             self.cells[trigger.cell] = event
-        self._bodies: dict[int, tuple[Callable[..., None], tuple[Any, ...]]] = {}
 
     def cell(self, number: Cell) -> Reader:
         """The reader of a cell."""

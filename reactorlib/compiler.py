@@ -16,6 +16,7 @@ from typing import Any
 from reactorlib.errors import ReactorError
 from reactorlib.plan import Plan, Reach, Step
 from reactorlib.program import Cell, Program, ReactionInstance
+from reactorlib.split import Part, Send, Wait
 from reactorlib.tag import format_ns
 
 LOOP_FROM = 32  # so many alike steps in a row become a loop over rows: shorter code, the same order
@@ -26,7 +27,7 @@ CHECKS = 32  # so many presence checks stand in one condition; more are a call
 class Ref:
     """What a name in the source stands for; the binder turns it into the object of a run."""
 
-    kind: str  # cell, call, handler, argument, mode, event, rows, cells
+    kind: str  # cell, call, handler, argument, mode, event, rows, cells, send, wait
     index: Any = None
     part: int = 0
 
@@ -66,7 +67,7 @@ class Source:
 
 
 RESERVED = frozenset(
-    "schedule time soon later now started due record writes clock deepcopy any_present switch physical index react "
+    "schedule time soon later go collect now started due record writes clock deepcopy any_present switch physical index react "
     "condition cell context and or if for in not is return True False None def pass lambda class from import".split()
 )
 
@@ -79,30 +80,50 @@ class Compiler:
         self.reach = reach
         self.traced = traced
 
-    def write(self, plan: Plan) -> Source:
-        """The source of the schedule for a plan."""
-        out = Source("schedule of " + self._title(plan), plan.stops)
+    def write(self, plan: Plan, part: Part | None = None) -> Source:
+        """The source of the schedule for a plan, or of one worker's part of it."""
+        hub = part is None or part.worker == 0
+        out = Source("schedule of " + self._title(plan) + (f" on worker {part.worker}" if part else ""), plan.stops)
         out.add("def schedule(time, soon):", 0)
-        self._events(out, plan)
-        steps = iter(plan.steps)
-        level = None
-        for shape, group in groupby(steps, key=self._shape):
-            alike = list(group)
-            node = alike[0].node
-            if self.program.order.level[node] != level:
-                level = self.program.order.level[node]
-                out.add(f"# level {level}")
-            if shape is not None and len(alike) >= LOOP_FROM:
-                self._loop(out, alike)
-            else:
-                for step in alike:
-                    self._step(out, step)
-        self._captures(out, plan)
-        self._clear(out, plan)
-        if plan.switches:
+        self._events(out, plan.events if part is None else part.events, hub)
+        if part is not None and hub:
+            out.add("go(time)  # the other workers begin their parts of this tag")
+        self._items(out, plan.steps if part is None else part.items)
+        self._captures(out, plan, plan.captures if part is None else part.captures)
+        if part is not None and hub:
+            out.add("collect(soon)  # what the other workers scheduled")
+        self._clear(out, plan.cleared if part is None else part.cleared)
+        if plan.switches and hub:
             out.add("switch(time, soon)")
         out.add("return True" if plan.stops else "return False")
         return out
+
+    def _items(self, out: Source, items: Sequence[Step | Send | Wait]) -> None:
+        level = None
+        for shape, group in groupby(items, key=self._shape):
+            alike = list(group)
+            first = alike[0]
+            if isinstance(first, Step) and self.program.order.level[first.node] != level:
+                level = self.program.order.level[first.node]
+                out.add(f"# level {level}")
+            if shape is not None and len(alike) >= LOOP_FROM:
+                self._loop(out, [step for step in alike if isinstance(step, Step)])
+                continue
+            for item in alike:
+                if isinstance(item, Step):
+                    self._step(out, item)
+                else:
+                    self._cross(out, item)
+
+    def _cross(self, out: Source, item: Send | Wait) -> None:
+        """A value, or only its order, goes from worker to worker."""
+        paths = [_tail(self.program.cell_path(cell)) for cell in item.cells]
+        shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+        if isinstance(item, Send):
+            name = out.name_of(Ref("send", item), f"send_to_worker_{item.to}")
+        else:
+            name = out.name_of(Ref("wait", item), f"wait_for_worker_{item.of}")
+        out.add(f"{name}()" + (f"  # {shown}" if shown else ""))
 
     def _title(self, plan: Plan) -> str:
         paths = [self.program.triggers[index].path for index in plan.events]
@@ -114,18 +135,20 @@ class Compiler:
 
     # What happens before the reactions
 
-    def _events(self, out: Source, plan: Plan) -> None:
-        for index in plan.events:
+    def _events(self, out: Source, events: Sequence[int], hub: bool) -> None:
+        for index in events:
             trigger = self.program.triggers[index]
             out.add(f"{self._cell(out, trigger.cell)}.is_present = True")
-            if trigger.kind == "timer" and trigger.period:
+            if hub and trigger.kind == "timer" and trigger.period:
                 event = out.name_of(Ref("event", index), _tail(trigger.path))
                 out.add(f"later(time + {trigger.period}, {event}, None)  # every {format_ns(trigger.period)}")
 
     # Reactions
 
-    def _shape(self, step: Step) -> Any:
+    def _shape(self, step: Step | Send | Wait) -> Any:
         """Steps with equal shapes are alike but for their objects; None: stands alone."""
+        if not isinstance(step, Step):
+            return None
         reaction = self.reach.reaction(step.node)
         if reaction is None or reaction.deadline is not None or reaction.mode is not None or len(step.conditions) > 1:
             return None
@@ -211,9 +234,9 @@ class Compiler:
 
     # What happens after the reactions
 
-    def _captures(self, out: Source, plan: Plan) -> None:
+    def _captures(self, out: Source, plan: Plan, captures: Sequence[int]) -> None:
         events = {self.program.triggers[index].cell for index in plan.events}
-        for index in plan.captures:
+        for index in captures:
             trigger = self.program.triggers[index]
             assert trigger.source is not None
             source = self._cell(out, trigger.source)
@@ -232,13 +255,13 @@ class Compiler:
                 line = f"soon[{event}] = {source}.value"
             out.add(line, 2 if guards else 1)
 
-    def _clear(self, out: Source, plan: Plan) -> None:
-        if len(plan.cleared) > 4 * CHECKS:
-            cells = out.name_of(Ref("cells", plan.cleared), "may_be_present")
+    def _clear(self, out: Source, cleared: tuple[Cell, ...]) -> None:
+        if len(cleared) > 4 * CHECKS:
+            cells = out.name_of(Ref("cells", cleared), "may_be_present")
             out.add(f"for cell in {cells}:")
             out.add("cell.is_present = False", 2)
             return
-        for cell in plan.cleared:
+        for cell in cleared:
             out.add(f"{self._cell(out, cell)}.is_present = False")
 
 

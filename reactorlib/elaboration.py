@@ -93,11 +93,12 @@ def _name_children(instance: Instance) -> None:
             members = [(f"{attribute}[{i}]", m) for i, m in enumerate(held) if isinstance(m, Reactor)]
         else:
             continue
-        for name, member in members:
+        for position, (name, member) in enumerate(members):
             child = instance_of(member)
             if child.parent is instance and id(child) not in named:
                 named.add(id(child))
                 child.name = name
+                child.member = None if held is member else (position, len(members))
                 child.path = f"{instance.path}.{name}"
     for child in instance.children:
         if id(child) not in named:

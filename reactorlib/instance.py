@@ -106,6 +106,7 @@ class Instance:
         "elements",
         "faults",
         "index",
+        "member",
         "mode",
         "name",
         "open_mode",
@@ -128,6 +129,7 @@ class Instance:
         self.connections: list[Connection] = []
         self.faults: list[str] = []
         self.open_mode: BoundMode | None = None
+        self.member: tuple[int, int] | None = None  # position and size, in a bank or list of its parent
         self.used = False  # of a root: its reactors have run
         # The mode of the parent in whose `with` block this reactor was made.
         self.mode: BoundMode | None = parent.open_mode if parent is not None else None

@@ -6,12 +6,13 @@ size of the program.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from heapq import heappop, heappush
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
+from reactorlib.binding import Binding
 from reactorlib.cells import Event, Reader
 from reactorlib.events import Step
 from reactorlib.instance import Instance
@@ -24,10 +25,13 @@ if TYPE_CHECKING:
 class Ready:
     """Walks one tag at a time for one run; `running` is the reaction that runs, for error messages."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(
+        self, run: Run, only: Callable[[Node], bool] | None = None, binding: Binding | None = None
+    ) -> None:
         self.run = run
         self.reach = run.reach
-        self.binding = run.binding
+        self.binding = binding or run.binding
+        self.only = only  # which nodes run here, where several workers share the program
         self.rank = run.program.order.rank
         self.node_at = [0] * len(self.rank)
         for node, rank in enumerate(self.rank):
@@ -44,7 +48,7 @@ class Ready:
         def arrived(cell: int, reader: Reader) -> None:
             present.append((cell, reader))
             for node in self.reach.heard_by.get(cell, ()):
-                if node not in queued:
+                if node not in queued and (self.only is None or self.only(node)):
                     queued.add(node)
                     heappush(heap, self.rank[node])
 

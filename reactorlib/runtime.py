@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -16,16 +16,14 @@ from reactorlib.clock import LONGEST_WAIT_NS, Clock, PhysicalClock
 from reactorlib.context import Context, current
 from reactorlib.elaboration import elaborate
 from reactorlib.errors import ReactionError, ReactorError, RunError
-from reactorlib.events import Queue
-from reactorlib.executors.inline import Inline
-from reactorlib.modes import Modes
+from reactorlib.events import Queue, Step
+from reactorlib.executors.choice import check_executor, make_executor
+from reactorlib.modes import Modes, ModeState
 from reactorlib.plan import Reach
 from reactorlib.program import Program
 from reactorlib.reactor import Reactor
 from reactorlib.tag import Tag, time_fault
 from reactorlib.trace import Recorder, Span, TraceRecord, digest_of
-
-EXECUTORS = ("inline",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +47,17 @@ def run(
     keepalive: bool | None = None,
     executor: str = "inline",
     workers: int | None = None,
+    placement: Mapping[str, int] | None = None,
+    costs: Mapping[str, float] | None = None,
     trace: bool = False,
     **parameters: Any,
 ) -> RunResult:
     """Run a reactor class with these parameters, or a Program, until it ends.
 
     `timeout` is in ns of logical time; `fast` does not wait for physical time; `keepalive` keeps an idle
-    program running (default: if it declares a physical action). Raises ElaborationError before anything
+    program running (default: if it declares a physical action). `executor` is "inline", "threads",
+    "processes" or "auto", `workers` how many (default: the CPUs this process may use), `placement` puts
+    reactors, by path, on workers, `costs` balances banks by measured time. Raises ElaborationError before anything
     runs, ReactionError when a reaction raised (after the shutdown reactions of the others), RunError when
     called in a way that makes no sense.
 
@@ -77,13 +79,12 @@ def run(
     fault = None if timeout is None else time_fault(timeout, "timeout")
     if fault is not None:
         raise RunError(fault)
-    if executor not in EXECUTORS:
-        raise RunError(f"unknown executor {executor!r}: one of {', '.join(EXECUTORS)}")
+    check_executor(executor, workers)
     fresh = _fresh(program, parameters)
-    one = Run(fresh, timeout=timeout, fast=fast, keepalive=keepalive, trace=trace)
+    one = Run(fresh, timeout, fast, keepalive, trace, executor, workers, placement, costs)
     with _stopping_on_sigterm():
         one.run()
-    return one.result(executor, 1)
+    return one.result()
 
 
 def _fresh(program: type[Reactor] | Program, parameters: dict[str, Any]) -> Program:
@@ -109,6 +110,10 @@ class Run:
         fast: bool = False,
         keepalive: bool | None = None,
         trace: bool = False,
+        executor: str = "inline",
+        workers: int | None = None,
+        placement: Mapping[str, int] | None = None,
+        costs: Mapping[str, float] | None = None,
         clock: Clock | None = None,
     ) -> None:
         self.program = program
@@ -126,14 +131,24 @@ class Run:
         self.reach = Reach(program)
         self.binding = Binding(
             program,
-            self._schedule_modal if program.modes else self.queue.schedule,
+            self.schedule_logical if program.modes else self.queue.schedule,
             self._schedule_physical,
             self.modes.request,
             self.recorder.note if self.recorder is not None else None,
         )
         self.modes.bind(self.binding)
-        self.executor = Inline(self)
+        self.executor = make_executor(self, executor, workers, placement, costs)
         self.shutdown = next(e for e in self.binding.events if e.trigger.kind == "shutdown")
+
+    @property
+    def mode_states(self) -> list[ModeState]:
+        return self.modes.states
+
+    def later(self, time: int, event: Event, value: Any) -> None:
+        self.queue.at(time, event, value)
+
+    def switch(self, time: int, soon: Step) -> None:
+        self.modes.apply(time, soon)
 
     # What reactions ask for
 
@@ -141,7 +156,7 @@ class Run:
         """Shutdown at the next microstep, together with what is due there."""
         self.queue.soon[self.shutdown] = None
 
-    def _schedule_modal(self, event: Event, extra_delay: int, value: Any) -> None:
+    def schedule_logical(self, event: Event, extra_delay: int, value: Any) -> None:
         if self.modes.is_active(event.mode):
             self.queue.schedule(event, extra_delay, value)
         else:
@@ -163,8 +178,10 @@ class Run:
         current.run = self
         try:
             self.started = self.clock.now()
+            self.executor.start()
             self._start()
             self._loop()
+            self.executor.finish()
         except BaseException as error:
             self._end_early(error)
         finally:
@@ -233,31 +250,21 @@ class Run:
 
     def _end_early(self, error: BaseException) -> None:
         """Run the shutdown reactions of the other reactors, then raise: a ReactionError where a reaction raised."""
-        failed = self.executor.failed(error.__traceback__)
         tag = Tag(self.queue.time, self.queue.microstep)
-        skip = None if failed is None else self.program.reactions[failed].instance
-        self._shut_down(error, skip if isinstance(error, Exception) else None)
+        error, failed = self.executor.abandon(error)
         if failed is None or not isinstance(error, Exception):
             raise error
         reaction = self.program.reactions[failed]
         raise ReactionError(reaction.instance.path, reaction.declaration.name, tag, error) from error
 
-    def _shut_down(self, error: BaseException, skip: Any) -> None:
-        for cell in self.binding.cells.values():
-            cell.is_present = False
-        self.context.due = None
-        try:
-            self.executor.ready.schedule([self.shutdown], self.queue.time, {}, skip)
-        except Exception as second:
-            error.add_note(f"a shutdown reaction raised too: {type(second).__name__}: {second}")
-
-    def result(self, executor: str, workers: int) -> RunResult:
+    def result(self) -> RunResult:
         """What the run leaves."""
         tag = Tag(self.queue.time, self.queue.microstep)
+        name, workers = self.executor.name, self.executor.workers
         if self.recorder is None:
-            return RunResult(tag, executor, workers)
+            return RunResult(tag, name, workers)
         records = self.recorder.records()
-        return RunResult(tag, executor, workers, records, self.recorder.spans(), digest_of(records))
+        return RunResult(tag, name, workers, records, self.recorder.spans(), digest_of(records))
 
 
 @contextmanager

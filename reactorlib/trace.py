@@ -7,9 +7,8 @@ import pickle
 from collections.abc import Iterable
 from dataclasses import dataclass
 from time import perf_counter_ns
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from reactorlib.events import Queue
 from reactorlib.program import Program
 from reactorlib.tag import Tag
 
@@ -44,22 +43,44 @@ class Span:
     worker: int
 
 
+# time, microstep, reaction, writes, began, ended, worker
+Row = tuple[int, int, int, tuple[tuple[str, Any], ...], int, int, int]
+
+
+class Moment(Protocol):
+    """Something that knows the current tag."""
+
+    time: int
+    microstep: int
+
+
 class Recorder:
     """Collects what runs. `note` is called by traced writers, `record` after each reaction."""
 
-    def __init__(self, program: Program, queue: Queue, worker: int = 0) -> None:
+    def __init__(self, program: Program, queue: Moment, worker: int = 0) -> None:
         self._program = program
         self._queue = queue
         self._worker = worker
         self._writes: list[tuple[str, Any]] = []
-        self._rows: list[tuple[int, int, int, tuple[tuple[str, Any], ...], int, int]] = []
+        self._rows: list[Row] = []
         self.note = self._writes.append
 
     def record(self, reaction: int, began_ns: int) -> None:
         queue, writes = self._queue, self._writes
-        row = (queue.time, queue.microstep, reaction, tuple(writes), began_ns, perf_counter_ns())
-        self._rows.append(row)
+        ended = perf_counter_ns()
+        self._rows.append((queue.time, queue.microstep, reaction, tuple(writes), began_ns, ended, self._worker))
         writes.clear()
+
+    def take(self) -> list[Row]:
+        """The rows of another worker, to be merged by that of worker 0."""
+        rows, self._rows = self._rows, []
+        return rows
+
+    def merge(self, rows: Iterable[Row]) -> None:
+        """Take in what another worker recorded, in the order in which one worker alone would have run it."""
+        rank = self._program.order.rank
+        self._rows.extend(rows)
+        self._rows.sort(key=lambda row: (row[0], row[1], rank[row[2]]))
 
     def records(self) -> list[TraceRecord]:
         """What ran, in order."""
@@ -68,7 +89,7 @@ class Recorder:
 
     def spans(self) -> list[Span]:
         """When it ran, in order."""
-        return [Span(row[2], Tag(row[0], row[1]), row[4], row[5], self._worker) for row in self._rows]
+        return [Span(row[2], Tag(row[0], row[1]), row[4], row[5], row[6]) for row in self._rows]
 
 
 def digest_of(records: Iterable[TraceRecord]) -> str:

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from copy import deepcopy
-from time import perf_counter_ns
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from reactorlib.cells import Event, Reader
-from reactorlib.compiler import Compiler, Ref, Source, load
-from reactorlib.events import Step
-from reactorlib.plan import Node, Step as PlanStep
+from reactorlib.cells import Event
+from reactorlib.compiler import Compiler
+from reactorlib.executors.objects import Schedule, Schedules
+from reactorlib.plan import Node
 from reactorlib.ready import Ready
 
 if TYPE_CHECKING:
     from reactorlib.runtime import Run
-
-Schedule = Callable[[int, Step], bool]
 
 # A set of events is compiled when it comes for the second time; sets of several events, of which there may
 # be very many, for the eighth. Compiled steps are bounded: beyond that the ready queue does the rest.
@@ -30,15 +25,21 @@ COMPILED_STEPS = 200_000
 class Inline:
     """Schedules for one run, compiled or walked. `compiled` counts the steps in compiled schedules."""
 
+    name = "inline"
+    workers = 1
+
     def __init__(self, run: Run) -> None:
         self.run = run
         self.ready = Ready(run)
         self.compiler = Compiler(run.program, run.reach, traced=run.recorder is not None)
+        self.schedules = Schedules(run)
         self.compiled = 0
         self.force_ready = os.environ.get("REACTORLIB_FORCE_FALLBACK") == "1"
         self._together: dict[frozenset[Event], Schedule] = {}
         self._seen: dict[frozenset[Event], int] = {}
-        self._sources: dict[Any, Source] = {}
+
+    def start(self) -> None:
+        """Nothing to start: the calling thread is the only worker."""
 
     def alone(self, event: Event) -> Schedule:
         """The schedule of a tag at which only `event` is present."""
@@ -73,70 +74,32 @@ class Inline:
     def _compile(self, events: Iterable[Event]) -> Schedule:
         plan = self.run.reach.plan(event.index for event in events)
         self.compiled += len(plan.steps) + 1
-        source = self.compiler.write(plan)
-        schedule = load(source, self._objects(source))
-        self._sources[schedule.__code__] = source  # type: ignore[attr-defined]
-        return schedule
+        return self.schedules.load(self.compiler.write(plan), {})
 
-    def failed(self, traceback: TracebackType | None) -> Node | None:
-        """The reaction that was running when an exception with this traceback was raised."""
-        while traceback is not None:
-            source = self._sources.get(traceback.tb_frame.f_code)
-            if source is not None:
-                known = source.reaction_at.get(traceback.tb_lineno)
-                return known if known is not None else traceback.tb_frame.f_locals.get("index")
-            traceback = traceback.tb_next
-        return self.ready.running
+    def finish(self) -> None:
+        """The run has ended as it should."""
 
-    # The objects that the names of a schedule stand for
-
-    def _objects(self, source: Source) -> dict[str, Any]:
-        run = self.run
-        objects: dict[str, Any] = {
-            "later": run.queue.at,
-            "started": run.started,
-            "physical": run.clock.now,
-            "context": run.context,
-            "switch": run.modes.apply,
-            "physical_connection": run.physical_connection,
-            "deepcopy": deepcopy,
-            "any_present": any_present,
-            "clock": perf_counter_ns,
-        }
-        if run.recorder is not None:
-            objects["record"] = run.recorder.record
-        for name, ref in source.names.items():
-            objects[name] = self._object(ref)
-        return objects
-
-    def _object(self, ref: Ref) -> Any:
-        binding = self.run.binding
-        if ref.kind == "cell":
-            return binding.cell(ref.index)
-        if ref.kind == "call":
-            return binding.call(ref.index)[0]
-        if ref.kind == "argument":
-            return binding.call(ref.index)[1][ref.part]
-        if ref.kind == "handler":
-            return binding.handler(ref.index)
-        if ref.kind == "event":
-            return binding.events[ref.index]
-        if ref.kind == "mode":
-            return self.run.modes.states[ref.index]
-        if ref.kind == "cells":
-            return tuple(binding.cell(cell) for cell in ref.index)
-        assert ref.kind == "rows", ref
-        return [self._row(step) for step in ref.index]
-
-    def _row(self, step: PlanStep) -> tuple[Any, ...]:
-        body, arguments = self.run.binding.call(step.node)
-        conditions = tuple(self.run.binding.cell(cell) for cell in step.conditions)
-        return (step.node, *conditions, body, *arguments)
+    def abandon(self, error: BaseException) -> tuple[BaseException, Node | None]:
+        """The run has failed: the error to report and the reaction that raised it, after the shutdown reactions."""
+        failed = self.schedules.failed(error.__traceback__)
+        if failed is None:
+            failed = self.ready.running
+        clear_all(self.run)
+        shut_down(self.run, self.ready, error, failed)
+        return error, failed
 
 
-def any_present(cells: Iterable[Reader]) -> bool:
-    """Whether one of many cells is present."""
-    for cell in cells:
-        if cell.is_present:
-            return True
-    return False
+def clear_all(run: Run) -> None:
+    """After a tag that was broken off nothing may look present."""
+    for cell in run.binding.cells.values():
+        cell.is_present = False
+    run.context.due = None
+
+
+def shut_down(run: Run, ready: Ready, error: BaseException, failed: Node | None) -> None:
+    """Run the shutdown reactions of one side, but for those of the reactor that failed."""
+    skip = None if failed is None or not isinstance(error, Exception) else run.program.reactions[failed].instance
+    try:
+        ready.schedule([run.shutdown], run.queue.time, {}, skip)
+    except Exception as second:
+        error.add_note(f"a shutdown reaction raised too: {type(second).__name__}: {second}")

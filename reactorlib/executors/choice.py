@@ -1,0 +1,48 @@
+"""Which executor runs a program: by name, or `auto` by what the interpreter and the machine offer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from reactorlib.errors import RunError
+from reactorlib.executors.inline import Inline
+from reactorlib.executors.parallel import Parallel
+from reactorlib.executors.threads import Threads, gil_enabled
+from reactorlib.partition import available_cpus, partition
+
+if TYPE_CHECKING:
+    from reactorlib.runtime import Run
+
+EXECUTORS = ("inline", "threads", "processes", "auto")
+
+
+def check_executor(name: str, workers: int | None) -> None:
+    """Raise RunError for an executor that is none, or a number of workers that cannot be."""
+    if name not in EXECUTORS:
+        raise RunError(f"unknown executor {name!r}: one of {', '.join(EXECUTORS)}")
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
+        raise RunError(f"workers must be a positive integer, got {workers!r}")
+
+
+def make_executor(
+    run: Run,
+    name: str,
+    workers: int | None,
+    placement: Mapping[str, int] | None,
+    costs: Mapping[str, float] | None,
+) -> Inline | Parallel:
+    """The executor of a run. `auto`: threads without a GIL, processes where something can run side by side."""
+    if name == "inline":
+        return Inline(run)
+    count = workers or available_cpus()
+    placed = partition(run.program, count, placement, costs)
+    if name == "auto":
+        if count == 1 or len(set(placed.of_node)) < 2:
+            return Inline(run)
+        name = "processes" if gil_enabled() else "threads"
+    if name == "threads":
+        return Threads(run, placed)
+    from reactorlib.executors.processes import Processes  # only where it is used: it needs fork and shared memory
+
+    return Processes(run, placed)

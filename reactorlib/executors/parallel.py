@@ -1,0 +1,259 @@
+"""What threads and processes share: plans cut by a partition, one schedule per worker, one deterministic error.
+
+Worker 0 is the calling thread. It alone keeps the event queue and decides the tags; at each tag it tells the
+workers that take part to go, runs its own part, and collects what the others scheduled. A worker that fails
+stops its steps and says so to all who may wait for it; those stop where they would need it. So of several
+failures at one tag the first in the order of the program always happens, and it is the one reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from reactorlib.binding import Binding
+from reactorlib.cells import Event, Reader
+from reactorlib.clock import Clock
+from reactorlib.compiler import Compiler, Ref
+from reactorlib.context import Context
+from reactorlib.errors import WorkerError
+from reactorlib.events import Step
+from reactorlib.executors.objects import Schedule, Schedules
+from reactorlib.modes import ModeState
+from reactorlib.partition import Partition
+from reactorlib.plan import Node, Reach
+from reactorlib.program import Cell, Program
+from reactorlib.split import Part, Split, Splitter
+from reactorlib.trace import Recorder
+
+if TYPE_CHECKING:
+    from reactorlib.runtime import Run
+
+LONGEST_END_S = 1.0  # for workers to come to their end once the run is over
+COMPILED_STEPS = 200_000  # over all workers; beyond that all schedules are dropped and written anew when needed
+
+
+class Poisoned(BaseException):
+    """Another worker failed at this tag: no step that needs it can run."""
+
+
+class Stopped(BaseException):
+    """The run is over: leave at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The first reaction that failed on one worker at the current tag, None where it failed outside one."""
+
+    error: BaseException
+    node: Node | None
+
+
+class Moment:
+    """The current tag as a worker other than 0 knows it."""
+
+    __slots__ = ("microstep", "time")
+
+    def __init__(self) -> None:
+        self.time = 0
+        self.microstep = 0
+
+
+class WorkerSide:
+    """The side of a run on a worker other than 0: what its reactions schedule goes to `outbox`, for worker 0."""
+
+    def __init__(
+        self,
+        program: Program,
+        worker: int,
+        clock: Clock,
+        started: int,
+        mode_states: list[ModeState],
+        traced: bool,
+        shared: Binding | None,
+    ) -> None:
+        self.worker = worker
+        self.clock = clock
+        self.started = started
+        self.context = Context()
+        self.queue = Moment()
+        self.mode_states = mode_states
+        self.outbox: list[tuple[Any, ...]] = []
+        self.recorder = Recorder(program, self.queue, worker) if traced else None
+        note = self.recorder.note if self.recorder is not None else None
+        self.binding = Binding(program, self._schedule, self._schedule, self._switch, note, shared)
+
+    def request_stop(self) -> None:
+        self.outbox.append(("stop",))
+
+    def _schedule(self, event: Event, extra_delay: int, value: Any) -> None:
+        self.outbox.append(("schedule", event.index, extra_delay, value))
+
+    def _switch(self, mode: int, history: bool) -> None:
+        self.outbox.append(("switch", mode, history))
+
+    def later(self, time: int, event: Event, value: Any) -> None:
+        self.outbox.append(("at", event.index, time, value))
+
+    def physical_connection(self, event: Event, value: Any) -> None:
+        time = self.clock.now() - self.started + event.trigger.delay
+        self.outbox.append(("action", event.index, time, value))
+
+    def switch(self, time: int, soon: Step) -> None:
+        """Modes switch on worker 0 alone."""
+
+    def take(self, soon: Step) -> list[tuple[Any, ...]]:
+        """What this part of the tag scheduled, in order; the outbox is empty afterwards."""
+        taken = self.outbox
+        taken += [("soon", event.index, value) for event, value in soon.items()]
+        self.outbox = []
+        return taken
+
+
+def deliver(run: Run, outbox: Iterable[tuple[Any, ...]], soon: Step) -> None:
+    """On worker 0: put what another worker scheduled into the queue."""
+    events = run.binding.events
+    for kind, *rest in outbox:
+        if kind == "soon":
+            soon[events[rest[0]]] = rest[1]
+        elif kind == "at":
+            run.queue.at(rest[1], events[rest[0]], rest[2])
+        elif kind == "schedule":
+            run.schedule_logical(events[rest[0]], rest[1], rest[2])
+        elif kind == "action":
+            run.queue.schedule_at(events[rest[0]], rest[1], rest[2])
+        elif kind == "switch":
+            run.modes.request(rest[0], rest[1])
+        else:
+            run.request_stop()
+
+
+class Parallel:
+    """Schedules of worker 0, and the cut of every plan. A subclass moves messages and values."""
+
+    name = "parallel"
+    copies = False
+
+    def __init__(self, run: Run, partition: Partition) -> None:
+        self.run = run
+        self.partition = partition
+        self.workers = partition.workers
+        self.splitter = Splitter(run.reach, partition, self.copies)
+        self.compiler = Compiler(run.program, run.reach, traced=run.recorder is not None)
+        self.schedules = Schedules(run)
+        self.splits: list[Split] = []  # by number, as messages name them
+        self.outboxes: dict[int, list[tuple[Any, ...]]] = {}  # of the current tag, from workers that ended their part
+        self.failures: dict[int, Failure] = {}
+        self.compiled = 0
+        self._together: dict[frozenset[Event], Schedule] = {}
+
+    # Schedules of worker 0
+
+    def alone(self, event: Event) -> Schedule:
+        """The schedule of a tag at which only `event` is present."""
+        return self.together((event,))
+
+    def together(self, events: Iterable[Event]) -> Schedule:
+        """The schedule of a tag at which these events are present."""
+        key = frozenset(events)
+        found = self._together.get(key)
+        if found is None:
+            if self.compiled > COMPILED_STEPS:
+                self._forget()
+            found = self._together[key] = self._compile(key)
+            if len(key) == 1:
+                next(iter(key)).schedule_alone = found
+        return found
+
+    def _compile(self, events: Iterable[Event]) -> Schedule:
+        plan = self.run.reach.plan(event.index for event in events)
+        split = self.splitter.split(plan)
+        self.compiled += len(plan.steps) + 1
+        if len(split.parts) == 1:
+            return self.schedules.load(self.compiler.write(plan), {})
+        number = len(self.splits)
+        self.splits.append(split)
+        self.prepare(number, split)
+        source = self.compiler.write(plan, split.parts[0])
+        extra = {"go": self.starter(number, split), "collect": self._collect}
+        return self.schedules.load(source, extra, self.crossing)
+
+    def _forget(self) -> None:
+        self._together.clear()
+        for event in self.run.binding.events:
+            event.schedule_alone = None
+        self.splits.clear()
+        self.schedules.forget()
+        self.compiled = 0
+        self.forgotten()
+
+    def _collect(self, soon: Step) -> None:
+        """Queue what the other workers scheduled, in the order of workers; or report that one failed."""
+        if self.failures:
+            raise Poisoned
+        for worker in sorted(self.outboxes):
+            deliver(self.run, self.outboxes[worker], soon)
+        self.outboxes.clear()
+
+    # The end
+
+    def abandon(self, error: BaseException) -> tuple[BaseException, Node | None]:
+        """Stop all workers; the error of the reaction that comes first in the order of the program."""
+        if isinstance(error, Exception | Poisoned) and not isinstance(error, WorkerError):
+            own = self.schedules.failed(error.__traceback__)
+            if not isinstance(error, Poisoned):
+                self.failures[0] = Failure(error, own)
+            self.settle(None)
+        elif not isinstance(error, WorkerError):  # Ctrl-C and the like do not wait for long reactions
+            self.settle(LONGEST_END_S)
+        chosen = self._first_failure()
+        if chosen is None:
+            chosen = Failure(error, None)
+        self.end(chosen)
+        return chosen.error, chosen.node
+
+    def _first_failure(self) -> Failure | None:
+        rank = self.run.program.order.rank
+        known = sorted(self.failures.items(), key=lambda item: item[0])
+        if not known:
+            return None
+        return min((f for _, f in known), key=lambda f: -1 if f.node is None else rank[f.node])
+
+    # What a subclass provides
+
+    def prepare(self, number: int, split: Split) -> None:
+        """Make the parts of the other workers ready."""
+
+    def forgotten(self) -> None:
+        """All numbers given to `prepare` are void."""
+
+    def starter(self, number: int, split: Split) -> Callable[[int], None]:
+        """A function of the time that tells the other workers of a split to begin."""
+        raise NotImplementedError
+
+    def crossing(self, ref: Ref) -> Callable[[], None]:
+        """What a send or wait does on worker 0."""
+        raise NotImplementedError
+
+    def settle(self, limit_s: float | None) -> None:
+        """After a failure at this tag: let every worker that takes part come to its end, and note its failure."""
+        raise NotImplementedError
+
+    def end(self, failure: Failure) -> None:
+        """Run the shutdown reactions on all workers and stop them."""
+        raise NotImplementedError
+
+
+def load_part(
+    program: Program, reach: Reach, schedules: Schedules, split: Split, part: Part, cross: Callable[[Ref], Any]
+) -> Schedule:
+    """The schedule of one worker's part of a split."""
+    side = schedules.side
+    compiler = Compiler(program, reach, traced=side.recorder is not None)
+    return schedules.load(compiler.write(split.plan, part), {}, cross)
+
+
+def readers_of(binding: Binding, cells: Iterable[Cell]) -> tuple[Reader, ...]:
+    """The readers of cells, in order."""
+    return tuple(binding.cell(cell) for cell in cells)

@@ -1,0 +1,132 @@
+"""Which reactor lives on which worker: decided once, before the run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from reactorlib.errors import RunError
+from reactorlib.instance import Instance
+from reactorlib.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """The worker of every instance (by position in `program.instances`) and of every reaction and forward."""
+
+    workers: int
+    of_instance: tuple[int, ...]
+    of_node: tuple[int, ...]
+
+    def describe(self, program: Program) -> str:
+        """One line per worker: the reactors that live there."""
+        lines = []
+        for worker in range(self.workers):
+            paths = [i.path for i, w in zip(program.instances, self.of_instance, strict=True) if w == worker]
+            shown = ", ".join(paths[:6]) + (f", ... ({len(paths)} in all)" if len(paths) > 6 else "")
+            lines.append(f"worker {worker}: {shown or 'nothing'}")
+        return "\n".join(lines)
+
+
+def available_cpus() -> int:
+    """The CPUs that this process may really use: its affinity, and the quota of its control group, rounded up."""
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    quota = _cgroup_quota()
+    return max(1, min(count, quota) if quota else count)
+
+
+def _cgroup_quota() -> int | None:
+    """CPUs of the control group's quota: cgroup v2's cpu.max, v1's cfs_quota_us over cfs_period_us; None without one."""
+    try:
+        with open("/sys/fs/cgroup/cpu.max", encoding="ascii") as file:
+            quota, period = file.read().split()
+    except (OSError, ValueError):
+        try:
+            with open("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", encoding="ascii") as file:
+                quota = file.read().strip()
+            with open("/sys/fs/cgroup/cpu/cpu.cfs_period_us", encoding="ascii") as file:
+                period = file.read().strip()
+        except OSError:
+            return None
+    if quota in ("max", "-1"):
+        return None
+    return -(-int(quota) // int(period))
+
+
+def partition(
+    program: Program,
+    workers: int,
+    placement: Mapping[str, int] | None = None,
+    costs: Mapping[str, float] | None = None,
+) -> Partition:
+    """Place every reactor: the members of a bank evenly over the workers, all else with the first.
+
+    `placement` maps paths of reactors to workers and holds for all that they contain. `costs` maps paths of
+    reactors to measured time (any unit) and balances the members of each bank by it. What declares a physical
+    action stays with the first worker, where the event queue is. Raises RunError for an unknown path or worker.
+    """
+    placed = _checked(program, workers, placement or {})
+    of: dict[int, int] = {}
+    loads = [0.0] * workers
+    for position, instance in enumerate(program.instances):
+        inherited = 0 if instance.parent is None else of[id(instance.parent)]
+        if instance.path in placed:
+            worker = placed[instance.path]
+        elif instance.member is not None and (instance.parent is None or not _inside_spread(instance.parent, of)):
+            worker = _member_worker(program, position, workers, costs, loads)
+        else:
+            worker = inherited
+        of[id(instance)] = worker
+    for trigger in program.triggers:
+        if trigger.kind == "physical":
+            _pin(program, trigger.path.rpartition(".")[0], of)
+    of_instance = tuple(of[id(instance)] for instance in program.instances)
+    of_node = [of[id(reaction.instance)] for reaction in program.reactions]
+    reader = {cell: of_node[r.index] for r in reversed(program.reactions) for cell in r.reads}
+    of_node += [reader.get(forward.target, 0) for forward in program.forwards]
+    return Partition(workers, of_instance, tuple(of_node))
+
+
+def _checked(program: Program, workers: int, placement: Mapping[str, int]) -> dict[str, int]:
+    if not placement:
+        return {}
+    known = {instance.path for instance in program.instances}
+    for path, worker in placement.items():
+        if path not in known:
+            raise RunError(f"placement names no reactor of this program: {path!r}")
+        if not 0 <= worker < workers:
+            raise RunError(f"placement puts {path} on worker {worker}, there are workers 0 to {workers - 1}")
+    return dict(placement)
+
+
+def _inside_spread(instance: Instance, of: dict[int, int]) -> bool:
+    """Whether an enclosing reactor is itself a member of a bank: its contents stay together."""
+    at: Instance | None = instance
+    while at is not None:
+        if at.member is not None and at.member[1] > 1:
+            return True
+        at = at.parent
+    return False
+
+
+def _member_worker(
+    program: Program, position: int, workers: int, costs: Mapping[str, float] | None, loads: list[float]
+) -> int:
+    """Without costs, contiguous blocks whose sizes differ by at most one, the larger ones first; else least loaded."""
+    instance = program.instances[position]
+    assert instance.member is not None
+    index, size = instance.member
+    if costs is None:
+        share, extra = divmod(size, workers)
+        boundary = extra * (share + 1)
+        return index // (share + 1) if index < boundary else extra + (index - boundary) // max(share, 1)
+    worker = loads.index(min(loads))
+    loads[worker] += costs.get(instance.path, 0.0)
+    return worker
+
+
+def _pin(program: Program, path: str, of: dict[int, int]) -> None:
+    for instance in program.instances:
+        if instance.path == path:
+            of[id(instance)] = 0
