@@ -121,7 +121,8 @@ def fan_out(task: Task, ray_session: Session) -> Shape:
         for _ in range(task.messages_per_round):
             replies = ray.get([client.take.remote(value) for client in clients])
             value = replies[-1]
-        return sum(replies) % SUM_MODULUS
+        total: int = sum(replies)
+        return total % SUM_MODULUS
 
     return play, lambda: None
 
@@ -136,12 +137,12 @@ def timers(task: Task, ray_session: Session) -> Shape:
     (timer_counts,) = make(ray_session, TimerCounts, 1, lambda _: (task.actors,))
 
     def play(value: int) -> int:
-        for _ in range(task.messages_per_round):
+        for _ in range(task.units_per_round):
             time_ns, index = queue[0]
             fired = timer_counts.fire.remote(index)
             heapq.heapreplace(queue, (time_ns + task.timer_period_ns, index))
         ray.get(fired)
-        return value + task.messages_per_round
+        return value + task.units_per_round
 
     return play, lambda: ray.get(timer_counts.retrieve.remote())
 

@@ -16,7 +16,7 @@ from reactorlib import (
     startup,
 )
 from reactorlib import run as run_reactors
-from workloads.overhead.task import SLOT_NS, SUM_MODULUS, Task
+from workloads.overhead.task import SUM_MODULUS, Task
 from workloads.probe import Probe
 
 
@@ -284,17 +284,14 @@ class Ticker(Reactor):
 
 
 class Clock(Reactor):
-    """Ends a round whenever so many slots of logical time have passed, and collects the counts at the end."""
+    """Ends a round whenever its logical time has passed, and collects the counts at the end."""
 
-    tick = Timer(
-        offset=lambda task: task.messages_per_round * SLOT_NS,
-        period=lambda task: task.messages_per_round * SLOT_NS,
-    )
+    tick = Timer(offset=lambda task: task.timer_round_ns, period=lambda task: task.timer_round_ns)
     counts = Input[int](width=lambda task: task.actors)
 
     def __init__(self, task: Task, probe: Probe) -> None:
         self.rounds = Rounds(task, probe)
-        self.messages = task.messages_per_round
+        self.firings = task.units_per_round
         self.value = task.seed
 
     @reaction(startup)
@@ -305,7 +302,7 @@ class Clock(Reactor):
     @reaction(tick)
     def end_round(self, _tick: Timer) -> None:
         """Report a round."""
-        self.value += self.messages
+        self.value += self.firings
         self.rounds.more(self.value)
 
     @reaction(counts)

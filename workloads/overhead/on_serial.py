@@ -79,11 +79,11 @@ def timers(task: Task) -> Shape:
     timer_counts = TimerCounts(task.actors)
 
     def play(value: int) -> int:
-        for _ in range(task.messages_per_round):
+        for _ in range(task.units_per_round):
             time_ns, index = queue[0]
             timer_counts.fire(index)
             heapq.heapreplace(queue, (time_ns + task.timer_period_ns, index))
-        return value + task.messages_per_round
+        return value + task.units_per_round
 
     return play, timer_counts.retrieve
 

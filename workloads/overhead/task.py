@@ -13,6 +13,8 @@ from workloads.parameter import ParameterError, parameter, validate
 
 # One timer event per slot of logical time.
 SLOT_NS = 1_000
+# Reactions in a round, unless told otherwise.
+USUAL_REACTIONS = 1_000
 # A round of fan_out starts from the sum of all last replies, kept small.
 SUM_MODULUS = 2**31
 
@@ -35,7 +37,7 @@ SHAPES = {
     "counting": Shape("an increment that a producer sends to a counter", 2, lambda _: 2, fixed=True),
     "fan_out": Shape("a broadcast to all and the gathering of their replies", 16, lambda actors: actors + 1),
     "chain": Shape("a value's way along a chain, without an event between", 100, lambda actors: actors),
-    "timers": Shape("the firing of one of many timers", 1_000, lambda _: 1),
+    "timers": Shape("a period, in which every timer fires once", 1_000, lambda actors: actors),
 }
 
 
@@ -51,10 +53,10 @@ class Task:
     actors: int = parameter(
         0, "members of the ring or chain, clients or timers; 0: as usual for the shape", minimum=0
     )
-    messages_per_round: int = parameter(100, "messages in a round", minimum=1)
+    messages_per_round: int = parameter(0, "messages in a round; 0: some 1,000 reactions", minimum=0)
     seed: int = parameter(0, "the first value, and the order of the timers", minimum=0)
-    rounds: int = parameter(100, "measured rounds", minimum=1)
-    warmup_rounds: int = parameter(5, "rounds before the measured ones", minimum=0)
+    rounds: int = parameter(50, "measured rounds", minimum=1)
+    warmup_rounds: int = parameter(3, "rounds before the measured ones", minimum=0)
 
     def __post_init__(self) -> None:
         validate(self)
@@ -65,6 +67,9 @@ class Task:
             )
         if self.actors == 0:
             object.__setattr__(self, "actors", shape.usual_actors)
+        if self.messages_per_round == 0:
+            messages = max(1, USUAL_REACTIONS // shape.reactions(self.actors))
+            object.__setattr__(self, "messages_per_round", messages)
 
     @property
     def scenario(self) -> str:
@@ -85,6 +90,11 @@ class Task:
     def timer_period_ns(self) -> int:
         """The period of every timer: each slot of logical time then belongs to one."""
         return self.actors * SLOT_NS
+
+    @property
+    def timer_round_ns(self) -> int:
+        """The logical time of a round of timers."""
+        return self.messages_per_round * self.timer_period_ns
 
     def timer_offsets_ns(self) -> list[int]:
         """When each timer fires first: the slots from 1, in a seeded random order."""
