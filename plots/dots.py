@@ -20,7 +20,7 @@ Reference = tuple[Series, Estimate]
 
 _ROW = 0.27  # inches
 _MOST_COLUMNS = 3
-_TITLE_CHARACTERS = 75
+_TITLE_CHARACTERS = 68
 _TICK_CHARACTERS = 54
 
 

@@ -1,5 +1,6 @@
 """Curves over a parameter: measured ones solid with intervals, published ones dashed and hollow."""
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,8 @@ from matplotlib.figure import Figure
 from plots import page, quantity, style
 from plots.intervals import Estimate
 from plots.published import Series
+
+_TITLE_CHARACTERS = 26  # beside a second panel and a legend
 
 Points = Mapping[float, Estimate]
 Text = Callable[[float], str]
@@ -60,7 +63,7 @@ def curves(axes: Axes, panel: Panel) -> None:
     for series, points in panel.published:
         _published(axes, series, points)
     if panel.title:
-        axes.set_title(panel.title, loc="left")
+        axes.set_title(textwrap.fill(panel.title, _TITLE_CHARACTERS), loc="left")
 
 
 def legend(beside: Axes, panels: Sequence[Axes]) -> None:

@@ -65,8 +65,8 @@ def scale(
 ) -> None:
     """Logarithmic with at most `most` ticks where positive `values` span decades, else linear from zero.
 
-    `pad`: by which factor a logarithmic axis reaches beyond the values. `decided_by`: values that decide between
-    the two instead of `values`.
+    `pad`: by which factor a logarithmic axis reaches beyond the values. `decided_by`: values that
+    decide between the two instead of `values`.
     """
     low, high = min(values), max(values)
     wide = max(decided_by or values) > _WIDE_RANGE * min(decided_by or values)

@@ -10,7 +10,7 @@ import pandas as pd
 from plots.intervals import Estimate
 
 PATH = Path(__file__).resolve().parent.parent / "results" / "paper" / "published.csv"
-_NAMES = {"ray": "Ray (paper)", "lf": "Lingua Franca (paper)"}
+_NAMES = {"ray": "Ray, published", "lf": "Lingua Franca, published"}
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def ticks(low: float, high: float, most: int) -> list[float]:
         found = _within(low, high, mantissas)
         if len(found) <= most:
             break
-    stride = math.ceil(len(found) / most)
+    stride = math.ceil(len(found) / most) or 1
     return found[::stride]
 
 
@@ -89,6 +89,7 @@ def _timed(nanoseconds: float, text: Callable[[float], str]) -> str:
 def _three_digits(value: float) -> str:
     if value == 0:
         return "0"
+    value = float(f"{value:.3g}")  # 0.9996 is 1.00, not 1.000
     return f"{value:.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
 
 

@@ -5,6 +5,7 @@ Checks what a figure relies on and says in one line what is missing; never chang
 
 import csv
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -118,7 +119,7 @@ def select(
             "backend": record["backend"],
             "scenario": record["scenario"],
             "trial": int(_number("trial", record.get("trial") or 0)),
-            "value": _number("value", record["value"]),
+            "value": _measured(metric, record["value"]),
             "workers": _number("workers", record.get("workers") or 0),
             "setting": _fixed(setting, varied),
             **{name: setting[name] for name in varied},
@@ -160,7 +161,10 @@ def _most_shown(frame: pd.DataFrame, varied: tuple[str, ...]) -> Selection:
     setting = max(counts, key=lambda text: (counts[text], _preference(json.loads(text)), text))
     frame = frame[frame["setting"] == setting].drop(columns="setting")
     frame = frame[frame["workers"] == frame.groupby("backend")["workers"].transform("max")]
-    return Selection(frame.reset_index(drop=True), varied, json.loads(setting), len(counts) - 1)
+    frame = frame.sort_values(
+        "trial", ignore_index=True
+    )  # the same rows in another order give the same interval
+    return Selection(frame, varied, json.loads(setting), len(counts) - 1)
 
 
 def _preference(setting: Mapping[str, Any]) -> tuple[float, ...]:
@@ -170,6 +174,13 @@ def _preference(setting: Mapping[str, Any]) -> tuple[float, ...]:
         setting.get("agents", 0),
         setting.get("object_bytes", 0),
     )
+
+
+def _measured(metric: str, value: Any) -> float:
+    number = _number("value", value)
+    if not math.isfinite(number) or (number <= 0 and metric != "overhead"):  # a difference may be negative
+        raise FigureError(f"column 'value' holds {value!r} for {metric}; expected a positive number")
+    return number
 
 
 def _number(name: str, value: Any) -> float:

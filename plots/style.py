@@ -81,6 +81,11 @@ def look(backend: str) -> Look:
     return _LOOKS.get(backend, Look(backend, "#888888", "*"))
 
 
+def known() -> list[str]:
+    """The backends that have a look of their own, in order."""
+    return list(_LOOKS)
+
+
 def published_look(system: str) -> Look:
     """Colour and marker of a published series, which is drawn hollow."""
     return _PUBLISHED[system]
@@ -106,6 +111,16 @@ def save(figure: Figure, directory: Path, name: str) -> list[Path]:
     """Write `name`.svg and `name`.png; the bytes depend on the figure only. Raises OSError."""
     svg, png = directory / f"{name}.svg", directory / f"{name}.png"
     with applied():
+        _settle(figure)
         figure.savefig(svg, metadata={"Date": None})
         figure.savefig(png, dpi=_PNG_DPI, metadata={"Software": None})
     return [svg, png]
+
+
+def _settle(figure: Figure) -> None:
+    """Lay the panels out once and for all, on a grid: the solver's last digits differ from call to call."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        left, bottom, width, height = axes.get_position().bounds
+        axes.set_position((round(left, 4), round(bottom, 4), round(width, 4), round(height, 4)))

@@ -1,0 +1,224 @@
+"""Every figure, drawn from full, partial and empty rows."""
+
+import itertools
+
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
+
+from plots import figures, hardware_limit, published, rows, style
+from plots.errors import FigureError
+
+DRAW = figures.FIGURES | {
+    "hardware_limit": lambda measurements: hardware_limit.fraction(measurements, cores=2)
+}
+BACKENDS = (
+    "serial",
+    "reactor-inline",
+    "reactor-threads",
+    "reactor-processes",
+    "ray-paper",
+    "ray-tuned",
+    "ray-compiled",
+)
+COMPARED = ("serial", "reactor-inline", "ray-paper")
+
+
+@pytest.fixture(params=sorted(DRAW))
+def name(request):
+    return request.param
+
+
+def draw(name, measurements):
+    with style.applied():
+        figure = DRAW[name](measurements)
+        FigureCanvasAgg(figure).draw()
+    return figure
+
+
+def written(figure):
+    """(text, box in pixels) of everything that is written in a drawn figure."""
+    outside = {
+        label
+        for axes in figure.axes
+        for axis in (axes.xaxis, axes.yaxis)
+        for tick in axis.get_major_ticks()
+        if not axes.get_visible()
+        or not min(axis.get_view_interval()) <= tick.get_loc() <= max(axis.get_view_interval())
+        for label in (tick.label1, tick.label2)
+    }
+    hidden = {one for axes in figure.axes if not axes.get_visible() for one in axes.findobj(Text)}
+    renderer = figure.canvas.get_renderer()
+    return [
+        (one.get_text(), one.get_window_extent(renderer))
+        for one in figure.findobj(Text)
+        if one.get_visible() and one.get_text().strip() and one not in outside | hidden
+    ]
+
+
+def overlap(one, other, margin=1.0):
+    return (
+        one.x0 + margin < other.x1
+        and other.x0 + margin < one.x1
+        and one.y0 + margin < other.y1
+        and other.y0 + margin < one.y1
+    )
+
+
+@pytest.mark.parametrize("trials", [1, 5])
+@pytest.mark.parametrize("backends", [BACKENDS, COMPARED], ids=["all backends", "three backends"])
+def test_no_text_is_cut_or_overlaps_another(name, trials, backends, make_rows):
+    figure = draw(name, make_rows(trials, backends))
+    page = figure.bbox
+    for text, box in written(figure):
+        assert page.x0 <= box.x0 < box.x1 <= page.x1, f"{text!r} leaves the page"
+        assert page.y0 <= box.y0 < box.y1 <= page.y1, f"{text!r} leaves the page"
+    for (one, its_box), (other, other_box) in itertools.combinations(written(figure), 2):
+        assert not overlap(its_box, other_box), f"{one!r} overlaps {other!r}"
+
+
+def test_axes_have_units_and_intervals_are_explained(name, full_rows):
+    figure = draw(name, full_rows)
+    for axes in figure.axes:
+        if axes.get_visible():
+            assert axes.get_xlabel()
+    assert any("bootstrap 95 % interval" in text for text, _ in written(figure))
+
+
+def test_one_trial_is_said_to_have_no_interval(name, make_rows):
+    figure = draw(name, make_rows(1))
+    assert any("One trial of each" in text for text, _ in written(figure))
+
+
+def test_empty_rows_are_refused_in_one_line(name, full_rows):
+    with pytest.raises(FigureError) as refusal:
+        draw(name, full_rows.head(0))
+    assert "\n" not in str(refusal.value)
+
+
+def test_only_failed_rows_are_refused(name, full_rows):
+    with pytest.raises(FigureError):
+        draw(name, full_rows.assign(status="timeout", value=""))
+
+
+def test_rows_without_the_needed_columns_are_refused(name, full_rows):
+    with pytest.raises(FigureError):
+        draw(name, full_rows[["workload", "backend", "trial"]])
+
+
+def test_the_same_rows_in_any_order_give_the_same_bytes(name, full_rows, tmp_path):
+    shuffled = full_rows.sample(frac=1.0, random_state=1)
+    first = style.save(draw(name, full_rows), tmp_path, "first")
+    again = style.save(draw(name, shuffled), tmp_path, "again")
+    for one, other in zip(first, again, strict=True):
+        assert one.read_bytes() == other.read_bytes(), one.suffix
+
+
+def test_a_users_matplotlibrc_changes_nothing(tmp_path, full_rows):
+    import matplotlib as mpl
+
+    plain = style.save(draw("q_learning", full_rows), tmp_path, "plain")
+    with mpl.rc_context({"font.size": 30, "axes.facecolor": "black", "savefig.transparent": True}):
+        changed = style.save(draw("q_learning", full_rows), tmp_path, "changed")
+    assert plain[0].read_bytes() == changed[0].read_bytes()
+
+
+PUBLISHED = (
+    "broadcast_gather_actors",
+    "broadcast_gather_size",
+    "gym_sampling",
+    "atari_sampling",
+    "q_learning",
+    "multi_agent_agents",
+    "multi_agent_steps",
+)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_values_stand_beside_ours_marked_as_such(name, full_rows):
+    drawn = [text for text, _ in written(draw(name, full_rows))]
+    assert "Ray, published" in drawn
+    assert "Lingua Franca, published" in drawn
+    assert any("published in 2024" in text for text in drawn)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_figures_are_drawn_without_the_published_file(name, full_rows, tmp_path, monkeypatch):
+    monkeypatch.setattr(published, "PATH", tmp_path / "absent.csv")
+    drawn = [text for text, _ in written(draw(name, full_rows))]
+    assert not any("published" in text for text in drawn)
+
+
+def test_every_published_figure_of_ours_is_in_the_file():
+    for name in (*PUBLISHED[:-1], "multi_agent_episodes"):
+        assert {series.system for series in published.series(name)} == {"ray", "lf"}
+
+
+def test_no_two_backends_look_alike():
+    looks = [style.look(backend) for backend in style.known()]
+    assert len({look.color for look in looks}) == len({look.marker for look in looks}) == len(looks)
+
+
+def test_figures_that_show_percentages_of_the_limit_know_the_cores(full_rows):
+    one, two = (hardware_limit.fraction(full_rows, cores) for cores in (1, 2))
+    assert "1 core" in one.texts[0].get_text()
+    assert "2 cores" in two.texts[0].get_text()
+
+
+def save(directory, measurements, machine='{"cores_allowed": 2}'):
+    measurements.to_csv(directory / rows.FILE, index=False)
+    (directory / "machine.json").write_text(machine)
+    return directory
+
+
+def test_draw_writes_every_figure_as_svg_and_png(tmp_path, make_rows):
+    files = figures.draw(save(tmp_path, make_rows(2, COMPARED)), tmp_path / "deep" / "figures", pytest.fail)
+    names = [path.name for path in files]
+    assert names == [f"{name}.{kind}" for name in figures.CAPTIONS for kind in ("svg", "png")]
+    assert all(path.stat().st_size > 5_000 for path in files)
+
+
+def test_draw_says_what_cannot_be_drawn_and_draws_the_rest(tmp_path, full_rows):
+    lines = []
+    sampling = full_rows[full_rows["workload"] == "gym_sampling"]
+    files = figures.draw(save(tmp_path, sampling, machine="{}"), tmp_path / "figures", lines.append)
+    assert {path.stem for path in files} == {"gym_sampling", "granularity", "round_time"}
+    assert len(lines) == len(figures.CAPTIONS) - 3
+    assert "q_learning: not drawn: no successful rows of q_learning with the metric throughput" in lines
+    assert any(line.startswith("hardware_limit: not drawn: ") and "cores_allowed" in line for line in lines)
+
+
+def test_draw_without_anything_to_draw_says_why(tmp_path, full_rows):
+    with pytest.raises(
+        FigureError, match="no figure can be drawn; first reason: broadcast_gather_actors: not drawn"
+    ):
+        figures.draw(save(tmp_path, full_rows.head(0)), tmp_path / "figures")
+
+
+def test_draw_into_something_that_is_no_directory_is_refused(tmp_path, full_rows):
+    (tmp_path / "figures").write_text("a file")
+    with pytest.raises(FigureError, match="expected a directory to write figures into"):
+        figures.draw(save(tmp_path, full_rows), tmp_path / "figures")
+
+
+@pytest.mark.parametrize("value", ["0", "-1500000.0"])
+def test_overhead_that_noise_makes_zero_or_negative_is_drawn(full_rows, value):
+    frame = full_rows.copy()
+    frame.loc[(frame["metric"] == "overhead") & (frame["backend"] == "serial"), "value"] = value
+    assert draw("broadcast_gather_actors", frame).axes
+
+
+def test_speed_up_needs_a_sweep_of_the_step_count(full_rows):
+    single = full_rows[full_rows["steps_per_message"] != "10"]
+    single = single[single["steps_per_message"] != "100"]
+    with pytest.raises(
+        FigureError, match="expected two or more values, as from --set steps_per_message=1,10,100"
+    ):
+        draw("granularity", single)
+
+
+def test_a_throughput_of_zero_is_refused(full_rows):
+    frame = full_rows.copy()
+    frame.loc[frame["metric"] == "throughput", "value"] = "0"
+    with pytest.raises(FigureError, match="column 'value' holds '0'"):
+        draw("multi_agent_agents", frame)

@@ -1,0 +1,58 @@
+"""Medians, ratios and their intervals."""
+
+import pytest
+
+from plots.intervals import Estimate, median, ratio
+
+
+def test_one_trial_has_no_interval():
+    assert median([4.0]) == Estimate(4.0, 4.0, 4.0, 1)
+
+
+def test_interval_encloses_the_median_and_stays_within_the_values():
+    estimate = median([5.0, 1.0, 3.0, 2.0, 4.0])
+    assert estimate.value == 3.0
+    assert 1.0 <= estimate.low < 3.0 < estimate.high <= 5.0
+    assert estimate.count == 5
+
+
+def test_the_same_values_give_the_same_interval():
+    values = [1.0, 1.5, 1.2, 9.0, 1.1]
+    assert median(values) == median(values)
+
+
+def test_coverage_of_the_interval_is_near_95_percent():
+    import numpy as np
+
+    generator = np.random.default_rng(1)
+    covered = 0
+    for _ in range(200):
+        estimate = median(generator.normal(10.0, 1.0, 25).tolist())
+        covered += estimate.low <= 10.0 <= estimate.high
+    assert 180 <= covered <= 198
+
+
+def test_drift_that_slows_both_sides_leaves_no_interval_in_the_ratio():
+    slow = {0: 10.0, 1: 20.0, 2: 30.0}
+    fast = {0: 1.0, 1: 2.0, 2: 3.0}
+    assert ratio(slow, fast) == Estimate(10.0, 10.0, 10.0, 3)
+
+
+def test_a_ratio_counts_the_trials_that_both_sides_have():
+    assert ratio({0: 2.0, 1: 900.0}, {0: 1.0, 2: 50.0}) == Estimate(2.0, 2.0, 2.0, 1)
+
+
+def test_a_rate_becomes_the_time_for_many_units():
+    time = Estimate(50.0, 40.0, 80.0, 3).inverse().scaled(200.0)
+    assert time == Estimate(4.0, 2.5, 5.0, 3)
+
+
+@pytest.mark.parametrize("values", [[], [1.0, float("nan")], [float("inf")]])
+def test_nothing_and_no_numbers_are_refused(values):
+    with pytest.raises(ValueError, match="expected"):
+        median(values)
+
+
+def test_trials_without_a_pair_are_refused():
+    with pytest.raises(ValueError, match="at least one"):
+        ratio({0: 1.0}, {1: 1.0})

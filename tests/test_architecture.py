@@ -1,0 +1,91 @@
+"""Which package may import which: harness -> workloads -> reactorlib, plots -> results, nothing back."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+# What each package may import of the project besides itself. The harness calls for figures; nothing else does.
+ALLOWED = {
+    "reactorlib": set(),
+    "workloads": {"reactorlib"},
+    "plots": set(),
+    "harness": {"workloads", "plots"},
+}
+
+
+def modules(package):
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+def imports(path):
+    """(name, line) of every module that a file imports, also inside functions and by importlib.import_module."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield "." * node.level + (node.module or ""), node.lineno
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "import_module":
+            yield from ((text, node.lineno) for text in constants(node.args[0]))
+
+
+def constants(node):
+    """The text that an import_module call begins with, as far as it is written there."""
+    first = node.values[0] if isinstance(node, ast.JoinedStr) else node
+    return [first.value] if isinstance(first, ast.Constant) and isinstance(first.value, str) else []
+
+
+def root(name):
+    return name.partition(".")[0]
+
+
+def places(package, forbidden):
+    return [
+        f"{path.relative_to(ROOT)}:{line} imports {name}"
+        for path in modules(package)
+        for name, line in imports(path)
+        if forbidden(name)
+    ]
+
+
+@pytest.mark.parametrize("package", ALLOWED)
+def test_packages_import_in_one_direction(package):
+    others = ALLOWED.keys() - ALLOWED[package] - {package}
+    assert modules(package)
+    assert places(package, lambda name: root(name) in others) == []
+
+
+@pytest.mark.parametrize("package", ALLOWED)
+def test_imports_are_absolute(package):
+    assert places(package, lambda name: name.startswith(".")) == []
+
+
+def test_the_runtime_needs_the_standard_library_only():
+    known = sys.stdlib_module_names | {"reactorlib"}
+    assert places("reactorlib", lambda name: root(name) not in known) == []
+
+
+def test_a_task_knows_no_framework():
+    frameworks = {"reactorlib", "ray", "xronos", "envpool"}
+    tasks = [f"workloads/{path.parent.name}" for path in (ROOT / "workloads").glob("*/task.py")]
+    assert tasks
+    found = [place for task in tasks for place in places(task, lambda name: root(name) in frameworks)]
+    assert [place for place in found if "/task.py:" in place] == []
+
+
+@pytest.mark.parametrize("backend", ["on_serial", "on_reactors", "on_ray"])
+def test_a_backend_imports_no_other_backend(backend):
+    others = {"on_serial", "on_reactors", "on_ray"} - {backend}
+    found = places("workloads", lambda name: name.rpartition(".")[2] in others)
+    assert [place for place in found if f"/{backend}.py:" in place] == []
+
+
+def test_an_import_in_the_wrong_direction_is_noticed(tmp_path):
+    path = tmp_path / "module.py"
+    path.write_text(
+        "import os\ndef late():\n    from harness.record import Row\n"
+        "    import importlib\n    importlib.import_module(f'plots.{os}')\n"
+    )
+    assert {name for name, _ in imports(path)} == {"os", "harness.record", "importlib", "plots."}
