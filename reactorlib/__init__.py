@@ -28,7 +28,7 @@ from reactorlib.errors import EffectError, ElaborationError, ReactionError, Reac
 from reactorlib.program import Program
 from reactorlib.reactor import Bank, Reactor, reaction
 from reactorlib.runtime import RunResult, run
-from reactorlib.tag import HOUR, MINUTE, MSEC, NSEC, SEC, USEC, Tag
+from reactorlib.tag import HOUR, MINUTE, MSEC, NSEC, SEC, USEC, Tag, Time
 from reactorlib.trace import Span, TraceRecord
 
 __all__ = [
@@ -47,14 +47,15 @@ __all__ = [
     "Output",
     "PhysicalAction",
     "Program",
+    "ReactionError",
     "Reactor",
     "ReactorError",
-    "ReactionError",
     "RunError",
     "RunResult",
     "Span",
     "State",
     "Tag",
+    "Time",
     "Timer",
     "TraceRecord",
     "WorkerError",

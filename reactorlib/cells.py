@@ -56,9 +56,9 @@ class Writer:
 
     def allocate(self, shape: int | tuple[int, ...], dtype: Any = float) -> Any:
         """An uninitialised NumPy array of this shape and dtype, to fill and then set."""
-        import numpy
+        import numpy as np
 
-        return numpy.empty(shape, dtype)
+        return np.empty(shape, dtype)
 
     def __repr__(self) -> str:
         return repr(self._cell)
@@ -121,8 +121,11 @@ class ActionHandle:
         self._schedule = schedule
 
     def schedule(self, extra_delay: int = 0, value: Any = None) -> None:
-        if extra_delay.__class__ is not int or extra_delay < 0:
-            raise ReactorError(f"{self._event.path}.schedule(): {time_fault(extra_delay, 'extra_delay')}")
+        if extra_delay:  # 0 needs no unit, and is the common case
+            fault = time_fault(extra_delay, "extra_delay")
+            if fault is not None:
+                raise ReactorError(f"{self._event.path}.schedule(): {fault}")
+            extra_delay = int(extra_delay)
         self._schedule(self._event, extra_delay, value)
 
     @property

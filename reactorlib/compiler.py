@@ -67,8 +67,46 @@ class Source:
 
 
 RESERVED = frozenset(
-    "schedule time soon later go collect now started due record writes clock deepcopy any_present switch physical index react "
-    "condition cell context and or if for in not is return True False None def pass lambda class from import".split()
+    [
+        "schedule",
+        "time",
+        "soon",
+        "later",
+        "go",
+        "collect",
+        "now",
+        "started",
+        "due",
+        "record",
+        "writes",
+        "clock",
+        "deepcopy",
+        "any_present",
+        "switch",
+        "physical",
+        "index",
+        "react",
+        "condition",
+        "cell",
+        "context",
+        "and",
+        "or",
+        "if",
+        "for",
+        "in",
+        "not",
+        "is",
+        "return",
+        "True",
+        "False",
+        "None",
+        "def",
+        "pass",
+        "lambda",
+        "class",
+        "from",
+        "import",
+    ]
 )
 
 

@@ -103,7 +103,14 @@ def connect(source: Any, target: Any, after: int | None = None, physical: bool =
         container.faults.append(f"{where}: connect({_name(source)}, {_name(target)}): {fault}")
         after = None
     container.connections.append(
-        Connection(_channels(source), _channels(target), after, physical, container.open_mode, where)
+        Connection(
+            _channels(source),
+            _channels(target),
+            None if after is None else int(after),
+            physical,
+            container.open_mode,
+            where,
+        )
     )
 
 

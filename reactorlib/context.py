@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from reactorlib.errors import RunError
-from reactorlib.tag import Tag
+from reactorlib.tag import Tag, Time
 
 if TYPE_CHECKING:
     from reactorlib.runtime import Run
@@ -69,7 +69,7 @@ def current_tag() -> Tag:
     return Tag(queue.time, queue.microstep)
 
 
-def logical_time() -> int:
+def logical_time() -> Time:
     """Logical time in ns since the epoch.
 
     >>> from reactorlib import Reactor, physical_time, reaction, run, startup
@@ -81,10 +81,10 @@ def logical_time() -> int:
     True
     """
     run = _running()
-    return run.started + run.queue.time
+    return Time(run.started + run.queue.time)
 
 
-def logical_elapsed() -> int:
+def logical_elapsed() -> Time:
     """Logical time in ns since the start of the run.
 
     >>> from reactorlib import MSEC, Reactor, Timer, reaction, run
@@ -96,10 +96,10 @@ def logical_elapsed() -> int:
     >>> result = run(Once, fast=True)
     3000000
     """
-    return _running().queue.time
+    return Time(_running().queue.time)
 
 
-def physical_time() -> int:
+def physical_time() -> Time:
     """Physical time in ns since the epoch; it never runs backwards during a run.
 
     >>> from reactorlib import Reactor, reaction, run, startup
@@ -110,10 +110,10 @@ def physical_time() -> int:
     >>> result = run(Once)
     True
     """
-    return _running().clock.now()
+    return Time(_running().clock.now())
 
 
-def physical_elapsed() -> int:
+def physical_elapsed() -> Time:
     """Physical time in ns since the start of the run.
 
     >>> from reactorlib import Reactor, reaction, run, startup
@@ -125,7 +125,7 @@ def physical_elapsed() -> int:
     True
     """
     run = _running()
-    return run.clock.now() - run.started
+    return Time(run.clock.now() - run.started)
 
 
 def check_deadline() -> bool:

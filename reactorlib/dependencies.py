@@ -107,8 +107,8 @@ def _levels(graph: _Graph, reactions: int) -> tuple[list[Node], list[int]]:
     for cell in graph.writers:
         for reader in graph.readers.get(cell, ()):
             waiting[reader] += 1
-    for later in graph.after:
-        for node in later:
+    for following in graph.after:
+        for node in following:
             waiting[node] += 1
     ready = [node for node in range(count) if not waiting[node]]
     sequence: list[Node] = []

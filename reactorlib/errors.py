@@ -57,7 +57,7 @@ class ReactionError(ReactorError):
         self.__cause__ = cause
 
     def __reduce__(self) -> tuple[type[ReactionError], tuple[str, str, Tag, BaseException | None]]:
-        return type(self), (self.reactor, self.reaction, self.tag, self.__cause__)  # type: ignore[return-value]
+        return type(self), (self.reactor, self.reaction, self.tag, self.__cause__)
 
 
 class EffectError(ReactorError):
@@ -83,10 +83,10 @@ class RunError(ReactorError):
 
     >>> from reactorlib import Reactor, run
     >>> class Hello(Reactor): ...
-    >>> run(Hello, timeout=-1)
+    >>> run(Hello, timeout=5)
     Traceback (most recent call last):
     ...
-    reactorlib.errors.RunError: timeout must not be negative, got -1 ns
+    reactorlib.errors.RunError: timeout must have a unit: 5 * MSEC, say, not the bare number 5
     """
 
 

@@ -245,7 +245,7 @@ def duration(instance: Instance, expression: Any, what: str) -> int:
     if fault is not None:
         instance.faults.append(f"{{path}}.{fault}")
         return 0
-    return value if isinstance(value, int) else 0
+    return int(value) if isinstance(value, int) else 0
 
 
 class Reactor(metaclass=_ReactorType):

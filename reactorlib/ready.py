@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 class Ready:
     """Walks one tag at a time for one run; `running` is the reaction that runs, for error messages."""
 
-    def __init__(
-        self, run: Run, only: Callable[[Node], bool] | None = None, binding: Binding | None = None
-    ) -> None:
+    def __init__(self, run: Run, only: Callable[[Node], bool] | None = None, binding: Binding | None = None) -> None:
         self.run = run
         self.reach = run.reach
         self.binding = binding or run.binding

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import difflib
+from dataclasses import replace
 from typing import Any
 
 from reactorlib.connections import Channel, Connection
-from reactorlib.elements import POLICIES, Action, Element, Input, Mode, PhysicalAction, Signal, Transition, shutdown, startup
+from reactorlib.elements import (
+    POLICIES,
+    Action,
+    Element,
+    Input,
+    Mode,
+    PhysicalAction,
+    Signal,
+    Transition,
+    shutdown,
+    startup,
+)
 from reactorlib.instance import Bound, BoundAction, BoundMode, BoundPort, BoundTimer, Instance, instance_of, modes_of
 from reactorlib.program import Argument, Cell, Forward, ModeInstance, ReactionInstance, Trigger, TriggerKind
 from reactorlib.reactor import Bank, Reaction, Reactor, declarations_of, duration
@@ -98,12 +110,10 @@ class Resolution:
 
     def _freeze_modes(self) -> None:
         for index, mode in enumerate(self.modes):
-            start = self._trigger_of.get(("startup", index))
-            again = self._trigger_of.get(("reset", index))
-            self.modes[index] = ModeInstance(
-                mode.path, mode.instance, mode.name, mode.initial, mode.parent, mode.siblings,
-                start and start.cell, again and again.cell,
-            )  # fmt: skip
+            start, again = (self._trigger_of.get((name, index)) for name in ("startup", "reset"))
+            self.modes[index] = replace(
+                mode, startup=start.cell if start else None, reset=again.cell if again else None
+            )
 
     # Connections
 
@@ -113,9 +123,7 @@ class Resolution:
             for connection in container.connections:
                 self._connect_one(container, connection, incoming)
 
-    def _connect_one(
-        self, container: Instance, connection: Connection, incoming: dict[Cell, list[Connection]]
-    ) -> None:
+    def _connect_one(self, container: Instance, connection: Connection, incoming: dict[Cell, list[Connection]]) -> None:
         sources, targets = connection.sources, connection.targets
         if not sources or not targets or len(sources) > len(targets) or len(targets) % len(sources):
             self.faults.append(
@@ -197,13 +205,8 @@ class Resolution:
                 continue
             for link in chain:
                 alias[link] = at
-        self.forwards = [
-            Forward(self.cell(f.source), f.target, f.copy, f.mode, f.path) for f in self.forwards
-        ]
-        self.triggers = [
-            t if t.source is None else Trigger(t.kind, t.cell, t.path, t.mode, t.delay, source=self.cell(t.source))
-            for t in self.triggers
-        ]
+        self.forwards = [replace(f, source=self.cell(f.source)) for f in self.forwards]
+        self.triggers = [t if t.source is None else replace(t, source=self.cell(t.source)) for t in self.triggers]
 
     def cell(self, number: Cell) -> Cell:
         """The cell that a channel aliases; a trigger's cell is its own."""
@@ -468,4 +471,3 @@ def _exclusive(one: Connection, other: Connection) -> bool:
 def _hint(name: str, known: dict[str, Bound]) -> str:
     close = difflib.get_close_matches(name, list(known), n=1)
     return f": did you mean {close[0]!r}?" if close else ""
-

@@ -120,7 +120,7 @@ class Run:
         self.fast = fast
         declares_physical = any(trigger.kind == "physical" for trigger in program.triggers)
         self.keepalive = declares_physical if keepalive is None else keepalive
-        self.stop_time = timeout
+        self.stop_time = None if timeout is None else int(timeout)
         self.clock = clock or PhysicalClock()
         self.started = 0
         self.queue = Queue()

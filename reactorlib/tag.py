@@ -4,10 +4,42 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-NSEC: Final = 1
-USEC: Final = 1_000
-MSEC: Final = 1_000_000
-SEC: Final = 1_000_000_000
+
+class Time(int):
+    """A number of nanoseconds that knows it is one: what `5 * MSEC` gives. A bare 5 is refused where a time is wanted.
+
+    >>> 5 * MSEC + 250 * USEC
+    5250000
+    >>> isinstance(2 * SEC - 1 * MSEC, Time), 0.5 * SEC
+    (True, 500000000)
+    """
+
+    __slots__ = ()
+
+    def __mul__(self, factor: float) -> Time:
+        return Time(int(self) * factor)
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: int) -> Time:
+        return Time(int(self) + other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: int) -> Time:
+        return Time(int(self) - other)
+
+    def __rsub__(self, other: int) -> Time:
+        return Time(other - int(self))
+
+    def __neg__(self) -> Time:
+        return Time(-int(self))
+
+
+NSEC: Final = Time(1)
+USEC: Final = Time(1_000)
+MSEC: Final = Time(1_000_000)
+SEC: Final = Time(1_000_000_000)
 MINUTE: Final = 60 * SEC
 HOUR: Final = 60 * MINUTE
 
@@ -42,14 +74,16 @@ def format_ns(time_ns: int) -> str:
 
 
 def time_fault(value: object, what: str) -> str | None:
-    """The reason why `value` is no duration in ns that `what` could be, or None if it is one.
+    """The reason why `value` is no time that `what` could be, or None if it is one.
 
     >>> time_fault(0, "after")
     >>> time_fault(-5, "after")
     'after must not be negative, got -5 ns'
     """
     if isinstance(value, bool) or not isinstance(value, int):
-        return f"{what} must be an integer number of nanoseconds such as 5 * MSEC, got {value!r}"
+        return f"{what} must be a time such as 5 * MSEC, got {value!r}"
     if value < 0:
         return f"{what} must not be negative, got {value} ns"
+    if value and not isinstance(value, Time):
+        return f"{what} must have a unit: {value} * MSEC, say, not the bare number {value}"
     return None

@@ -117,7 +117,7 @@ def _canonical(value: Any) -> bytes:
         pairs = sorted((_canonical(key), _canonical(item)) for key, item in value.items())
         return b"{" + b",".join(key + b":" + item for key, item in pairs) + b"}"
     if hasattr(value, "tobytes") and hasattr(value, "dtype"):
-        return f"{value.dtype} {getattr(value, 'shape', ())} ".encode() + value.tobytes()
+        return f"{value.dtype} {getattr(value, 'shape', ())} ".encode() + bytes(value.tobytes())
     if hasattr(value, "detach") and hasattr(value, "numpy"):
         return _canonical(value.detach().numpy())
     return pickle.dumps(value, protocol=5)

@@ -65,7 +65,7 @@ class Schedules:
         for name, ref in source.names.items():
             objects[name] = cross(ref) if cross is not None and ref.kind in ("send", "wait") else self._object(ref)
         schedule = load(source, objects)
-        self._sources[schedule.__code__] = source  # type: ignore[attr-defined]
+        self._sources[schedule.__code__] = source
         return schedule
 
     def forget(self) -> None:

@@ -222,6 +222,14 @@ class Parallel:
 
     # What a subclass provides
 
+    def start(self) -> None:
+        """Start the other workers."""
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """The run has ended as it should: stop the other workers and take in what they recorded."""
+        raise NotImplementedError
+
     def prepare(self, number: int, split: Split) -> None:
         """Make the parts of the other workers ready."""
 
