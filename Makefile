@@ -10,15 +10,10 @@ TORCH_INDEX ?=
 
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-# `make bench` starts a new directory unless RESULTS names one (an interrupted one is then completed); `make figures`
-# and `make report` take the newest run, or the committed reference results where there is none.
-NEWEST := $(firstword $(shell ls -td results/runs/*/ 2>/dev/null) results/reference)
-ifneq ($(filter bench,$(MAKECMDGOALS)),)
-RESULTS ?= results/runs/$(PRESET)-$(shell date +%Y%m%d-%H%M%S)
-else
-RESULTS ?= $(NEWEST:/=)
-endif
-RESULTS := $(RESULTS)
+# The directory of a run. Without it `make bench` starts a new one, and `make figures` and `make report` take the newest;
+# with it `make bench` completes the run that the directory holds, or starts it there.
+RESULTS ?=
+HARNESS := $(BIN)/python -m harness
 
 .PHONY: help install bench figures report test check style format soak clean
 .DEFAULT_GOAL := help
@@ -32,15 +27,16 @@ help:  ## list the targets
 install: $(STAMP)  ## create .venv and install everything into it
 
 bench: $(STAMP)  ## run the preset, draw its figures and print the comparison table
-	$(BIN)/python -m harness run --preset $(PRESET) --output $(RESULTS) $(if $(wildcard $(RESULTS)/measurements.csv),--resume)
-	$(BIN)/python -m harness plot $(RESULTS)
-	$(BIN)/python -m harness report $(RESULTS)
+	@status=0; $(HARNESS) run --preset $(PRESET) $(if $(RESULTS),--output $(RESULTS)) \
+	  $(if $(wildcard $(RESULTS)/measurements.csv),--resume) || status=$$?; \
+	if [ $$status -gt 1 ]; then exit $$status; fi; \
+	$(HARNESS) plot $(RESULTS) && $(HARNESS) report $(RESULTS) && exit $$status
 
 figures: $(STAMP)  ## draw the figures of the newest run again
-	$(BIN)/python -m harness plot $(RESULTS)
+	$(HARNESS) plot $(RESULTS)
 
 report: $(STAMP)  ## print the comparison table of the newest run
-	$(BIN)/python -m harness report $(RESULTS)
+	$(HARNESS) report $(RESULTS)
 
 test: $(STAMP)  ## run the tests
 	$(BIN)/python -m pytest

@@ -21,9 +21,8 @@ from plots.intervals import Estimate, median
 FILE = "measurements.csv"
 _NEEDED = ("workload", "scenario", "backend", "metric", "value")
 _PARAMETER_COLUMNS = ("actors", "object_bytes", "steps_per_message", "minibatch")
-_NOT_A_SETTING = frozenset(
-    {"seed", "rounds", "warmup_rounds"}
-)  # don't change what is measured, only how long
+# These change how long something is measured, not what.
+_NOT_A_SETTING = frozenset({"seed", "rounds", "warmup_rounds", "messages_per_round"})
 
 
 @dataclass(frozen=True)
@@ -161,9 +160,8 @@ def _most_shown(frame: pd.DataFrame, varied: tuple[str, ...]) -> Selection:
     setting = max(counts, key=lambda text: (counts[text], _preference(json.loads(text)), text))
     frame = frame[frame["setting"] == setting].drop(columns="setting")
     frame = frame[frame["workers"] == frame.groupby("backend")["workers"].transform("max")]
-    frame = frame.sort_values(
-        "trial", ignore_index=True
-    )  # the same rows in another order give the same interval
+    # Sorted, so that the same rows in another order give the same interval.
+    frame = frame.sort_values("trial", ignore_index=True)
     return Selection(frame, varied, json.loads(setting), len(counts) - 1)
 
 

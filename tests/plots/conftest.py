@@ -58,7 +58,12 @@ def _points(slow: float) -> Iterator[tuple[str, str, dict[str, Any], dict[str, t
     for shape, actors in [("ping_pong", 2), ("fan_out", 2), ("fan_out", 16), ("fan_out", 64), ("chain", 100)]:
         time_ns = 100 * slow * actors
         metrics = {"throughput": (1e9 / time_ns, "reactions/s"), "round_time": (time_ns, "ns")}
-        yield "overhead", f"{shape}-{actors}", {"shape": shape, "actors": actors}, metrics
+        yield (
+            "overhead",
+            f"{shape}-{actors}",
+            {"shape": shape, "actors": actors, "messages_per_round": 1000 // actors},
+            metrics,
+        )
 
 
 def _make_rows(trials: int = 5, backends: tuple[str, ...] = tuple(BACKENDS)) -> pd.DataFrame:

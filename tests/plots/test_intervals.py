@@ -2,6 +2,7 @@
 
 import pytest
 
+from harness import stats
 from plots.intervals import Estimate, median, ratio
 
 
@@ -56,3 +57,14 @@ def test_nothing_and_no_numbers_are_refused(values):
 def test_trials_without_a_pair_are_refused():
     with pytest.raises(ValueError, match="at least one"):
         ratio({0: 1.0}, {1: 1.0})
+
+
+def test_figures_and_tables_give_the_same_intervals():
+    ours = dict(enumerate([3.0, 1.5, 2.5, 9.0, 2.0]))
+    theirs = {trial: 1.0 + trial / 7 for trial in ours}
+    both = [
+        (median(list(ours.values())), stats.median(list(ours.values()))),
+        (ratio(ours, theirs), stats.ratio(list(ours.values()), list(theirs.values()))),
+    ]
+    for figure, table in both:
+        assert (figure.value, figure.low, figure.high) == (table.value, table.low, table.high)
