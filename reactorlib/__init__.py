@@ -24,7 +24,14 @@ from reactorlib.elements import (
     shutdown,
     startup,
 )
-from reactorlib.errors import EffectError, ElaborationError, ReactionError, ReactorError, RunError, WorkerError
+from reactorlib.errors import (
+    EffectError,
+    ElaborationError,
+    ReactionError,
+    ReactorError,
+    RunError,
+    WorkerError,
+)
 from reactorlib.program import Program
 from reactorlib.reactor import Bank, Reactor, reaction
 from reactorlib.runtime import RunResult, run

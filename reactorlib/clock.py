@@ -5,6 +5,7 @@ from __future__ import annotations
 import select
 import socket
 import time
+from contextlib import suppress
 from typing import Protocol
 
 LONGEST_WAIT_NS = 500_000_000  # one sleep; waiting longer is waiting again
@@ -39,19 +40,14 @@ class PhysicalClock:
             return
         ready, _, _ = select.select([self._reading], [], [], left / 1e9)
         if ready:
-            try:
+            with suppress(BlockingIOError):  # spurious: nothing to take
                 self._reading.recv(4096)
-            except BlockingIOError:  # spurious: nothing to take
-                pass
 
     def wake(self) -> None:
         """End the current wait, or the next one. Safe in threads and signal handlers: one byte into a socket."""
-        try:
+        # A full socket wakes just as well; a closed one refuses and never reaches a reused descriptor.
+        with suppress(OSError):
             self._writing.send(b"\0")
-        except BlockingIOError:  # a full socket wakes just as well
-            pass
-        except OSError:  # the run is over: a closed socket object refuses, it never reaches a reused descriptor
-            pass
 
     def close(self) -> None:
         self._reading.close()

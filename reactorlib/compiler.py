@@ -7,6 +7,7 @@ returns True when the run ends with this tag.
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -67,18 +68,8 @@ class Source:
 
 
 RESERVED = frozenset(
-    [
-        "schedule",
-        "time",
-        "soon",
-        "later",
-        "go",
-        "collect",
-        "now",
-        "started",
-        "due",
-        "record",
-        "writes",
+    (*keyword.kwlist, "schedule", "time", "soon", "later", "go", "collect", "now", "started", "due", "record")
+    + (
         "clock",
         "deepcopy",
         "any_present",
@@ -89,24 +80,7 @@ RESERVED = frozenset(
         "condition",
         "cell",
         "context",
-        "and",
-        "or",
-        "if",
-        "for",
-        "in",
-        "not",
-        "is",
-        "return",
-        "True",
-        "False",
-        "None",
-        "def",
-        "pass",
-        "lambda",
-        "class",
-        "from",
-        "import",
-    ]
+    )
 )
 
 
@@ -132,7 +106,7 @@ class Compiler:
             out.add("collect(soon)  # what the other workers scheduled")
         self._clear(out, plan.cleared if part is None else part.cleared)
         if plan.switches and hub:
-            out.add("switch(time, soon)")
+            out.add("switch()")
         out.add("return True" if plan.stops else "return False")
         return out
 
@@ -190,7 +164,12 @@ class Compiler:
         reaction = self.reach.reaction(step.node)
         if reaction is None or reaction.deadline is not None or reaction.mode is not None or len(step.conditions) > 1:
             return None
-        return reaction.declaration, len(reaction.arguments), len(step.conditions), self.program.order.level[step.node]
+        return (
+            reaction.declaration,
+            len(reaction.arguments),
+            len(step.conditions),
+            self.program.order.level[step.node],
+        )
 
     def _loop(self, out: Source, steps: Sequence[Step]) -> None:
         """`for react, request, reply in rows: react(request, reply)`."""
@@ -219,7 +198,10 @@ class Compiler:
         if reaction is None:
             forward = self.reach.forward(step.node)
             source, target = self._cell(out, forward.source), self._cell(out, forward.target)
-            out.add(f"{target}.value = {f'deepcopy({source}.value)' if forward.copy else f'{source}.value'}", indent)
+            out.add(
+                f"{target}.value = {f'deepcopy({source}.value)' if forward.copy else f'{source}.value'}",
+                indent,
+            )
             out.add(f"{target}.is_present = True", indent)
             return
         name = _tail(reaction.path)

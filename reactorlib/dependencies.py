@@ -24,7 +24,7 @@ class _Graph:
         reactions, forwards = resolution.reactions, resolution.forwards
         channels = resolution.channels
         self.reactions = reactions
-        self.writes: list[list[Cell]] = [[c for c in r.writes] for r in reactions]
+        self.writes: list[list[Cell]] = [list(r.writes) for r in reactions]
         self.writes += [[f.target] for f in forwards]
         self.reads: list[list[Cell]] = [[resolution.cell(c) for c in r.reads] for r in reactions]
         self.reads += [[f.source] for f in forwards]

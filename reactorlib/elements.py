@@ -1,11 +1,11 @@
-"""What a reactor class declares in its body: ports, timers, actions, modes, state. Declarations only; nothing runs here."""
+"""What a reactor class declares in its body: ports, timers, actions, modes, state. Nothing runs here."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, Self, TypeVar
 
 T = TypeVar("T")
 
@@ -270,7 +270,7 @@ class Mode(Element):
         """Switch to this mode at the end of this tag."""
         raise TypeError(f"{self!r} is a declaration: a reaction that lists it in effects= is given the mode to set")
 
-    def __enter__(self) -> Mode:
+    def __enter__(self) -> Self:
         if declaring.mode is not None:
             raise TypeError("modes of one reactor do not nest: put a modal reactor inside the mode instead")
         declaring.mode = self

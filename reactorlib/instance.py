@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from reactorlib.elements import Element, Input, Mode
 from reactorlib.errors import EffectError
@@ -67,12 +67,16 @@ class BoundPort(Bound):
 
 
 class BoundTimer(Bound):
+    """A timer of one instance; times in ns."""
+
     __slots__ = ("offset", "period")
     offset: int
     period: int
 
 
 class BoundAction(Bound):
+    """An action of one instance; times in ns."""
+
     __slots__ = ("min_delay", "min_spacing")
     min_delay: int
     min_spacing: int
@@ -89,7 +93,7 @@ class BoundMode(Bound):
     def set(self) -> None:
         raise EffectError(self.path, "set()")
 
-    def __enter__(self) -> BoundMode:
+    def __enter__(self) -> Self:
         self.owner.open_mode = self
         return self
 

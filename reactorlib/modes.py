@@ -66,7 +66,7 @@ class Modes:
             if state.active:
                 self._enter(index)
 
-    def apply(self, time: int, soon: object) -> None:
+    def apply(self) -> None:
         """Carry out the switches requested at this tag; the new modes are active from the next microstep on."""
         if not self._requested:
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from reactorlib.errors import RunError
 from reactorlib.instance import Instance
@@ -37,16 +38,14 @@ def available_cpus() -> int:
 
 
 def _cgroup_quota() -> int | None:
-    """CPUs of the control group's quota: cgroup v2's cpu.max, v1's cfs_quota_us over cfs_period_us; None without one."""
+    """CPUs of the control group's quota: cgroup v2's cpu.max, v1's cpu.cfs_*_us; None without one."""
+    group = Path("/sys/fs/cgroup")
     try:
-        with open("/sys/fs/cgroup/cpu.max", encoding="ascii") as file:
-            quota, period = file.read().split()
+        quota, period = (group / "cpu.max").read_text().split()
     except (OSError, ValueError):
         try:
-            with open("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", encoding="ascii") as file:
-                quota = file.read().strip()
-            with open("/sys/fs/cgroup/cpu/cpu.cfs_period_us", encoding="ascii") as file:
-                period = file.read().strip()
+            quota = (group / "cpu/cpu.cfs_quota_us").read_text().strip()
+            period = (group / "cpu/cpu.cfs_period_us").read_text().strip()
         except OSError:
             return None
     if quota in ("max", "-1"):
@@ -73,7 +72,7 @@ def partition(
         inherited = 0 if instance.parent is None else of[id(instance.parent)]
         if instance.path in placed:
             worker = placed[instance.path]
-        elif instance.member is not None and (instance.parent is None or not _inside_spread(instance.parent, of)):
+        elif instance.member is not None and not _inside_spread(instance.parent):
             worker = _member_worker(program, position, workers, costs, loads)
         else:
             worker = inherited
@@ -100,9 +99,9 @@ def _checked(program: Program, workers: int, placement: Mapping[str, int]) -> di
     return dict(placement)
 
 
-def _inside_spread(instance: Instance, of: dict[int, int]) -> bool:
+def _inside_spread(instance: Instance | None) -> bool:
     """Whether an enclosing reactor is itself a member of a bank: its contents stay together."""
-    at: Instance | None = instance
+    at = instance
     while at is not None:
         if at.member is not None and at.member[1] > 1:
             return True

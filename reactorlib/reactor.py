@@ -8,7 +8,18 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from reactorlib.connections import Ports
-from reactorlib.elements import Action, Element, Expression, Mode, Port, Signal, State, Timer, Transition, declaring
+from reactorlib.elements import (
+    Action,
+    Element,
+    Expression,
+    Mode,
+    Port,
+    Signal,
+    State,
+    Timer,
+    Transition,
+    declaring,
+)
 from reactorlib.errors import ElaborationError, ReactorError
 from reactorlib.instance import (
     Bound,

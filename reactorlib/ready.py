@@ -67,12 +67,10 @@ class Ready:
                     if reader.is_present:
                         arrivals.add(cell)
                         arrived(cell, reader)
-        for cell, reader in present:
-            for index in self.reach.captured_by.get(cell, ()):
-                self._capture(index, reader, time, soon)
+        self._captures(present, time, soon)
         for _, reader in present:
             reader.is_present = False
-        self.run.modes.apply(time, soon)
+        self.run.modes.apply()
         return stops
 
     def _invoke(self, node: Node, time: int, stops: bool, skip: Instance | None) -> bool:
@@ -111,6 +109,11 @@ class Ready:
         if self.run.recorder is not None:
             self.run.recorder.record(node, began)
         return True
+
+    def _captures(self, present: list[tuple[int, Reader]], time: int, soon: Step) -> None:
+        for cell, reader in present:
+            for index in self.reach.captured_by.get(cell, ()):
+                self._capture(index, reader, time, soon)
 
     def _capture(self, index: int, reader: Reader, time: int, soon: Step) -> None:
         event = self.binding.events[index]

@@ -19,7 +19,16 @@ from reactorlib.elements import (
     shutdown,
     startup,
 )
-from reactorlib.instance import Bound, BoundAction, BoundMode, BoundPort, BoundTimer, Instance, instance_of, modes_of
+from reactorlib.instance import (
+    Bound,
+    BoundAction,
+    BoundMode,
+    BoundPort,
+    BoundTimer,
+    Instance,
+    instance_of,
+    modes_of,
+)
 from reactorlib.program import Argument, Cell, Forward, ModeInstance, ReactionInstance, Trigger, TriggerKind
 from reactorlib.reactor import Bank, Reaction, Reactor, declarations_of, duration
 from reactorlib.validate import argument_fault, direction_fault, touch_fault
@@ -176,7 +185,12 @@ class Resolution:
         return faulty
 
     def _delay(
-        self, container: Instance, connection: Connection, source: BoundPort, channel: int, delays: dict[Cell, Cell]
+        self,
+        container: Instance,
+        connection: Connection,
+        source: BoundPort,
+        channel: int,
+        delays: dict[Cell, Cell],
     ) -> Cell:
         from_cell = source.first + channel
         if from_cell not in delays:
@@ -307,7 +321,11 @@ class _Resolver:
         declared = self.declaration
         if not declared.triggers:
             self.fault("has no trigger: name at least one, such as startup")
-        for role, named in (("trigger", declared.triggers), ("use", declared.uses), ("effect", declared.effects)):
+        for role, named in (
+            ("trigger", declared.triggers),
+            ("use", declared.uses),
+            ("effect", declared.effects),
+        ):
             for name in named:
                 self._resolve_one(role, name)
         if self.complete:  # otherwise the arguments are not known

@@ -15,8 +15,8 @@ from reactorlib.cells import Event
 from reactorlib.clock import LONGEST_WAIT_NS, Clock, PhysicalClock
 from reactorlib.context import Context, current
 from reactorlib.elaboration import elaborate
-from reactorlib.errors import ReactionError, ReactorError, RunError
-from reactorlib.events import Queue, Step
+from reactorlib.errors import ReactionError, RunError
+from reactorlib.events import Queue
 from reactorlib.executors.choice import check_executor, make_executor
 from reactorlib.modes import Modes, ModeState
 from reactorlib.plan import Reach
@@ -147,8 +147,8 @@ class Run:
     def later(self, time: int, event: Event, value: Any) -> None:
         self.queue.at(time, event, value)
 
-    def switch(self, time: int, soon: Step) -> None:
-        self.modes.apply(time, soon)
+    def switch(self) -> None:
+        self.modes.apply()
 
     # What reactions ask for
 
@@ -182,7 +182,7 @@ class Run:
             self._start()
             self._loop()
             self.executor.finish()
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001  # whatever ends a run, its shutdown reactions come first
             self._end_early(error)
         finally:
             current.run = None
@@ -274,7 +274,7 @@ def _stopping_on_sigterm() -> Iterator[None]:
         yield
         return
 
-    def stop(number: int, frame: object) -> None:
+    def stop(number: int, _frame: object) -> None:
         raise SystemExit(128 + number)
 
     signal.signal(signal.SIGTERM, stop)
@@ -282,6 +282,3 @@ def _stopping_on_sigterm() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-__all__ = ["ReactorError", "Run", "RunResult", "run"]

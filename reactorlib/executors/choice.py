@@ -43,6 +43,8 @@ def make_executor(
         name = "processes" if gil_enabled() else "threads"
     if name == "threads":
         return Threads(run, placed)
-    from reactorlib.executors.processes import Processes  # only where it is used: it needs fork and shared memory
+    from reactorlib.executors.processes import (
+        Processes,
+    )  # only where it is used: it needs fork and shared memory
 
     return Processes(run, placed)

@@ -101,5 +101,5 @@ def shut_down(run: Run, ready: Ready, error: BaseException, failed: Node | None)
     skip = None if failed is None or not isinstance(error, Exception) else run.program.reactions[failed].instance
     try:
         ready.schedule([run.shutdown], run.queue.time, {}, skip)
-    except Exception as second:
+    except Exception as second:  # noqa: BLE001  # noted on the first error, which is raised
         error.add_note(f"a shutdown reaction raised too: {type(second).__name__}: {second}")

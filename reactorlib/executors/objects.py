@@ -34,7 +34,7 @@ class Side(Protocol):
     @property
     def mode_states(self) -> list[ModeState]: ...
     def later(self, time: int, event: Event, value: Any) -> None: ...
-    def switch(self, time: int, soon: Step) -> None: ...
+    def switch(self) -> None: ...
     def physical_connection(self, event: Event, value: Any) -> None: ...
 
 
@@ -109,7 +109,4 @@ class Schedules:
 
 def any_present(cells: Iterable[Reader]) -> bool:
     """Whether one of many cells is present."""
-    for cell in cells:
-        if cell.is_present:
-            return True
-    return False
+    return any(cell.is_present for cell in cells)

@@ -100,7 +100,7 @@ class WorkerSide:
         time = self.clock.now() - self.started + event.trigger.delay
         self.outbox.append(("action", event.index, time, value))
 
-    def switch(self, time: int, soon: Step) -> None:
+    def switch(self) -> None:
         """Modes switch on worker 0 alone."""
 
     def take(self, soon: Step) -> list[tuple[Any, ...]]:
@@ -254,7 +254,12 @@ class Parallel:
 
 
 def load_part(
-    program: Program, reach: Reach, schedules: Schedules, split: Split, part: Part, cross: Callable[[Ref], Any]
+    program: Program,
+    reach: Reach,
+    schedules: Schedules,
+    split: Split,
+    part: Part,
+    cross: Callable[[Ref], Any],
 ) -> Schedule:
     """The schedule of one worker's part of a split."""
     side = schedules.side

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from time import monotonic, perf_counter_ns
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,15 @@ from reactorlib.context import current
 from reactorlib.errors import WorkerError
 from reactorlib.executors.inline import clear_all, shut_down
 from reactorlib.executors.objects import Schedule, Schedules
-from reactorlib.executors.parallel import LONGEST_END_S, Failure, Parallel, Poisoned, Stopped, WorkerSide, load_part
+from reactorlib.executors.parallel import (
+    LONGEST_END_S,
+    Failure,
+    Parallel,
+    Poisoned,
+    Stopped,
+    WorkerSide,
+    load_part,
+)
 from reactorlib.partition import Partition, available_cpus
 from reactorlib.ready import Ready
 from reactorlib.split import Send, Split, Wait
@@ -109,7 +118,7 @@ class Threads(Parallel):
     # Schedules and messages
 
     def prepare(self, number: int, split: Split) -> None:
-        for worker, part in split.parts.items():
+        for worker in split.parts:
             if worker:
                 self.threads[worker].prepare(number, split)
 
@@ -180,10 +189,8 @@ class Threads(Parallel):
         try:
             while self.waiting:
                 worker = min(self.waiting)
-                try:
+                with suppress(Poisoned):
                     self._take(worker, self.mail[worker, 0].get(check))
-                except Poisoned:
-                    pass
         except Stopped:  # a worker is stuck in a reaction: `end` leaves it behind
             self.over = True
 
@@ -215,7 +222,13 @@ class _WorkerThread(threading.Thread):
         self.owner = owner
         self.worker = worker
         self.side = WorkerSide(
-            run.program, worker, run.clock, run.started, run.modes.states, run.recorder is not None, run.binding
+            run.program,
+            worker,
+            run.clock,
+            run.started,
+            run.modes.states,
+            run.recorder is not None,
+            run.binding,
         )
         self.schedules = Schedules(self.side)
         self.parts: dict[int, tuple[Schedule, list[int]]] = {}
@@ -261,7 +274,7 @@ class _WorkerThread(threading.Thread):
             schedule(time, soon)
         except Stopped:
             raise
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001  # it travels to worker 0, which raises it
             for heir in heirs:
                 self.owner.mail[self.worker, heir].put((FAILED,))
             if isinstance(error, Poisoned):
