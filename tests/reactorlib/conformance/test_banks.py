@@ -1,0 +1,177 @@
+"""Row "bank"."""
+
+from reactorlib import Bank, Input, Output, Reactor, connect, interleaved, reaction, startup
+from tests.reactorlib.observing import Execute, reactions, values
+
+
+class Member(Reactor):
+    inp = Input[str]()
+    out = Output[str](width="n")
+    seen = Output[str]()
+
+    def __init__(self, name: str = "m", n: int = 1):
+        self.name = name
+
+    @reaction(startup, effects=out)
+    def begin(self, out):
+        for channel, port in enumerate(out):
+            port.set(f"{self.name}{self.bank_index}{channel}")
+
+    @reaction(inp, effects=seen)
+    def hear(self, inp, seen):
+        seen.set(inp.value)
+
+
+class Collector(Reactor):
+    inp = Input[str](width="n")
+    seen = Output[tuple]()
+
+    def __init__(self, n: int):
+        pass
+
+    @reaction(inp, effects=seen)
+    def collect(self, inp, seen):
+        seen.set(tuple(port.value for port in inp))
+
+
+class Flat(Reactor):
+    def __init__(self):
+        self.bank = Bank(Member, 3, "b", n=2)
+        self.collector = Collector(6)
+        connect(self.bank.out, self.collector.inp)
+
+
+def test_bank_is_n_instances_constructed_with_the_same_arguments(execute: Execute) -> None:
+    result = execute(Flat)
+    assert reactions(result)[:3] == [(0, 0, f"Flat.bank[{index}].begin") for index in range(3)]
+    assert values(result, "Flat.bank[2].out[1]") == ["b21"]
+
+
+def test_ports_of_a_bank_flatten_bank_major(execute: Execute) -> None:
+    assert values(execute(Flat), "Flat.collector.seen") == [("b00", "b01", "b10", "b11", "b20", "b21")]
+
+
+class Interleaved(Reactor):
+    def __init__(self):
+        self.bank = Bank(Member, 3, "b", n=2)
+        self.collector = Collector(6)
+        connect(interleaved(self.bank.out), self.collector.inp)
+
+
+def test_interleaved_flattens_channel_major(execute: Execute) -> None:
+    result = execute(Interleaved)
+    assert values(result, "Interleaved.collector.seen") == [("b00", "b10", "b20", "b01", "b11", "b21")]
+
+
+class InterleavedRight(Reactor):
+    def __init__(self):
+        self.source = Member("s", n=6)
+        self.bank = Bank(Collector, 3, 2)
+        connect(self.source.out, interleaved(self.bank.inp))
+
+
+def test_interleaved_on_the_right_side(execute: Execute) -> None:
+    result = execute(InterleavedRight)
+    assert [values(result, f"InterleavedRight.bank[{index}].seen") for index in range(3)] == [
+        [("s00", "s03")],
+        [("s01", "s04")],
+        [("s02", "s05")],
+    ]
+
+
+class Group(Reactor):
+    out = Output[str](width=lambda size, n: size * n)
+
+    def __init__(self, size: int = 2, n: int = 2):
+        self.members = Bank(Member, size, f"g{self.bank_index}-", n)
+        connect(self.members.out, self.out)
+
+
+class Nested(Reactor):
+    def __init__(self):
+        self.groups = Bank(Group, 2)
+        self.collector = Collector(8)
+        connect(self.groups.out, self.collector.inp)
+
+
+def test_nested_banks_multiply(execute: Execute) -> None:
+    result = execute(Nested)
+    begun = [step for step in reactions(result) if step[2].endswith("begin")]
+    assert begun == [
+        (0, 0, f"Nested.groups[{group}].members[{member}].begin") for group in range(2) for member in range(2)
+    ]
+    assert values(result, "Nested.collector.seen") == [
+        tuple(f"g{group}-{member}{channel}" for group in range(2) for member in range(2) for channel in range(2))
+    ]
+
+
+class BankToBank(Reactor):
+    def __init__(self):
+        self.left = Bank(Member, 3, "l")
+        self.right = Bank(Member, 3, "r")
+        connect(self.left.out, self.right.inp)
+
+
+def test_bank_to_bank_connects_member_by_member(execute: Execute) -> None:
+    result = execute(BankToBank)
+    assert [values(result, f"BankToBank.right[{index}].seen") for index in range(3)] == [["l00"], ["l10"], ["l20"]]
+
+
+class Width(Reactor):
+    def __init__(self, n: int):
+        self.bank = Bank(Member, n)
+
+
+def test_bank_width_comes_from_a_parameter(execute: Execute) -> None:
+    assert len(reactions(execute(Width, n=4))) == 4
+    assert len(reactions(execute(Width, n=1))) == 1
+    assert reactions(execute(Width, n=1)) == [(0, 0, "Width.bank[0].begin")]
+
+
+class Iterated(Reactor):
+    """A bank is indexed, iterated and measured where that is handier than flattening."""
+
+    def __init__(self):
+        self.sources = Bank(Member, 3, "s")
+        self.sinks = Bank(Member, 3, "t")
+        for index, source in enumerate(self.sources):
+            connect(source.out, self.sinks[len(self.sinks) - 1 - index].inp)
+
+
+def test_bank_members_are_indexed_and_iterated(execute: Execute) -> None:
+    result = execute(Iterated)
+    assert [values(result, f"Iterated.sinks[{index}].seen") for index in range(3)] == [["s20"], ["s10"], ["s00"]]
+
+
+class Writing(Reactor):
+    def __init__(self):
+        self.bank = Bank(Member, 3)
+
+    @reaction(startup, effects="bank.inp")
+    def begin(self, inp):
+        for index, port in enumerate(inp):
+            port.set(str(index))
+
+    @reaction("bank.seen")
+    def look(self, seen): ...
+
+
+def test_parent_reaction_writes_every_member_of_a_bank(execute: Execute) -> None:
+    result = execute(Writing)
+    assert [values(result, f"Writing.bank[{index}].seen") for index in range(3)] == [["0"], ["1"], ["2"]]
+    assert (0, 0, "Writing.look") in reactions(result)
+
+
+class Reading(Reactor):
+    seen = Output[tuple]()
+
+    def __init__(self):
+        self.bank = Bank(Member, 2, "b", n=2)
+
+    @reaction("bank.out", effects=seen)
+    def look(self, out, seen):
+        seen.set((len(out), out.is_present, tuple(port.value for port in out)))
+
+
+def test_parent_reaction_reads_a_bank_flattened_bank_major(execute: Execute) -> None:
+    assert values(execute(Reading), "Reading.seen") == [(4, True, ("b00", "b01", "b10", "b11"))]

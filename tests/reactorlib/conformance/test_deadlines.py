@@ -1,0 +1,287 @@
+"""Row "deadline"."""
+
+import pytest
+
+from reactorlib import (
+    MSEC,
+    SEC,
+    Input,
+    LogicalAction,
+    Output,
+    Reactor,
+    Timer,
+    check_deadline,
+    connect,
+    physical_elapsed,
+    reaction,
+    run,
+    startup,
+)
+from tests.reactorlib.observing import Execute, reactions, steps, values
+
+FAR = 1_000_000 * SEC
+
+
+class Zero(Reactor):
+    tick = Timer(offset=0, period=5 * SEC)
+    act = LogicalAction[int]()
+    out = Output[str]()
+
+    @reaction(tick, uses=act, effects=[act, out], deadline=0)
+    def in_time(self, tick, act, out):
+        out.set("in time")
+
+    @in_time.missed
+    def late(self, tick, act, out):
+        out.set("late")
+        act.schedule(value=1)
+
+    @reaction(act, effects=out)
+    def after(self, act, out):
+        out.set("after")
+
+
+def test_deadline_zero_is_always_missed_and_the_handler_runs_instead(execute: Execute) -> None:
+    """In fast mode too, where logical time is ahead of the wall clock; with the body's arguments and effects."""
+    assert steps(execute(Zero, timeout=5 * SEC)) == [
+        (0, 0, "Zero.in_time", ("Zero.out", "late")),
+        (0, 1, "Zero.after", ("Zero.out", "after")),
+        (5 * SEC, 0, "Zero.in_time", ("Zero.out", "late")),
+    ]
+
+
+class Far(Reactor):
+    tick = Timer(offset=0, period=1 * MSEC)
+    out = Output[str]()
+
+    @reaction(tick, effects=out, deadline="deadline")
+    def in_time(self, tick, out):
+        out.set("in time")
+
+    @in_time.missed
+    def late(self, tick, out):
+        out.set("late")
+
+    def __init__(self, deadline: int = FAR):
+        pass
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_deadline_far_away_is_kept(execute: Execute, fast: bool) -> None:
+    assert values(execute(Far, timeout=2 * MSEC, fast=fast), "Far.out") == ["in time"] * 3
+
+
+class Busy(Reactor):
+    """The first reaction takes 5 ms, which the second does not have."""
+
+    out = Output[str]()
+
+    @reaction(startup)
+    def work(self):
+        while physical_elapsed() < 5 * MSEC:
+            pass
+
+    @reaction(startup, effects=out, deadline=2 * MSEC)
+    def act(self, out):
+        out.set("in time")
+
+    @act.missed
+    def late(self, out):
+        out.set("late")
+
+
+class Elsewhere(Reactor):
+    """The same over a port, so that the deadline must be looked at just before the invocation."""
+
+    def __init__(self):
+        self.worker, self.actor = Worker(), Actor()
+        connect(self.worker.out, self.actor.inp)
+
+
+class Worker(Reactor):
+    out = Output[int]()
+
+    @reaction(startup, effects=out)
+    def work(self, out):
+        while physical_elapsed() < 5 * MSEC:
+            pass
+        out.set(1)
+
+
+class Actor(Reactor):
+    inp = Input[int]()
+    out = Output[str]()
+
+    @reaction(inp, effects=out, deadline=2 * MSEC)
+    def act(self, inp, out):
+        out.set("in time")
+
+    @act.missed
+    def late(self, inp, out):
+        out.set(f"late {inp.value}")
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_deadline_is_checked_just_before_the_invocation(execute: Execute, fast: bool) -> None:
+    assert values(execute(Busy, fast=fast), "Busy.out") == ["late"]
+    assert values(execute(Elsewhere, fast=fast), "Elsewhere.actor.out") == ["late 1"]
+
+
+class Prompt(Reactor):
+    tick = Timer(offset=0)
+    out = Output[str]()
+
+    @reaction(tick, effects=out, deadline="deadline")
+    def act(self, tick, out):
+        out.set("in time")
+
+    @act.missed
+    def late(self, tick, out):
+        out.set("late")
+
+    def __init__(self, deadline: int):
+        pass
+
+
+class Urgency(Reactor):
+    """Independent reactions, declared in another order than that of their deadlines."""
+
+    def __init__(self):
+        self.none, self.slow, self.quick = Plain(), Prompt(2 * FAR), Prompt(FAR)
+        self.now = Prompt(0)
+
+
+class Plain(Reactor):
+    @reaction(startup)
+    def act(self): ...
+
+
+def test_earliest_deadline_goes_first_and_none_is_last(execute: Execute) -> None:
+    assert [step[2] for step in reactions(execute(Urgency))] == [
+        "Urgency.now.act",
+        "Urgency.quick.act",
+        "Urgency.slow.act",
+        "Urgency.none.act",
+    ]
+
+
+class Stage(Reactor):
+    inp = Input[int]()
+    out = Output[int]()
+
+    @reaction(startup, inp, effects=out)
+    def step(self, inp, out):
+        out.set(1)
+
+
+class Urgent(Reactor):
+    inp = Input[int]()
+
+    @reaction(inp, deadline=FAR)
+    def act(self, inp): ...
+
+
+class Inferred(Reactor):
+    """The chain to the urgent reaction goes before the chain declared first, level for level."""
+
+    def __init__(self):
+        self.calm, self.calmer = Stage(), Stage()
+        self.first, self.second, self.urgent = Stage(), Stage(), Urgent()
+        connect(self.calm.out, self.calmer.inp)
+        connect(self.first.out, self.second.inp)
+        connect(self.second.out, self.urgent.inp)
+
+
+def test_deadline_is_inferred_upstream(execute: Execute) -> None:
+    assert [step[2] for step in reactions(execute(Inferred))] == [
+        "Inferred.first.step",
+        "Inferred.second.step",
+        "Inferred.urgent.act",
+        "Inferred.calm.step",
+        "Inferred.calmer.step",
+    ]
+
+
+class OwnOrder(Reactor):
+    """What stands before an urgent reaction in its reactor is as urgent."""
+
+    def __init__(self):
+        self.calm, self.mixed = Plain(), Mixed()
+
+
+class Mixed(Reactor):
+    @reaction(startup)
+    def before(self): ...
+
+    @reaction(startup, deadline=FAR)
+    def urgent(self): ...
+
+    @reaction(startup)
+    def after(self): ...
+
+
+def test_deadline_is_inferred_along_the_order_of_one_reactor(execute: Execute) -> None:
+    assert [step[2] for step in reactions(execute(OwnOrder))] == [
+        "OwnOrder.mixed.before",
+        "OwnOrder.mixed.urgent",
+        "OwnOrder.calm.act",
+        "OwnOrder.mixed.after",
+    ]
+
+
+class Delayed(Reactor):
+    """A delay ends the inference: the source is no more urgent than any other."""
+
+    def __init__(self):
+        self.calm, self.source, self.urgent = Stage(), Stage(), Urgent()
+        connect(self.source.out, self.urgent.inp, after=1 * MSEC)
+
+
+def test_deadline_is_not_inferred_through_a_delay(execute: Execute) -> None:
+    assert [step[2] for step in reactions(execute(Delayed))] == [
+        "Delayed.calm.step",
+        "Delayed.source.step",
+        "Delayed.urgent.act",
+    ]
+
+
+class Checking(Reactor):
+    out = Output[tuple]()
+
+    @reaction(startup, effects=out, deadline=5 * SEC)
+    def patient(self, out):
+        out.set(check_deadline())
+
+    @patient.missed
+    def impatient(self, out):
+        out.set("missed")
+
+    @reaction(startup, effects=out, deadline=20 * SEC)
+    def later(self, out):
+        out.set("later")
+
+
+class Overrunning(Reactor):
+    """The deadline passes while the body runs: it is told when it asks."""
+
+    out = Output[tuple]()
+
+    @reaction(startup, effects=out, deadline=100 * MSEC)
+    def act(self, out):
+        before = check_deadline()
+        while physical_elapsed() < 101 * MSEC:
+            pass
+        out.set((before, check_deadline()))
+
+    @act.missed
+    def late(self, out):
+        out.set("started late")
+
+
+def test_check_deadline_tells_whether_it_has_passed_by_now(path: str) -> None:
+    assert values(run(Checking, fast=True, trace=True), "Checking.out") == [False, "later"]
+    for _ in range(5):  # a machine under load may start the reaction too late
+        [outcome] = values(run(Overrunning, trace=True), "Overrunning.out")
+        if outcome != "started late":
+            break
+    assert outcome == (False, True)

@@ -1,0 +1,592 @@
+"""Row "mode". Every program has a timer `go` outside its modes, and a script that says where to go at which tick."""
+
+from typing import Any
+
+from reactorlib import (
+    MSEC,
+    Input,
+    LogicalAction,
+    Mode,
+    Output,
+    Reactor,
+    State,
+    Timer,
+    connect,
+    history,
+    reaction,
+    reset,
+    shutdown,
+    startup,
+)
+from tests.reactorlib.observing import Execute, reactions, values, written
+
+Script = dict[int, str]  # tick number, counted from 0 -> mode to enter
+
+
+class Modal(Reactor):
+    """Two modes with a timer each; switches by reset or by history, as the script says."""
+
+    one = Mode(initial=True)
+    two = Mode()
+    go = Timer(offset="begin", period=10 * MSEC)
+
+    def __init__(self, script: Script, begin: int = 10 * MSEC):
+        self.script = script
+        self.now = -1
+
+    @reaction(go, effects=[reset(one), reset(two)])
+    def by_reset(self, go, one, two):
+        self.now += 1
+        target = self.script.get(self.now)
+        if target == "reset one":
+            one.set()
+        elif target == "reset two":
+            two.set()
+
+    @reaction(go, effects=[history(one), history(two)])
+    def by_history(self, go, one, two):
+        target = self.script.get(self.now)
+        if target == "history one":
+            one.set()
+        elif target == "history two":
+            two.set()
+
+
+def local(result: Any, *names: str) -> list[tuple[float, int, str]]:
+    """(time in ms, microstep, reaction) of the reactions with these names."""
+    steps = [(at / MSEC, microstep, path.rpartition(".")[2]) for at, microstep, path in reactions(result)]
+    return [step for step in steps if step[-1] in names]
+
+
+class Timers(Modal):
+    with Modal.one:
+        a = Timer(offset=4 * MSEC, period=8 * MSEC)
+
+        @reaction(a)
+        def in_one(self, a): ...
+
+    with Modal.two:
+        b = Timer(offset=0, period=3 * MSEC)
+
+        @reaction(b)
+        def in_two(self, b): ...
+
+
+def test_only_the_initial_mode_is_active_at_first(execute: Execute) -> None:
+    result = execute(Timers, script={}, timeout=21 * MSEC)
+    assert local(result, "in_one", "in_two") == [(4, 0, "in_one"), (12, 0, "in_one"), (20, 0, "in_one")]
+
+
+class Switch(Reactor):
+    one = Mode(initial=True)
+    two = Mode()
+    tick = Timer(offset=0, period=5 * MSEC)
+
+    with one:
+
+        @reaction(tick, effects=reset(two))
+        def before(self, tick, two):
+            two.set()
+
+        @reaction(tick)
+        def still_one(self, tick): ...
+
+    with two:
+
+        @reaction(tick)
+        def in_two(self, tick): ...
+
+        @reaction(reset)
+        def entered(self): ...
+
+    @reaction(tick)
+    def always(self, tick): ...
+
+
+def test_switch_acts_at_the_end_of_the_tag_and_the_new_mode_at_the_next_microstep(execute: Execute) -> None:
+    assert local(execute(Switch, timeout=5 * MSEC), "before", "still_one", "in_two", "always", "entered") == [
+        (0, 0, "before"),
+        (0, 0, "still_one"),
+        (0, 0, "always"),
+        (0, 1, "entered"),
+        (5, 0, "in_two"),
+        (5, 0, "always"),
+    ]
+
+
+def test_reset_restarts_timers(execute: Execute) -> None:
+    result = execute(Timers, script={0: "reset two", 1: "reset one"}, timeout=34 * MSEC)
+    assert local(result, "in_one", "in_two") == [
+        (4, 0, "in_one"),
+        (10, 1, "in_two"),  # offset 0: at once
+        (13, 0, "in_two"),
+        (16, 0, "in_two"),
+        (19, 0, "in_two"),
+        (24, 0, "in_one"),
+        (32, 0, "in_one"),
+    ]
+
+
+def test_history_resumes_timers_with_the_remaining_delays(execute: Execute) -> None:
+    script = {0: "history two", 1: "history one", 2: "history two"}
+    result = execute(Timers, script=script, timeout=36 * MSEC)
+    assert local(result, "in_one", "in_two") == [
+        (4, 0, "in_one"),  # the next one, at 12 ms, is 2 ms away when the mode is left
+        (10, 1, "in_two"),
+        (13, 0, "in_two"),
+        (16, 0, "in_two"),
+        (19, 0, "in_two"),  # the next one is 2 ms away
+        (22, 0, "in_one"),
+        (30, 0, "in_one"),
+        (32, 0, "in_two"),
+        (35, 0, "in_two"),
+    ]
+
+
+def test_switch_to_the_same_mode_by_history_changes_nothing(execute: Execute) -> None:
+    result = execute(Timers, script={0: "history one"}, timeout=21 * MSEC)
+    assert local(result, "in_one") == [(4, 0, "in_one"), (12, 0, "in_one"), (20, 0, "in_one")]
+
+
+def test_switch_to_the_same_mode_by_reset_begins_it_anew(execute: Execute) -> None:
+    result = execute(Timers, script={0: "reset one"}, timeout=23 * MSEC)
+    assert local(result, "in_one") == [(4, 0, "in_one"), (14, 0, "in_one"), (22, 0, "in_one")]
+
+
+class Actions(Modal):
+    with Modal.one:
+
+        @reaction("go", effects=["act", "quick"])
+        def plan(self, go, act, quick):
+            if self.now == 0:
+                act.schedule(value="planned")
+                quick.schedule(value="planned")
+
+        act = LogicalAction[str](min_delay=5 * MSEC)
+        quick = LogicalAction[str]()
+
+        @reaction(act)
+        def happens(self, act): ...
+
+        @reaction(quick)
+        def happens_soon(self, quick): ...
+
+    with Modal.two:
+
+        @reaction(startup)
+        def in_two(self): ...
+
+
+def test_history_resumes_actions_with_the_remaining_delays(execute: Execute) -> None:
+    result = execute(Actions, script={0: "history two", 2: "history one"}, timeout=60 * MSEC)
+    assert local(result, "happens", "happens_soon") == [(30, 1, "happens_soon"), (35, 0, "happens")]
+
+
+def test_reset_drops_pending_actions(execute: Execute) -> None:
+    result = execute(Actions, script={0: "history two", 2: "reset one"}, timeout=60 * MSEC)
+    assert local(result, "happens", "happens_soon") == []
+    result = execute(Actions, script={0: "reset one"}, timeout=60 * MSEC)  # also when the mode stays
+    assert local(result, "happens", "happens_soon") == []
+
+
+class Outside(Modal):
+    """An action outside the modes goes on in logical time; whoever is active then reacts to it."""
+
+    act = LogicalAction(min_delay=15 * MSEC)
+
+    @reaction("go", effects=act)
+    def plan(self, go, act):
+        if self.now == 0:
+            act.schedule()
+
+    with Modal.one:
+
+        @reaction(act)
+        def in_one(self, act): ...
+
+    with Modal.two:
+
+        @reaction(act)
+        def in_two(self, act): ...
+
+
+def test_events_outside_the_modes_are_not_suspended(execute: Execute) -> None:
+    result = execute(Outside, script={0: "history two"}, timeout=60 * MSEC)
+    assert local(result, "in_one", "in_two") == [(25, 0, "in_two")]
+    result = execute(Outside, script={0: "reset two"}, timeout=60 * MSEC)
+    assert local(result, "in_one", "in_two") == [(25, 0, "in_two")]
+
+
+class States(Modal):
+    plain = State(0)
+    out = Output[tuple]()
+
+    with Modal.one:
+        again = State(0, reset=True)
+
+        @reaction("go", effects=out)
+        def count(self, go, out):
+            self.plain += 1
+            self.again += 1
+            out.set((self.plain, self.again))
+
+
+def test_reset_reinitialises_reset_state_only(execute: Execute) -> None:
+    result = execute(States, script={1: "reset two", 2: "reset one"}, timeout=50 * MSEC)
+    assert written(result, "States.out") == [
+        (10 * MSEC, 0, (1, 1)),
+        (20 * MSEC, 0, (2, 2)),
+        (40 * MSEC, 0, (3, 1)),
+        (50 * MSEC, 0, (4, 2)),
+    ]
+
+
+def test_history_keeps_reset_state(execute: Execute) -> None:
+    result = execute(States, script={1: "history two", 2: "history one"}, timeout=40 * MSEC)
+    assert values(result, "States.out") == [(1, 1), (2, 2), (3, 3)]
+
+
+class Lifecycle(Modal):
+    """Startup, shutdown and reset in both modes."""
+
+    with Modal.one:
+
+        @reaction(startup)
+        def start_one(self): ...
+
+        @reaction(reset)
+        def reset_one(self): ...
+
+        @reaction(shutdown)
+        def end_one(self): ...
+
+    with Modal.two:
+
+        @reaction(startup)
+        def start_two(self): ...
+
+        @reaction(reset)
+        def reset_two(self): ...
+
+        @reaction(shutdown)
+        def end_two(self): ...
+
+
+LIFE = ("start_one", "start_two", "reset_one", "reset_two", "end_one", "end_two")
+
+
+def test_startup_runs_at_the_first_activation_only_and_reset_at_each_reset_entry(execute: Execute) -> None:
+    script = {0: "reset two", 1: "reset one", 2: "history two", 3: "reset one"}
+    assert local(execute(Lifecycle, script=script, timeout=45 * MSEC), *LIFE) == [
+        (0, 0, "start_one"),
+        (10, 1, "start_two"),
+        (10, 1, "reset_two"),
+        (20, 1, "reset_one"),
+        (40, 1, "reset_one"),
+        (45, 0, "end_one"),
+        (45, 0, "end_two"),
+    ]
+
+
+def test_first_activation_by_history_is_startup_without_reset(execute: Execute) -> None:
+    assert local(execute(Lifecycle, script={0: "history two"}, timeout=15 * MSEC), *LIFE) == [
+        (0, 0, "start_one"),
+        (10, 1, "start_two"),
+        (15, 0, "end_one"),
+        (15, 0, "end_two"),
+    ]
+
+
+def test_shutdown_runs_only_for_modes_that_were_active(execute: Execute) -> None:
+    assert local(execute(Lifecycle, script={}, timeout=15 * MSEC), *LIFE) == [
+        (0, 0, "start_one"),
+        (15, 0, "end_one"),
+    ]
+
+
+def test_mode_switched_to_at_the_last_tag_is_never_active(execute: Execute) -> None:
+    assert local(execute(Lifecycle, script={0: "reset two"}, timeout=10 * MSEC), *LIFE) == [
+        (0, 0, "start_one"),
+        (10, 0, "end_one"),
+    ]
+
+
+class Rivals(Reactor):
+    one, two, three = Mode(initial=True), Mode(), Mode()
+    go = Timer(offset=0)
+
+    @reaction(go, effects=reset(two))
+    def first(self, go, two):
+        two.set()
+
+    @reaction(go, effects=reset(three))
+    def second(self, go, three):
+        three.set()
+
+    with two:
+
+        @reaction(reset)
+        def in_two(self): ...
+
+    with three:
+
+        @reaction(reset)
+        def in_three(self): ...
+
+
+def test_last_switch_of_a_tag_wins(execute: Execute) -> None:
+    assert local(execute(Rivals), "in_two", "in_three") == [(0, 1, "in_three")]
+
+
+class Child(Reactor):
+    """Contained in a mode: all of it lives on the mode's time."""
+
+    tick = Timer(offset=1 * MSEC, period=6 * MSEC)
+    count = State(0, reset=True)
+    kept = State(0)
+    out = Output[tuple]()
+
+    @reaction(startup)
+    def begin(self): ...
+
+    @reaction(reset)
+    def again(self): ...
+
+    @reaction(tick, effects=out)
+    def beat(self, tick, out):
+        self.count += 1
+        self.kept += 1
+        out.set((self.count, self.kept))
+
+    @reaction(shutdown)
+    def end(self): ...
+
+
+class Containing(Modal):
+    def __init__(self, script: Script, begin: int = 10 * MSEC):
+        super().__init__(script)
+        with self.one:
+            self.child = Child()
+        with self.two:
+            self.never = Child()
+
+
+def test_contained_reactor_is_suspended_and_resumed_with_its_mode(execute: Execute) -> None:
+    result = execute(Containing, script={0: "history two", 2: "history one"}, timeout=38 * MSEC)
+    assert written(result, "Containing.child.out") == [
+        (1 * MSEC, 0, (1, 1)),
+        (7 * MSEC, 0, (2, 2)),
+        (33 * MSEC, 0, (3, 3)),  # 13 ms was 3 ms away
+    ]
+    assert written(result, "Containing.never.out") == [
+        (11 * MSEC, 0, (1, 1)),
+        (17 * MSEC, 0, (2, 2)),
+        (23 * MSEC, 0, (3, 3)),
+        (29 * MSEC, 0, (4, 4)),
+    ]
+
+
+def test_contained_reactor_begins_anew_with_a_reset(execute: Execute) -> None:
+    result = execute(Containing, script={0: "reset two", 1: "reset one"}, timeout=27 * MSEC)
+    assert written(result, "Containing.child.out") == [
+        (1 * MSEC, 0, (1, 1)),
+        (7 * MSEC, 0, (2, 2)),
+        (21 * MSEC, 0, (1, 3)),
+        (27 * MSEC, 0, (2, 4)),
+    ]
+    assert [step for step in reactions(result) if step[2].rpartition(".")[2] in ("begin", "again", "end")] == [
+        (0, 0, "Containing.child.begin"),
+        (10 * MSEC, 1, "Containing.never.begin"),
+        (10 * MSEC, 1, "Containing.never.again"),
+        (20 * MSEC, 1, "Containing.child.again"),
+        (27 * MSEC, 0, "Containing.child.end"),
+        (27 * MSEC, 0, "Containing.never.end"),
+    ]
+
+
+def test_contained_reactor_of_a_mode_never_active_neither_starts_nor_ends(execute: Execute) -> None:
+    result = execute(Containing, script={}, timeout=5 * MSEC)
+    assert [step[2] for step in reactions(result) if "never" in step[2]] == []
+
+
+class Source(Reactor):
+    tick = Timer(offset=0, period=4 * MSEC)
+    out = Output[int]()
+
+    def __init__(self):
+        self.count = 0
+
+    @reaction(tick, effects=out)
+    def beat(self, tick, out):
+        self.count += 1
+        out.set(self.count)
+
+
+class Sink(Reactor):
+    inp = Input[int]()
+    tick = Timer(offset=0, period=4 * MSEC)
+    seen = Output[tuple]()
+
+    @reaction(inp, tick, effects=seen)
+    def hear(self, inp, tick, seen):
+        seen.set((inp.is_present, inp.value))
+
+
+class Wiring(Modal):
+    """Two sources drive one input, each in its mode."""
+
+    def __init__(self, script: Script, begin: int = 10 * MSEC):
+        super().__init__(script)
+        self.left, self.right, self.sink = Source(), Source(), Sink()
+        with self.one:
+            connect(self.left.out, self.sink.inp)
+
+        with self.two:
+            connect(self.right.out, self.sink.inp, after=3 * MSEC)
+
+
+def test_connection_carries_values_only_while_its_mode_is_active(execute: Execute) -> None:
+    result = execute(Wiring, script={0: "history two"}, timeout=19 * MSEC)
+    assert [(at / MSEC, value) for at, _, value in written(result, "Wiring.sink.seen")] == [
+        (0, (True, 1)),
+        (4, (True, 2)),
+        (8, (True, 3)),
+        (12, (False, 3)),
+        (15, (True, 4)),
+        (16, (False, 4)),
+        (19, (True, 5)),
+    ]
+
+
+def test_history_resumes_values_in_flight_with_the_remaining_delay(execute: Execute) -> None:
+    script = {0: "history two", 1: "history one", 2: "history two"}
+    result = execute(Wiring, script=script, timeout=39 * MSEC)
+    arrived = [(at / MSEC, value) for at, _, (present, value) in written(result, "Wiring.sink.seen") if present]
+    assert arrived == [
+        *((0, 1), (4, 2), (8, 3)),
+        *((15, 4), (19, 5)),  # the value sent at 20 ms is on its way when the mode is left
+        *((24, 7), (28, 8)),
+        *((33, 6), (35, 9), (39, 10)),
+    ]
+
+
+def test_reset_drops_values_in_flight(execute: Execute) -> None:
+    script = {0: "reset two", 1: "history one", 2: "reset two"}
+    result = execute(Wiring, script=script, timeout=36 * MSEC)
+    arrived = [(at / MSEC, value) for at, _, (present, value) in written(result, "Wiring.sink.seen") if present]
+    assert arrived == [*((0, 1), (4, 2), (8, 3)), *((15, 4), (19, 5)), *((24, 7), (28, 8)), (35, 9)]
+
+
+class Inner(Modal):
+    """Modal itself, with timers in both of its modes."""
+
+    with Modal.one:
+        a = Timer(offset=0, period=4 * MSEC)
+
+        @reaction(a)
+        def inner_one(self, a): ...
+
+    with Modal.two:
+        b = Timer(offset=1 * MSEC, period=4 * MSEC)
+
+        @reaction(b)
+        def inner_two(self, b): ...
+
+
+class Nested(Modal):
+    def __init__(self, script: Script, inner: Script, begin: int = 10 * MSEC):
+        super().__init__(script)
+        with self.one:
+            self.inner = Inner(inner, begin=5 * MSEC)
+
+
+def test_history_keeps_the_mode_of_a_nested_reactor(execute: Execute) -> None:
+    script = {0: "history two", 1: "history one"}
+    result = execute(Nested, script=script, inner={0: "history two"}, timeout=26 * MSEC)
+    assert local(result, "inner_one", "inner_two") == [
+        (0, 0, "inner_one"),
+        (4, 0, "inner_one"),
+        (6, 0, "inner_two"),
+        (10, 0, "inner_two"),
+        (24, 0, "inner_two"),
+    ]
+
+
+def test_reset_returns_a_nested_reactor_to_its_initial_mode(execute: Execute) -> None:
+    script = {0: "history two", 1: "reset one"}
+    result = execute(Nested, script=script, inner={0: "history two"}, timeout=26 * MSEC)
+    assert local(result, "inner_one", "inner_two") == [
+        (0, 0, "inner_one"),
+        (4, 0, "inner_one"),
+        (6, 0, "inner_two"),
+        (10, 0, "inner_two"),
+        (20, 1, "inner_one"),
+        (24, 0, "inner_one"),
+    ]
+
+
+class Adder(Reactor):
+    inp = Input[int]()
+    inp2 = Input[int]()
+    out = Output[int]()
+
+    @reaction(inp, effects=out)
+    def add(self, inp, out):
+        out.set(inp.value + 1)
+
+    @reaction(inp2)
+    def hear(self, inp2): ...
+
+
+class Cycle(Reactor):
+    """`back` stands before `forth` in class order but reads what it leads to: only exclusive modes allow that."""
+
+    ready = Mode(initial=True)
+    waiting = Mode()
+    go = Timer(offset=0, period=5 * MSEC)
+
+    def __init__(self):
+        self.adder = Adder()
+
+    with waiting:
+
+        @reaction("adder.out", "go", effects=history(ready))
+        def back(self, out, go, ready):
+            ready.set()
+
+    with ready:
+
+        @reaction(go, effects=["adder.inp", history(waiting)])
+        def forth(self, go, inp, waiting):
+            inp.set(1)
+            waiting.set()
+
+
+def test_reactions_in_exclusive_modes_may_close_a_cycle(execute: Execute) -> None:
+    assert reactions(execute(Cycle, timeout=10 * MSEC)) == [
+        (0, 0, "Cycle.forth"),
+        (0, 0, "Cycle.adder.add"),
+        (5 * MSEC, 0, "Cycle.back"),
+        (10 * MSEC, 0, "Cycle.forth"),
+        (10 * MSEC, 0, "Cycle.adder.add"),
+    ]
+
+
+class Left(Reactor):
+    one = Mode(initial=True)
+    two = Mode()
+    go = Timer(offset=1 * MSEC)
+
+    with one:
+        far = Timer(offset=50 * MSEC, period=1 * MSEC)
+
+        @reaction(far)
+        def never(self, far): ...
+
+    @reaction(go, effects=history(two))
+    def leave(self, go, two):
+        two.set()
+
+
+def test_suspended_events_do_not_keep_a_program_running(execute: Execute) -> None:
+    assert execute(Left, timeout=100 * MSEC).tag.time == 1 * MSEC

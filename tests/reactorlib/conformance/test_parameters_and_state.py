@@ -1,0 +1,159 @@
+"""Rows "parameter" and "state"."""
+
+from reactorlib import MSEC, Bank, Output, Reactor, State, Timer, elaborate, reaction, run, startup
+from tests.reactorlib.observing import Execute, values, written
+
+
+class Scaled(Reactor):
+    out = Output[tuple](width="width")
+    tick = Timer(offset="begin", period=lambda begin, factor: begin * factor)
+
+    def __init__(self, width: int = 2, begin: int = 1 * MSEC, factor: int = 3):
+        self.width = width
+
+    @reaction(tick, effects=out)
+    def beat(self, tick, out):
+        out[0].set((len(out), self.width))
+
+
+def test_parameters_are_constructor_arguments_with_defaults(execute: Execute) -> None:
+    assert written(execute(Scaled, timeout=4 * MSEC), "Scaled.out[0]") == [
+        (1 * MSEC, 0, (2, 2)),
+        (4 * MSEC, 0, (2, 2)),
+    ]
+
+
+def test_parameters_of_the_main_reactor_come_with_run(execute: Execute) -> None:
+    result = execute(Scaled, timeout=5 * MSEC, width=3, begin=2 * MSEC, factor=1)
+    assert written(result, "Scaled.out[0]") == [(2 * MSEC, 0, (3, 3)), (4 * MSEC, 0, (3, 3))]
+
+
+class Member(Reactor):
+    out = Output[int]()
+
+    @reaction(startup, effects=out)
+    def begin(self, out):
+        out.set(self.bank_index)
+
+
+class Banks(Reactor):
+    def __init__(self):
+        self.alone = Member()
+        self.bank = Bank(Member, 3)
+
+
+def test_bank_index_is_set_on_every_reactor(execute: Execute) -> None:
+    result = execute(Banks)
+    assert values(result, "Banks.alone.out") == [0]
+    assert [values(result, f"Banks.bank[{index}].out") for index in range(3)] == [[0], [1], [2]]
+
+
+class Indexed(Reactor):
+    out = Output[int](width=lambda bank_index: bank_index + 1)
+
+    def __init__(self):
+        self.known = self.bank_index * 10
+
+    @reaction(startup, effects=out)
+    def begin(self, out):
+        out[0].set((len(out), self.known))
+
+
+class IndexedBank(Reactor):
+    def __init__(self):
+        self.bank = Bank(Indexed, 2)
+
+
+def test_bank_index_is_known_to_expressions_and_in_the_constructor(execute: Execute) -> None:
+    result = execute(IndexedBank)
+    assert values(result, "IndexedBank.bank[0].out[0]") == [(1, 0)]
+    assert values(result, "IndexedBank.bank[1].out[0]") == [(2, 10)]
+
+
+class Ordinary(Reactor):
+    """Its state has the names that a careless runtime would want for itself."""
+
+    tick = Timer(offset=0, period=1 * MSEC)
+    out = Output[tuple]()
+
+    def __init__(self):
+        self.name, self.value, self.timeout, self.trace = "n", 1, 2, 3
+        self.path = self.parent = self.program = self.reactions = self.ports = self.mode = self.level = 4
+        self.instance = self.state = self.run = self.is_present = self.set = self.schedule = self.tag = 5
+
+    @reaction(tick, effects=out)
+    def beat(self, tick, out):
+        self.value += self.timeout
+        self.instance += 1
+        out.set((self.name, self.value, self.trace, self.path, self.level, self.instance, self.tag))
+
+
+def test_state_is_plain_attributes_with_any_name(execute: Execute) -> None:
+    assert values(execute(Ordinary, timeout=1 * MSEC), "Ordinary.out") == [
+        ("n", 3, 3, 4, 4, 6, 5),
+        ("n", 5, 3, 4, 4, 7, 5),
+    ]
+
+
+class Elements(Reactor):
+    """Elements may have such names as well."""
+
+    value = Timer(offset=0)
+    name = Output[str]()
+    timeout = Output[str]()
+    trace = State("t")
+
+    @reaction(value, effects=[name, timeout])
+    def run(self, value, name, timeout):
+        name.set(self.trace)
+        timeout.set(self.trace * 2)
+
+
+def test_elements_may_have_any_name(execute: Execute) -> None:
+    result = execute(Elements)
+    assert values(result, "Elements.name") == ["t"]
+    assert values(result, "Elements.timeout") == ["tt"]
+
+
+class Counter(Reactor):
+    tick = Timer(offset=0, period=1 * MSEC)
+    count = State(10)
+    seen = State(list)
+    out = Output[tuple]()
+
+    @reaction(tick, effects=out)
+    def beat(self, tick, out):
+        self.count += 1
+        self.seen.append(self.count)
+        out.set((self.count, len(self.seen)))
+
+
+class Counters(Reactor):
+    def __init__(self):
+        self.left, self.right = Counter(), Counter()
+
+
+def test_declared_state_starts_fresh_in_every_reactor_and_every_run(execute: Execute) -> None:
+    program = elaborate(Counters)
+    for _ in range(2):
+        result = execute(program, timeout=1 * MSEC)
+        for side in ("left", "right"):
+            assert values(result, f"Counters.{side}.out") == [(11, 1), (12, 2)]
+
+
+class Constructed(Reactor):
+    out = Output[int]()
+
+    def __init__(self):
+        self.fresh = []
+
+    @reaction(startup, effects=out)
+    def begin(self, out):
+        self.fresh.append(1)
+        out.set(len(self.fresh))
+
+
+def test_constructors_run_anew_for_every_run() -> None:
+    program = elaborate(Constructed)
+    for _ in range(3):
+        assert values(run(program, fast=True, trace=True), "Constructed.out") == [1]

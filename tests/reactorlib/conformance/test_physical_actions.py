@@ -1,0 +1,303 @@
+"""Row "physical action". Nothing here sleeps to let something happen: threads are joined, waits are bounded."""
+
+import asyncio
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from reactorlib import (
+    MSEC,
+    SEC,
+    Output,
+    PhysicalAction,
+    Reactor,
+    Tag,
+    Timer,
+    physical_elapsed,
+    reaction,
+    request_stop,
+    run,
+    shutdown,
+    startup,
+)
+from tests.reactorlib.observing import reactions, values, written
+
+pytestmark = pytest.mark.usefixtures("path")
+
+LIMIT = 20 * SEC  # no run here lasts longer, whatever goes wrong
+
+
+class Listener(Reactor):
+    """Stops after `expected` events; `source` runs in a thread of its own and schedules them."""
+
+    event = PhysicalAction[object](min_delay="min_delay")
+    seen = Output[object]()
+
+    def __init__(self, source: Callable[[PhysicalAction], None], expected: int, min_delay: int = 0):
+        self.source, self.left = source, expected
+
+    @reaction(startup, effects=event)
+    def begin(self, event):
+        self.thread = threading.Thread(target=self.source, args=(event,))
+        self.thread.start()
+
+    @reaction(event, effects=seen)
+    def arrive(self, event, seen):
+        seen.set(event.value)
+        self.left -= 1
+        if not self.left:
+            request_stop()
+
+    @reaction(shutdown)
+    def end(self):
+        self.thread.join(timeout=10)
+
+
+def listen(source: Callable[[PhysicalAction], None], expected: int, **options: object):
+    return run(Listener, source=source, expected=expected, timeout=LIMIT, trace=True, **options)
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_any_thread_schedules_and_the_run_waits_for_it(fast: bool) -> None:
+    result = listen(lambda event: event.schedule(value="a"), expected=1, fast=fast)
+    [(time_ns, microstep, value)] = written(result, "Listener.seen")
+    assert (value, microstep) == ("a", 0)
+    assert 0 < time_ns < LIMIT
+
+
+def test_tag_is_not_before_physical_time_plus_delays() -> None:
+    called: list[int] = []
+
+    def source(event: PhysicalAction) -> None:
+        called.append(time.monotonic_ns())
+        event.schedule(3 * MSEC, value=None)
+
+    begun = time.monotonic_ns()
+    result = listen(source, expected=1, min_delay=2 * MSEC)
+    [(time_ns, microstep, _)] = written(result, "Listener.seen")
+    assert microstep == 0
+    assert time_ns >= 5 * MSEC
+    assert time_ns <= called[0] - begun + 5 * MSEC + 1 * SEC
+    assert time.monotonic_ns() - begun >= time_ns  # the run waited for that time
+
+
+class Late(Reactor):
+    """Logical time far behind: the event is just after the current tag, or at physical time, never before."""
+
+    event = PhysicalAction[int]()
+    seen = Output[tuple]()
+
+    @reaction(startup, effects=event)
+    def begin(self, event):
+        event.schedule(value=1)
+        while physical_elapsed() < 3 * MSEC:
+            pass
+        event.schedule(value=2)
+
+    @reaction(event, effects=seen)
+    def arrive(self, event, seen):
+        seen.set(event.value)
+        if event.value == 2:
+            request_stop()
+
+
+def test_scheduling_from_a_reaction_takes_physical_time() -> None:
+    result = run(Late, timeout=LIMIT, trace=True)
+    (first_ns, _, first), (second_ns, _, second) = written(result, "Late.seen")
+    assert (first, second) == (1, 2)
+    assert 0 <= first_ns < second_ns
+    assert second_ns >= 3 * MSEC
+
+
+class Ahead(Reactor):
+    """In fast mode logical time runs ahead of physical time: the event is just after the current tag."""
+
+    tick = Timer(offset=1000 * SEC)
+    event = PhysicalAction[int]()
+
+    @reaction(tick, effects=event)
+    def beat(self, tick, event):
+        event.schedule(value=1)
+
+    @reaction(event)
+    def arrive(self, event):
+        request_stop()
+
+
+def test_event_is_just_after_the_current_tag_where_that_is_later() -> None:
+    result = run(Ahead, timeout=2000 * SEC, fast=True, trace=True)
+    assert reactions(result)[:2] == [(1000 * SEC, 0, "Ahead.beat"), (1000 * SEC, 1, "Ahead.arrive")]
+
+
+THREADS, EACH = 8, 1250
+
+
+def flood(event: PhysicalAction) -> None:
+    def send(sender: int) -> None:
+        for number in range(EACH):
+            event.schedule(value=(sender, number))
+
+    threads = [threading.Thread(target=send, args=(sender,)) for sender in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_ten_thousand_events_from_eight_threads_arrive_once_each_in_tag_order(fast: bool) -> None:
+    result = listen(flood, expected=THREADS * EACH, fast=fast)
+    arrived = written(result, "Listener.seen")
+    assert len(arrived) == THREADS * EACH
+    tags = [step[:2] for step in arrived]
+    assert tags == sorted(set(tags))
+    by_sender = [[number for _, _, (who, number) in arrived if who == sender] for sender in range(THREADS)]
+    assert by_sender == [list(range(EACH))] * THREADS
+
+
+class Declaring(Reactor):
+    event = PhysicalAction()
+
+    @reaction(startup)
+    def begin(self): ...
+
+    @reaction(event)
+    def arrive(self, event): ...
+
+    @reaction(shutdown)
+    def end(self): ...
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_program_with_a_physical_action_keeps_running_until_the_timeout(fast: bool) -> None:
+    begun = time.monotonic_ns()
+    result = run(Declaring, timeout=30 * MSEC, fast=fast, trace=True)
+    assert reactions(result) == [(0, 0, "Declaring.begin"), (30 * MSEC, 0, "Declaring.end")]
+    assert time.monotonic_ns() - begun >= 30 * MSEC
+
+
+def test_program_with_a_physical_action_ends_when_told_not_to_keep_alive() -> None:
+    result = run(Declaring, timeout=LIMIT, keepalive=False, trace=True)
+    assert reactions(result) == [(0, 0, "Declaring.begin"), (0, 1, "Declaring.end")]
+
+
+class Quiet(Reactor):
+    @reaction(startup)
+    def begin(self): ...
+
+
+def test_keepalive_keeps_a_program_without_physical_actions_running() -> None:
+    begun = time.monotonic_ns()
+    assert run(Quiet, timeout=20 * MSEC, keepalive=True).tag == Tag(20 * MSEC, 0)
+    assert time.monotonic_ns() - begun >= 20 * MSEC
+
+
+class Mixed(Reactor):
+    """A physical event interrupts the wait for a timer that is far away."""
+
+    far = Timer(offset=60 * SEC)
+    event = PhysicalAction[str]()
+    seen = Output[str]()
+
+    @reaction(startup, effects=event)
+    def begin(self, event):
+        self.thread = threading.Thread(target=event.schedule, kwargs={"value": "now"})
+        self.thread.start()
+
+    @reaction(event, far, effects=seen)
+    def arrive(self, event, far, seen):
+        seen.set(event.value)
+        request_stop()
+
+    @reaction(shutdown)
+    def end(self):
+        self.thread.join(timeout=10)
+
+
+def test_event_wakes_a_run_that_waits_for_a_later_tag() -> None:
+    begun = time.monotonic_ns()
+    assert values(run(Mixed, timeout=120 * SEC, trace=True), "Mixed.seen") == ["now"]
+    assert time.monotonic_ns() - begun < 10 * SEC
+
+
+def spacing(policy: str, spacing_ns: int) -> type[Reactor]:
+    class Spaced(Reactor):
+        event = PhysicalAction[int](min_delay=20 * MSEC, min_spacing=spacing_ns, policy=policy)
+        seen = Output[int]()
+
+        @reaction(startup, effects=event)
+        def begin(self, event):
+            event.schedule(value=1)
+            event.schedule(value=2)
+
+        @reaction(event, effects=seen)
+        def arrive(self, event, seen):
+            seen.set(event.value)
+
+    return Spaced
+
+
+@pytest.mark.parametrize(("policy", "expected"), [("drop", [1]), ("replace", [2]), ("update", [2])])
+def test_policy_applies_to_physical_actions(policy: str, expected: list[int]) -> None:
+    result = run(spacing(policy, 10 * SEC), timeout=LIMIT, keepalive=False, trace=True)
+    assert values(result, "Spaced.seen") == expected
+
+
+def test_defer_spaces_physical_actions() -> None:
+    result = run(spacing("defer", 30 * MSEC), timeout=LIMIT, keepalive=False, trace=True)
+    (first_ns, _, first), (second_ns, _, second) = written(result, "Spaced.seen")
+    assert (first, second) == (1, 2)
+    assert second_ns - first_ns >= 30 * MSEC
+
+
+def test_asyncio_schedules_from_its_own_thread() -> None:
+    def source(event: PhysicalAction) -> None:
+        async def send() -> None:
+            for number in range(3):
+                await asyncio.sleep(0)
+                event.schedule(value=number)
+
+        asyncio.run(send())
+
+    assert values(listen(source, expected=3), "Listener.seen") == [0, 1, 2]
+
+
+class Signalled(Reactor):
+    event = PhysicalAction[int]()
+    seen = Output[int]()
+
+    @reaction(startup, effects=event)
+    def begin(self, event):
+        self.before = signal.signal(signal.SIGUSR1, lambda number, frame: event.schedule(value=number))
+        self.thread = threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGUSR1))
+        self.thread.start()
+
+    @reaction(event, effects=seen)
+    def arrive(self, event, seen):
+        seen.set(event.value)
+        request_stop()
+
+    @reaction(shutdown)
+    def end(self):
+        self.thread.join(timeout=10)
+        signal.signal(signal.SIGUSR1, self.before)
+
+
+def test_signal_handler_schedules_while_the_run_waits() -> None:
+    assert values(run(Signalled, timeout=LIMIT, trace=True), "Signalled.seen") == [int(signal.SIGUSR1)]
+
+
+def test_scheduling_after_the_end_is_harmless() -> None:
+    kept: list[PhysicalAction] = []
+
+    def source(event: PhysicalAction) -> None:
+        kept.append(event)
+        event.schedule(value=1)
+
+    result = listen(source, expected=1)
+    kept[0].schedule(value=2)
+    assert values(result, "Listener.seen") == [1]

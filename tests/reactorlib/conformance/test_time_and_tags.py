@@ -1,0 +1,249 @@
+"""Section "Time and tags"."""
+
+import time
+
+import pytest
+
+from reactorlib import (
+    HOUR,
+    MINUTE,
+    MSEC,
+    NSEC,
+    SEC,
+    USEC,
+    LogicalAction,
+    Output,
+    Reactor,
+    ReactorError,
+    Tag,
+    Timer,
+    connect,
+    current_tag,
+    elaborate,
+    logical_elapsed,
+    logical_time,
+    physical_elapsed,
+    physical_time,
+    reaction,
+    run,
+    startup,
+)
+from tests.reactorlib.observing import Execute, reactions, steps, written
+
+
+def test_tags_are_ordered_by_time_then_microstep() -> None:
+    tags = [Tag(2, 0), Tag(1, 1), Tag(1, 0), Tag(0, 7)]
+    assert sorted(tags) == [Tag(0, 7), Tag(1, 0), Tag(1, 1), Tag(2, 0)]
+    assert Tag(1, 0) != Tag(1, 1)
+
+
+def test_units_are_integer_nanoseconds() -> None:
+    assert (NSEC, USEC, MSEC, SEC) == (1, 10**3, 10**6, 10**9)
+    assert (MINUTE, HOUR) == (60 * SEC, 3600 * SEC)
+    assert all(isinstance(3 * unit, int) for unit in (NSEC, USEC, MSEC, SEC, MINUTE, HOUR))
+
+
+class Beginning(Reactor):
+    at_once = Timer(offset=0)
+    later = Timer(offset=1 * MSEC)
+
+    @reaction(startup)
+    def begin(self): ...
+
+    @reaction(at_once)
+    def first(self, at_once): ...
+
+    @reaction(startup, at_once)
+    def both(self, at_once): ...
+
+    @reaction(later)
+    def second(self, later): ...
+
+
+def test_run_starts_at_zero_with_startup_and_timers_of_offset_zero(execute: Execute) -> None:
+    assert reactions(execute(Beginning)) == [
+        (0, 0, "Beginning.begin"),
+        (0, 0, "Beginning.first"),
+        (0, 0, "Beginning.both"),
+        (1 * MSEC, 0, "Beginning.second"),
+    ]
+
+
+class Clocks(Reactor):
+    fast = Timer(offset=0, period=2 * MSEC)
+    slow = Timer(offset=0, period=3 * MSEC)
+    seen = Output[tuple]()
+
+    @reaction(fast, slow, effects=seen)
+    def tick(self, fast, slow, seen):
+        seen.set((fast.is_present, slow.is_present))
+
+
+def test_what_happens_at_one_tag_is_simultaneous(execute: Execute) -> None:
+    assert written(execute(Clocks, timeout=6 * MSEC), "Clocks.seen") == [
+        (0, 0, (True, True)),
+        (2 * MSEC, 0, (True, False)),
+        (3 * MSEC, 0, (False, True)),
+        (4 * MSEC, 0, (True, False)),
+        (6 * MSEC, 0, (True, True)),
+    ]
+
+
+class Watch(Reactor):
+    tick = Timer(offset=1 * MSEC, period=2 * MSEC)
+    again = LogicalAction()
+    tag = Output[tuple]()
+    elapsed = Output[tuple]()
+
+    @reaction(tick, effects=again)
+    def beat(self, tick, again):
+        again.schedule()
+
+    @reaction(tick, again, effects=[tag, elapsed])
+    def read(self, tick, again, tag, elapsed):
+        tag.set(tuple(current_tag()))
+        elapsed.set((logical_elapsed(), logical_time() - logical_elapsed()))
+
+
+def test_reactions_read_tag_and_logical_time(execute: Execute) -> None:
+    result = execute(Watch, timeout=4 * MSEC)
+    tags = [(1 * MSEC, 0), (1 * MSEC, 1), (3 * MSEC, 0), (3 * MSEC, 1)]
+    assert written(result, "Watch.tag") == [(*tag, tag) for tag in tags]
+    elapsed = written(result, "Watch.elapsed")
+    assert [value[0] for *_, value in elapsed] == [1 * MSEC, 1 * MSEC, 3 * MSEC, 3 * MSEC]
+    assert len({value[1] for *_, value in elapsed}) == 1  # one start for the whole run
+
+
+class Paced(Reactor):
+    tick = Timer(offset=0, period=2 * MSEC)
+    lag = Output[tuple]()
+
+    @reaction(tick, effects=lag)
+    def beat(self, tick, lag):
+        lag.set((physical_elapsed() - logical_elapsed(), physical_time() - logical_time()))
+
+
+def test_logical_time_waits_for_physical_time(execute: Execute) -> None:
+    begun = time.monotonic_ns()
+    result = execute(Paced, timeout=10 * MSEC, fast=False)
+    assert time.monotonic_ns() - begun >= 10 * MSEC
+    lags = written(result, "Paced.lag")
+    assert [step[:2] for step in lags] == [(at * MSEC, 0) for at in (0, 2, 4, 6, 8, 10)]
+    assert all(by_elapsed >= 0 and by_clock >= 0 for *_, (by_elapsed, by_clock) in lags)
+
+
+def test_fast_run_does_not_wait(execute: Execute) -> None:
+    begun = time.monotonic_ns()
+    result = execute(Slow, timeout=24 * HOUR)
+    assert reactions(result) == [(0, 0, "Slow.beat"), (12 * HOUR, 0, "Slow.beat"), (24 * HOUR, 0, "Slow.beat")]
+    assert time.monotonic_ns() - begun < 60 * SEC
+
+
+class Slow(Reactor):
+    tick = Timer(offset=0, period=12 * HOUR)
+
+    @reaction(tick)
+    def beat(self, tick): ...
+
+
+class Blocked(Reactor):
+    tick = Timer(offset=0, period=1 * MSEC)
+    lag = Output[int]()
+
+    @reaction(tick, effects=lag)
+    def beat(self, tick, lag):
+        lag.set(physical_elapsed() - logical_elapsed())
+        if logical_elapsed() == 1 * MSEC:
+            while physical_elapsed() < 6 * MSEC:
+                pass
+
+
+def test_late_run_catches_up_and_drops_nothing(execute: Execute) -> None:
+    result = execute(Blocked, timeout=8 * MSEC, fast=False)
+    lags = written(result, "Blocked.lag")
+    assert [step[:2] for step in lags] == [(at * MSEC, 0) for at in range(9)]
+    assert lags[2][-1] >= 4 * MSEC  # the tick at 2 ms had to wait
+
+
+def test_paced_and_fast_runs_have_the_same_trace(execute: Execute) -> None:
+    assert steps(execute(Clocks, timeout=6 * MSEC, fast=False)) == steps(execute(Clocks, timeout=6 * MSEC))
+
+
+def with_timer(**arguments: object) -> type[Reactor]:
+    return type("Main", (Reactor,), {"tick": Timer(**arguments)})
+
+
+def with_action(**arguments: object) -> type[Reactor]:
+    return type("Main", (Reactor,), {"act": LogicalAction(**arguments)})
+
+
+class Child(Reactor):
+    out = Output[int]()
+
+
+class Delayed(Reactor):
+    first = Output[int]()
+
+    def __init__(self, delay: object):
+        self.child = Child()
+        connect(self.child.out, self.first, after=delay)
+
+
+class Scheduling(Reactor):
+    act = LogicalAction[int]()
+
+    def __init__(self, delay: object):
+        self.delay = delay
+
+    @reaction(startup, effects=act)
+    def begin(self, act):
+        act.schedule(self.delay, value=1)
+
+
+@pytest.mark.parametrize("bare", [10, 1.5, "2 ms"])
+@pytest.mark.parametrize("name", ["offset", "period"])
+def test_bare_number_as_time_of_a_timer_is_an_error(name: str, bare: object) -> None:
+    with pytest.raises(ReactorError, match=name):
+        elaborate(with_timer(**{name: bare}))
+
+
+@pytest.mark.parametrize("bare", [10, 1.5, "2 ms"])
+@pytest.mark.parametrize("name", ["min_delay", "min_spacing"])
+def test_bare_number_as_time_of_an_action_is_an_error(name: str, bare: object) -> None:
+    with pytest.raises(ReactorError, match=name):
+        elaborate(with_action(**{name: bare}))
+
+
+@pytest.mark.parametrize("bare", [10, 1.5, "2 ms"])
+def test_bare_number_as_delay_of_a_connection_is_an_error(bare: object) -> None:
+    with pytest.raises(ReactorError, match="after"):
+        elaborate(Delayed, delay=bare)
+
+
+@pytest.mark.parametrize("bare", [10, 1.5, "2 ms"])
+def test_bare_number_as_deadline_is_an_error(bare: object) -> None:
+    class Main(Reactor):
+        @reaction(startup, deadline=bare)
+        def begin(self): ...
+
+    with pytest.raises(ReactorError, match="deadline"):
+        elaborate(Main)
+
+
+@pytest.mark.parametrize("bare", [10, 1.5, "2 ms"])
+def test_bare_number_as_timeout_is_an_error(bare: object) -> None:
+    with pytest.raises(ReactorError, match="timeout"):
+        run(Beginning, timeout=bare, fast=True)
+
+
+@pytest.mark.parametrize("bare", [10, 1.5, "2 ms"])
+def test_bare_number_as_extra_delay_is_an_error(bare: object) -> None:
+    with pytest.raises(ReactorError, match="delay"):
+        run(Scheduling, delay=bare, fast=True)
+
+
+def test_zero_needs_no_unit() -> None:
+    assert run(with_timer(offset=0, period=0), timeout=0, fast=True).tag == Tag(0, 0)
+    assert run(with_action(min_delay=0), timeout=0, fast=True).tag == Tag(0, 0)
+    assert run(Delayed, delay=0, timeout=0, fast=True).tag == Tag(0, 0)
+    assert run(Scheduling, delay=0, timeout=0, fast=True).tag == Tag(0, 0)

@@ -1,0 +1,33 @@
+"""How the conformance tests look at a run: its trace in a form that is short to write down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from reactorlib import RunResult
+
+Execute = Callable[..., RunResult]
+Step = tuple[Any, ...]
+
+
+def steps(result: RunResult) -> list[Step]:
+    """The whole trace: (time, microstep, reaction, *writes), each write a (port, value)."""
+    assert result.trace is not None
+    return [(*record.tag, record.reaction, *record.writes) for record in result.trace]
+
+
+def reactions(result: RunResult) -> list[Step]:
+    """The trace without what was written: (time, microstep, reaction)."""
+    return [step[:3] for step in steps(result)]
+
+
+def written(result: RunResult, port: str) -> list[Step]:
+    """What was written to one port, or to one channel: (time, microstep, value)."""
+    assert result.trace is not None
+    return [(*record.tag, value) for record in result.trace for name, value in record.writes if name == port]
+
+
+def values(result: RunResult, port: str) -> list[Any]:
+    """What was written to one port, without the tags."""
+    return [step[-1] for step in written(result, port)]

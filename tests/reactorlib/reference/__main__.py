@@ -1,0 +1,67 @@
+"""`python -m tests.reactorlib.reference`: random programs by seed against the interpreter, on any executor."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+from tests.reactorlib.reference.campaign import Failure, check, check_parallel
+from tests.reactorlib.reference.choices import Seeded
+from tests.reactorlib.reference.comparison import Executor
+from tests.reactorlib.reference.generator import generate
+from tests.reactorlib.reference.interpreter import interpret
+from tests.reactorlib.reference.source import render
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit status 1 if a program differs."""
+    parser = argparse.ArgumentParser(prog="python -m tests.reactorlib.reference", description=__doc__)
+    parser.add_argument("--programs", type=int, default=1000, help="how many (default: 1000)")
+    parser.add_argument("--seed", type=int, default=0, help="the first seed (default: 0)")
+    parser.add_argument("--executors", default="inline", help="such as inline,threads:2,processes:3")
+    parser.add_argument("--processes", type=int, default=2, help="that share the work (default: 2)")
+    parser.add_argument("--show", action="store_true", help="print the program of --seed and its trace")
+    options = parser.parse_args(arguments)
+    if options.show:
+        return show(options.seed)
+    executors = tuple(Executor.parse(text) for text in options.executors.split(","))
+    return run_campaign(range(options.seed, options.seed + options.programs), executors, options.processes)
+
+
+def show(seed: int) -> int:
+    """Print the program of a seed and what the interpreter does with it."""
+    program = generate(Seeded(seed))
+    print(render(program))
+    behaviour = interpret(program)
+    for record in behaviour.records:
+        print(*record)
+    print("last tag", behaviour.last)
+    return 0
+
+
+def run_campaign(seeds: range, executors: tuple[Executor, ...], processes: int) -> int:
+    """Run every seed and print what differs."""
+    started = time.perf_counter()
+    done, failures = 0, list[Failure]()
+    if processes == 1:
+        for seed in seeds:
+            failure = check(seed, executors, shrinking=not failures)
+            failures += [failure] if failure else []
+            done += 1
+    else:
+        for count, found in check_parallel(seeds, executors, processes):
+            done += count
+            failures += found
+            print(f"\r{done}/{len(seeds)}", end=" ", file=sys.stderr, flush=True)
+    seconds = time.perf_counter() - started
+    print(f"{done} programs in {seconds:.1f} s, {len(failures)} differ", file=sys.stderr)
+    for failure in failures[:3]:
+        print(failure.text)
+    if failures:
+        print("seeds that differ:", *(failure.seed for failure in failures))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+"""Where a generated program's choices come from: a seed, a recorded list, or Hypothesis.
+
+Both offer the same one question, so there is one generator, and every program can be reproduced.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+from hypothesis import strategies as st
+
+T = TypeVar("T")
+
+
+class Choices(Protocol):
+    """Answers one question again and again."""
+
+    def integer(self, low: int, high: int) -> int:
+        """An integer between low and high, both included; low is the simplest answer."""
+
+
+class Seeded:
+    """Choices of a pseudo-random generator."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+
+    def integer(self, low: int, high: int) -> int:
+        """See Choices."""
+        return self._random.randint(low, high)
+
+
+class Drawn:
+    """Choices of Hypothesis."""
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        self._draw = draw
+
+    def integer(self, low: int, high: int) -> int:
+        """See Choices."""
+        return low if low == high else self._draw(_integers(low, high))
+
+
+def one_in(choices: Choices, count: int) -> bool:
+    """True once in `count` times; False is the simplest answer."""
+    return choices.integer(0, count - 1) == count - 1
+
+
+def pick(choices: Choices, options: Sequence[T]) -> T:
+    """One of the options, the first being the simplest."""
+    return options[choices.integer(0, len(options) - 1)]
+
+
+def some(choices: Choices, options: Sequence[T], most: int, least: int = 0) -> list[T]:
+    """Between `least` and `most` different options (fewer where there are not as many), in their order."""
+    wanted = choices.integer(min(least, len(options)), min(most, len(options)))
+    left = list(range(len(options)))
+    chosen = [left.pop(choices.integer(0, len(left) - 1)) for _ in range(wanted)]
+    return [options[index] for index in sorted(chosen)]
+
+
+_known: dict[tuple[int, int], st.SearchStrategy[int]] = {}
+
+
+def _integers(low: int, high: int) -> st.SearchStrategy[int]:
+    """Hypothesis validates a strategy once per object, so each range gets one object."""
+    if (low, high) not in _known:
+        _known[low, high] = st.integers(low, high)
+    return _known[low, high]

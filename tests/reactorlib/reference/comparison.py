@@ -1,0 +1,74 @@
+"""One program, the interpreter and one run: the first difference, or none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+from reactorlib import NSEC, run
+from tests.reactorlib.reference.interpreter import Behaviour, interpret
+from tests.reactorlib.reference.source import build, render
+from tests.reactorlib.reference.specification import ProgramSpec
+
+
+@dataclass(frozen=True)
+class Executor:
+    """How a program is run: what is passed to `run`."""
+
+    name: str = "inline"
+    workers: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Executor:
+        """From "name" or "name:workers"."""
+        name, _, workers = text.partition(":")
+        return cls(name, int(workers) if workers else None)
+
+    def __str__(self) -> str:
+        return self.name if self.workers is None else f"{self.name}:{self.workers}"
+
+
+INLINE = Executor()
+
+
+def observe(program: ProgramSpec, executor: Executor = INLINE) -> tuple[Behaviour, str]:
+    """What the runtime does with the program, and its digest."""
+    main = build(program)
+    result: Any = run(
+        main,
+        timeout=program.timeout_ns * NSEC,
+        fast=True,
+        trace=True,
+        executor=executor.name,
+        workers=executor.workers,
+    )
+    records = tuple((tuple(record.tag), record.reaction, tuple(record.writes)) for record in result.trace)
+    return Behaviour(records, tuple(result.tag)), result.digest
+
+
+def difference(program: ProgramSpec, executors: tuple[Executor, ...] = (INLINE,)) -> str | None:
+    """Where the first run that differs leaves the interpreter's trace, in words; None where none does."""
+    expected = interpret(program)
+    digests: dict[str, str] = {}
+    for executor in executors:
+        try:
+            got, digest = observe(program, executor)
+        except Exception as error:  # noqa: BLE001 - whatever a run raises is a difference worth shrinking
+            return f"{executor}: {type(error).__name__}: {error}"
+        for index, (want, have) in enumerate(zip_longest(expected.records, got.records)):
+            if want != have:
+                recent = expected.records[max(0, index - 3) : index]
+                before = "".join(f"\n      ... {record}" for record in recent)
+                return f"{executor}: record {index}{before}\n  expected {want}\n  got      {have}"
+        if got.last != expected.last:
+            return f"{executor}: last tag: expected {expected.last}, got {got.last}"
+        digests[str(executor)] = digest
+    if len(set(digests.values())) > 1:
+        return f"equal traces, different digests: {digests}"
+    return None
+
+
+def explain(program: ProgramSpec, found: str) -> str:
+    """The difference together with the program, ready to be run."""
+    return f"{found}\n\n{render(program)}"

@@ -1,0 +1,369 @@
+"""A naive interpreter of program specifications: the rules of the reactor model, as directly as possible.
+
+It owns the meaning of a program and nothing else: one list of events, searched from end to end at every tag, and
+every reaction asked at every tag whether it has something to react to. It never imports the runtime that it is
+compared with.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from tests.reactorlib.reference import order
+from tests.reactorlib.reference.instances import (
+    Action,
+    Channel,
+    Elaborated,
+    Link,
+    Reaction,
+    Scope,
+    Timer,
+    elaborate,
+    enclosing,
+)
+from tests.reactorlib.reference.rule import Operation, Rule, Sample, decide, remember
+from tests.reactorlib.reference.specification import ProgramSpec
+
+Tag = tuple[int, int]
+Write = tuple[str, Any]
+Record = tuple[Tag, str, tuple[Write, ...]]
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """What a run does: every reaction with its tag and its writes, in order, and the last tag."""
+
+    records: tuple[Record, ...]
+    last: Tag
+
+
+@dataclass(eq=False)
+class Event:
+    """Something that will happen at a tag. A target of None only makes the tag exist."""
+
+    tag: Tag
+    target: Timer | Action | Link | None
+    value: Any = None
+
+    @property
+    def scope(self) -> Scope | None:
+        """The mode on whose local time the event waits."""
+        return None if self.target is None else self.target.scope
+
+
+@dataclass(eq=False)
+class Asleep:
+    """An event of a mode that is not active, with the delay that remains when the mode resumes."""
+
+    event: Event
+    remaining_ns: int
+    microsteps: int
+
+
+def interpret(program: ProgramSpec) -> Behaviour:
+    """Run the program from (0, 0) to its end; ValueError where its reactions form a cycle."""
+    elaborated = elaborate(program)
+    if not order.assign(elaborated):
+        raise ValueError("the reactions form a cycle")
+    return Machine(elaborated, program.timeout_ns).run()
+
+
+def active(scope: Scope | None) -> bool:
+    """Whether the mode, and every mode around it, is the current one."""
+    return all(each.owner.current == each.name for each in enclosing(scope))
+
+
+class Machine:
+    """The state of one run."""
+
+    def __init__(self, program: Elaborated, timeout_ns: int) -> None:
+        self.instances = program.instances
+        self.links = program.links
+        self.reactions = sorted(program.reactions, key=order.key)
+        self.scopes = [scope for instance in self.instances for scope in instance.scopes.values()]
+        self.events: list[Event] = []
+        self.asleep: list[Asleep] = []
+        self.tag: Tag = (0, 0)
+        self.stop: Tag = (timeout_ns, 0)
+        self.records: list[Record] = []
+        self.starting: list[Scope | None] = []
+        self.resetting: list[Scope] = []
+
+    def run(self) -> Behaviour:
+        """Every tag from the first to the last."""
+        self.starting = [None, *(scope for scope in self.scopes if active(scope))]
+        for scope in self.starting:
+            self._start_timers(scope, at_once=(0, 0))
+            if scope is not None:
+                scope.fresh = False
+        while True:
+            self._happen()
+            self._react()
+            if self.tag == self.stop:
+                return Behaviour(tuple(self.records), self.tag)
+            self._finish()
+            self._advance()
+
+    def _advance(self) -> None:
+        if not self.events:  # starvation
+            time_ns, microstep = self.tag
+            self.stop = min(self.stop, (time_ns, microstep + 1))
+            self.tag = self.stop
+        else:
+            self.tag = min(self.stop, *(event.tag for event in self.events))
+
+    def _happen(self) -> None:
+        """Make present what happens at this tag."""
+        for event in [event for event in self.events if event.tag == self.tag]:
+            self.events.remove(event)
+            match event.target:
+                case Timer() as timer:
+                    timer.present = True
+                    if timer.period_ns:
+                        self.events.append(Event((self.tag[0] + timer.period_ns, 0), timer))
+                case Action() as action:
+                    action.present, action.value = True, event.value
+                case Link() as link:
+                    self._arrive(link.target, event.value)
+
+    def _arrive(self, channel: Channel, value: Any) -> None:
+        channel.value, channel.present = value, True
+        for link in self.links:
+            if link.source is channel and link.after_ns is None and active(link.scope):
+                self._arrive(link.target, value)
+
+    def _react(self) -> None:
+        for reaction in self.reactions:
+            if self._is_due(reaction):
+                self._invoke(reaction)
+
+    def _is_due(self, reaction: Reaction) -> bool:
+        triggers = reaction.spec.triggers
+        if "shutdown" in triggers and self.tag == self.stop and not (reaction.scope and reaction.scope.fresh):
+            return True
+        return active(reaction.scope) and any(self._is_triggered(reaction, name) for name in triggers)
+
+    def _is_triggered(self, reaction: Reaction, name: str) -> bool:
+        instance = reaction.instance
+        if name == "shutdown":
+            return False
+        if name == "startup":
+            return reaction.scope in self.starting
+        if name == "reset":
+            return reaction.scope in self.resetting
+        if name in instance.timers:
+            return instance.timers[name].present
+        if name in instance.actions:
+            return instance.actions[name].present
+        return any(channel.present for channel in instance.channels(name))
+
+    def _invoke(self, reaction: Reaction) -> None:
+        late = reaction.spec.deadline_ns == 0  # always missed; every other deadline is too far away to be
+        rule = reaction.spec.late if late and reaction.spec.late is not None else reaction.spec.rule
+        reaction.count += 1
+        samples = self._samples(reaction)
+        states = list(reaction.instance.states.values())
+        memory = states[0].value if states else 0
+        targets = self._targets(reaction)
+        kinds = [kind for kind, _ in targets]
+        if states:
+            states[0].value = remember(rule, reaction.count, memory, samples)
+        writes: list[Write] = []
+        for operation in decide(rule, reaction.count, memory, samples, kinds):
+            writes += self._perform(reaction, operation, targets, rule)
+        self.records.append((self.tag, reaction.path, tuple(writes)))
+
+    def _samples(self, reaction: Reaction) -> list[Sample]:
+        instance = reaction.instance
+        samples: list[Sample] = []
+        for name in dict.fromkeys((*reaction.spec.triggers, *reaction.spec.uses)):
+            if name in ("startup", "shutdown", "reset"):
+                continue
+            if name in instance.timers:
+                samples.append(Sample(instance.timers[name].present))
+            elif name in instance.actions:
+                action = instance.actions[name]
+                samples.append(Sample(action.present, action.value if action.present else None))
+            else:
+                mutable = instance.is_mutable(name)
+                samples += [self._look(channel, mutable) for channel in instance.channels(name)]
+        return samples
+
+    def _look(self, channel: Channel, mutable: bool) -> Sample:
+        """The last value stays readable; the body changes its own copy of a mutable input in place."""
+        if not mutable:
+            return Sample(channel.present, channel.value)
+        value = deepcopy(channel.value) if channel.present else None
+        if isinstance(value, list):
+            value.append(-1)
+        return Sample(channel.present, value)
+
+    def _targets(self, reaction: Reaction) -> list[tuple[str, Any]]:
+        """The effects of a reaction, channel by channel, with the kind that its rule decides by."""
+        instance = reaction.instance
+        targets: list[tuple[str, Any]] = []
+        for effect in reaction.spec.effects:
+            if isinstance(effect, tuple):
+                targets.append(("mode", effect))
+            elif effect in instance.actions:
+                targets.append(("action", instance.actions[effect]))
+            else:
+                targets += [("port", channel) for channel in instance.channels(effect)]
+        return targets
+
+    def _perform(
+        self, reaction: Reaction, operation: Operation, targets: list[tuple[str, Any]], rule: Rule
+    ) -> list[Write]:
+        target = targets[operation.effect][1] if targets else None
+        if operation.kind == "set":
+            self._arrive(target, operation.value)
+            return [(target.path, operation.value)]
+        if operation.kind == "schedule":
+            self._schedule(target, operation.extra_ns, operation.value)
+        elif operation.kind == "switch":
+            reaction.instance.wish = target
+        elif self.tag != self.stop:
+            time_ns, microstep = self.tag
+            self.stop = min(self.stop, (time_ns, microstep + 1))
+        return []
+
+    def _schedule(self, action: Action, extra_ns: int, value: Any) -> None:
+        delay_ns = action.min_delay_ns + extra_ns
+        tag = self._after(delay_ns)
+        spacing_ns = action.spec.min_spacing_ns
+        if spacing_ns and action.last is not None and tag[0] < action.last[0] + spacing_ns:
+            policy = action.spec.policy
+            pending = [event for event in self.events if event.target is action and event.tag == action.last]
+            if policy == "drop":
+                return
+            if policy == "replace" and pending:
+                pending[0].value = value
+                return
+            if policy == "update" and pending:  # the new event stands where the pending one stood
+                self.events.remove(pending[0])
+                action.tags.pop()
+            if action.last is not None and tag[0] < action.last[0] + spacing_ns:
+                tag = (action.last[0] + spacing_ns, 0)
+        action.tags.append(self._put(action, tag, value))
+
+    def _after(self, delay_ns: int) -> Tag:
+        time_ns, microstep = self.tag
+        return (time_ns + delay_ns, 0) if delay_ns else (time_ns, microstep + 1)
+
+    def _put(self, target: Action | Link, tag: Tag, value: Any) -> Tag:
+        """Enter an event at the tag, or at the next free microstep."""
+        taken = [event.tag for event in self.events if event.target is target]
+        while tag in taken:
+            tag = (tag[0], tag[1] + 1)
+        self.events.append(Event(tag, target, value))
+        return tag
+
+    def _finish(self) -> None:
+        """The end of a tag: delayed connections take their values along, modes switch, presence ends."""
+        for link in self.links:
+            if link.after_ns is not None and link.source.present and active(link.scope):
+                self._put(link, self._after(link.after_ns), link.source.value)
+        for instance in self.instances:
+            for channels in instance.ports.values():
+                for channel in channels:
+                    channel.present = False
+            for element in (*instance.timers.values(), *instance.actions.values()):
+                element.present = False
+        self.starting, self.resetting = [], []
+        if any(instance.wish for instance in self.instances):
+            self._switch()
+
+    def _switch(self) -> None:
+        before = [scope for scope in self.scopes if active(scope)]
+        reset = self._choose_modes()
+        after = [scope for scope in self.scopes if active(scope)]
+        self._clear(reset)
+        for event in [event for event in self.events if event.scope is not None and event.scope not in after]:
+            self.events.remove(event)
+            remaining_ns = event.tag[0] - self.tag[0]
+            microsteps = event.tag[1] if remaining_ns else event.tag[1] - self.tag[1]
+            self.asleep.append(Asleep(event, remaining_ns, microsteps))
+        for scope in before:
+            scope.left_ns = self.tag[0]
+        for scope in after:
+            if scope not in before or scope in reset:
+                self._enter(scope)
+        if any(self._begins(reaction) for reaction in self.reactions):
+            self.events.append(Event(self._after(0), None))
+
+    def _begins(self, reaction: Reaction) -> bool:
+        """Whether the reaction runs because its mode is entered."""
+        triggers = reaction.spec.triggers
+        starts = "startup" in triggers and reaction.scope in self.starting
+        return starts or ("reset" in triggers and reaction.scope in self.resetting)
+
+    def _choose_modes(self) -> list[Scope]:
+        """Set the current modes, outer reactors first; the scopes that were entered by a reset."""
+        entered: list[Scope] = []
+        for instance in self.instances:
+            around = list(enclosing(instance.scope))
+            if instance.scopes and any(scope in entered for scope in around):
+                instance.current = next(iter(instance.scopes))
+                if around[0] in entered:
+                    entered.append(instance.scopes[instance.current])
+            elif instance.wish is not None:
+                kind, mode = instance.wish
+                instance.current = mode
+                if kind == "reset":
+                    entered.append(instance.scopes[mode])
+            instance.wish = None
+        return entered
+
+    def _clear(self, reset: list[Scope]) -> None:
+        """Everything inside a mode that is entered by a reset begins anew."""
+
+        def inside(scope: Scope | None) -> bool:
+            return any(each in reset for each in enclosing(scope))
+
+        self.events = [event for event in self.events if not inside(event.scope)]
+        self.asleep = [entry for entry in self.asleep if not inside(entry.event.scope)]
+        for scope in self.scopes:
+            if inside(scope):
+                scope.reset_due = scope in reset
+        for instance in self.instances:
+            for timer in instance.timers.values():
+                timer.started = timer.started and not inside(timer.scope)
+            for action in instance.actions.values():
+                action.tags = [] if inside(action.scope) else action.tags
+            for state in instance.states.values():
+                if state.spec.reset and inside(state.scope):
+                    state.value = state.spec.initial
+
+    def _enter(self, scope: Scope) -> None:
+        """A mode becomes active at the next microstep."""
+        time_ns, microstep = self.tag
+        for action in self._actions_of(scope):  # on local time, no time has passed
+            action.tags = [(at_ns + time_ns - scope.left_ns, step) for at_ns, step in action.tags]
+        for entry in [entry for entry in self.asleep if entry.event.scope is scope]:
+            self.asleep.remove(entry)
+            if entry.remaining_ns:
+                entry.event.tag = (time_ns + entry.remaining_ns, entry.microsteps)
+            else:
+                entry.event.tag = (time_ns, microstep + entry.microsteps)
+            self.events.append(entry.event)
+        self._start_timers(scope, at_once=self._after(0))
+        if scope.fresh:
+            scope.fresh = False
+            self.starting.append(scope)
+        if scope.reset_due:
+            scope.reset_due = False
+            self.resetting.append(scope)
+
+    def _actions_of(self, scope: Scope) -> list[Action]:
+        actions = [action for instance in self.instances for action in instance.actions.values()]
+        return [action for action in actions if action.scope is scope]
+
+    def _start_timers(self, scope: Scope | None, at_once: Tag) -> None:
+        for instance in self.instances:
+            for timer in instance.timers.values():
+                if timer.scope is scope and not timer.started:
+                    timer.started = True
+                    tag = (self.tag[0] + timer.offset_ns, 0) if timer.offset_ns else at_once
+                    self.events.append(Event(tag, timer))
