@@ -199,18 +199,23 @@ class Run:
         while True:
             if inbox:
                 self._receive()
-            if not queue.soon:
-                self._advance()
-            events = queue.pop()
+            events = queue.soon
+            if events and not queue.ahead:  # the next microstep: Queue.pop without the call
+                queue.microstep += 1
+                soon = queue.soon = {}
+            else:
+                if not events:
+                    self._advance()
+                events = queue.pop()
+                soon = queue.soon
             if len(events) == 1:
-                event, value = events.popitem()
-                event.value = value
+                event, event.value = events.popitem()
                 schedule = event.schedule_alone or executor.alone(event)
             else:
-                for event, value in events.items():
-                    event.value = value
+                for event, event.value in events.items():
+                    pass
                 schedule = executor.together(events)
-            if schedule(queue.time, queue.soon):
+            if schedule(queue.time, soon):
                 return
 
     def _receive(self) -> None:
