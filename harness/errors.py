@@ -1,0 +1,13 @@
+"""What ends a command of the harness without a traceback."""
+
+
+class UsageError(Exception):
+    """Something that the user can put right: one line that says what is wrong and what would be right."""
+
+
+class Terminated(BaseException):
+    """A signal asked the harness to end. Not an Exception: nothing but the command line may swallow it."""
+
+    def __init__(self, signal_number: int) -> None:
+        super().__init__(signal_number)
+        self.signal_number = signal_number

@@ -1,0 +1,151 @@
+"""On what a run was made: `machine.json`. Owns the description, and which descriptions are the same machine.
+
+The host's name and the user's are left out: results are published.
+"""
+
+import importlib.metadata
+import itertools
+import os
+import platform
+import subprocess
+import sysconfig
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+FILE_NAME = "machine.json"
+_PACKAGES = (
+    "ale-py", "envpool", "gymnasium", "matplotlib", "numpy", "pandas", "pettingzoo", "psutil", "ray",
+    "reactorlib", "torch", "xronos",
+)  # fmt: skip
+_VARIABLE_PREFIXES = (
+    "OMP_", "MKL_", "OPENBLAS_", "NUMEXPR_", "VECLIB_", "KMP_", "GOMP_", "RAY_", "MALLOC_", "LD_PRELOAD",
+    "PYTHON_", "PYTHONMALLOC", "PYTHONOPTIMIZE", "PYTHONDEVMODE", "TORCH_", "CUDA_VISIBLE_DEVICES",
+)  # fmt: skip
+# Fields that must be equal for rows to stand in one file.
+_IDENTITY = ("cpu", "cores_allowed", "memory_gib", "kernel", "interpreter", "packages")
+_CLOCK_READINGS = 10_000
+_GIB = 2**30
+
+
+def describe() -> dict[str, Any]:
+    """What stays the same for as long as rows may be added to a directory."""
+    return {
+        "cpu": {
+            "model": _cpu_model(),
+            "architecture": platform.machine(),
+            "cores": os.cpu_count(),
+            "physical_cores": psutil.cpu_count(logical=False),
+        },
+        "cores_allowed": cores_allowed(),
+        "memory_gib": round(psutil.virtual_memory().total / _GIB, 1),
+        "kernel": f"{platform.system()} {platform.release()}",
+        "interpreter": {
+            "implementation": platform.python_implementation(),
+            "version": platform.python_version(),
+            "compiler": platform.python_compiler(),
+            "free_threaded_build": bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
+        },
+        "packages": package_versions(),
+        "clock": {"name": "perf_counter_ns", "tick_ns": clock_tick_ns()},
+    }
+
+
+def describe_session(command: Sequence[str], limits: Mapping[str, str]) -> dict[str, Any]:
+    """What belongs to one call of the harness: command line, commit, load, environment.
+
+    `limits`: variables that the harness sets for every worker.
+    """
+    relevant = {name: value for name, value in os.environ.items() if name.startswith(_VARIABLE_PREFIXES)}
+    return {
+        "started_at": timestamp(),
+        "command": list(command),
+        **_commit(),
+        "load_average": list(os.getloadavg()),
+        "variables": dict(sorted(relevant.items())),
+        "variables_of_workers": dict(limits),
+    }
+
+
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """In which respects that matter two descriptions differ, in a few words; empty where they don't."""
+    found = []
+    for name in _IDENTITY:
+        there, here = before.get(name), now.get(name)
+        if isinstance(there, dict) and isinstance(here, dict):
+            keys = sorted(key for key in there.keys() | here.keys() if there.get(key) != here.get(key))
+            found += [f"{name} {key} {there.get(key)} there, {here.get(key)} here" for key in keys]
+        elif there != here:
+            found.append(f"{name} {there} there, {here} here")
+    return "; ".join(found)
+
+
+def cores_allowed() -> int:
+    """Cores that this process may use: its affinity, cut down to the quota of its control group."""
+    affinity = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    quota = _quota_cores()
+    return affinity if quota is None else max(1, min(affinity, int(quota)))
+
+
+def _quota_cores() -> float | None:
+    for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        try:
+            words = " ".join(Path("/sys/fs/cgroup", name).read_text() for name in files).split()
+        except OSError:
+            continue
+        if words[0] not in ("max", "-1"):
+            return float(words[0]) / float(words[1])
+    return None
+
+
+def clock_tick_ns() -> int:
+    """The smallest step of the clock that was seen: two readings closer than this can't be told apart."""
+    readings = [time.perf_counter_ns() for _ in range(_CLOCK_READINGS)]
+    steps = (after - before for before, after in itertools.pairwise(readings))
+    return min((step for step in steps if step > 0), default=0)
+
+
+def package_versions() -> dict[str, str]:
+    """Versions of the packages that can move a number, as far as they are installed."""
+    versions = {}
+    for name in _PACKAGES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def timestamp() -> str:
+    """Now, UTC, ISO 8601, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _cpu_model() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())
+
+
+def _commit() -> dict[str, Any]:
+    root = Path(__file__).parent
+    commit = _git(root, "rev-parse", "HEAD")
+    changed = _git(root, "status", "--porcelain", "--untracked-files=no") if commit else None
+    return {"commit": commit, "dirty": None if changed is None else bool(changed)}
+
+
+def _git(root: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(root), *arguments], capture_output=True, text=True, timeout=10, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

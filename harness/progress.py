@@ -1,0 +1,141 @@
+"""How a run goes on, on standard error: a live bar on a terminal, plain lines elsewhere. Knows no process."""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from statistics import fmean
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+from harness import quantity
+from harness.grid import Trial
+from harness.record import Row
+
+# The bar is drawn by the harness while a trial is measured: rarely, so as not to take part in it.
+_REDRAWS_PER_SECOND = 1
+_UNKNOWN_SECONDS = 5.0
+
+
+class Estimator:
+    """How long trials took, and from that how long those that are left will take."""
+
+    def __init__(self) -> None:
+        self._durations: defaultdict[tuple[str, ...], list[float]] = defaultdict(list)
+
+    def add(self, trial: Trial, duration_s: float) -> None:
+        """A trial took so long."""
+        for key in self._keys(trial):
+            self._durations[key].append(duration_s)
+
+    def seconds(self, trials: Sequence[Trial]) -> float:
+        """How long these trials will take one after the other."""
+        return sum(self._one(trial) for trial in trials)
+
+    def _one(self, trial: Trial) -> float:
+        known = (self._durations.get(key) for key in self._keys(trial))
+        return next((fmean(durations) for durations in known if durations), _UNKNOWN_SECONDS)
+
+    @staticmethod
+    def _keys(trial: Trial) -> tuple[tuple[str, ...], ...]:
+        """From what says most about a trial to what says least."""
+        point, backend = trial.point, trial.backend
+        return (point.workload, point.parameters, backend), (point.workload, backend), (backend,), ()
+
+
+class Display:
+    """Shows a run's progress; `clock` returns seconds. A context manager."""
+
+    def __init__(
+        self,
+        console: Console,
+        missing: Sequence[Trial],
+        done: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._console = console
+        self._left = list(missing)
+        self._total = done + len(self._left)
+        self._done = done
+        self._estimator = Estimator()
+        self._clock = clock
+        self._bar: Progress | None = None
+        self._task = TaskID(0)
+        self.failures = 0
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._bar = Progress(
+                SpinnerColumn(),
+                BarColumn(bar_width=24),
+                MofNCompleteColumn(),
+                TextColumn("{task.description}"),
+                TimeElapsedColumn(),
+                console=self._console,
+                refresh_per_second=_REDRAWS_PER_SECOND,
+                transient=True,
+            )
+            self._bar.start()
+            self._task = self._bar.add_task("starting", total=self._total, completed=self._done)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def trial_begins(self, trial: Trial) -> None:
+        """Say what is running."""
+        if self._bar is not None:
+            self._bar.update(self._task, description=f"{escape(describe(trial))}  {self._remaining()}")
+
+    def trial_ends(self, trial: Trial, rows: list[Row], duration_s: float) -> None:
+        """Say what came out, and what is left."""
+        self._estimator.add(trial, duration_s)
+        self._left.remove(trial)
+        self._done += 1
+        failed = not all(row.ok for row in rows)
+        self.failures += failed
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self._done)
+        if self._bar is None or failed:
+            width = len(str(self._total))
+            position = f"[{self._done:{width}}/{self._total}]"
+            line = f"{position} {describe(trial)}: {outcome(rows)} ({duration_s:.1f} s)"
+            self.note(f"{line}  {self._remaining()}" if self._left else line)
+
+    def note(self, line: str) -> None:
+        """Say something else."""
+        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    def _remaining(self) -> str:
+        return f"{quantity.duration(self._estimator.seconds(self._left))} left"
+
+
+def describe(trial: Trial) -> str:
+    """A trial in a few words."""
+    values = trial.point.values
+    size = next((f" {name}={values[name]}" for name in ("actors", "agents") if name in values), "")
+    return f"{trial.point.workload} {trial.point.scenario}{size} {trial.backend} trial {trial.index}"
+
+
+def outcome(rows: Sequence[Row]) -> str:
+    """A trial's main result in a few words, or why there is none."""
+    failed = next((row for row in rows if not row.ok), None)
+    if failed is not None:
+        return f"FAILED {failed.status}"
+    by_metric = {row.metric: row for row in rows}
+    row = by_metric.get("overhead") or by_metric.get("throughput") or rows[0]
+    return f"{row.metric.replace('_', ' ')} {quantity.show(row.value or 0.0, row.unit)}"

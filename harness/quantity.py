@@ -1,0 +1,45 @@
+"""Numbers with their units as a reader wants them: 12.3 ms, 1.4 GiB, 8,412 steps/s. Computes nothing."""
+
+from collections.abc import Sequence
+
+_TIMES = ((60e9, "min"), (1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
+_SIZES = ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "bytes"))
+
+
+def scale(values: Sequence[float], unit: str) -> tuple[float, str]:
+    """The divisor and name of the unit in which the largest of the values reads best.
+
+    A unit of time may be per something ("ns/step"); a unit without prefixes is returned as it is.
+    """
+    name, slash, per = unit.partition("/")
+    steps = {"ns": _TIMES, "bytes": _SIZES}.get(name, ((1.0, name),))
+    largest = max((abs(value) for value in values), default=0.0)
+    divisor, chosen = next((step for step in steps if largest >= step[0]), steps[-1])
+    return divisor, f"{chosen}{slash}{per}"
+
+
+def show(value: float, unit: str) -> str:
+    """A value with its unit."""
+    divisor, name = scale([value], unit)
+    return f"{number(value / divisor)} {name}"
+
+
+def number(value: float) -> str:
+    """Three significant digits, or all before the point, with thousands separated."""
+    if value == 0:
+        return "0"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    for decimals in range(1, 9):
+        if abs(value) >= 10 ** (2 - decimals) * 0.9995:
+            return f"{value:.{decimals}f}"
+    return f"{value:.2g}"
+
+
+def duration(seconds: float) -> str:
+    """How long something takes: 40 s, 12 min, 3.5 h."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -1,0 +1,250 @@
+"""The report of a results directory, for the terminal and as Markdown, from one summary.
+
+Says first where a baseline beats the reactor runtime, then where nothing is decided, then everything.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from harness import quantity
+from harness.checks import DOUBTS_EXPLAINED
+from harness.record import write_atomically
+from harness.stats import CONFIDENCE, Estimate
+from harness.summary import SIDE_METRICS, Cell, PointSummary, Summary, Verdict
+
+MARKDOWN_NAME = "report.md"
+_SIDE_HEADINGS = {"startup_time": "startup", "peak_rss": "memory", "cpu_time": "CPU"}
+_EXPLAINED = (
+    f"Values are medians over trials with bootstrap {CONFIDENCE:.0%} intervals. 'x': how many times as fast "
+    "as that baseline (more than 1: faster), the ratio of medians paired by trial, with its interval. "
+    "'startup': until the first round can begin. 'memory': the most that the whole process tree held, shared "
+    "pages counted once. 'CPU': time of the whole process tree per unit of work."
+)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading with lines below it."""
+
+    heading: str
+    lines: tuple[str, ...]
+
+
+def headlines(summary: Summary) -> list[Section]:
+    """What has to be said before the tables, in this order; empty sections are left out."""
+    slower = [verdict for verdict in summary.verdicts if verdict.slower]
+    open_ = [verdict for verdict in summary.verdicts if not verdict.slower and not verdict.faster]
+    faster = [verdict for verdict in summary.verdicts if verdict.faster]
+    failed = [
+        f"{point.workload} {point.label}, {cell.backend}: {failure}"
+        for point, cell in summary.failures
+        for failure in cell.failures
+    ]
+    sections = [
+        Section("Failed", tuple(failed)),
+        Section("Doubts about the whole run", summary.doubts),
+        Section("Where a baseline beats the reactor runtime", tuple(map(_lost, slower))),
+        Section("Where no difference is shown", tuple(map(_undecided, open_))),
+        Section("Where the reactor runtime is faster", tuple(map(_won, faster))),
+    ]
+    return [section for section in sections if section.lines]
+
+
+def _lost(verdict: Verdict) -> str:
+    ratio = _ratio(verdict.speedup.inverse())
+    return f"{_where(verdict)}: {verdict.baseline} is {ratio} as fast as {verdict.backend}{_doubts(verdict)}"
+
+
+def _won(verdict: Verdict) -> str:
+    ratio = _ratio(verdict.speedup)
+    return f"{_where(verdict)}: {verdict.backend} is {ratio} as fast as {verdict.baseline}{_doubts(verdict)}"
+
+
+def _undecided(verdict: Verdict) -> str:
+    pair = f"{verdict.backend} against {verdict.baseline}"
+    return f"{_where(verdict)}: {pair} {_ratio(verdict.speedup)}{_doubts(verdict)}"
+
+
+def _where(verdict: Verdict) -> str:
+    return f"{verdict.workload} {verdict.label}"
+
+
+def _doubts(verdict: Verdict) -> str:
+    return f" ({', '.join(verdict.doubts)})" if verdict.doubts else ""
+
+
+def _ratio(estimate: Estimate) -> str:
+    text = f"{quantity.number(estimate.value)}x"
+    if estimate.count > 1:
+        text += f" [{quantity.number(estimate.low)}, {quantity.number(estimate.high)}]"
+    return text
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table as text: the rows of one workload. `best`: indices of the rows that lead their point."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    best: frozenset[int]
+
+
+def tables(summary: Summary) -> list[Grid]:
+    """One table per workload."""
+    found = []
+    for workload in dict.fromkeys(point.workload for point in summary.points):
+        points = [point for point in summary.points if point.workload == workload]
+        found.append(_table(workload, points, summary.baselines))
+    return found
+
+
+def _table(workload: str, points: Sequence[PointSummary], baselines: Sequence[str]) -> Grid:
+    metric = points[0].metric
+    sides = [name for name in SIDE_METRICS if any(name in cell.side for point in points for cell in point.cells)]
+    columns = (
+        "point",
+        "backend",
+        metric.replace("_", " "),
+        *(f"x {baseline}" for baseline in baselines),
+        *(_SIDE_HEADINGS[name] for name in sides),
+        "doubts",
+    )
+    rows: list[tuple[str, ...]] = []
+    best: set[int] = set()
+    for point in points:
+        leader = _leader(point)
+        for position, cell in enumerate(point.cells):
+            if cell is leader:
+                best.add(len(rows))
+            label = point.label if position == 0 else ""
+            rows.append((label, cell.backend, *_cells(point, cell, baselines, sides)))
+    return Grid(workload, columns, tuple(rows), frozenset(best))
+
+
+def _leader(point: PointSummary) -> Cell | None:
+    measured = [(cell.main.value, cell) for cell in point.cells if cell.main is not None]
+    choose = max if point.metric == "throughput" else min
+    return choose(measured, key=lambda pair: pair[0])[1] if measured else None
+
+
+def _cells(point: PointSummary, cell: Cell, baselines: Sequence[str], sides: Sequence[str]) -> Iterator[str]:
+    yield _value(cell.main, point.units[point.metric]) if cell.main else "failed"
+    for baseline in baselines:
+        speedup = cell.speedups.get(baseline)
+        yield _ratio(speedup) if speedup else ("1" if baseline == cell.backend and cell.main else "-")
+    for name in sides:
+        side = cell.side.get(name)
+        yield quantity.show(side.value, point.units[name]) if side else "-"
+    yield ", ".join((*cell.doubts, *(f"{len(cell.failures)} failed" for _ in cell.failures[:1])))
+
+
+def _value(estimate: Estimate, unit: str) -> str:
+    divisor, name = quantity.scale([estimate.value], unit)
+    value, low, high = (quantity.number(number / divisor) for number in (estimate.value, estimate.low, estimate.high))
+    interval = f" [{low}, {high}]" if estimate.count > 1 else ""
+    return f"{value}{interval} {name}"
+
+
+def context(summary: Summary) -> list[str]:
+    """Where the numbers come from, in a few lines."""
+    described = summary.machine
+    cpu, interpreter = described.get("cpu", {}), described.get("interpreter", {})
+    packages = ", ".join(f"{name} {version}" for name, version in described.get("packages", {}).items())
+    cores, memory_gib = described.get("cores_allowed", "?"), described.get("memory_gib", "?")
+    lines = [
+        f"{summary.path}: {summary.rows} rows",
+        f"{cpu.get('model', 'unknown CPU')}, {cores} cores, {memory_gib} GiB, {described.get('kernel', '?')}",
+        f"{interpreter.get('implementation', '?')} {interpreter.get('version', '?')}; {packages}",
+    ]
+    for session in described.get("sessions", [])[:1]:
+        commit = (session.get("commit") or "unknown")[:12]
+        lines.append(f"{' '.join(session.get('command', []))} (commit {commit}, {session.get('started_at')})")
+    return lines
+
+
+def to_terminal(summary: Summary, console: Console) -> None:
+    """Print the report."""
+    for line in context(summary):
+        console.print(Text(line, style="dim"))
+    for section in headlines(summary):
+        console.print()
+        console.print(Text(section.heading, style="bold"))
+        for line in section.lines:
+            console.print(Text(f"  {line}"), soft_wrap=True)
+    for grid in tables(summary):
+        table = Table(title=grid.title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+        for position, column in enumerate(grid.columns):
+            table.add_column(column, justify="left" if position < 2 else "right", overflow="fold")
+        for number, row in enumerate(grid.rows):
+            if row[0] and number:
+                table.add_section()
+            table.add_row(*map(Text, row), style="bold" if number in grid.best else None)
+        console.print()
+        console.print(table)
+    console.print()
+    console.print(Text(f"{_EXPLAINED} Bold: best of its point. {DOUBTS_EXPLAINED}", style="dim"))
+
+
+def to_markdown(summary: Summary) -> str:
+    """The report as a page."""
+    parts = ["# Comparison", "\n".join(f"- {line}" for line in context(summary))]
+    for section in headlines(summary):
+        parts += [f"## {section.heading}", "\n".join(f"- {line}" for line in section.lines)]
+    for grid in tables(summary):
+        parts += [f"## {grid.title}", _markdown_table(grid)]
+    parts += [f"{_EXPLAINED} Bold: best of its point.", DOUBTS_EXPLAINED]
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown_table(grid: Grid) -> str:
+    rule = ["---" if position < 2 else "---:" for position in range(len(grid.columns))]
+    lines = [grid.columns, rule]
+    for number, row in enumerate(grid.rows):
+        emphasised = [
+            f"**{cell}**" if number in grid.best and position in (1, 2) else cell for position, cell in enumerate(row)
+        ]
+        lines.append(tuple(cell.replace("|", "\\|") for cell in emphasised))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def to_json(summary: Summary) -> dict[str, Any]:
+    """The report for programs."""
+    return {
+        "path": str(summary.path),
+        "points": [
+            {
+                "workload": point.workload,
+                "label": point.label,
+                "metric": point.metric,
+                "unit": point.units[point.metric],
+                "backends": {cell.backend: _cell_json(cell) for cell in point.cells},
+            }
+            for point in summary.points
+        ],
+        "doubts": list(summary.doubts),
+    }
+
+
+def _cell_json(cell: Cell) -> dict[str, Any]:
+    return {
+        "median": dataclasses.asdict(cell.main) if cell.main else None,
+        "speedups": {name: dataclasses.asdict(speedup) for name, speedup in cell.speedups.items()},
+        **{name: side.value for name, side in cell.side.items()},
+        "doubts": list(cell.doubts),
+        "failures": list(cell.failures),
+    }
+
+
+def write_markdown(summary: Summary) -> Path:
+    """Write `report.md` into the results directory; returns its path. Raises OSError."""
+    path = summary.path / MARKDOWN_NAME
+    write_atomically(path, to_markdown(summary).encode())
+    return path

@@ -1,0 +1,171 @@
+"""A results directory: what belongs into it, and who may write there.
+
+Owns the refusals. Nothing that a run left behind is ever overwritten, and rows of two grids or two machines
+never meet in one file.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness import details, machine, record
+from harness.errors import UsageError
+from harness.grid import Grid, differences
+from harness.record import Journal, Row
+from workloads.parameter import ParameterError
+
+GRID_NAME = "grid.json"
+LOGS_NAME = "logs"
+_OWN = (record.FILE_NAME, machine.FILE_NAME, GRID_NAME)
+
+
+@dataclass(frozen=True)
+class Results:
+    """An open directory, locked against other runs."""
+
+    path: Path
+    run_id: str
+    grid: Grid
+    rows: list[Row]
+    journal: Journal
+
+    @property
+    def logs(self) -> Path:
+        """Where the failed trials' output is kept."""
+        return self.path / LOGS_NAME
+
+    def add(self, rows: list[Row], detail: details.Detail) -> None:
+        """Keep a trial's rows and detail."""
+        details.append(self.path / details.FILE_NAME, detail)
+        self.journal.append(rows)
+        self.rows.extend(rows)
+
+    def replace_rows(self, rows: list[Row]) -> None:
+        """Put other rows in place of all."""
+        self.journal.rewrite(rows)
+        self.rows[:] = rows
+
+    def note_gil(self, backend: str, enabled: bool) -> None:
+        """Record whether the GIL is on once everything that a backend needs is imported."""
+        path = self.path / machine.FILE_NAME
+        described = _read_json(path)
+        known = described.setdefault("gil_enabled_after_imports", {})
+        if known.get(backend) != enabled:
+            known[backend] = enabled
+            _write_json(path, described)
+
+
+@contextlib.contextmanager
+def create(path: Path, run_id: str, grid: Grid, session: Mapping[str, Any]) -> Iterator[Results]:
+    """A new directory, or an existing one without measurements; raises UsageError."""
+    with contextlib.ExitStack() as stack:
+        with _writable(path):
+            path.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(_locked(path))
+            present = [name for name in _OWN if (path / name).exists()]
+            if present:
+                raise UsageError(
+                    f"{path} already holds {present[0]}; add --resume to complete that run, or choose another --output"
+                )
+            _write_json(path / GRID_NAME, {"run_id": run_id, **grid.describe()})
+            _write_json(path / machine.FILE_NAME, {**machine.describe(), "sessions": [dict(session)]})
+            journal = stack.enter_context(contextlib.closing(Journal.create(path / record.FILE_NAME)))
+        yield Results(path, run_id, grid, [], journal)
+
+
+@contextlib.contextmanager
+def reopen(path: Path, grid: Grid | None, session: Mapping[str, Any]) -> Iterator[Results]:
+    """The directory of an interrupted run, to be completed; raises UsageError unless everything fits.
+
+    `grid`: the one asked for, or None to take the directory's own. A torn last row is removed.
+    """
+    with contextlib.ExitStack() as stack:
+        with _writable(path):
+            stack.enter_context(_locked(path))
+            run_id, stored = _stored_grid(path)
+            described = _read_json(path / machine.FILE_NAME)
+            _check_same(path, stored, grid, described)
+            rows = record.read(path / record.FILE_NAME)
+            _check_members(path, rows, stored)
+            record.repair(path / record.FILE_NAME)
+            described.setdefault("sessions", []).append(dict(session))
+            _write_json(path / machine.FILE_NAME, described)
+            journal = stack.enter_context(contextlib.closing(Journal(path / record.FILE_NAME)))
+        yield Results(path, run_id, stored, rows, journal)
+
+
+def holds_run(path: Path) -> bool:
+    """Whether a run has left anything in the directory."""
+    return any((path / name).exists() for name in _OWN)
+
+
+def _stored_grid(path: Path) -> tuple[str, Grid]:
+    try:
+        stored = _read_json(path / GRID_NAME)
+        return str(stored["run_id"]), Grid.restore(stored)
+    except (KeyError, TypeError, ParameterError) as error:
+        raise UsageError(
+            f"{path / GRID_NAME} describes no grid of this version ({error}); choose another --output"
+        ) from None
+
+
+def _check_same(path: Path, stored: Grid, grid: Grid | None, described: Mapping[str, Any]) -> None:
+    differing = differences(stored, grid) if grid is not None else ""
+    if differing:
+        raise UsageError(
+            f"{path} holds another grid ({differing}); repeat its command line, or choose another --output"
+        )
+    differing = machine.differences(described, machine.describe())
+    if differing:
+        raise UsageError(f"{path} is from another machine ({differing}); choose another --output")
+
+
+def _check_members(path: Path, rows: list[Row], grid: Grid) -> None:
+    expected = {trial.key for trial in grid.trials()}
+    for number, row in enumerate(rows, start=2):
+        if row.trial_key not in expected:
+            raise UsageError(
+                f"{path / record.FILE_NAME}, line {number}: a row of another grid "
+                f"({row.workload} {row.backend} trial {row.trial}); choose another --output"
+            )
+
+
+@contextlib.contextmanager
+def _writable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}; choose another --output") from None
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise UsageError(f"{path}: another run is writing there; wait or choose another --output") from None
+    finally:
+        os.close(descriptor)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise UsageError(f"{path}: no such file; choose another --output") from None
+    except ValueError as error:
+        raise UsageError(f"{path}: broken ({error}); restore it, or choose another --output") from None
+    if not isinstance(content, dict):
+        raise UsageError(f"{path}: broken (no JSON object); restore it, or choose another --output")
+    return content
+
+
+def _write_json(path: Path, content: Mapping[str, Any]) -> None:
+    record.write_atomically(path, (json.dumps(content, indent=2) + "\n").encode())

@@ -1,0 +1,243 @@
+"""From rows to what a report says: medians, ratios, doubts, and who is faster than whom. Renders nothing.
+
+A speed-up is always such that more than 1 favours the backend over the baseline, whether its metric is a rate
+or a time.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness import checks, details, machine, record, stats
+from harness.details import Detail
+from harness.errors import UsageError
+from harness.record import Row, TrialKey
+from harness.stats import Estimate
+from workloads.catalogue import BACKENDS
+
+# A point is compared by the first of these that it has.
+MAIN_METRICS = ("overhead", "throughput", "round_time")
+SIDE_METRICS = ("startup_time", "peak_rss", "cpu_time")
+OURS = "reactor-"
+_HIGHER_IS_BETTER = frozenset({"throughput"})
+_NOT_A_SETTING = frozenset({"seed", "rounds", "warmup_rounds"})
+_SIZES = ("actors", "agents")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One backend at one point. `main` and `side` lack what has no successful trial."""
+
+    backend: str
+    main: Estimate | None
+    side: Mapping[str, Estimate]
+    speedups: Mapping[str, Estimate]
+    doubts: tuple[str, ...]
+    failures: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PointSummary:
+    """All backends at one point. `units`: of each metric."""
+
+    workload: str
+    label: str
+    metric: str
+    units: Mapping[str, str]
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How one of our backends stands to a baseline at a point."""
+
+    workload: str
+    label: str
+    backend: str
+    baseline: str
+    speedup: Estimate
+    doubts: tuple[str, ...]
+
+    @property
+    def slower(self) -> bool:
+        """Whether the baseline wins, by the whole interval."""
+        return self.speedup.high < 1
+
+    @property
+    def faster(self) -> bool:
+        """Whether our backend wins, by the whole interval."""
+        return self.speedup.low > 1
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A results directory in numbers. `baselines`: the backends that others are compared with."""
+
+    path: Path
+    machine: Mapping[str, Any]
+    baselines: tuple[str, ...]
+    points: tuple[PointSummary, ...]
+    verdicts: tuple[Verdict, ...]
+    doubts: tuple[str, ...]
+    rows: int
+
+    @property
+    def failures(self) -> list[tuple[PointSummary, Cell]]:
+        """Backends with failed trials, and where."""
+        return [(point, cell) for point in self.points for cell in point.cells if cell.failures]
+
+
+def summarise(path: Path) -> Summary:
+    """The summary of a results directory; raises UsageError where it can't be read."""
+    rows = record.read(path / record.FILE_NAME)
+    if not rows:
+        raise UsageError(f"{path / record.FILE_NAME}: holds no rows yet; complete the run with --resume")
+    # A run that was killed before it judged its last block has rows whose digests nobody has compared.
+    wrong = checks.disagreements(rows)
+    rows = [row.failed(wrong[row.trial_key]) if row.trial_key in wrong else row for row in rows]
+    described = _machine(path)
+    known = details.read(path / details.FILE_NAME)
+    present = list(dict.fromkeys(row.backend for row in rows))
+    baselines = tuple(name for name in _order(present) if not name.startswith(OURS))
+    labels = _labels(rows)
+    points = tuple(
+        _point(label, [row for row in rows if row.point == point], baselines, described, known)
+        for point, label in labels.items()
+    )
+    return Summary(path, described, baselines, points, _verdicts(points), tuple(_run_doubts(described)), len(rows))
+
+
+def _machine(path: Path) -> dict[str, Any]:
+    try:
+        described = json.loads((path / machine.FILE_NAME).read_bytes())
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise UsageError(f"{path / machine.FILE_NAME}: broken ({error}); restore it") from None
+    return described if isinstance(described, dict) else {}
+
+
+def _run_doubts(described: Mapping[str, Any]) -> list[str]:
+    sessions = described.get("sessions", [])
+    commits = {session.get("commit") for session in sessions}
+    found = []
+    if len(commits) > 1:
+        found.append(f"the rows come from {len(commits)} commits of the code")
+    if any(session.get("dirty") for session in sessions):
+        found.append("the code had uncommitted changes")
+    cores = described.get("cores_allowed", 0)
+    load = max((session.get("load_average", [0.0])[0] for session in sessions), default=0.0)
+    if cores and load > cores:
+        found.append(f"the machine was loaded when the run began ({load:.1f} on {cores} cores)")
+    return found
+
+
+def _order(names: Sequence[str]) -> list[str]:
+    catalogued = [name for name in BACKENDS if name in names]
+    return catalogued + [name for name in names if name not in BACKENDS]
+
+
+def _labels(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
+    """A name for each point, unique within its workload, from what its parameters vary."""
+    scenarios = {row.point: row.scenario for row in rows}
+    values = {point: json.loads(point[1]) for point in scenarios}
+    labels = {}
+    for point, scenario in scenarios.items():
+        peers = [other for other in scenarios if other[0] == point[0]]
+        names = [
+            name
+            for name in values[point]
+            if name in _SIZES or _says_more(name, [(scenarios[peer], values[peer].get(name)) for peer in peers])
+        ]
+        parts = [f"{name}={values[point][name]}" for name in names]
+        labels[point] = ", ".join([scenario, *parts])
+    return labels
+
+
+def _says_more(name: str, told: Sequence[tuple[str, Any]]) -> bool:
+    """Whether a parameter, given with each point's scenario, varies where the scenario doesn't."""
+    return name not in _NOT_A_SETTING and len(set(told)) > len({scenario for scenario, _ in told})
+
+
+def _point(
+    label: str,
+    rows: Sequence[Row],
+    baselines: Sequence[str],
+    described: Mapping[str, Any],
+    known: Mapping[TrialKey, Detail],
+) -> PointSummary:
+    units = {row.metric: row.unit for row in rows}
+    metric = next(name for name in MAIN_METRICS if name in units)
+    by_backend: dict[str, list[Row]] = {}
+    for row in rows:
+        by_backend.setdefault(row.backend, []).append(row)
+    trials = {backend: _by_trial(own, metric) for backend, own in by_backend.items()}
+    cells = []
+    for backend in _order(list(by_backend)):
+        own = by_backend[backend]
+        speedups = {
+            baseline: speedup
+            for baseline in baselines
+            if baseline != backend
+            and (speedup := _speedup(metric, trials[backend], trials.get(baseline, {}))) is not None
+        }
+        values = list(trials[backend].values())
+        cells.append(
+            Cell(
+                backend=backend,
+                main=stats.median(values) if values else None,
+                side={
+                    name: stats.median(list(side.values())) for name in SIDE_METRICS if (side := _by_trial(own, name))
+                },
+                speedups=speedups,
+                doubts=tuple(checks.doubts(values, _circumstances(own, described, known)) if values else ()),
+                failures=tuple(
+                    dict.fromkeys(
+                        f"trial {row.trial}: {row.status}" for row in own if not row.ok and row.metric == metric
+                    )
+                ),
+            )
+        )
+    return PointSummary(rows[0].workload, label, metric, units, tuple(cells))
+
+
+def _by_trial(rows: Sequence[Row], metric: str) -> dict[int, float]:
+    return {row.trial: row.value for row in rows if row.metric == metric and row.value is not None}
+
+
+def _speedup(metric: str, own: Mapping[int, float], other: Mapping[int, float]) -> Estimate | None:
+    paired = sorted(own.keys() & other.keys())
+    above, below = [own[trial] for trial in paired], [other[trial] for trial in paired]
+    if metric not in _HIGHER_IS_BETTER:
+        above, below = below, above
+    # An overhead is a difference, and may come out as nothing: then there is no ratio.
+    if not paired or min(above) <= 0 or min(below) <= 0:
+        return None
+    return stats.ratio(above, below)
+
+
+def _circumstances(
+    rows: Sequence[Row], described: Mapping[str, Any], known: Mapping[TrialKey, Detail]
+) -> checks.Circumstances:
+    found = [known[key] for key in {row.trial_key for row in rows if row.ok} if key in known]
+    measured = [detail.measured_ns for detail in found if detail.measured_ns is not None]
+    rounds = [row.value for row in rows if row.metric == "round_time" and row.value is not None]
+    return checks.Circumstances(
+        cores=described.get("cpu", {}).get("cores"),
+        outside_cores=max((detail.outside_cores for detail in found), default=None),
+        measured_ns=min(measured, default=None),
+        round_ns=stats.median(rounds).value if rounds else None,
+        tick_ns=described.get("clock", {}).get("tick_ns"),
+    )
+
+
+def _verdicts(points: Sequence[PointSummary]) -> tuple[Verdict, ...]:
+    return tuple(
+        Verdict(point.workload, point.label, cell.backend, baseline, speedup, cell.doubts)
+        for point in points
+        for cell in point.cells
+        if cell.backend.startswith(OURS)
+        for baseline, speedup in cell.speedups.items()
+    )

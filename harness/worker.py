@@ -1,0 +1,127 @@
+"""The process that measures: `python -m harness.worker` runs one trial of one backend, once, and reports.
+
+Owns the order of things within a trial: verify (where asked to), collect garbage, then the timed run of the
+same code with the same seed, warm-up rounds first. Prints nothing between rounds and writes its result once,
+at the end.
+"""
+
+import gc
+import importlib
+import json
+import os
+import resource
+import sys
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from harness import metrics, processes
+from harness.record import one_line, write_atomically
+from workloads import catalogue
+from workloads.probe import Probe
+
+CpuTimes = dict[int, int]
+
+
+@dataclass(frozen=True)
+class Gauges:
+    """How a probe takes stock: CPU time in ns by process id, of this process and of all below it, and memory."""
+
+    own_cpu: Callable[[], CpuTimes]
+    others_cpu: Callable[[], CpuTimes]
+    held_bytes: Callable[[], int]
+
+
+class AccountingProbe(Probe):
+    """A probe that also takes stock of the process tree, before the first round and after the last.
+
+    Between the two, a round costs what it costs with a plain probe. A process that ends in between is not
+    counted.
+    """
+
+    def __init__(self, task: Any, gauges: Gauges, clock: Callable[[], int] = time.perf_counter_ns) -> None:
+        super().__init__(task.rounds, task.warmup_rounds, verify=False, clock=clock)
+        self._gauges = gauges
+        self._now = clock
+        self._cpu_before: CpuTimes = {}
+        self._stock: tuple[int, int] | None = None
+
+    def ready(self) -> None:
+        """Take stock, which is no part of the start-up time, and begin."""
+        began = self._now()
+        # Looking at the others costs this process time of its own, which its own gauge, read last, leaves out.
+        self._cpu_before = {**self._gauges.others_cpu(), **self._gauges.own_cpu()}
+        self.charge_startup(began - self._now())
+        super().ready()
+
+    def state(self, *values: object) -> None:
+        """Take stock after the last round, before the backend ends its processes."""
+        self.stock()
+        super().state(*values)
+
+    def stock(self) -> tuple[int, int]:
+        """CPU time in ns since `ready`, and memory held, as of the first time this is asked for."""
+        if self._stock is None:
+            after = {**self._gauges.own_cpu(), **self._gauges.others_cpu()}
+            cpu_ns = sum(used - self._cpu_before.get(pid, 0) for pid, used in after.items())
+            self._stock = cpu_ns, self._gauges.held_bytes()
+        return self._stock
+
+
+def main() -> int:
+    """Run the trial that standard input orders, and put the result where it says."""
+    processes.die_with(os.getppid())
+    order = json.loads(sys.stdin.readline())
+    try:
+        result = run_trial(order["workload"], order["backend"], order["parameters"], order["verify_rounds"])
+    except Exception as error:  # noqa: BLE001 - whatever a backend raises becomes the row's status
+        traceback.print_exc()
+        result = {"error": one_line(f"{type(error).__name__}: {error}")}
+    write_atomically(Path(order["result_path"]), json.dumps(result).encode())
+    return 1 if "error" in result else 0
+
+
+def run_trial(workload: str, backend: str, parameters: Mapping[str, Any], verify_rounds: int) -> dict[str, Any]:
+    """Verify over so many rounds (0: don't), then measure; everything that the harness records of a trial."""
+    digest = ""
+    if verify_rounds:
+        short = {**parameters, "rounds": verify_rounds, "warmup_rounds": 0}
+        digest = catalogue.execute(workload, backend, short, verify=True).digest
+        gc.collect()
+    task = catalogue.make_task(workload, parameters)
+    chosen = catalogue.BACKENDS[backend]
+    run = importlib.import_module(f"{catalogue.WORKLOADS[workload].module}.{chosen.module}").run
+    probe = AccountingProbe(task, _gauges())
+    run(task, probe, **chosen.options)
+    outcome = probe.outcome()
+    cpu_ns, held_bytes = probe.stock()
+    return {
+        "verify_digest": digest,
+        "state_digest": outcome.state_digest,
+        "metrics": [asdict(metric) for metric in metrics.measured(task, outcome, cpu_ns)],
+        "peak_bytes": max(held_bytes, _own_peak_bytes()),
+        "measured_ns": outcome.elapsed_ns,
+        "round_ns": metrics.round_quantiles(outcome),
+        "gil_enabled": getattr(sys, "_is_gil_enabled", lambda: True)(),
+    }
+
+
+def _gauges() -> Gauges:
+    own = os.getpid()
+    return Gauges(
+        own_cpu=lambda: processes.cpu_ns([own]),
+        others_cpu=lambda: processes.cpu_ns(processes.descendants()),
+        held_bytes=lambda: processes.resident_bytes([own, *processes.descendants()]),
+    )
+
+
+def _own_peak_bytes() -> int:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+if __name__ == "__main__":
+    sys.exit(main())
