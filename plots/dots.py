@@ -76,9 +76,7 @@ def _tick_count(values: Sequence[float], tick: Callable[[float], str], columns: 
 def _lanes(axes: Axes, backends: Sequence[str], systems: Sequence[str], first: bool) -> None:
     lanes = len(backends) + len(systems)
     axes.set_ylim(lanes - 0.5, -0.5)
-    axes.set_yticks(
-        range(lanes), [*(style.look(name).label for name in backends), *systems] if first else [""] * lanes
-    )
+    axes.set_yticks(range(lanes), [*(style.look(name).label for name in backends), *systems] if first else [""] * lanes)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", visible=False)
     axes.spines["left"].set_visible(False)
@@ -105,9 +103,7 @@ def _dots(
         _dot(axes, lane, interval, style.published_look(series.system), "white", text)
 
 
-def _dot(
-    axes: Axes, lane: int, interval: Estimate, look: style.Look, fill: str, text: Callable[[float], str]
-) -> None:
+def _dot(axes: Axes, lane: int, interval: Estimate, look: style.Look, fill: str, text: Callable[[float], str]) -> None:
     left, right = whiskers([interval])
     axes.errorbar(
         [interval.value],

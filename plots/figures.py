@@ -77,9 +77,7 @@ def draw(results_dir: Path, output_dir: Path, tell: Callable[[str], None] = lamb
             else:
                 files += style.save(figure, output_dir, name)
     except OSError as error:
-        raise FigureError(
-            f"{output_dir}: {error.strerror}; expected a directory to write figures into"
-        ) from None
+        raise FigureError(f"{output_dir}: {error.strerror}; expected a directory to write figures into") from None
     if not files:
         raise FigureError(f"{results_dir}: no figure can be drawn; first reason: {skipped[0]}")
     for line in skipped:

@@ -18,9 +18,7 @@ def fraction(measurements: pd.DataFrame, cores: int) -> Figure:
     selections = sampling.selections(measurements, ["env"])
     panels = [one for name, selection in selections.items() for one in _panels(selection, name, cores)]
     if not panels:
-        raise FigureError(
-            f"no sampling rows of {_BASE}, which the limit is computed from, and of another backend"
-        )
+        raise FigureError(f"no sampling rows of {_BASE}, which the limit is computed from, and of another backend")
     number = "1 core" if cores == 1 else f"{cores} cores"
     return dots.draw(
         panels,

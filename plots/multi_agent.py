@@ -38,7 +38,7 @@ def by_agents(measurements: pd.DataFrame) -> Figure:
 def by_steps(measurements: pd.DataFrame) -> Figure:
     """Seconds elapsed by steps taken, a panel per number of agents. Raises FigureError.
 
-    Rows hold no time stamps of single rounds, so a measured curve is the straight line of its throughput.
+    Rows hold no time stamps of single rounds, so a measured curve is that of its mean pace.
     """
     selection = rows.select(measurements, "multi_agent", "throughput", ["agents"])
     cells = selection.cells("agents", "backend")
@@ -49,10 +49,7 @@ def by_steps(measurements: pd.DataFrame) -> Figure:
                 for (count, backend), rate in cells.items()
                 if count == agents
             },
-            [
-                (one, one.numeric())
-                for one in published.series("multi_agent_episodes", f"TrafficJunction{agents}")
-            ],
+            [(one, one.numeric()) for one in published.series("multi_agent_episodes", f"TrafficJunction{agents}")],
             f"{agents} agents",
         )
         for agents in selection.distinct("agents")
@@ -64,7 +61,7 @@ def by_steps(measurements: pd.DataFrame) -> Figure:
         "Traffic Junction: time elapsed by steps",
         notes.fixed(selection),
         [
-            "Measured lines are straight because they are computed from the throughput.",
+            "Measured lines are computed from the throughput: the pace is taken as constant.",
             *notes.below(selection, published=condition),
         ],
         height * 3.2,

@@ -8,9 +8,7 @@ from plots.errors import FigureError
 from plots.intervals import Estimate
 
 _NS_PER_S = 1e9
-_METHOD = (
-    "The inverse of the throughput: a whole round's time divided by the reactions or method calls in it."
-)
+_METHOD = "The inverse of the throughput: a whole round's time divided by the reactions or method calls in it."
 
 
 def by_shape(measurements: pd.DataFrame) -> Figure:
@@ -21,11 +19,7 @@ def by_shape(measurements: pd.DataFrame) -> Figure:
     panels = [
         dots.Panel(
             f"{shape.replace('_', ' ')}, {actors:,}",
-            {
-                backend: _cost(rate)
-                for (one, size, backend), rate in cells.items()
-                if (one, size) == (shape, actors)
-            },
+            {backend: _cost(rate) for (one, size, backend), rate in cells.items() if (one, size) == (shape, actors)},
         )
         for shape, actors in largest.items()
     ]
@@ -47,9 +41,7 @@ def by_fan_out(measurements: pd.DataFrame) -> Figure:
     """Time per reaction of the shape fan_out by number of clients. Raises FigureError."""
     selection = rows.select(measurements, "overhead", "throughput", ["actors"], where={"shape": "fan_out"})
     if len(selection.distinct("actors")) < 2:
-        raise FigureError(
-            "rows of overhead hold one size of fan_out; expected several, as from --set actors=2,4,8"
-        )
+        raise FigureError("rows of overhead hold one size of fan_out; expected several, as from --set actors=2,4,8")
     return lines.single(
         "Cost of one reaction, by fan-out",
         notes.fixed(selection),

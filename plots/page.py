@@ -40,9 +40,7 @@ def page(
     figure.text(left, 1 - _MARGIN / height, title, fontsize=12, fontweight="bold", va="top")
     below_title = 1 - (_MARGIN + _TITLE) / height
     figure.text(left, below_title, "\n".join(subtitle_lines), fontsize=9, color=style.FAINT, va="top")
-    figure.text(
-        left, _MARGIN / 2 / height, "\n".join(note_lines), fontsize=8.5, color=style.FAINT, va="bottom"
-    )
+    figure.text(left, _MARGIN / 2 / height, "\n".join(note_lines), fontsize=8.5, color=style.FAINT, va="bottom")
     axes = figure.subplots(rows, columns, squeeze=False)
     return figure, [axes[row, column] for row in range(rows) for column in range(columns)]
 
@@ -90,9 +88,9 @@ def named_ticks(axes: Axes, values: Sequence[float], text: Callable[[float], str
     pad = (high / low) ** 0.06 if high > low else 1.5
     marks = sorted(set(values))
     room = (high / low) ** _LABEL_WIDTH
-    named = [marks[0]]
-    for mark in marks[1:]:
-        if mark >= named[-1] * room:
+    named = [low, high]
+    for mark in marks:
+        if all(max(mark, other) >= room * min(mark, other) for other in named):
             named.append(mark)
     axes.set(xscale="log", xlim=(low / pad, high * pad))
     axes.xaxis.set_major_locator(FixedLocator(marks))

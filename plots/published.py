@@ -37,9 +37,7 @@ def series(figure: str, scenario: str | None = None) -> list[Series]:
     if scenario is not None:
         table = table[table["scenario"] == scenario]
     return [
-        Series(
-            str(system), _NAMES[str(system)], {row["x"]: _estimate(row) for row in group.to_dict("records")}
-        )
+        Series(str(system), _NAMES[str(system)], {row["x"]: _estimate(row) for row in group.to_dict("records")})
         for system, group in table.groupby("system", sort=False)
     ]
 

@@ -61,9 +61,7 @@ def _selections(measurements: pd.DataFrame) -> dict[str, rows.Selection]:
         if _BASE in selection.distinct("backend") and len(selection.distinct("backend")) > 1:
             found[workload] = selection
     if not found:
-        raise FigureError(
-            f"no workload has successful rows of round_time for {_BASE} and for another backend"
-        )
+        raise FigureError(f"no workload has successful rows of round_time for {_BASE} and for another backend")
     return found
 
 
@@ -91,11 +89,10 @@ def _bar(axes: Axes, position: int, lane: _Lane, color: str) -> None:
     share = min(100.0, 100 * lane.share.value)
     axes.barh(position, share, height=0.62, color=color)
     if share < 100:
-        axes.barh(
-            position, 100 - share, left=share, height=0.62, facecolor="white", edgecolor=color, hatch="////"
-        )
-        whiskers = lines.whiskers([lane.share.scaled(100)])
-        axes.errorbar([share], [position], xerr=whiskers, color=style.INK, capsize=3, linewidth=1.2)
+        axes.barh(position, 100 - share, left=share, height=0.62, facecolor="white", edgecolor=color, hatch="////")
+        if lane.share.count > 1:
+            whiskers = lines.whiskers([lane.share.scaled(100)])
+            axes.errorbar([share], [position], xerr=whiskers, color=style.INK, capsize=3, linewidth=1.2)
     clearly_faster = lane.share.low > 1 and lane.share.value >= 1.05
     faster = f" ({lane.share.value:.1f}×)" if clearly_faster else ""
     axes.text(102, position, quantity.duration(lane.round_ns) + faster, va="center", fontsize=8.5)

@@ -110,9 +110,7 @@ def select(
         raise FigureError(f"no successful rows of {workload} with {wanted}")
     for name in varied:
         if not all(name in setting for _, setting in records):
-            raise FigureError(
-                f"rows of {workload} don't say their {name}; expected a column or parameter of that name"
-            )
+            raise FigureError(f"rows of {workload} don't say their {name}; expected a column or parameter of that name")
     points = [
         {
             "backend": record["backend"],
@@ -129,7 +127,7 @@ def select(
 
 
 def _setting(record: Mapping[Any, Any]) -> dict[str, Any]:
-    """All parameters of a row: those of the JSON column, completed by the columns of their own."""
+    """All parameters of a row: what the JSON column says, or without it the columns of their own."""
     text = record.get("parameters") or "{}"
     try:
         setting = json.loads(text)
@@ -137,16 +135,11 @@ def _setting(record: Mapping[Any, Any]) -> dict[str, Any]:
         setting = None
     if not isinstance(setting, dict):
         raise FigureError(f"column 'parameters' holds {text!r}; expected a JSON object")
-    for name in _PARAMETER_COLUMNS:
-        if name not in setting and record.get(name):
-            setting[name] = int(_number(name, record[name]))
-    return setting
+    return setting or {name: int(_number(name, record[name])) for name in _PARAMETER_COLUMNS if record.get(name)}
 
 
 def _fixed(setting: Mapping[str, Any], varied: Sequence[str]) -> str:
-    kept = {
-        name: value for name, value in setting.items() if name not in _NOT_A_SETTING and name not in varied
-    }
+    kept = {name: value for name, value in setting.items() if name not in _NOT_A_SETTING and name not in varied}
     return json.dumps(kept, sort_keys=True)
 
 

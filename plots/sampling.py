@@ -57,6 +57,4 @@ def _draw(measurements: pd.DataFrame, workload: str) -> Figure:
 
 def _published(workload: str, scenario: str) -> list[dots.Reference]:
     name = scenario.partition("-")[0]  # the paper leaves an environment's version out
-    return [
-        (series, value) for series in published.series(workload, name) for value in series.points.values()
-    ]
+    return [(series, value) for series in published.series(workload, name) for value in series.points.values()]

@@ -73,6 +73,7 @@ def _make_rows(trials: int = 5, backends: tuple[str, ...] = tuple(BACKENDS)) -> 
             for trial in range(trials):
                 for metric, (value, unit) in metrics.items():
                     known = {name: str(parameters[name]) for name in parameters if name in COLUMNS}
+                    known.setdefault("actors", str(parameters.get("agents", "")))
                     rows.append(
                         dict.fromkeys(COLUMNS, "")
                         | known

@@ -9,9 +9,7 @@ from matplotlib.text import Text
 from plots import figures, hardware_limit, published, rows, style
 from plots.errors import FigureError
 
-DRAW = figures.FIGURES | {
-    "hardware_limit": lambda measurements: hardware_limit.fraction(measurements, cores=2)
-}
+DRAW = figures.FIGURES | {"hardware_limit": lambda measurements: hardware_limit.fraction(measurements, cores=2)}
 BACKENDS = (
     "serial",
     "reactor-inline",
@@ -189,9 +187,7 @@ def test_draw_says_what_cannot_be_drawn_and_draws_the_rest(tmp_path, full_rows):
 
 
 def test_draw_without_anything_to_draw_says_why(tmp_path, full_rows):
-    with pytest.raises(
-        FigureError, match="no figure can be drawn; first reason: broadcast_gather_actors: not drawn"
-    ):
+    with pytest.raises(FigureError, match="no figure can be drawn; first reason: broadcast_gather_actors: not drawn"):
         figures.draw(save(tmp_path, full_rows.head(0)), tmp_path / "figures")
 
 
@@ -211,9 +207,7 @@ def test_overhead_that_noise_makes_zero_or_negative_is_drawn(full_rows, value):
 def test_speed_up_needs_a_sweep_of_the_step_count(full_rows):
     single = full_rows[full_rows["steps_per_message"] != "10"]
     single = single[single["steps_per_message"] != "100"]
-    with pytest.raises(
-        FigureError, match="expected two or more values, as from --set steps_per_message=1,10,100"
-    ):
+    with pytest.raises(FigureError, match="expected two or more values, as from --set steps_per_message=1,10,100"):
         draw("granularity", single)
 
 

@@ -21,9 +21,7 @@ def test_compact_keeps_three_digits(value, text):
     assert quantity.compact(value) == text
 
 
-@pytest.mark.parametrize(
-    ("value", "text"), [(0, "0"), (0.5, "0.5"), (250, "250"), (1500, "1.5k"), (1e6, "1M")]
-)
+@pytest.mark.parametrize(("value", "text"), [(0, "0"), (0.5, "0.5"), (250, "250"), (1500, "1.5k"), (1e6, "1M")])
 def test_tick_is_short(value, text):
     assert quantity.tick(value) == text
 
