@@ -175,8 +175,7 @@ def _run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
     if parsed.dry_run:
         _print_plan(chosen)
         return 0
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _terminate)
+    _end_on_signals()
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     with _open(parsed, arguments, chosen) as opened:
         if parsed.output is None:
@@ -193,6 +192,13 @@ def _run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
             console.print(f"interrupted with {left} trials left; to complete them: {command}")
             raise
         return _conclude(opened, parsed.json, console)
+
+
+def _end_on_signals() -> None:
+    """Have Ctrl-C and requests to end stop the run in an orderly way, even where a shell had them ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _terminate)
 
 
 def _terminate(number: int, _: object) -> NoReturn:

@@ -120,7 +120,11 @@ def _run_trial(
     }
     results.logs.mkdir(exist_ok=True)
     log = results.logs / _log_name(trial)
-    verdict = _supervise(order, log, time_limit_s)
+    try:
+        verdict = _supervise(order, log, time_limit_s)
+    except BaseException:
+        log.unlink(missing_ok=True)  # the trial will run again
+        raise
     result = verdict.get("result") or {}
     failure = _failure(verdict, result, time_limit_s)
     if failure:

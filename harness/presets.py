@@ -7,10 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from workloads.overhead.task import SHAPES
+
 Values = Mapping[str, tuple[Any, ...]]
 
 MIB = 2**20
+KB = 10**3
 MB = 10**6
+_FEW_WARM_UP: Values = {"warmup_rounds": (5,)}
 
 
 @dataclass(frozen=True)
@@ -36,54 +40,85 @@ class Preset:
 
 _SMOKE = Preset(
     name="smoke",
-    summary="does everything work? one short trial of each workload, about a minute",
+    summary="does everything work? one short trial of each workload on three backends, about a minute",
     trials=1,
     time_limit_s=60,
     backends=("serial", "reactor-inline", "ray-paper"),
     sweeps=(
         Sweep(
             "broadcast_gather",
-            {"actors": (2,), "object_bytes": (MIB,), "rounds": (5,), "warmup_rounds": (1,)},
+            {"actors": (2,), "object_bytes": (MIB,), "work_seconds": (0.0,), "rounds": (20,), **_FEW_WARM_UP},
         ),
-        Sweep("gym_sampling", {"env": ("CartPole-v1",), "actors": (2,), "rounds": (100,)}),
-        Sweep("atari_sampling", {"env": ("Pong",), "actors": (2,), "rounds": (50,)}),
+        Sweep("gym_sampling", {"env": ("CartPole-v1",), "actors": (2,), "rounds": (200,), **_FEW_WARM_UP}),
+        Sweep("atari_sampling", {"env": ("Pong",), "actors": (2,), "rounds": (50,), **_FEW_WARM_UP}),
         Sweep("q_learning", {"actors": (2,), "rounds": (5,), "warmup_rounds": (1,)}),
-        Sweep("multi_agent", {"agents": (4,), "rounds": (100,)}),
-        Sweep("overhead", {"rounds": (100,)}),
+        Sweep("multi_agent", {"agents": (2,), "rounds": (100,), **_FEW_WARM_UP}),
+        Sweep(
+            "overhead",
+            {"shape": ("fan_out",), "actors": (2,), "messages_per_round": (10,), "rounds": (20,), **_FEW_WARM_UP},
+        ),
     ),
 )
 
+# Few actors: on two cores each costs Ray a second to start, and there are as many starts as trials.
 _QUICK = Preset(
     name="quick",
-    summary="a first answer with intervals: every workload, few points, five trials",
+    summary="a first answer with intervals: every workload, few points, five trials; minutes",
     trials=5,
     time_limit_s=180,
     sweeps=(
-        Sweep("broadcast_gather", {"actors": (2, 4), "object_bytes": (10 * MIB,), "rounds": (20,)}),
-        Sweep("gym_sampling", {"env": ("CartPole-v1",), "actors": (4,), "rounds": (500,)}),
-        Sweep("atari_sampling", {"env": ("Pong",), "actors": (4,), "rounds": (100,)}),
-        Sweep("q_learning", {"actors": (4,), "minibatch": (250,), "rounds": (10,)}),
-        Sweep("multi_agent", {"agents": (4,), "rounds": (500,)}),
-        Sweep("overhead", {"rounds": (500,)}),
+        Sweep(
+            "broadcast_gather",
+            {"actors": (2, 4), "object_bytes": (10 * MIB,), "work_seconds": (0.0,), "rounds": (20,)},
+        ),
+        Sweep(
+            "broadcast_gather",
+            {"actors": (4,), "object_bytes": (100_000, MIB), "work_seconds": (0.0,), "rounds": (50,)},
+        ),
+        Sweep(
+            "gym_sampling",
+            {"env": ("CartPole-v1", "Blackjack-v1", "Pendulum-v1"), "actors": (4,), "rounds": (1_000,)},
+        ),
+        Sweep("atari_sampling", {"env": ("Pong", "SpaceInvaders"), "actors": (4,), "rounds": (200,)}),
+        Sweep("q_learning", {"actors": (4,), "minibatch": (250, 2_000), "rounds": (20,)}, trials=3),
+        Sweep("multi_agent", {"agents": (2, 4), "rounds": (1_000,)}, trials=3),
+        Sweep(
+            "overhead",
+            {"shape": ("ping_pong", "fan_out"), "actors": (0,), "messages_per_round": (20,), "rounds": (50,)},
+        ),
     ),
 )
 
 _PAPER = Preset(
     name="paper",
-    summary="the paper's parameters, each figure; hours",
+    summary="the paper's parameters, as every figure of it needs them; days on two cores, hours on sixteen",
     trials=5,
-    time_limit_s=4 * 3600,
+    time_limit_s=12 * 3600,
     sweeps=(
         Sweep(
             "broadcast_gather",
+            {"actors": (2, 4, 8, 16), "object_bytes": (10 * MIB,), "work_seconds": (0.5,), "rounds": (1_000,)},
+        ),
+        Sweep(
+            "broadcast_gather",
             {
-                "actors": (2, 4, 8, 16),
-                "object_bytes": (10 * MIB,),
+                "actors": (16,),
+                "object_bytes": (KB, 100 * KB, 10 * MB, 100 * MB, 300 * MB, 500 * MB),
                 "work_seconds": (0.5,),
                 "rounds": (1_000,),
             },
-            trials=1,
         ),
+        Sweep(
+            "gym_sampling",
+            {"env": ("CartPole-v1", "Blackjack-v1", "Pendulum-v1"), "actors": (15,), "rounds": (10_000,)},
+        ),
+        Sweep(
+            "atari_sampling",
+            {"env": ("MsPacman", "Pong", "SpaceInvaders"), "actors": (15,), "rounds": (10_000,)},
+        ),
+        Sweep("q_learning", {"actors": (16,), "minibatch": (250, 500, 1_000, 2_000), "rounds": (1_000,)}),
+        Sweep("multi_agent", {"agents": (4, 10), "rounds": (100_000,)}),
+        Sweep("overhead", {"shape": tuple(SHAPES)}),
     ),
 )
 

@@ -4,6 +4,12 @@ from collections.abc import Sequence
 
 _TIMES = ((60e9, "min"), (1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
 _SIZES = ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "bytes"))
+_UNITS = {"ns": _TIMES, "bytes": _SIZES}
+
+
+def has_prefixes(unit: str) -> bool:
+    """Whether a unit comes in larger and smaller versions."""
+    return unit in _UNITS
 
 
 def scale(values: Sequence[float], unit: str) -> tuple[float, str]:
@@ -12,7 +18,7 @@ def scale(values: Sequence[float], unit: str) -> tuple[float, str]:
     A unit of time may be per something ("ns/step"); a unit without prefixes is returned as it is.
     """
     name, slash, per = unit.partition("/")
-    steps = {"ns": _TIMES, "bytes": _SIZES}.get(name, ((1.0, name),))
+    steps = _UNITS.get(name, ((1.0, name),))
     largest = max((abs(value) for value in values), default=0.0)
     divisor, chosen = next((step for step in steps if largest >= step[0]), steps[-1])
     return divisor, f"{chosen}{slash}{per}"

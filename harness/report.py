@@ -108,13 +108,14 @@ def tables(summary: Summary) -> list[Grid]:
 
 def _table(workload: str, points: Sequence[PointSummary], baselines: Sequence[str]) -> Grid:
     metric = points[0].metric
+    units = points[0].units
     sides = [name for name in SIDE_METRICS if any(name in cell.side for point in points for cell in point.cells)]
     columns = (
         "point",
         "backend",
-        metric.replace("_", " "),
+        _heading(metric, units[metric]),
         *(f"x {baseline}" for baseline in baselines),
-        *(_SIDE_HEADINGS[name] for name in sides),
+        *(_heading(_SIDE_HEADINGS[name], units[name]) for name in sides),
         "doubts",
     )
     rows: list[tuple[str, ...]] = []
@@ -127,6 +128,15 @@ def _table(workload: str, points: Sequence[PointSummary], baselines: Sequence[st
             label = point.label if position == 0 else ""
             rows.append((label, cell.backend, *_cells(point, cell, baselines, sides)))
     return Grid(workload, columns, tuple(rows), frozenset(best))
+
+
+def _heading(name: str, unit: str) -> str:
+    """A column's heading, with as much of the unit as is the same in every cell."""
+    base, slash, per = unit.partition("/")
+    words = name.replace("_", " ")
+    if not quantity.has_prefixes(base):
+        return f"{words} ({unit})"
+    return f"{words} per {per}" if slash else words
 
 
 def _leader(point: PointSummary) -> Cell | None:
@@ -142,15 +152,21 @@ def _cells(point: PointSummary, cell: Cell, baselines: Sequence[str], sides: Seq
         yield _ratio(speedup) if speedup else ("1" if baseline == cell.backend and cell.main else "-")
     for name in sides:
         side = cell.side.get(name)
-        yield quantity.show(side.value, point.units[name]) if side else "-"
+        yield quantity.show(side.value, _base(point.units[name])) if side else "-"
     yield ", ".join((*cell.doubts, *(f"{len(cell.failures)} failed" for _ in cell.failures[:1])))
 
 
 def _value(estimate: Estimate, unit: str) -> str:
-    divisor, name = quantity.scale([estimate.value], unit)
+    divisor, name = quantity.scale([estimate.value], _base(unit))
     value, low, high = (quantity.number(number / divisor) for number in (estimate.value, estimate.low, estimate.high))
     interval = f" [{low}, {high}]" if estimate.count > 1 else ""
-    return f"{value}{interval} {name}"
+    return f"{value}{interval} {name}" if name else f"{value}{interval}"
+
+
+def _base(unit: str) -> str:
+    """What of a unit stands in the cells: nothing, where the heading says it all."""
+    base = unit.partition("/")[0]
+    return base if quantity.has_prefixes(base) else ""
 
 
 def context(summary: Summary) -> list[str]:
