@@ -5,7 +5,7 @@ Made anew for each run; reactions are bound when they first run, so that a large
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 from reactorlib.cells import ActionHandle, Event, ModeHandle, Multiport, Reader, TracedWriter, Writer
@@ -34,6 +34,9 @@ class Binding:
         self._schedule = {"logical": schedule_logical, "physical": schedule_physical}
         self._switch = switch
         self._note = note
+        self.make_cell: Callable[[Cell, str], Reader] = _plain
+        self.shared_cells: Container[Cell] = ()  # cells whose buffers come from `allocate`
+        self.allocate: Callable[[int], Any] | None = None
         self._bodies: dict[int, tuple[Callable[..., None], tuple[Any, ...]]] = {}
         self.cells: dict[Cell, Reader] = {} if shared is None else shared.cells
         self.events: list[Event] = [] if shared is None else shared.events
@@ -48,7 +51,7 @@ class Binding:
         """The reader of a cell."""
         found = self.cells.get(number)
         if found is None:
-            found = self.cells[number] = Reader(self.program.cell_path(number))
+            found = self.cells[number] = self.make_cell(number, self.program.cell_path(number))
         return found
 
     def call(self, reaction: int) -> tuple[Callable[..., None], tuple[Any, ...]]:
@@ -73,12 +76,18 @@ class Binding:
             event = self.cells[argument.cells[0]]
             assert isinstance(event, Event)
             return ActionHandle(event, self._schedule[event.trigger.kind])
-        readers = [self.cell(number) for number in argument.cells]
-        ends: list[Any] = [self._writer(r) for r in readers] if argument.kind == "set" else list(readers)
+        ends = [self._writer(n) if argument.kind == "set" else self.cell(n) for n in argument.cells]
         return Multiport(ends) if argument.multi else ends[0]
 
-    def _writer(self, cell: Reader) -> Writer:
-        return Writer(cell) if self._note is None else TracedWriter(cell, self._note)
+    def _writer(self, number: Cell) -> Writer:
+        allocate = self.allocate if number in self.shared_cells else None
+        if self._note is None:
+            return Writer(self.cell(number), allocate)
+        return TracedWriter(self.cell(number), allocate, self._note)
+
+
+def _plain(_number: Cell, path: str) -> Reader:
+    return Reader(path)
 
 
 def _nothing(*arguments: object) -> None:

@@ -6,6 +6,7 @@ what it declared, without a check on the way.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -36,10 +37,11 @@ class Reader:
 class Writer:
     """The right to set one value."""
 
-    __slots__ = ("_cell",)
+    __slots__ = ("_allocate", "_cell")
 
-    def __init__(self, cell: Reader) -> None:
+    def __init__(self, cell: Reader, allocate: Callable[[int], Any] | None = None) -> None:
         self._cell = cell
+        self._allocate = allocate  # of bytes, in the memory that the readers see
 
     def set(self, value: Any) -> None:
         cell = self._cell
@@ -58,7 +60,11 @@ class Writer:
         """An uninitialised NumPy array of this shape and dtype, to fill and then set."""
         import numpy as np
 
-        return np.empty(shape, dtype)
+        if self._allocate is None:
+            return np.empty(shape, dtype)
+        kind = np.dtype(dtype)
+        count = math.prod(shape) if isinstance(shape, tuple) else shape
+        return np.frombuffer(self._allocate(max(1, count * kind.itemsize)), kind, count).reshape(shape)
 
     def __repr__(self) -> str:
         return repr(self._cell)
@@ -69,8 +75,10 @@ class TracedWriter(Writer):
 
     __slots__ = ("_note",)
 
-    def __init__(self, cell: Reader, note: Callable[[tuple[str, Any]], None]) -> None:
-        super().__init__(cell)
+    def __init__(
+        self, cell: Reader, allocate: Callable[[int], Any] | None, note: Callable[[tuple[str, Any]], None]
+    ) -> None:
+        super().__init__(cell, allocate)
         self._note = note
 
     def set(self, value: Any) -> None:

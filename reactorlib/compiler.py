@@ -68,7 +68,7 @@ class Source:
 
 
 RESERVED = frozenset(
-    (*keyword.kwlist, "schedule", "time", "soon", "later", "go", "collect", "now", "started", "due", "record")
+    (*keyword.kwlist, "schedule", "time", "soon", "later", "go", "collect", "finish", "now", "started", "due", "record")
     + (
         "clock",
         "deepcopy",
@@ -104,6 +104,8 @@ class Compiler:
         self._captures(out, plan, plan.captures if part is None else part.captures)
         if part is not None and hub:
             out.add("collect(soon)  # what the other workers scheduled")
+        if part is not None and part.last:
+            out.add("finish()  # " + self._shown(part.last))
         self._clear(out, plan.cleared if part is None else part.cleared)
         if plan.switches and hub:
             out.add("switch()")
@@ -129,8 +131,7 @@ class Compiler:
 
     def _cross(self, out: Source, item: Send | Wait) -> None:
         """A value, or only its order, goes from worker to worker."""
-        paths = [_tail(self.program.cell_path(cell)) for cell in item.cells]
-        shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+        shown = self._shown(item.cells)
         if isinstance(item, Send):
             name = out.name_of(Ref("send", item), f"send_to_worker_{item.to}")
         else:
@@ -144,6 +145,10 @@ class Compiler:
 
     def _cell(self, out: Source, cell: Cell) -> str:
         return out.name_of(Ref("cell", cell), _tail(self.program.cell_path(cell)))
+
+    def _shown(self, cells: Sequence[Cell]) -> str:
+        paths = [_tail(self.program.cell_path(cell)) for cell in cells]
+        return ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
 
     # What happens before the reactions
 

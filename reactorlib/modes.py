@@ -15,6 +15,9 @@ from reactorlib.events import Queue
 from reactorlib.program import Program
 from reactorlib.reactor import declarations_of, initial_value
 
+# The states of each mode that a reset entry restores: reactor, attribute, declaration.
+Resettable = dict[int, list[tuple[Any, str, State[Any]]]]
+
 
 class ModeState:
     """`active`: this mode and all around it are current. `entered`: it ever was. `fresh`: its timers never ran."""
@@ -39,7 +42,9 @@ class Modes:
         self._suspended: list[tuple[int, Event, Any]] = []
         self._members: dict[int, list[Event]] = {index: [] for index in range(len(program.modes))}
         self._event_at: dict[int, Event] = {}
-        self._resettable = _states_by_mode(program)
+        self._resettable = states_by_mode(program)
+        self.version = 0  # how often modes were switched
+        self.restarted: list[frozenset[int]] = []  # by each switch: the modes that were reset
 
     def bind(self, binding: Binding) -> None:
         """Take the events of this run, and activate what is active from the start."""
@@ -71,6 +76,7 @@ class Modes:
         if not self._requested:
             return
         requests, self._requested = self._requested, {}
+        self.version += 1
         restarted: set[int] = set()
         for siblings, (mode, history) in requests.items():
             self._current[siblings] = mode
@@ -86,7 +92,8 @@ class Modes:
         self._suspend()
         for mode in sorted(restarted):
             self.states[mode].fresh = True
-            self._reset_states(mode)
+            reset_states(self._resettable, mode)
+        self.restarted.append(frozenset(restarted))
         for mode, state in enumerate(self.states):
             if state.active:
                 if mode in restarted:
@@ -142,14 +149,16 @@ class Modes:
         if cell is not None:
             self.queue.at(self.queue.time, self._event_at[cell], None)
 
-    def _reset_states(self, mode: int) -> None:
-        for reactor, name, declared in self._resettable.get(mode, ()):
-            vars(reactor)[name] = initial_value(declared)
+
+def reset_states(states: Resettable, mode: int) -> None:
+    """Give every `State(reset=True)` of a mode its initial value."""
+    for reactor, name, declared in states.get(mode, ()):
+        vars(reactor)[name] = initial_value(declared)
 
 
-def _states_by_mode(program: Program) -> dict[int, list[tuple[Any, str, State[Any]]]]:
+def states_by_mode(program: Program) -> Resettable:
     """The `State(reset=True)` of each mode: declared in it, or in a reactor that lies in it."""
-    found: dict[int, list[tuple[Any, str, State[Any]]]] = {}
+    found: Resettable = {}
     if not program.modes:
         return found
     by_name = {(id(mode.instance), mode.name): index for index, mode in enumerate(program.modes)}

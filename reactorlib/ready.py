@@ -6,16 +6,14 @@ size of the program.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from copy import deepcopy
 from heapq import heappop, heappush
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
-from reactorlib.binding import Binding
 from reactorlib.cells import Event, Reader
 from reactorlib.events import Step
-from reactorlib.instance import Instance
 from reactorlib.plan import Node
 
 if TYPE_CHECKING:
@@ -25,19 +23,18 @@ if TYPE_CHECKING:
 class Ready:
     """Walks one tag at a time for one run; `running` is the reaction that runs, for error messages."""
 
-    def __init__(self, run: Run, only: Callable[[Node], bool] | None = None, binding: Binding | None = None) -> None:
+    def __init__(self, run: Run) -> None:
         self.run = run
         self.reach = run.reach
-        self.binding = binding or run.binding
-        self.only = only  # which nodes run here, where several workers share the program
+        self.binding = run.binding
         self.rank = run.program.order.rank
         self.node_at = [0] * len(self.rank)
         for node, rank in enumerate(self.rank):
             self.node_at[rank] = node
         self.running: Node | None = None
 
-    def schedule(self, events: Iterable[Event], time: int, soon: Step, skip: Instance | None = None) -> bool:
-        """Run the tag of these events, but for the reactions of `skip`; True when the run ends with it."""
+    def schedule(self, events: Iterable[Event], time: int, soon: Step) -> bool:
+        """Run the tag of these events; True when the run ends with it."""
         heap: list[int] = []
         queued: set[Node] = set()
         present: list[tuple[int, Reader]] = []
@@ -46,7 +43,7 @@ class Ready:
         def arrived(cell: int, reader: Reader) -> None:
             present.append((cell, reader))
             for node in self.reach.heard_by.get(cell, ()):
-                if node not in queued and (self.only is None or self.only(node)):
+                if node not in queued:
                     queued.add(node)
                     heappush(heap, self.rank[node])
 
@@ -59,7 +56,7 @@ class Ready:
         arrivals = {cell for cell, _ in present}
         while heap:
             node = self.node_at[heappop(heap)]
-            if not self._invoke(node, time, stops, skip):
+            if not self._invoke(node, time, stops):
                 continue
             for cell in self.reach.sets(node):
                 if cell not in arrivals:
@@ -73,8 +70,8 @@ class Ready:
         self.run.modes.apply()
         return stops
 
-    def _invoke(self, node: Node, time: int, stops: bool, skip: Instance | None) -> bool:
-        """Run one node; False if a mode or `skip` keeps it from running."""
+    def _invoke(self, node: Node, time: int, stops: bool) -> bool:
+        """Run one node; False if a mode keeps it from running."""
         reaction = self.reach.reaction(node)
         states = self.run.modes.states
         if reaction is None:
@@ -85,8 +82,6 @@ class Ready:
             target.value = deepcopy(source.value) if forward.copy else source.value
             target.is_present = True
             return True
-        if skip is reaction.instance:
-            return False
         if reaction.mode is not None:
             state = states[reaction.mode]
             hears = stops and self.reach.hears_shutdown(reaction)

@@ -175,10 +175,15 @@ class Run:
 
     def run(self) -> None:
         """Run to the end. Raises ReactionError; on KeyboardInterrupt and SystemExit shutdown reactions run first."""
+        self.started = self.clock.now()
+        try:
+            self.executor.start()
+        except BaseException:
+            self.executor.kill()
+            self.clock.close()
+            raise
         current.run = self
         try:
-            self.started = self.clock.now()
-            self.executor.start()
             self._start()
             self._loop()
             self.executor.finish()

@@ -196,7 +196,7 @@ class Splitter:
             draft = drafts[worker]
             last: tuple[Cell, ...] = ()
             if draft.items and isinstance(draft.items[-1], Send) and draft.items[-1].to == 0:
-                last = draft.items[-1].cells
+                last = draft.items[-1].cells if self.copies else ()
                 draft.items.pop()
                 merged[worker] = sum(isinstance(item, Send) and item.to == 0 for item in draft.items)
             else:

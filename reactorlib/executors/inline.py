@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from reactorlib.cells import Event
 from reactorlib.compiler import Compiler
+from reactorlib.executors.ending import shut_down
 from reactorlib.executors.objects import Schedule, Schedules
 from reactorlib.plan import Node
 from reactorlib.ready import Ready
@@ -84,22 +85,10 @@ class Inline:
         failed = self.schedules.failed(error.__traceback__)
         if failed is None:
             failed = self.ready.running
-        clear_all(self.run)
-        shut_down(self.run, self.ready, error, failed)
+        run = self.run
+        skip = failed if isinstance(error, Exception) else None
+        shut_down(run.program, run.binding, run.modes.states, lambda node: True, error, skip)
         return error, failed
 
-
-def clear_all(run: Run) -> None:
-    """After a tag that was broken off nothing may look present."""
-    for cell in run.binding.cells.values():
-        cell.is_present = False
-    run.context.due = None
-
-
-def shut_down(run: Run, ready: Ready, error: BaseException, failed: Node | None) -> None:
-    """Run the shutdown reactions of one side, but for those of the reactor that failed."""
-    skip = None if failed is None or not isinstance(error, Exception) else run.program.reactions[failed].instance
-    try:
-        ready.schedule([run.shutdown], run.queue.time, {}, skip)
-    except Exception as second:  # noqa: BLE001  # noted on the first error, which is raised
-        error.add_note(f"a shutdown reaction raised too: {type(second).__name__}: {second}")
+    def kill(self) -> None:
+        """Nothing to stop."""

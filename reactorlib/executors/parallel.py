@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reactorlib.binding import Binding
-from reactorlib.cells import Event, Reader
+from reactorlib.cells import Event
 from reactorlib.clock import Clock
 from reactorlib.compiler import Compiler, Ref
 from reactorlib.context import Context
@@ -23,7 +23,7 @@ from reactorlib.executors.objects import Schedule, Schedules
 from reactorlib.modes import ModeState
 from reactorlib.partition import Partition
 from reactorlib.plan import Node, Reach
-from reactorlib.program import Cell, Program
+from reactorlib.program import Program
 from reactorlib.split import Part, Split, Splitter
 from reactorlib.trace import Recorder
 
@@ -48,6 +48,11 @@ class Failure:
 
     error: BaseException
     node: Node | None
+
+    @property
+    def skipped(self) -> Node | None:
+        """The reaction whose reactor is not shut down; Ctrl-C and the like leave no reactor out."""
+        return self.node if isinstance(self.error, Exception) else None
 
 
 class Moment:
@@ -252,6 +257,10 @@ class Parallel:
         """Run the shutdown reactions on all workers and stop them."""
         raise NotImplementedError
 
+    def kill(self) -> None:
+        """Stop the workers of a run that never began."""
+        raise NotImplementedError
+
 
 def load_part(
     program: Program,
@@ -260,13 +269,9 @@ def load_part(
     split: Split,
     part: Part,
     cross: Callable[[Ref], Any],
+    finish: Callable[[], None],
 ) -> Schedule:
-    """The schedule of one worker's part of a split."""
+    """The schedule of one worker's part of a split; `finish` packs what travels with the end of the part."""
     side = schedules.side
     compiler = Compiler(program, reach, traced=side.recorder is not None)
-    return schedules.load(compiler.write(split.plan, part), {}, cross)
-
-
-def readers_of(binding: Binding, cells: Iterable[Cell]) -> tuple[Reader, ...]:
-    """The readers of cells, in order."""
-    return tuple(binding.cell(cell) for cell in cells)
+    return schedules.load(compiler.write(split.plan, part), {"finish": finish}, cross)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from reactorlib.compiler import Ref
 from reactorlib.context import current
 from reactorlib.errors import WorkerError
-from reactorlib.executors.inline import clear_all, shut_down
+from reactorlib.executors.ending import shut_down
 from reactorlib.executors.objects import Schedule, Schedules
 from reactorlib.executors.parallel import (
     LONGEST_END_S,
@@ -30,7 +30,6 @@ from reactorlib.executors.parallel import (
     load_part,
 )
 from reactorlib.partition import Partition, available_cpus
-from reactorlib.ready import Ready
 from reactorlib.split import Send, Split, Wait
 
 if TYPE_CHECKING:
@@ -195,11 +194,15 @@ class Threads(Parallel):
             self.over = True
 
     def end(self, failure: Failure) -> None:
-        clear_all(self.run)
-        shut_down(self.run, Ready(self.run, self._nodes(0)), failure.error, failure.node)
+        run = self.run
+        shut_down(run.program, run.binding, run.modes.states, self._mine(0), failure.error, failure.skipped)
         self._stop(failure)
 
-    def _nodes(self, worker: int) -> Callable[[int], bool]:
+    def kill(self) -> None:
+        """Let threads that never began leave."""
+        self.over = True
+
+    def _mine(self, worker: int) -> Callable[[int], bool]:
         of_node = self.partition.of_node
         return lambda node: of_node[node] == worker
 
@@ -236,7 +239,7 @@ class _WorkerThread(threading.Thread):
     def prepare(self, number: int, split: Split) -> None:
         """Load this worker's part, in the thread of worker 0: cells are only ever made there."""
         owner, part = self.owner, split.parts[self.worker]
-        schedule = load_part(owner.run.program, owner.run.reach, self.schedules, split, part, self._crossing)
+        schedule = load_part(owner.run.program, owner.run.reach, self.schedules, split, part, self._crossing, _nothing)
         heirs = [item.to for item in part.items if isinstance(item, Send) and item.to]
         self.parts[number] = schedule, heirs
 
@@ -284,6 +287,10 @@ class _WorkerThread(threading.Thread):
 
     def _end(self, failure: Failure | None) -> None:
         if failure is not None:
-            run = self.owner.run
-            ready = Ready(run, self.owner._nodes(self.worker), self.side.binding)
-            shut_down(run, ready, failure.error, failure.node)
+            owner, run = self.owner, self.owner.run
+            mine = owner._mine(self.worker)
+            shut_down(run.program, self.side.binding, run.modes.states, mine, failure.error, failure.skipped)
+
+
+def _nothing() -> None:
+    """Cells are shared: nothing travels."""
