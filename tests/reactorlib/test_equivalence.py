@@ -1,0 +1,47 @@
+"""Random programs: the runtime's full trace equals that of the naive interpreter.
+
+REACTORLIB_RANDOM_PROGRAMS says how many seeds (default 1500); a failure prints its seed and the smallest program found.
+`python -m tests.reactorlib.reference --seed N --show` prints the program of a seed and its trace.
+"""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from tests.reactorlib.reference.campaign import check_all
+from tests.reactorlib.reference.comparison import difference, explain
+from tests.reactorlib.reference.generator import programs
+from tests.reactorlib.reference.specification import ProgramSpec
+
+PROGRAMS = int(os.environ.get("REACTORLIB_RANDOM_PROGRAMS", "1500"))
+CHUNKS = 15
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_programs_of_these_seeds_agree_with_the_interpreter(chunk: int) -> None:
+    size = -(-PROGRAMS // CHUNKS)
+    seeds = range(chunk * size, min((chunk + 1) * size, PROGRAMS))
+    failures = check_all(seeds)
+    assert not failures, "\n\n".join(failure.text for failure in failures[:2])
+
+
+@settings(
+    max_examples=150,
+    deadline=None,
+    database=None,
+    print_blob=True,
+    phases=[Phase.explicit, Phase.generate, Phase.shrink],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example],
+)
+@given(programs())
+def test_random_programs_agree_with_the_interpreter(program: ProgramSpec) -> None:
+    found = difference(program)
+    assert found is None, explain(program, found)
+
+
+@pytest.mark.parametrize("chunk", range(3))
+def test_fallback_agrees_with_the_interpreter(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REACTORLIB_FORCE_FALLBACK", "1")
+    failures = check_all(range(100_000 + chunk * 50, 100_000 + (chunk + 1) * 50))
+    assert not failures, "\n\n".join(failure.text for failure in failures[:2])
