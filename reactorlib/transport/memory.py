@@ -1,0 +1,109 @@
+"""The one shared memory object of a run: anonymous, sparse, mapped once. It funds pages, it never hands out blocks."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+from pathlib import Path
+
+from reactorlib.errors import WorkerError
+
+PAGE = mmap.PAGESIZE
+
+
+class Memory:
+    """`size` bytes shared by every process that inherits or attaches it; a page exists once it is funded or touched.
+
+    It has no name, so that nothing can be left behind: the last process that maps it frees it. The mapping
+    lives as long as any view of it, also beyond the end of the run.
+    """
+
+    def __init__(self, size: int, fd: int | None = None) -> None:
+        self.size = -(-size // PAGE) * PAGE
+        if fd is None:
+            fd = _create()
+            os.ftruncate(fd, self.size)
+        self.fd = fd
+        try:
+            self.map = mmap.mmap(fd, self.size)
+        except (OSError, ValueError) as error:
+            os.close(fd)
+            raise WorkerError(f"cannot map {format_bytes(self.size)} of shared memory: {error}") from error
+        self.view = memoryview(self.map)
+
+    @classmethod
+    def attach(cls, fd: int, size: int) -> Memory:
+        """Map the memory behind a descriptor that this process inherited or received; `Memory` owns it from now on."""
+        return cls(size, fd)
+
+    def fund(self, offset: int, nbytes: int) -> None:
+        """Make the pages of a range exist, so that touching them cannot fail. WorkerError if the machine has none."""
+        if not hasattr(os, "posix_fallocate"):
+            return  # pages then appear on touch
+        try:
+            os.posix_fallocate(self.fd, offset, nbytes)
+        except OSError as error:
+            raise WorkerError(
+                f"shared memory is full: the machine refused another {format_bytes(nbytes)} ({error.strerror})"
+            ) from error
+
+    def defund(self, offset: int, nbytes: int) -> bool:
+        """Give the pages of a page-aligned range back to the machine; False where the system cannot."""
+        if not hasattr(mmap, "MADV_REMOVE"):
+            return False
+        try:
+            self.map.madvise(mmap.MADV_REMOVE, offset, nbytes)
+        except OSError:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Close the descriptor; the mapping goes with its last view."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+    def __del__(self) -> None:
+        if getattr(self, "fd", -1) >= 0:
+            self.close()
+
+
+def _create() -> int:
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("reactorlib", os.MFD_CLOEXEC)
+    fd, name = tempfile.mkstemp(prefix="reactorlib-")  # mode 0600
+    Path(name).unlink()
+    return fd
+
+
+def default_capacity() -> int:
+    """How many bytes of shared memory a run may fund: REACTORLIB_SHARED_BYTES, or 60 % of what there is to use."""
+    asked = os.environ.get("REACTORLIB_SHARED_BYTES")
+    if asked is not None:
+        try:
+            capacity = int(asked)
+        except ValueError:
+            capacity = 0
+        if capacity <= 0:
+            raise WorkerError(f"REACTORLIB_SHARED_BYTES must be a positive number of bytes, got {asked!r}")
+        return capacity
+    limits = [os.sysconf("SC_PHYS_PAGES") * PAGE]
+    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            limits.append(int(Path(path).read_text()))
+        except (OSError, ValueError):  # no such cgroup, or "max"
+            continue
+    return min(limits) * 6 // 10
+
+
+def format_bytes(nbytes: int) -> str:
+    """A size for people.
+
+    >>> format_bytes(100), format_bytes(10 << 20), format_bytes(1536 << 20)
+    ('100 bytes', '10 MiB', '1.5 GiB')
+    """
+    for shift, unit in ((40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if nbytes >= 1 << shift:
+            return f"{nbytes / (1 << shift):.4g} {unit}"
+    return f"{nbytes} bytes"

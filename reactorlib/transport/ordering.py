@@ -1,0 +1,23 @@
+"""Which order of memory operations this machine promises, and the fence where it promises too little."""
+
+from __future__ import annotations
+
+import platform
+import threading
+
+_lock = threading.Lock()
+_lock.acquire()
+
+
+def fence() -> None:
+    """Nothing before this call is seen by another processor after what follows it.
+
+    A lock released and taken again: a locked instruction on x86, a release and an acquire elsewhere.
+    """
+    _lock.release()
+    _lock.acquire()
+
+
+def keeps_store_order() -> bool:
+    """Whether stores become visible in program order and loads are not reordered: x86 (total store order)."""
+    return platform.machine().lower() in {"x86_64", "amd64", "i386", "i686"}

@@ -1,0 +1,150 @@
+"""How a worker waits for another: it looks for a short time, then sleeps in the kernel until it is rung.
+
+A sleeper is rung only if it says that it sleeps, so that a message to a worker that is awake costs no system
+call. Saying "I sleep" and looking once more race with writing and looking for sleepers; the sleeper has a fence
+between the two, and what can still slip through is bounded: the first sleeps are short, none is longer than
+50 ms, and after each the worker looks again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+from collections.abc import Callable
+from time import perf_counter_ns
+
+from reactorlib.transport.ordering import fence
+
+SPIN_NS = 100_000
+FIRST_SLEEP_MS = 2
+LONGEST_SLEEP_MS = 50
+AWAKE = 0
+ANYONE = 0xFFFF
+
+
+class Bell:
+    """Something to sleep on: an eventfd, or a pipe where there is none. One process listens, any may ring.
+
+    A `counting` bell keeps every ring for one `take`; any other forgets how often it was rung.
+    """
+
+    def __init__(self, counting: bool = False, fds: tuple[int, int] | None = None) -> None:
+        if fds is None:
+            fds = _eventfd(counting) if hasattr(os, "eventfd") else _pipe()
+        self.counting = counting
+        self.fds = fds
+        self._is_eventfd = fds[0] == fds[1]
+        self._chunk = 8 if self._is_eventfd else 1 if counting else 4096
+        self._poll: select.poll | None = None
+
+    def ring(self) -> None:
+        """Wake the listener, or let it not fall asleep next time. Never blocks."""
+        with contextlib.suppress(BlockingIOError):  # so many rings are pending that one more says nothing new
+            if self._is_eventfd:
+                os.eventfd_write(self.fds[1], 1)
+            else:
+                os.write(self.fds[1], b"\1")
+
+    def take(self) -> bool:
+        """Use up one ring (all, if not counting); False if there is none."""
+        try:
+            return bool(os.read(self.fds[0], self._chunk))
+        except BlockingIOError:
+            return False
+
+    def sleep(self, milliseconds: int) -> bool:
+        """Sleep until rung, at most so long; whether there is a ring to take."""
+        if self._poll is None:
+            self._poll = select.poll()
+            self._poll.register(self.fds[0], select.POLLIN)
+        return bool(self._poll.poll(milliseconds))
+
+    def close(self) -> None:
+        """Close the descriptors of this process."""
+        for fd in {*self.fds}:
+            os.close(fd)
+
+
+def _eventfd(counting: bool) -> tuple[int, int]:
+    fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC | (os.EFD_SEMAPHORE if counting else 0))
+    return fd, fd
+
+
+def _pipe() -> tuple[int, int]:
+    fds = os.pipe()
+    for fd in fds:
+        os.set_blocking(fd, False)
+    return fds
+
+
+class Waiter:
+    """The waits of one worker. `state[at]` is AWAKE, ANYONE, or 1 + the number of the worker waited for."""
+
+    def __init__(
+        self,
+        bell: Bell,
+        state: memoryview,
+        at: int,
+        check: Callable[[], None],
+        meanwhile: Callable[[], None] = lambda: None,
+        spin_ns: int = SPIN_NS,
+    ) -> None:
+        self.bell = bell
+        self.check = check
+        self.meanwhile = meanwhile
+        self.spin_ns = spin_ns
+        self._state = state
+        self._at = at
+
+    def wait(
+        self,
+        arrived: Callable[[], bool],
+        whom: int = ANYONE,
+        limit_ns: int | None = None,
+        bell: Bell | None = None,
+    ) -> bool:
+        """Wait until `arrived()`; False if `limit_ns` went by before. `check` may raise and so end the wait.
+
+        With a `bell` that is rung whenever something arrives there is no need to say who sleeps.
+        """
+        now = perf_counter_ns()
+        end = None if limit_ns is None else now + limit_ns
+        if self._spin(arrived, now + self.spin_ns if end is None else min(now + self.spin_ns, end)):
+            return True
+        pause = FIRST_SLEEP_MS
+        while True:
+            if end is not None:
+                left = end - perf_counter_ns()
+                if left <= 0:
+                    return arrived()
+                pause = min(pause, max(left // 1_000_000, 1))
+            self._state[self._at] = whom
+            try:
+                fence()
+                if arrived():
+                    return True
+                if bell is not None:
+                    bell.sleep(pause)
+                elif self.bell.sleep(pause):
+                    self.bell.take()
+            finally:
+                self._state[self._at] = AWAKE
+            if arrived():
+                return True
+            self.check()
+            self.meanwhile()
+            pause = min(2 * pause, LONGEST_SLEEP_MS)
+
+    def _spin(self, arrived: Callable[[], bool], until: int) -> bool:
+        looks = 0
+        while True:
+            for _ in range(32):
+                if arrived():
+                    return True
+            now = perf_counter_ns()
+            if now >= until:
+                return False
+            looks += 1
+            if looks % 8 == 0:
+                os.sched_yield()
