@@ -162,6 +162,29 @@ def test_parent_reaction_writes_every_member_of_a_bank(execute: Execute) -> None
     assert (0, 0, "Writing.look") in reactions(result)
 
 
+class Alone(Reactor):
+    """A bank of one member is a bank all the same: programs do not change their shape with a parameter."""
+
+    seen = Output[tuple]()
+
+    def __init__(self, n: int = 1):
+        self.bank = Bank(Member, n, "b")
+
+    @reaction(startup, effects="bank.inp")
+    def write(self, inp):
+        for index, port in enumerate(inp):
+            port.set(str(index))
+
+    @reaction("bank.out", uses="bank.seen", effects=seen)
+    def look(self, out, heard, seen):
+        seen.set((len(out), out[0].value, [port.value for port in heard], heard.is_present))
+
+
+def test_ports_of_a_bank_of_one_are_indexed_and_iterated(execute: Execute) -> None:
+    assert values(execute(Alone), "Alone.seen") == [(1, "b00", ["0"], True)]
+    assert values(execute(Alone, n=2), "Alone.seen") == [(2, "b00", ["0", "1"], True)]
+
+
 class Reading(Reactor):
     seen = Output[tuple]()
 

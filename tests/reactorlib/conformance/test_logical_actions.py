@@ -1,5 +1,7 @@
 """Row "logical action"."""
 
+from itertools import pairwise
+
 import pytest
 
 from reactorlib import MSEC, LogicalAction, Output, Reactor, Timer, reaction, startup
@@ -224,6 +226,21 @@ def test_spacing_separates_schedules_of_one_reaction(execute: Execute) -> None:
     assert arrivals(execute, spaced("defer"), script) == [(4, 0, "a"), (14, 0, "b"), (24, 0, "c")]
     assert arrivals(execute, spaced("drop"), script) == [(4, 0, "a")]
     assert arrivals(execute, spaced("replace"), script) == [(4, 0, "c")]
+
+
+def test_update_keeps_the_spacing_from_the_event_before_the_pending_one(execute: Execute) -> None:
+    script = [(0, 0, "a"), (1, 9, "b"), (2, 0, "c")]  # c would stand 2 ms after a
+    assert arrivals(execute, spaced("update", spacing=5), script) == [(0, 1, "a"), (5, 0, "c")]
+    script = [(0, 5, "a"), (0, 20, "b"), (1, 5, "c")]  # c would stand 1 ms after a, which is pending as well
+    assert arrivals(execute, spaced("update", spacing=3), script) == [(5, 0, "a"), (8, 0, "c")]
+
+
+@pytest.mark.parametrize("policy", ["defer", "drop", "replace", "update"])
+def test_no_two_events_are_closer_than_the_spacing(execute: Execute, policy: str) -> None:
+    script = [(at, extra, f"{at}+{extra}") for at in range(30) for extra in (3, 0)]
+    times = [at for at, *_ in arrivals(execute, spaced(policy, spacing=2), script)]
+    assert len(times) > 5
+    assert min(after - before for before, after in pairwise(times)) >= 2
 
 
 def test_values_of_one_action_do_not_overtake(execute: Execute) -> None:

@@ -189,6 +189,33 @@ def test_reset_drops_pending_actions(execute: Execute) -> None:
     assert local(result, "happens", "happens_soon") == []
 
 
+class Spaced(Modal):
+    """An action with minimum spacing, scheduled in its mode at every tick."""
+
+    with Modal.one:
+        act = LogicalAction[int](min_delay=2 * MSEC, min_spacing=25 * MSEC, policy="replace")
+
+        @reaction("go", effects=act)
+        def plan(self, go, act):
+            act.schedule(value=self.now)
+
+        @reaction(act)
+        def happens(self, act): ...
+
+
+def test_reset_forgets_the_minimum_spacing(execute: Execute) -> None:
+    result = execute(Spaced, script={}, timeout=50 * MSEC)
+    assert local(result, "happens") == [(12, 0, "happens"), (37, 0, "happens")]
+    result = execute(Spaced, script={1: "reset one"}, timeout=40 * MSEC)  # drops what was deferred to 37 ms
+    assert local(result, "happens") == [(12, 0, "happens"), (32, 0, "happens")]
+
+
+def test_history_suspends_the_minimum_spacing(execute: Execute) -> None:
+    script = {0: "history two", 2: "history one"}  # 12 ms becomes 32 ms
+    result = execute(Spaced, script=script, timeout=60 * MSEC)
+    assert local(result, "happens") == [(32, 0, "happens"), (57, 0, "happens")]
+
+
 class Outside(Modal):
     """An action outside the modes goes on in logical time; whoever is active then reacts to it."""
 

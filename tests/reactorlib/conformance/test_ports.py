@@ -179,6 +179,37 @@ class Looking(Reactor):
         seen.set(repr(inp.value))
 
 
+class Several(Reactor):
+    """Each reaction is a reader of its own."""
+
+    inp = Input[list](mutable=True)
+    first = Output[list]()
+    second = Output[list]()
+
+    @reaction(inp, effects=first)
+    def change(self, inp, first):
+        inp.value.append("first")
+        inp.value.append(inp.value[1])
+        first.set(repr(inp.value))
+
+    @reaction(inp, effects=second)
+    def change_again(self, inp, second):
+        inp.value.append("second")
+        second.set(repr(inp.value))
+
+
+class SharedInside(Reactor):
+    def __init__(self):
+        self.lists, self.several = Lists(), Several()
+        connect(self.lists.out, self.several.inp)
+
+
+def test_each_reaction_that_reads_a_mutable_input_has_its_own_copy(execute: Execute) -> None:
+    result = execute(SharedInside, timeout=0)
+    assert values(result, "SharedInside.several.first") == ["[1, [2], 'first', [2]]"]
+    assert values(result, "SharedInside.several.second") == ["[1, [2], 'second']"]
+
+
 class Shared(Reactor):
     def __init__(self):
         self.before, self.changing, self.other, self.after = Looking(), Changing(), Changing(), Looking()

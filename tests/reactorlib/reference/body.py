@@ -20,7 +20,7 @@ def perform(reactor: Any, name: str, rule: Rule, reads: Elements, effects: Eleme
     if hasattr(reactor, "memory"):
         reactor.memory = remember(rule, count, memory, samples)
     for operation in decide(rule, count, memory, samples, [kind for kind, _ in targets]):
-        target = targets[operation.effect][1] if targets else None
+        target: Any = targets[operation.effect][1] if targets else None
         match operation.kind:
             case "set":
                 target.set(operation.value)

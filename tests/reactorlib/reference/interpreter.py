@@ -216,7 +216,7 @@ class Machine:
     def _perform(
         self, reaction: Reaction, operation: Operation, targets: list[tuple[str, Any]], rule: Rule
     ) -> list[Write]:
-        target = targets[operation.effect][1] if targets else None
+        target: Any = targets[operation.effect][1] if targets else None
         if operation.kind == "set":
             self._arrive(target, operation.value)
             return [(target.path, operation.value)]
@@ -244,8 +244,8 @@ class Machine:
             if policy == "update" and pending:  # the new event stands where the pending one stood
                 self.events.remove(pending[0])
                 action.tags.pop()
-            if action.last is not None and tag[0] < action.last[0] + spacing_ns:
-                tag = (action.last[0] + spacing_ns, 0)
+            if action.tags and tag[0] < action.tags[-1][0] + spacing_ns:
+                tag = (action.tags[-1][0] + spacing_ns, 0)
         action.tags.append(self._put(action, tag, value))
 
     def _after(self, delay_ns: int) -> Tag:
@@ -269,8 +269,10 @@ class Machine:
             for channels in instance.ports.values():
                 for channel in channels:
                     channel.present = False
-            for element in (*instance.timers.values(), *instance.actions.values()):
-                element.present = False
+            for timer in instance.timers.values():
+                timer.present = False
+            for action in instance.actions.values():
+                action.present = False
         self.starting, self.resetting = [], []
         if any(instance.wish for instance in self.instances):
             self._switch()

@@ -56,14 +56,19 @@ def _smaller_classes(program: ProgramSpec, spec: ClassSpec) -> Iterator[ClassSpe
         elements = getattr(spec, part)
         for index in range(len(elements)):
             if not (part == "modes" and index == 0 and len(elements) > 1):  # the first one is the initial one
-                yield replace(spec, **{part: elements[:index] + elements[index + 1 :]})
+                yield _with(spec, part, elements[:index] + elements[index + 1 :])
     for part in ("reactions", "children", "actions", "timers", "states", "connections"):
         elements = getattr(spec, part)
         for index, element in enumerate(elements):
             for simpler in _simpler_elements(element):
-                yield replace(spec, **{part: (*elements[:index], simpler, *elements[index + 1 :])})
+                yield _with(spec, part, (*elements[:index], simpler, *elements[index + 1 :]))
     if spec.base is not None:
         yield replace(spec, base=None)
+
+
+def _with(spec: ClassSpec, part: str, elements: tuple[Any, ...]) -> ClassSpec:
+    changed: dict[str, Any] = {part: elements}
+    return replace(spec, **changed)
 
 
 def _simpler_elements(element: Any) -> Iterator[Any]:
@@ -109,7 +114,7 @@ def _repaired(program: ProgramSpec, spec: ClassSpec) -> ClassSpec:
     *bases, _ = program.lineage(spec)
     parameters = {name for part in (*bases, spec) for name, _ in part.parameters}
     spec = _without_modes(_without_parameters(spec, parameters))
-    names = {each.name for part in (*bases, spec) for each in (*part.ports, *part.timers, *part.actions)}
+    names = {name for part in (*bases, spec) for name in part.element_names}
     children = []
     for child in spec.children:
         reactor = program.named(child.reactor)
@@ -151,7 +156,7 @@ def _without_parameters(spec: ClassSpec, parameters: set[str]) -> ClassSpec:
 
 def _without_modes(spec: ClassSpec) -> ClassSpec:
     parts = ("timers", "actions", "states", "reactions", "children", "connections")
-    kept = {
+    kept: dict[str, Any] = {
         part: tuple(each for each in getattr(spec, part) if each.mode is None or each.mode in spec.modes)
         for part in parts
     }

@@ -72,9 +72,7 @@ class _ClassText:
         self.children = {child.name: child for part in self.lineage for child in part.children}
         self.timers = {timer.name for part in self.lineage for timer in part.timers}
         self.actions = {action.name for part in self.lineage for action in part.actions}
-        self.inherited = {
-            element.name for part in self.lineage[:-1] for element in (*part.ports, *part.timers, *part.actions)
-        }
+        self.inherited = {name for part in self.lineage[:-1] for name in part.element_names}
 
     def lines(self) -> list[str]:
         spec = self.spec

@@ -112,6 +112,12 @@ class ClassSpec:
     children: tuple[ChildSpec, ...] = ()
     connections: tuple[ConnectionSpec, ...] = ()
 
+    @property
+    def element_names(self) -> list[str]:
+        """What a reaction may name, other than ports of contained reactors."""
+        named: tuple[PortSpec | TimerSpec | ActionSpec, ...] = (*self.ports, *self.timers, *self.actions)
+        return [element.name for element in named]
+
 
 @dataclass(frozen=True)
 class ProgramSpec:
