@@ -100,7 +100,7 @@ def connect(source: Any, target: Any, after: int | None = None, physical: bool =
     container = building.stack[-1]
     fault = None if after is None else time_fault(after, "after")
     if fault is not None:
-        container.faults.append(f"{where}: connect({_name(source)}, {_name(target)}): {fault}")
+        container.faults.append(f"{{path}}: connect({_name(source)}, {_name(target)}) at {where}: {fault}")
         after = None
     container.connections.append(
         Connection(

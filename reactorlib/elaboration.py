@@ -50,7 +50,7 @@ def examine(cls: type[Reactor], /, **parameters: Any) -> tuple[Program, list[str
         building.stack = outer
     instances = tuple(named_tree(root))
     resolution = Resolution(instances)
-    faults = [fault.format(path=i.path) for i in instances for fault in i.faults]
+    faults = [fault.replace("{path}", i.path) for i in instances for fault in i.faults]
     faults += resolution.faults
     order = order_of(resolution, faults) or Order((), (), ())
     program = Program(

@@ -19,7 +19,7 @@ Step = dict[Event, Any]
 class Queue:
     """Pending events. `time` (ns since the start of the run) and `microstep` are the current tag."""
 
-    __slots__ = ("_last", "_steps", "_times", "ahead", "microstep", "soon", "time")
+    __slots__ = ("_steps", "_tags", "_times", "ahead", "microstep", "soon", "time")
 
     def __init__(self) -> None:
         self.time = 0
@@ -28,8 +28,8 @@ class Queue:
         self.ahead: list[Step] = []  # due at (time, microstep + 2) and after
         self._times: list[int] = []
         self._steps: dict[int, list[Step]] = {}  # of each time in _times
-        # For actions with min_spacing: the tag last scheduled, and the last one before it that was handled.
-        self._last: dict[Event, tuple[tuple[int, int] | None, tuple[int, int] | None]] = {}
+        # For actions with min_spacing: the tags of the pending events, and of the last one handled.
+        self._tags: dict[Event, list[tuple[int, int]]] = {}
 
     def next_time(self) -> int | None:
         """The time of the next event: the current one while microsteps are pending; None when there is none."""
@@ -96,24 +96,25 @@ class Queue:
     def _schedule_spaced(self, event: Event, time: int, value: Any) -> None:
         """Minimum spacing counts from the event scheduled last; the policy settles what comes too early.
 
-        `update` takes the pending event back, so that its spacing counts from the one handled last.
+        `update` takes the pending event back, so that its spacing counts from the one before.
         """
         trigger = event.trigger
-        last, handled = self._last.get(event, (None, None))
-        if last is not None and last <= (self.time, self.microstep):
-            handled = last
-        if last is not None and time < last[0] + trigger.min_spacing:
+        now = self.time, self.microstep
+        tags = self._tags.setdefault(event, [])
+        while len(tags) > 1 and tags[1] <= now:
+            del tags[0]  # only the last one handled still matters
+        if tags and time < tags[-1][0] + trigger.min_spacing:
+            pending = tags[-1] > now
             if trigger.policy == "drop":
                 return
-            if last is not handled and trigger.policy == "replace":
-                self._step_at(*last)[event] = value
+            if pending and trigger.policy == "replace":
+                self._step_at(*tags[-1])[event] = value
                 return
-            if last is not handled and trigger.policy == "update":
-                self._take_back(event, last)
-                time = time if handled is None else max(time, handled[0] + trigger.min_spacing)
-            else:
-                time = last[0] + trigger.min_spacing
-        self._last[event] = self._place(time, 0, event, value), handled
+            if pending and trigger.policy == "update":
+                self._take_back(event, tags.pop())
+            if tags:
+                time = max(time, tags[-1][0] + trigger.min_spacing)
+        tags.append(self._place(time, 0, event, value))
 
     def _step_at(self, time: int, microstep: int) -> Step:
         if time == self.time:
@@ -137,6 +138,22 @@ class Queue:
                 taken += [(time - self.time, microstep, event, step.pop(event)) for event in pending]
             self._tidy(time)
         return taken
+
+    def resume(self, event: Event, delay: int, value: Any) -> None:
+        """Put back an event that was extracted, `delay` ns from now."""
+        tag = self._place(self.time + delay, 0, event, value)
+        if event in self._tags:
+            self._tags[event].append(tag)
+
+    def pause_spacing(self, event: Event) -> int | None:
+        """Forget the tags of an event whose local time stands still; gives how long ago the last one was handled."""
+        now = self.time, self.microstep
+        handled = [tag for tag in self._tags.pop(event, ()) if tag <= now]
+        return self.time - handled[-1][0] if handled else None
+
+    def resume_spacing(self, event: Event, ago: int | None) -> None:
+        """Its local time goes on: `ago` ns of it have passed since the last event was handled."""
+        self._tags[event] = [] if ago is None else [(self.time - ago, 0)]
 
     def _tidy(self, time: int) -> None:
         """No empty microstep may stand last: a time without events must not be visited."""

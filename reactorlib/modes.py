@@ -40,6 +40,7 @@ class Modes:
         self._current = {mode.siblings: index for index, mode in enumerate(program.modes) if mode.initial}
         self._requested: dict[tuple[int, ...], tuple[int, bool]] = {}
         self._suspended: list[tuple[int, Event, Any]] = []
+        self._spacing: dict[Event, int | None] = {}  # of events whose mode is not active: see Queue.pause_spacing
         self._members: dict[int, list[Event]] = {index: [] for index in range(len(program.modes))}
         self._event_at: dict[int, Event] = {}
         self._resettable = states_by_mode(program)
@@ -120,18 +121,31 @@ class Modes:
     def _forget(self, modes: set[int]) -> None:
         self.queue.extract(lambda event: event.mode in modes)
         self._suspended = [kept for kept in self._suspended if kept[1].mode not in modes]
+        for mode in modes:
+            for event in self._members[mode]:
+                self.queue.pause_spacing(event)
+                self._spacing.pop(event, None)
 
     def _suspend(self) -> None:
         taken = self.queue.extract(lambda event: not self.is_active(event.mode))
         self._suspended += [(delay, event, value) for delay, _, event, value in taken]
+        for event in self._spaced():
+            if not self.is_active(event.mode) and event not in self._spacing:
+                self._spacing[event] = self.queue.pause_spacing(event)
 
     def _resume(self) -> None:
+        for event in self._spaced():
+            if self.is_active(event.mode) and event in self._spacing:
+                self.queue.resume_spacing(event, self._spacing.pop(event))
         waiting, self._suspended = self._suspended, []
         for delay, event, value in waiting:
             if self.is_active(event.mode):
-                self.queue.at(self.queue.time + delay, event, value)
+                self.queue.resume(event, delay, value)
             else:
                 self._suspended.append((delay, event, value))
+
+    def _spaced(self) -> list[Event]:
+        return [event for members in self._members.values() for event in members if event.trigger.min_spacing]
 
     def _enter(self, mode: int) -> None:
         """Start what starts with a mode that is active: startup the first time, timers when they are fresh."""
@@ -153,7 +167,7 @@ class Modes:
 def reset_states(states: Resettable, mode: int) -> None:
     """Give every `State(reset=True)` of a mode its initial value."""
     for reactor, name, declared in states.get(mode, ()):
-        vars(reactor)[name] = initial_value(declared)
+        setattr(reactor, name, initial_value(declared))
 
 
 def states_by_mode(program: Program) -> Resettable:

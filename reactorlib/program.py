@@ -135,6 +135,11 @@ class Program:
             found = port.channel_path(cell - port.first)
         return found
 
+    def node_path(self, node: int) -> str:
+        """The path of a reaction, or of the port that a forward copies into."""
+        count = len(self.reactions)
+        return self.reactions[node].path if node < count else self.forwards[node - count].path
+
     def source(self, *triggers: str) -> str:
         """The Python source of the schedule for these simultaneous triggers, by path (default: startup).
 

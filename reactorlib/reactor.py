@@ -191,6 +191,10 @@ def _parameters(
     cls: type, declared: _Declarations, self: object, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> dict[str, Any]:
     if declared.plain:
+        if args or kwargs:
+            where = ".".join([record.name for record in building.stack] + [cls.__name__])
+            given = ", ".join([*map(repr, args), *kwargs])
+            raise ElaborationError([f"{where} has no constructor of its own and takes no parameters, got {given}"])
         return {}
     try:
         bound = declared.signature.bind(self, *args, **kwargs)

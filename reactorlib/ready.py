@@ -79,8 +79,10 @@ class Ready:
             if forward.mode is not None and not states[forward.mode].active:
                 return False
             source, target = self.binding.cell(forward.source), self.binding.cell(forward.target)
+            self.running = node
             target.value = deepcopy(source.value) if forward.copy else source.value
             target.is_present = True
+            self.running = None
             return True
         if reaction.mode is not None:
             state = states[reaction.mode]

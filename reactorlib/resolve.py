@@ -31,7 +31,7 @@ from reactorlib.instance import (
 )
 from reactorlib.program import Argument, Cell, Forward, ModeInstance, ReactionInstance, Trigger, TriggerKind
 from reactorlib.reactor import Bank, Reaction, Reactor, declarations_of, duration
-from reactorlib.validate import argument_fault, direction_fault, touch_fault
+from reactorlib.validate import argument_fault, direction_fault, mode_fault, touch_fault
 
 Target = list[tuple[Instance, Bound]]
 
@@ -50,7 +50,7 @@ class Resolution:
         self.connection_of: dict[Cell, Connection] = {}  # by target channel, for messages
         self._mode_index: dict[BoundMode, int] = {}
         self._trigger_of: dict[Bound | tuple[str, int | None], Trigger] = {}
-        self._copies: dict[tuple[BoundPort, int], Cell] = {}
+        self._copies: dict[tuple[BoundPort, int, str], Cell] = {}
         self._writers: dict[Cell, tuple[BoundPort, int, Instance]] = {}
         self.channels = self._number_channels(instances)
         self.cells = self.channels
@@ -152,8 +152,8 @@ class Resolution:
             others = incoming.setdefault(into, [])
             if any(not _exclusive(connection, other) for other in others):
                 self.faults.append(
-                    f"{target.channel_path(channel)} has two sources: connected at {others[0].where} "
-                    f"and at {connection.where}"
+                    f"{target.channel_path(channel)} has two sources: {_source_of(others[0], into)} "
+                    f"and {_source_of(connection, into)}"
                 )
                 continue
             others.append(connection)
@@ -181,7 +181,7 @@ class Resolution:
                 faulty = True
                 if (port, side) not in checked:
                     checked.add((port, side))
-                    self.faults.append(f"{connection.where}: {fault}")
+                    self.faults.append(f"{connection.where}: {fault}, in {source.path} -> {target.path}")
         return faulty
 
     def _delay(
@@ -276,28 +276,28 @@ class Resolution:
         for declaration in declared.reactions:
             self.reactions.append(_Resolver(self, instance, declaration).resolve())
 
-    def read_cells(self, port: BoundPort, reader: Instance) -> tuple[Cell, ...]:
-        """The cells that a reaction of `reader` reads for a port; a mutable input has copies of its own."""
+    def read_cells(self, port: BoundPort, reader: Instance, reaction: Reaction[Any]) -> tuple[Cell, ...]:
+        """The cells that a reaction of `reader` reads for a port; of a mutable input, copies that are its own."""
         cells = tuple(self.alias[port.first : port.first + port.width])
         declared = port.declaration
         if not (isinstance(declared, Input) and declared.mutable and port.owner is reader):
             return cells
         for channel, cell in enumerate(cells):
-            if (port, channel) not in self._copies:
+            if (port, channel, reaction.name) not in self._copies:
                 path = port.channel_path(channel)
-                copy = self._copies[port, channel] = self.new_cell(path)
+                copy = self._copies[port, channel, reaction.name] = self.new_cell(path)
                 self.forwards.append(Forward(cell, copy, True, None, path))
-        return tuple(self._copies[port, channel] for channel in range(port.width))
+        return tuple(self._copies[port, channel, reaction.name] for channel in range(port.width))
 
-    def write_cells(self, port: BoundPort, writer: Instance) -> tuple[Cell, ...]:
-        """The cells that a reaction of `writer` sets for a port; a second source is a fault."""
+    def write_cells(self, port: BoundPort, writer: str) -> tuple[Cell, ...]:
+        """The cells that the reaction `writer` sets for a port; a second source is a fault."""
         for channel in range(port.width):
             number = port.first + channel
             connection = self.connection_of.get(number)
             if connection is not None:
                 self.faults.append(
-                    f"{port.channel_path(channel)} has two sources: connected at {connection.where} "
-                    f"and set by a reaction of {writer.path}"
+                    f"{port.channel_path(channel)} has two sources: {_source_of(connection, number)} "
+                    f"and the reaction {writer}"
                 )
         return tuple(range(port.first, port.first + port.width))
 
@@ -360,7 +360,7 @@ class _Resolver:
             return None
         before = len(self.instance.faults)
         value = duration(self.instance, self.declaration.deadline, f"{self.declaration.name}: deadline")
-        self.resolution.faults += [f.format(path=self.instance.path) for f in self.instance.faults[before:]]
+        self.resolution.faults += [f.replace("{path}", self.instance.path) for f in self.instance.faults[before:]]
         del self.instance.faults[before:]
         return value
 
@@ -371,8 +371,9 @@ class _Resolver:
         elif isinstance(named, Signal):
             self._signal(role, named)
             return
-        for bound_list in self._lookup(role, named):
-            self._bind(role, bound_list, history)
+        found, several = self._lookup(role, named)
+        if found:
+            self._bind(role, found, several, history)
 
     def _signal(self, role: str, signal: Signal) -> None:
         if role != "trigger":
@@ -383,28 +384,29 @@ class _Resolver:
             return
         self.triggers[self.resolution._signal(signal, self.mode)] = None
 
-    def _lookup(self, role: str, named: Any) -> list[list[Bound]]:
-        """The bound elements that a name stands for: one, or that of each member of a contained bank."""
+    def _lookup(self, role: str, named: Any) -> tuple[list[Bound], bool]:
+        """The bound elements that a name stands for: one, or (True) that of each member of a contained bank."""
         if isinstance(named, Element):
             text = named.name
-            if self.instance.elements.get(text) is None:
+            declared_here = any(vars(cls).get(text) is named for cls in type(self.instance.reactor).__mro__)
+            if self.instance.elements.get(text) is None or not declared_here:
                 self.fault(f"{role} {text or named!r} is no element of {type(self.instance.reactor).__name__}")
-                return []
+                return [], False
         elif isinstance(named, str):
             text = named
         else:
             self.fault(f"{role} must be an element of the class or its name, got {named!r}")
-            return []
+            return [], False
         child, dot, port = text.partition(".")
         if not dot:
             bound = self.instance.elements.get(text)
             if bound is None:
                 self.fault(f"{role} {text!r} names no element of {self._class()}{_hint(text, self.instance.elements)}")
-                return []
-            return [[bound]]
+                return [], False
+            return [bound], False
         return self._lookup_contained(role, text, child, port)
 
-    def _lookup_contained(self, role: str, text: str, child: str, port: str) -> list[list[Bound]]:
+    def _lookup_contained(self, role: str, text: str, child: str, port: str) -> tuple[list[Bound], bool]:
         name, _, index = child.partition("[")
         held = vars(self.instance.reactor).get(name)
         if index and isinstance(held, Bank | list | tuple) and index.rstrip("]").isdigit():
@@ -412,7 +414,7 @@ class _Resolver:
         members = [held] if isinstance(held, Reactor) else list(held) if isinstance(held, Bank | list | tuple) else []
         if not members or not all(isinstance(member, Reactor) for member in members):
             self.fault(f"{role} {text!r}: {self._class()} contains no reactor {child!r}")
-            return []
+            return [], False
         found: list[Bound] = []
         for member in members:
             contained = instance_of(member)
@@ -420,16 +422,16 @@ class _Resolver:
             if bound is None:
                 hint = _hint(port, contained.elements)
                 self.fault(f"{role} {text!r} names no element of {type(member).__name__}{hint}")
-                return []
+                return [], False
             found.append(bound)
-        return [found]
+        return found, members[0] is not held
 
     def _class(self) -> str:
         return type(self.instance.reactor).__name__
 
-    def _bind(self, role: str, bound: list[Bound], history: bool) -> None:
+    def _bind(self, role: str, bound: list[Bound], several: bool, history: bool) -> None:
         first = bound[0]
-        fault = touch_fault(self.instance, role, first)
+        fault = touch_fault(self.instance, role, first) or mode_fault(self.declaration, role, first)
         if fault:
             self.fault(fault)
             return
@@ -437,7 +439,7 @@ class _Resolver:
             number = self.resolution._mode_index[first]
             self.arguments[first] = Argument("switch", first.path, mode=number, history=history)
         elif isinstance(first, BoundPort):
-            self._bind_ports(role, [b for b in bound if isinstance(b, BoundPort)])
+            self._bind_ports(role, [b for b in bound if isinstance(b, BoundPort)], several)
         else:
             self._bind_trigger(role, first)
 
@@ -450,20 +452,27 @@ class _Resolver:
         reads = role != "effect" or known is not None
         self.arguments[bound] = Argument(kind, bound.path, (trigger.cell,), reads=reads)
 
-    def _bind_ports(self, role: str, ports: list[BoundPort]) -> None:
-        multi = len(ports) > 1 or ports[0].multi
+    def _bind_ports(self, role: str, ports: list[BoundPort], several: bool) -> None:
+        multi = several or ports[0].multi
         key: object = ports[0] if len(ports) == 1 else tuple(ports)
         path = ports[0].path
         if role == "effect":
-            cells = [cell for port in ports for cell in self.resolution.write_cells(port, self.instance)]
+            cells = [cell for port in ports for cell in self.resolution.write_cells(port, self.path)]
             self.writes.update(dict.fromkeys(cells))
             self.arguments[key] = Argument("set", path, tuple(cells), multi)
             return
-        cells = [cell for port in ports for cell in self.resolution.read_cells(port, self.instance)]
+        cells = [cell for port in ports for cell in self.resolution.read_cells(port, self.instance, self.declaration)]
         self.reads.update(dict.fromkeys(cells))
         if role == "trigger":
             self.triggers.update(dict.fromkeys(cells))
         self.arguments[key] = Argument("read", path, tuple(cells), multi)
+
+
+def _source_of(connection: Connection, channel: Cell) -> str:
+    """The source that a connection gives a channel, for messages."""
+    position = next(i for i, (port, at) in enumerate(connection.targets) if port.first + at == channel)
+    source, at = connection.sources[position % len(connection.sources)]
+    return f"{source.channel_path(at)} (connected at {connection.where})"
 
 
 def describe(channels: list[Channel]) -> str:

@@ -214,11 +214,12 @@ class Run:
                 events = queue.pop()
                 soon = queue.soon
             if len(events) == 1:
-                event, event.value = events.popitem()
+                event, value = events.popitem()
+                event.value = value
                 schedule = event.schedule_alone or executor.alone(event)
             else:
-                for event, event.value in events.items():
-                    pass
+                for event, value in events.items():
+                    event.value = value
                 schedule = executor.together(events)
             if schedule(queue.time, soon):
                 return
@@ -264,8 +265,8 @@ class Run:
         error, failed = self.executor.abandon(error)
         if failed is None or not isinstance(error, Exception):
             raise error
-        reaction = self.program.reactions[failed]
-        raise ReactionError(reaction.instance.path, reaction.declaration.name, tag, error) from error
+        reactor, _, name = self.program.node_path(failed).rpartition(".")
+        raise ReactionError(reactor, name, tag, error) from error
 
     def result(self) -> RunResult:
         """What the run leaves."""

@@ -56,6 +56,14 @@ def touch_fault(instance: Instance, role: str, bound: Bound) -> str | None:
     return None
 
 
+def mode_fault(declaration: Reaction[Any], role: str, bound: Bound) -> str | None:
+    """Why a reaction declared in one mode may not name an element declared in another, or None."""
+    inside, other = declaration.mode, bound.declaration.mode
+    if inside is None or other is None or inside is other:
+        return None
+    return f"{role} {bound.path} exists in mode {other.name} only, the reaction in mode {inside.name}"
+
+
 def argument_fault(declaration: Reaction[Any], arguments: Sequence[Argument]) -> str | None:
     """Why the method cannot take its arguments, or None."""
     for method, what in ((declaration.body, "takes"), (declaration.handler, "has a handler that takes")):

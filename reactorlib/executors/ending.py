@@ -22,7 +22,7 @@ def shut_down(
 
     What a failing shutdown reaction raises becomes a note of `error`.
     """
-    skip = None if failed is None else program.reactions[failed].instance
+    skip = None if failed is None or failed >= len(program.reactions) else program.reactions[failed].instance
     for cell in binding.cells.values():  # after a tag that was broken off nothing may look present
         cell.is_present = False
     shutdown = next(trigger.cell for trigger in program.triggers if trigger.kind == "shutdown")

@@ -87,7 +87,7 @@ class Inline:
             failed = self.ready.running
         run = self.run
         skip = failed if isinstance(error, Exception) else None
-        shut_down(run.program, run.binding, run.modes.states, lambda node: True, error, skip)
+        shut_down(run.program, run.binding, run.modes.states, lambda _node: True, error, skip)
         return error, failed
 
     def kill(self) -> None:

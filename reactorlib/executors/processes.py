@@ -84,7 +84,7 @@ class RemoteReader(Reader):
         super().__init__(path)
 
     @property
-    def value(self) -> Any:  # type: ignore[override]
+    def value(self) -> Any:
         if self._late is not None:
             self._value = self._late.get(self._at)
             self._late = None
@@ -151,7 +151,7 @@ class Post:
                 at += 1
 
 
-def cell_maker(program: Program, reach: Reach, partition: Partition, worker: int) -> Callable[[Cell, str], Reader]:
+def cell_maker(reach: Reach, partition: Partition, worker: int) -> Callable[[Cell, str], Reader]:
     """Readers for one worker: remote ones for cells that are set on another."""
     remote = {cell for node, owner in enumerate(partition.of_node) if owner != worker for cell in reach.sets(node)}
     return lambda cell, path: RemoteReader(path) if cell in remote else Reader(path)
@@ -159,14 +159,14 @@ def cell_maker(program: Program, reach: Reach, partition: Partition, worker: int
 
 def crossing_cells(splitter: Splitter) -> frozenset[Cell]:
     """Cells whose values other workers read, now or after a delay: their buffers belong in shared memory."""
-    program, partition, readers = splitter.reach.program, splitter.partition, splitter.readers
-    writer = {cell: owner for node, owner in enumerate(partition.of_node) for cell in splitter.reach.sets(node)}
-    crossing = {cell for cell, owner in writer.items() if readers.get(cell, set()) - {owner}}
-    for trigger in program.triggers:
-        if (trigger.source is not None and readers.get(trigger.cell, set()) - {0, writer.get(trigger.source, 0)}) or (
-            trigger.source is not None and writer.get(trigger.source, 0) != 0
-        ):
-            crossing.add(trigger.source)
+    reach, readers = splitter.reach, splitter.readers
+    owner = {cell: worker for node, worker in enumerate(splitter.partition.of_node) for cell in reach.sets(node)}
+    crossing = {cell for cell, worker in owner.items() if readers.get(cell, set()) - {worker}}
+    for trigger in reach.program.triggers:
+        if trigger.source is not None:  # the value goes by way of worker 0, where the event queue is
+            users = {0, *readers.get(trigger.cell, ())}
+            if users - {owner.get(trigger.source, 0)}:
+                crossing.add(trigger.source)
     return frozenset(crossing)
 
 
@@ -188,10 +188,11 @@ class Processes(Parallel):
         self._announced: dict[int, set[int]] = {worker: set() for worker in range(1, partition.workers)}
         self.exchange = Exchange(partition.workers)
         self.post = Post(self.exchange.endpoint(0, self.check))
-        run.binding.make_cell = cell_maker(run.program, run.reach, partition, 0)
+        run.binding.make_cell = cell_maker(run.reach, partition, 0)
         run.binding.shared_cells = crossing_cells(self.splitter)
         run.binding.allocate = self.post.arena.allocate
         self._restore: Callable[[], None] = lambda: None
+        self.ending = False  # workers may leave now
 
     # Processes
 
@@ -219,7 +220,7 @@ class Processes(Parallel):
     def check(self) -> None:
         """Called at least every 50 ms while worker 0 waits: whether all the others live."""
         for worker, process in self.processes.items():
-            if process.exitcode is not None:
+            if process.exitcode is not None and not (self.ending and process.exitcode == 0):
                 self.exchange.abort()
                 raise WorkerError(self._epitaph(worker, process))
 
@@ -306,6 +307,7 @@ class Processes(Parallel):
     # The end
 
     def finish(self) -> None:
+        self.ending = True
         for worker in self.processes:
             self.post.send(worker, bytes([END]) + pickle.dumps(None))
         for worker in self.processes:
@@ -384,7 +386,7 @@ class _Worker:
             program, worker, PhysicalClock(), started, [ModeState() for _ in program.modes], traced, None
         )
         binding: Binding = self.side.binding
-        binding.make_cell = cell_maker(program, self.reach, partition, worker)
+        binding.make_cell = cell_maker(self.reach, partition, worker)
         binding.shared_cells = crossing_cells(self.splitter)
         binding.allocate = self.post.arena.allocate
         self.schedules = Schedules(self.side)
@@ -468,8 +470,8 @@ class _Worker:
         try:
             if carrying:
                 values = post.codec.decode(message[_GO.size :])
-                for event, event.value in zip(carrying, values, strict=True):
-                    pass
+                for event, value in zip(carrying, values, strict=True):
+                    event.value = value
             self._cells = b""
             schedule(time, soon)
             cells = self._cells
