@@ -184,7 +184,7 @@ class Processes(Parallel):
             raise RunError(f"unknown start method {self.start_method!r}: one of {', '.join(known)}")
         self.processes: dict[int, BaseProcess] = {}
         self.waiting: set[int] = set()
-        self._modes_sent = dict.fromkeys(range(1, partition.workers), 0)
+        self._modes_sent = dict.fromkeys(range(1, partition.workers), -1)  # versions of modes
         self._announced: dict[int, set[int]] = {worker: set() for worker in range(1, partition.workers)}
         self.exchange = Exchange(partition.workers)
         self.post = Post(self.exchange.endpoint(0, self.check))
@@ -265,8 +265,8 @@ class Processes(Parallel):
             announced.add(number)
             self.post.send(worker, bytes([PLAN]) + pickle.dumps((number, events)))
         modes = self.run.modes
-        if modes.version != self._modes_sent[worker]:
-            log = modes.restarted[self._modes_sent[worker] :]
+        if modes.states and modes.version != self._modes_sent[worker]:
+            log = modes.restarted[max(0, self._modes_sent[worker]) :]
             self._modes_sent[worker] = modes.version
             flags = [(state.active, state.entered) for state in modes.states]
             self.post.send(worker, bytes([MODES]) + pickle.dumps((flags, log)))
