@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from reactorlib.errors import ReactorError
 from reactorlib.plan import Plan, Reach, Step
 from reactorlib.program import Cell, Program, ReactionInstance
 from reactorlib.split import Part, Send, Wait
@@ -322,23 +321,3 @@ def load(source: Source, objects: dict[str, Any]) -> Callable[..., Any]:
     exec(code, namespace)
     schedule: Callable[..., Any] = namespace["schedule"]
     return schedule
-
-
-def triggers_named(program: Program, names: Iterable[str]) -> list[int]:
-    """The triggers with these paths; a reactor's path may leave out the top-level reactor's name."""
-    known: dict[str, int] = {}
-    for index, trigger in enumerate(program.triggers):
-        known.setdefault(_tail(trigger.path), index)
-        known[trigger.path] = index
-    chosen = []
-    for name in names:
-        if name not in known:
-            raise ReactorError(f"{name!r} triggers nothing here: one of {', '.join(sorted(known)[:12])}")
-        chosen.append(known[name])
-    return chosen
-
-
-def source_of(program: Program, triggers: Iterable[str]) -> str:
-    """The source text of the schedule for triggers given by path."""
-    reach = Reach(program)
-    return Compiler(program, reach, traced=False).write(reach.plan(triggers_named(program, triggers))).text

@@ -140,15 +140,16 @@ class Program:
         count = len(self.reactions)
         return self.reactions[node].path if node < count else self.forwards[node - count].path
 
-    def source(self, *triggers: str) -> str:
+    def source(self, *triggers: str, workers: int = 1) -> str:
         """The Python source of the schedule for these simultaneous triggers, by path (default: startup).
 
         A timer or action is named "Main.hub.tick", a delayed connection by its source port, and "startup"
-        and "shutdown" by themselves. Raises ReactorError for an unknown name.
+        and "shutdown" by themselves. With several `workers`, first who lives where, then the schedule of
+        each worker with its sends and waits. Raises ReactorError for an unknown name.
         """
-        from reactorlib.compiler import source_of
+        from reactorlib.inspection import source_of
 
-        return source_of(self, triggers or ("startup",))
+        return source_of(self, triggers or ("startup",), workers)
 
     def _repr_html_(self) -> str:
         from reactorlib.diagram import html_of

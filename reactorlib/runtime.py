@@ -23,7 +23,7 @@ from reactorlib.plan import Reach
 from reactorlib.program import Program
 from reactorlib.reactor import Reactor
 from reactorlib.tag import Tag, time_fault
-from reactorlib.trace import Recorder, Span, TraceRecord, digest_of
+from reactorlib.trace import Recorder, Span, TraceRecord, costs_of, digest_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,7 @@ class RunResult:
     trace: list[TraceRecord] | None = None
     spans: list[Span] | None = None
     digest: str | None = None
+    costs: dict[str, float] | None = None  # ns that each reactor's reactions took, by path
 
 
 def run(
@@ -49,6 +50,7 @@ def run(
     workers: int | None = None,
     placement: Mapping[str, int] | None = None,
     costs: Mapping[str, float] | None = None,
+    start_method: str | None = None,
     trace: bool = False,
     **parameters: Any,
 ) -> RunResult:
@@ -57,7 +59,8 @@ def run(
     `timeout` is in ns of logical time; `fast` does not wait for physical time; `keepalive` keeps an idle
     program running (default: if it declares a physical action). `executor` is "inline", "threads",
     "processes" or "auto", `workers` how many (default: the CPUs this process may use), `placement` puts
-    reactors, by path, on workers, `costs` balances banks by measured time. Raises ElaborationError before anything
+    reactors, by path, on workers, `costs` balances banks by measured time (`RunResult.costs` of a traced run),
+    `start_method` says how processes start: "fork", "spawn" or "forkserver". Raises ElaborationError before anything
     runs, ReactionError when a reaction raised (after the shutdown reactions of the others), RunError when
     called in a way that makes no sense.
 
@@ -81,7 +84,7 @@ def run(
         raise RunError(fault)
     check_executor(executor, workers)
     fresh = _fresh(program, parameters)
-    one = Run(fresh, timeout, fast, keepalive, trace, executor, workers, placement, costs)
+    one = Run(fresh, timeout, fast, keepalive, trace, executor, workers, placement, costs, start_method)
     with _stopping_on_sigterm():
         one.run()
     return one.result()
@@ -114,6 +117,7 @@ class Run:
         workers: int | None = None,
         placement: Mapping[str, int] | None = None,
         costs: Mapping[str, float] | None = None,
+        start_method: str | None = None,
         clock: Clock | None = None,
     ) -> None:
         self.program = program
@@ -137,7 +141,7 @@ class Run:
             self.recorder.note if self.recorder is not None else None,
         )
         self.modes.bind(self.binding)
-        self.executor = make_executor(self, executor, workers, placement, costs)
+        self.executor = make_executor(self, executor, workers, placement, costs, start_method)
         self.shutdown = next(e for e in self.binding.events if e.trigger.kind == "shutdown")
 
     @property
@@ -275,7 +279,8 @@ class Run:
         if self.recorder is None:
             return RunResult(tag, name, workers)
         records = self.recorder.records()
-        return RunResult(tag, name, workers, records, self.recorder.spans(), digest_of(records))
+        spans, digest = self.recorder.spans(), digest_of(records)
+        return RunResult(tag, name, workers, records, spans, digest, costs_of(self.program, spans))
 
 
 @contextmanager

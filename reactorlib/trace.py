@@ -92,6 +92,15 @@ class Recorder:
         return [Span(row[2], Tag(row[0], row[1]), row[4], row[5], row[6]) for row in self._rows]
 
 
+def costs_of(program: Program, spans: Iterable[Span]) -> dict[str, float]:
+    """The time in ns that the reactions of each reactor took, by the reactor's path: what `costs=` wants."""
+    costs: dict[str, float] = {}
+    for span in spans:
+        path = program.reactions[span.reaction].instance.path
+        costs[path] = costs.get(path, 0.0) + span.ended_ns - span.began_ns
+    return costs
+
+
 def digest_of(records: Iterable[TraceRecord]) -> str:
     """One line that two runs share exactly if they did the same: 32 hexadecimal digits of BLAKE2b.
 

@@ -31,6 +31,7 @@ def make_executor(
     workers: int | None,
     placement: Mapping[str, int] | None,
     costs: Mapping[str, float] | None,
+    start_method: str | None,
 ) -> Inline | Parallel:
     """The executor of a run. `auto`: threads without a GIL, processes where something can run side by side."""
     if name == "inline":
@@ -47,4 +48,4 @@ def make_executor(
         Processes,
     )  # only where it is used: it needs fork and shared memory
 
-    return Processes(run, placed)
+    return Processes(run, placed, start_method)

@@ -19,6 +19,7 @@ from reactorlib.compiler import Ref
 from reactorlib.context import current
 from reactorlib.errors import WorkerError
 from reactorlib.executors.ending import shut_down
+from reactorlib.executors.libraries import single_threaded
 from reactorlib.executors.objects import Schedule, Schedules
 from reactorlib.executors.parallel import (
     LONGEST_END_S,
@@ -96,10 +97,12 @@ class Threads(Parallel):
         workers = range(partition.workers)
         self.mail = {(a, b): Mailbox(spin) for a in workers for b in workers if a != b}
         self.over = False
+        self._restore: Callable[[], None] = lambda: None
         self.threads: dict[int, _WorkerThread] = {}
         self.waiting: set[int] = set()  # workers that have yet to end their part of this tag
 
     def start(self) -> None:
+        self._restore = single_threaded()
         for worker in range(1, self.workers):
             self.threads[worker] = _WorkerThread(self, worker)
         for thread in self.threads.values():
@@ -201,6 +204,7 @@ class Threads(Parallel):
     def kill(self) -> None:
         """Let threads that never began leave."""
         self.over = True
+        self._restore()
 
     def _mine(self, worker: int) -> Callable[[int], bool]:
         of_node = self.partition.of_node
@@ -214,6 +218,7 @@ class Threads(Parallel):
         for thread in self.threads.values():
             thread.join(max(0.0, deadline - monotonic()))
         self.over = True
+        self._restore()
 
 
 class _WorkerThread(threading.Thread):
