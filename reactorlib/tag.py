@@ -10,8 +10,8 @@ class Time(int):
 
     >>> 5 * MSEC + 250 * USEC
     5250000
-    >>> isinstance(2 * SEC - 1 * MSEC, Time), 0.5 * SEC
-    (True, 500000000)
+    >>> isinstance(2 * SEC - 1 * MSEC, Time)
+    True
     """
 
     __slots__ = ()
