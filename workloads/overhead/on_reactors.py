@@ -3,6 +3,7 @@
 from typing import Any
 
 from reactorlib import (
+    NSEC,
     Bank,
     Input,
     LogicalAction,
@@ -266,7 +267,10 @@ class FanOut(Reactor):
 class Ticker(Reactor):
     """One timer, and the count of its firings."""
 
-    tick = Timer(offset=lambda offsets_ns, bank_index: offsets_ns[bank_index], period="period_ns")
+    tick = Timer(
+        offset=lambda offsets_ns, bank_index: offsets_ns[bank_index] * NSEC,
+        period=lambda period_ns: period_ns * NSEC,
+    )
     count = Output[int]()
 
     def __init__(self, offsets_ns: list[int], period_ns: int) -> None:  # noqa: ARG002 - the timer's
@@ -286,7 +290,7 @@ class Ticker(Reactor):
 class Clock(Reactor):
     """Ends a round whenever its logical time has passed, and collects the counts at the end."""
 
-    tick = Timer(offset=lambda task: task.timer_round_ns, period=lambda task: task.timer_round_ns)
+    tick = Timer(offset=lambda task: task.timer_round_ns * NSEC, period=lambda task: task.timer_round_ns * NSEC)
     counts = Input[int](width=lambda task: task.actors)
 
     def __init__(self, task: Task, probe: Probe) -> None:
