@@ -9,7 +9,7 @@ from reactorlib.dependencies import order_of
 from reactorlib.errors import ElaborationError
 from reactorlib.instance import Instance, building, instance_of
 from reactorlib.program import Order, Program
-from reactorlib.reactor import Bank, Reactor
+from reactorlib.reactor import Bank, Reactor, is_reactor_class
 from reactorlib.resolve import Resolution
 
 
@@ -41,7 +41,7 @@ def examine(cls: type[Reactor], /, **parameters: Any) -> tuple[Program, list[str
 
     With a causality cycle its `order` is empty. Raises ElaborationError where a constructor does.
     """
-    if not (isinstance(cls, type) and issubclass(cls, Reactor)):
+    if not is_reactor_class(cls):
         raise ElaborationError([f"expected a reactor class, got {cls!r}"])
     outer, building.stack, building.bank_index = building.stack, [], 0
     try:

@@ -31,7 +31,7 @@ from reactorlib.instance import (
     building,
     instance_of,
 )
-from reactorlib.tag import time_fault
+from reactorlib.tag import is_count, time_fault
 
 P = ParamSpec("P")
 R = TypeVar("R", bound="Reactor")
@@ -139,7 +139,7 @@ class _Declarations:
                     )
         self.elements = elements
         self.reactions = tuple(reactions.values())
-        self.signature = inspect.signature(cls.__init__)
+        self.signature = inspect.signature(cls.__init__)  # type: ignore[misc]  # read, never called
         self.plain = self.signature.parameters.keys() <= {"self", "args", "kwargs"}
 
 
@@ -157,7 +157,7 @@ def declarations_of(cls: type) -> _Declarations:
 class _ReactorType(type):
     """Makes instances: binds the declared elements first, so that the constructor can connect them."""
 
-    def __call__(cls: type[R], *args: Any, **kwargs: Any) -> R:
+    def __call__(cls: type[R], *args: Any, **kwargs: Any) -> R:  # type: ignore[misc]  # of Reactor alone
         declared = declarations_of(cls)
         parent = building.stack[-1] if building.stack else None
         self: R = cls.__new__(cls)
@@ -217,7 +217,7 @@ def _bind(instance: Instance, name: str, element: Element) -> Bound:
         if element.width is None:
             return BoundPort(instance, name, element, 1, multi=False)
         width = evaluate(instance, element.width, f"{name}: width")
-        if isinstance(width, bool) or not isinstance(width, int) or width < 1:
+        if not is_count(width):
             instance.faults.append(f"{{path}}.{name}: width must be a positive integer, got {width!r}")
             width = 1
         return BoundPort(instance, name, element, width, multi=True)
@@ -278,6 +278,11 @@ class Reactor(metaclass=_ReactorType):
     bank_index: int
 
 
+def is_reactor_class(given: object) -> bool:
+    """Whether this is a class of reactors."""
+    return isinstance(given, type) and issubclass(given, Reactor)
+
+
 class Bank(Generic[R]):
     """`width` instances of one reactor class; `bank.port` is that port of all members, for `connect`.
 
@@ -300,11 +305,11 @@ class Bank(Generic[R]):
     """
 
     def __init__(self, cls: type[R], width: int, *args: Any, **kwargs: Any) -> None:
-        if not (isinstance(cls, type) and issubclass(cls, Reactor)):
+        if not is_reactor_class(cls):
             raise ElaborationError([f"Bank takes a reactor class, got {cls!r}"])
         if not building.stack:
             raise ElaborationError([f"Bank({cls.__name__}, ...) belongs in the constructor of a reactor"])
-        if isinstance(width, bool) or not isinstance(width, int) or width < 1:
+        if not is_count(width):
             building.stack[-1].faults.append(
                 f"{{path}}: Bank({cls.__name__}, {width!r}): width must be a positive integer"
             )

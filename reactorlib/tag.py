@@ -73,6 +73,15 @@ def format_ns(time_ns: int) -> str:
     return f"{time_ns} ns"
 
 
+def is_count(value: object) -> bool:
+    """Whether a value can be a number of things: a positive integer.
+
+    >>> is_count(3), is_count(0), is_count(True)
+    (True, False, False)
+    """
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
 def time_fault(value: object, what: str) -> str | None:
     """The reason why `value` is no time that `what` could be, or None if it is one.
 

@@ -10,6 +10,7 @@ from reactorlib.executors.inline import Inline
 from reactorlib.executors.parallel import Parallel
 from reactorlib.executors.threads import Threads, gil_enabled
 from reactorlib.partition import available_cpus, partition
+from reactorlib.tag import is_count
 
 if TYPE_CHECKING:
     from reactorlib.runtime import Run
@@ -21,7 +22,7 @@ def check_executor(name: str, workers: int | None) -> None:
     """Raise RunError for an executor that is none, or a number of workers that cannot be."""
     if name not in EXECUTORS:
         raise RunError(f"unknown executor {name!r}: one of {', '.join(EXECUTORS)}")
-    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
+    if workers is not None and not is_count(workers):
         raise RunError(f"workers must be a positive integer, got {workers!r}")
 
 
