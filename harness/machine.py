@@ -87,14 +87,15 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
 def cores_allowed() -> int:
     """Cores that this process may use: its affinity, cut down to the quota of its control group."""
     affinity = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    quota = _quota_cores()
+    quota = quota_cores(Path("/sys/fs/cgroup"))
     return affinity if quota is None else max(1, min(affinity, int(quota)))
 
 
-def _quota_cores() -> float | None:
+def quota_cores(group: Path) -> float | None:
+    """The quota of the control group at this path, in cores; None for no limit."""
     for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         try:
-            words = " ".join(Path("/sys/fs/cgroup", name).read_text() for name in files).split()
+            words = " ".join((group / name).read_text() for name in files).split()
         except OSError:
             continue
         if words[0] not in ("max", "-1"):

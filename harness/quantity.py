@@ -34,11 +34,9 @@ def number(value: float) -> str:
     """Three significant digits, or all before the point, with thousands separated."""
     if value == 0:
         return "0"
-    if abs(value) >= 100:
-        return f"{value:,.0f}"
-    for decimals in range(1, 9):
-        if abs(value) >= 10 ** (2 - decimals) * 0.9995:
-            return f"{value:.{decimals}f}"
+    for decimals in range(9):
+        if abs(value) >= 10 ** (2 - decimals) * 0.9995:  # what rounds up to it has as few
+            return f"{value:,.{decimals}f}"
     return f"{value:.2g}"
 
 

@@ -1,0 +1,93 @@
+"""A fake workload in the catalogue, rows to order, and the harness as a command."""
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import workloads
+from harness.record import Row
+from workloads import catalogue
+
+_ROOT = Path(__file__).resolve().parents[2]
+_FAKE = Path(__file__).parent / "fake_workload"
+LIMIT_S = 60
+
+
+@pytest.fixture
+def fake(monkeypatch, tmp_path):
+    """The workload `fake` in this process and all that it starts; an empty current directory."""
+    monkeypatch.setattr(workloads, "__path__", [*workloads.__path__, str(_FAKE)])
+    monkeypatch.setitem(catalogue.WORKLOADS, "fake", catalogue.Workload("fake", "counts"))
+    monkeypatch.setenv("PYTHONPATH", f"{_FAKE}{os.pathsep}{_ROOT}")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def start(fake):
+    """Starts the harness in a process of its own."""
+    started = []
+
+    def start(*arguments, **options):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "harness", *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **options,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate(timeout=LIMIT_S)
+
+
+@pytest.fixture
+def harness(start):
+    """Runs the harness to its end; returns its exit status, output and error output."""
+
+    def run(*arguments):
+        process = start(*arguments)
+        output, errors = process.communicate(timeout=LIMIT_S)
+        return subprocess.CompletedProcess(arguments, process.returncode, output, errors)
+
+    return run
+
+
+_ROW = Row(
+    run_id="run",
+    started_at="2026-01-01T00:00:00Z",
+    workload="gym_sampling",
+    scenario="CartPole-v1",
+    backend="serial",
+    actors=2,
+    object_bytes=None,
+    steps_per_message=1,
+    minibatch=None,
+    workers=1,
+    parameters=json.dumps({"actors": 2, "env": "CartPole-v1"}),
+    trial=0,
+    metric="throughput",
+    value=100.0,
+    unit="observations/s",
+    digest="aa-bb",
+    status="ok",
+)
+
+
+@pytest.fixture
+def row():
+    """Makes rows; what isn't given has a plausible value."""
+
+    def row(**changes):
+        return dataclasses.replace(_ROW, **changes)
+
+    return row

@@ -1,0 +1,1 @@
+"""A workload that counts; its reactor backend misbehaves as it is told to."""

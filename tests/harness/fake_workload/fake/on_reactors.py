@@ -1,0 +1,42 @@
+"""The fake workload, misbehaving on request."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+_KEEP = """
+import mmap, os, sys, time
+descriptor = os.open(sys.argv[1], os.O_CREAT | os.O_RDWR)
+os.ftruncate(descriptor, 4096)
+view = mmap.mmap(descriptor, 4096)
+print("mapped", flush=True)
+time.sleep(1000)
+"""
+
+
+def run(task, probe, *, executor):
+    """Count, or don't."""
+    if task.behaviour == "raises":
+        raise RuntimeError("told to\nraise")
+    if task.behaviour == "exits":
+        os._exit(3)
+    if task.behaviour == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if task.behaviour == "hangs":
+        time.sleep(1000)
+    if task.behaviour == "orphans":
+        _leave_orphan(task.file)
+    total = task.count(probe, offset=task.behaviour == "wrong")
+    if task.behaviour != "silent":
+        # In the timed run only, which has more rounds: the verified run can't show it.
+        probe.state(total + (task.behaviour == "wrong_state" and not probe.verifying))
+
+
+def _leave_orphan(file):
+    # In a session of its own, and the child of a shell that has ended: no process group holds it.
+    command = f'"{sys.executable}" -c "$0" "$1" & wait_for=$!; sleep 0.1'
+    subprocess.run(["sh", "-c", command, _KEEP, file], start_new_session=True, check=True, stdout=2)
+    while not os.path.exists(file):  # noqa: PTH110
+        time.sleep(0.01)

@@ -1,0 +1,175 @@
+"""Which trials there are, and in which order."""
+
+import json
+
+import pytest
+
+from harness import grid
+from harness.errors import UsageError
+from harness.grid import Grid, Setting
+from harness.presets import PRESETS
+from workloads import catalogue
+
+
+@pytest.fixture
+def built(fake):
+    """Builds a grid of the fake workload on two backends."""
+
+    def build(*settings, **options):
+        options = {"workloads": ["fake"], "backends": ["serial", "reactor-inline"], "trials": 3} | options
+        return grid.build("smoke", settings=settings, **options)
+
+    return build
+
+
+def values(made, name):
+    return [point.values[name] for point in made.points]
+
+
+def test_points_are_the_product_of_all_values(built):
+    made = built(Setting("actors", ("3", "7")), Setting("seed", ("1", "2")))
+    assert list(zip(values(made, "actors"), values(made, "seed"), strict=True)) == [(3, 1), (3, 2), (7, 1), (7, 2)]
+
+
+def test_equal_points_are_one(built):
+    assert values(built(Setting("pause", ("0", "0.0"))), "pause") == [0.0]
+
+
+def test_parameters_are_canonical_and_complete(built):
+    (point,) = built().points
+    assert point.parameters == (
+        '{"actors":2,"behaviour":"good","file":"","pause":0.0,"rounds":3,"seed":0,"warmup_rounds":1}'
+    )
+
+
+def test_every_point_runs_before_any_runs_again_and_backends_stay_together(built):
+    made = built(Setting("actors", ("1", "2")))
+    blocks = [[(trial.index, trial.point.values["actors"]) for trial in block] for block in made.blocks()]
+    assert blocks == [[(index, actors)] * 2 for index in range(3) for actors in (1, 2)]
+    for block in made.blocks():
+        assert {trial.backend for trial in block} == {"serial", "reactor-inline"}
+
+
+def test_the_order_within_a_block_is_random_and_seeded(built):
+    first, second, other = (built(trials=40, seed=seed) for seed in (0, 0, 1))
+    orders = [[trial.backend for trial in made.trials()] for made in (first, second, other)]
+    assert orders[0] == orders[1] != orders[2]
+    leading = [block[0].backend for block in first.blocks()]
+    assert 8 < leading.count("serial") < 32
+
+
+def test_a_block_has_the_same_order_whatever_else_is_measured(built):
+    few, many = built(Setting("actors", ("2",))), built(Setting("actors", ("1", "2")))
+    of_two = [block for block in many.blocks() if block[0].point.values["actors"] == 2]
+    assert [[trial.key for trial in block] for block in few.blocks()] == [
+        [trial.key for trial in block] for block in of_two
+    ]
+
+
+def test_the_seed_reaches_the_workloads_unless_set(built):
+    assert values(built(seed=5), "seed") == [5]
+    assert values(built(Setting("seed", ("7",)), seed=5), "seed") == [7]
+
+
+def test_a_grid_comes_back_from_its_description(built):
+    made = built(Setting("actors", ("1", "2")), seed=3)
+    assert Grid.restore(json.loads(json.dumps(made.describe()))) == made
+    assert grid.differences(made, made) == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"backends": ["serial"]}, "backends serial, reactor-inline there, serial here"),
+        ({"trials": 2}, "with 2 trials"),
+        ({"seed": 1}, "seed 0 there, 1 here"),
+    ],
+)
+def test_differences_are_named(built, options, words):
+    assert words in grid.differences(built(), built(**options))
+
+
+def test_a_setting_reaches_every_workload_that_has_the_parameter():
+    made = grid.build("smoke", settings=[Setting("steps_per_message", ("4",))])
+    with_it = {point.workload for point in made.points if point.values.get("steps_per_message") == 4}
+    assert with_it == {"gym_sampling", "atari_sampling"}
+    assert {point.workload for point in made.points} == {sweep.workload for sweep in PRESETS["smoke"].sweeps}
+
+
+def test_a_setting_can_name_its_workload():
+    made = grid.build("smoke", settings=[Setting("actors", ("3",), "q_learning")])
+    three = {point.workload for point in made.points if point.values.get("actors") == 3}
+    assert three == {"q_learning"}
+
+
+@pytest.mark.parametrize(
+    ("preset", "options", "message"),
+    [
+        ("smok", {}, "preset: unknown 'smok'; did you mean smoke?"),
+        ("smoke", {"workloads": ["gym_samplin"]}, "did you mean gym_sampling"),
+        ("smoke", {"backends": ["ray"]}, "backend: unknown 'ray'; "),
+        ("smoke", {"settings": [Setting("actor", ("1",))]}, "did you mean actors"),
+        ("smoke", {"settings": [Setting("actors", ("many",))]}, "--set actors=many: actors: expected an integer"),
+        ("smoke", {"settings": [Setting("actors", ("-1",))]}, "must be at least"),
+        ("smoke", {"settings": [Setting("actors", ("1",), "gym")]}, "--set gym.actors=1: workload: unknown 'gym'"),
+        (
+            "smoke",
+            {"workloads": ["gym_sampling"], "settings": [Setting("env", ("CartPol-v1",))]},
+            "gym_sampling: env: unknown 'CartPol-v1'; did you mean CartPole-v1",
+        ),
+    ],
+)
+def test_what_cannot_run_is_refused_in_one_line(preset, options, message):
+    with pytest.raises(UsageError) as error:
+        grid.build(preset, **options)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_backend_that_a_workload_has_no_module_for_is_left_out(built, monkeypatch):
+    monkeypatch.setitem(catalogue.BACKENDS, "peer", catalogue.Backend("peer", "elsewhere", "on_peer"))
+    made = built(backends=["serial", "peer"])
+    assert {trial.backend for trial in made.trials()} == {"serial"}
+    with pytest.raises(UsageError, match="workload fake has none of the backends peer"):
+        built(backends=["peer"])
+
+
+@pytest.mark.parametrize(
+    ("options", "module", "workers"),
+    [
+        ({}, "on_serial", 1),
+        ({"executor": "inline"}, "on_reactors", 1),
+        ({"executor": "threads", "workers": 3}, "on_reactors", 3),
+        ({"executor": "threads"}, "on_reactors", 6),
+        ({"style": "paper"}, "on_ray", None),
+    ],
+)
+def test_workers(options, module, workers, monkeypatch):
+    monkeypatch.setattr(grid, "cores_allowed", lambda: 6)
+    assert grid.workers_of(catalogue.Backend("name", "", module, options)) == workers
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_can_be_built(name):
+    made = grid.build(name)
+    assert {point.workload for point in made.points} == set(catalogue.WORKLOADS)
+    for point in made.points:
+        assert 1 <= point.verify_rounds <= point.values["rounds"]
+
+
+def test_the_paper_preset_has_the_papers_parameters():
+    made = grid.build("paper")
+    points = {
+        workload: [point.values for point in made.points if point.workload == workload]
+        for workload in catalogue.WORKLOADS
+    }
+    by_actors = [p["actors"] for p in points["broadcast_gather"] if p["object_bytes"] == 10 * 2**20]
+    assert by_actors == [2, 4, 8, 16]
+    by_size = [p["object_bytes"] for p in points["broadcast_gather"] if p["object_bytes"] != 10 * 2**20]
+    assert by_size == [1_000, 100_000, 10**7, 10**8, 3 * 10**8, 5 * 10**8]
+    assert {(p["work_seconds"], p["rounds"]) for p in points["broadcast_gather"]} == {(0.5, 1_000)}
+    for workload in ("gym_sampling", "atari_sampling"):
+        assert {(p["actors"], p["rounds"]) for p in points[workload]} == {(15, 10_000)}
+    assert [p["minibatch"] for p in points["q_learning"]] == [250, 500, 1_000, 2_000]
+    assert {(p["actors"], p["steps"], p["rounds"]) for p in points["q_learning"]} == {(16, 100, 1_000)}
+    assert [(p["agents"], p["rounds"]) for p in points["multi_agent"]] == [(4, 100_000), (10, 100_000)]

@@ -1,0 +1,89 @@
+"""What a process tree uses and leaves, on real processes."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness import processes
+
+_MAP = """
+import mmap, os, sys, time
+descriptor = os.open(sys.argv[1], os.O_CREAT | os.O_RDWR)
+os.ftruncate(descriptor, 4096)
+view = mmap.mmap(descriptor, 4096)
+os.close(descriptor)
+print("ready", flush=True)
+time.sleep(60)
+"""
+_BURN = "import time; print('ready', flush=True)\nwhile time.process_time() < 60: pass"
+
+
+@pytest.fixture
+def child():
+    """Starts a Python child that has said it is ready."""
+    started = []
+
+    def start(code, *arguments):
+        process = subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE)
+        started.append(process)
+        assert process.stdout.readline() == b"ready\n"
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate(timeout=30)
+
+
+def test_cpu_time_of_another_process_grows_with_its_work(child):
+    burning = child(_BURN)
+    before = processes.cpu_ns([burning.pid])[burning.pid]
+    give_up = time.monotonic() + 30
+    while processes.cpu_ns([burning.pid])[burning.pid] < before + 20_000_000:
+        assert time.monotonic() < give_up
+        time.sleep(0.01)
+
+
+def test_a_process_that_has_ended_is_left_out(child):
+    ended = child(_BURN)
+    ended.kill()
+    ended.wait(30)
+    assert processes.cpu_ns([ended.pid]) == {}
+    assert processes.resident_bytes([ended.pid]) == 0
+    assert processes.shared_files([ended.pid]) == set()
+
+
+def test_memory_is_that_of_a_python_process(child):
+    burning = child(_BURN)
+    held = processes.resident_bytes([burning.pid])
+    assert 2**20 < held <= psutil.Process(burning.pid).memory_info().rss
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no shared memory to look into")
+def test_a_mapped_file_in_shared_memory_is_found_while_it_has_a_name(child, tmp_path):
+    file = Path("/dev/shm", f"test-{tmp_path.name}-{time.time_ns()}")
+    try:
+        mapping = child(_MAP, str(file))
+        assert processes.shared_files([mapping.pid]) == {file}
+    finally:
+        file.unlink()
+    assert processes.shared_files([mapping.pid]) == set()
+
+
+def test_descendants_end_also_when_their_parents_have():
+    # In a process of its own: here, other tests' children would end as well.
+    code = (
+        "import subprocess, sys, time\n"
+        "from harness import processes\n"
+        "processes.adopt_orphans()\n"
+        "shell = subprocess.run(['sh', '-c', 'setsid sleep 60 >&- & sleep 60 >&- & echo $!'], stdout=-1, text=True)\n"
+        "time.sleep(0.1)\n"
+        "before = processes.descendants()\n"
+        "print(len(before), processes.end_descendants(), len(processes.descendants()))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
+    assert done.stdout.split() == ["2", "2", "0"]

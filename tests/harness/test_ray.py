@@ -1,0 +1,52 @@
+"""With real Ray: nothing of it outlives the harness, however that dies."""
+
+import signal
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness import processes
+
+LIMIT_S = 60
+pytest.importorskip("ray")
+
+
+def wait_until(condition):
+    give_up = time.monotonic() + LIMIT_S
+    while not condition():
+        assert time.monotonic() < give_up
+        time.sleep(0.1)
+
+
+def descendants(pid):
+    return psutil.Process(pid).children(recursive=True)
+
+
+def name(process):
+    try:
+        return process.name()
+    except psutil.Error:
+        return ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["kill", "interrupt"])
+def test_no_ray_process_and_no_shared_memory_is_left(start, number):
+    harness = start(
+        "run", "--workload", "gym_sampling", "--backend", "ray-paper", "--trials", "1", "--output", "out",
+        "--set", "actors=2", "--set", "rounds=1000000",
+    )  # fmt: skip
+    wait_until(lambda: sum(name(process).startswith("ray::") for process in descendants(harness.pid)) >= 4)
+    tree = descendants(harness.pid)
+    assert {"raylet", "gcs_server"} <= {name(process) for process in tree}
+    worker = tree[1]
+    scratch = Path(worker.environ()["RAY_TMPDIR"])
+    files = processes.shared_files(process.pid for process in tree)
+    assert scratch.is_dir()
+
+    harness.send_signal(number)
+    harness.communicate(timeout=LIMIT_S)
+    wait_until(lambda: not any(process.is_running() for process in tree))
+    wait_until(lambda: not scratch.exists())
+    assert not [file for file in files if file.exists()]

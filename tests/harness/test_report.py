@@ -1,0 +1,190 @@
+"""The report of synthetic rows: who wins is said first, with intervals and doubts."""
+
+import dataclasses
+import io
+import json
+
+import pytest
+from rich.console import Console
+
+from harness import machine, record, report
+from harness.details import Detail, append
+from harness.errors import UsageError
+from harness.record import Journal
+from harness.summary import summarise
+
+MACHINE = {
+    "cpu": {"model": "Abacus", "cores": 4},
+    "cores_allowed": 4,
+    "memory_gib": 1,
+    "kernel": "Linux",
+    "interpreter": {"implementation": "CPython", "version": "3.11"},
+    "packages": {"numpy": "2"},
+    "clock": {"tick_ns": 50},
+    "sessions": [{"commit": "abc", "dirty": False, "load_average": [0.5], "command": ["run"], "started_at": "now"}],
+}
+
+
+@pytest.fixture
+def results(tmp_path, row):
+    """Writes rows, given as backend -> values by trial, and returns the directory's summary."""
+
+    def write(*points, described=MACHINE, details=(), **changes):
+        (tmp_path / machine.FILE_NAME).write_text(json.dumps(described))
+        journal = Journal.create(tmp_path / record.FILE_NAME)
+        for number, backends in enumerate(points):
+            for backend, values in backends.items():
+                parameters = json.dumps({"actors": number + 2, "env": "CartPole-v1", "rounds": 10 + number})
+                journal.append(
+                    [
+                        row(backend=backend, trial=trial, value=value, parameters=parameters, **changes)
+                        for trial, value in enumerate(values)
+                    ]
+                )
+        journal.close()
+        for detail in details:
+            append(tmp_path / "trials.jsonl", detail)
+        return summarise(tmp_path)
+
+    return write
+
+
+STEADY = [1.0, 1.01, 0.99, 1.0, 1.02]
+
+
+def times(factor):
+    return [value * factor for value in STEADY]
+
+
+def sections(summary):
+    return {section.heading: list(section.lines) for section in report.headlines(summary)}
+
+
+def test_where_a_baseline_wins_is_said_before_anything_else(results):
+    summary = results({"serial": times(150), "reactor-inline": times(100), "ray-paper": times(5)})
+    found = sections(summary)
+    assert list(found) == ["Where a baseline beats the reactor runtime", "Where the reactor runtime is faster"]
+    assert found["Where a baseline beats the reactor runtime"] == [
+        "gym_sampling CartPole-v1, actors=2: serial is 1.50x [1.50, 1.50] as fast as reactor-inline"
+    ]
+    assert found["Where the reactor runtime is faster"] == [
+        "gym_sampling CartPole-v1, actors=2: reactor-inline is 20.0x [20.0, 20.0] as fast as ray-paper"
+    ]
+
+
+def test_an_interval_around_one_decides_nothing(results):
+    summary = results({"serial": [100, 110, 90, 100, 105], "reactor-inline": [105, 100, 95, 102, 100]})
+    (line,) = sections(summary)["Where no difference is shown"]
+    assert line.startswith("gym_sampling CartPole-v1, actors=2: reactor-inline against serial 1.00x [0.")
+
+
+def test_a_shorter_time_is_a_speedup(results):
+    summary = results({"serial": times(100), "reactor-inline": times(50)}, metric="round_time", unit="ns")
+    (verdict,) = summary.verdicts
+    assert verdict.faster
+    assert verdict.speedup.value == pytest.approx(2)
+
+
+def test_only_trials_that_both_have_are_paired(results):
+    summary = results({"serial": [100.0, 200.0], "reactor-inline": [300.0]})
+    (verdict,) = summary.verdicts
+    assert (verdict.speedup.value, verdict.speedup.count) == (3.0, 1)
+
+
+def test_an_overhead_of_nothing_has_no_ratio(results):
+    summary = results({"serial": [-5.0], "reactor-inline": [100.0]}, metric="overhead", unit="ns")
+    assert summary.verdicts == ()
+
+
+def test_points_are_named_by_what_varies_but_not_by_how_long_they_ran(results):
+    summary = results({"serial": STEADY}, {"serial": STEADY})
+    assert [point.label for point in summary.points] == ["CartPole-v1, actors=2", "CartPole-v1, actors=3"]
+
+
+def test_failures_are_said_and_have_no_value(results, tmp_path, row):
+    summary = results({"serial": STEADY, "reactor-inline": STEADY})
+    journal = Journal(tmp_path / record.FILE_NAME)
+    failed = row(backend="ray-paper", parameters=summary_parameters(tmp_path)).failed("time limit: no result")
+    journal.append([failed])
+    journal.close()
+    summary = summarise(tmp_path)
+    assert sections(summary)["Failed"] == [
+        "gym_sampling CartPole-v1, actors=2, ray-paper: trial 0: time limit: no result"
+    ]
+    (table,) = report.tables(summary)
+    assert table.rows[-1] == ("", "ray-paper", "failed", "-", "-", "1 failed")
+
+
+def summary_parameters(directory):
+    return record.read(directory / record.FILE_NAME)[0].parameters
+
+
+def test_digests_that_nobody_judged_are_failures_here_too(results, tmp_path, row):
+    results({"serial": STEADY})
+    journal = Journal(tmp_path / record.FILE_NAME)
+    journal.append([row(backend="ray-paper", digest="cc-dd", parameters=summary_parameters(tmp_path))])
+    journal.close()
+    (line,) = sections(summarise(tmp_path))["Failed"]
+    assert line.endswith("trial 0: digest differs: cc-dd, serial has aa-bb")
+
+
+def test_doubts_stand_beside_the_numbers(results):
+    loaded = Detail(
+        "gym_sampling",
+        json.dumps({"actors": 2, "env": "CartPole-v1", "rounds": 10}),
+        "serial",
+        0,
+        started_at="now",
+        duration_s=1.0,
+        outside_cores=2.5,
+        stragglers=0,
+        measured_ns=5_000_000,
+    )
+    torn = dataclasses.replace(loaded, backend="reactor-inline")
+    summary = results({"serial": [1.0, 2.0], "reactor-inline": STEADY}, details=[loaded, torn])
+    (point,) = summary.points
+    assert point.cells[0].doubts == ("2 trials", "spread 47%", "loaded 2.5/4 cores", "short 5 ms")
+    assert "loaded 2.5/4 cores" in sections(summary)["Where no difference is shown"][0]
+
+
+@pytest.mark.parametrize(
+    ("sessions", "words"),
+    [
+        ([{"commit": "a"}, {"commit": "b"}], "the rows come from 2 commits of the code"),
+        ([{"commit": "a", "dirty": True}], "the code had uncommitted changes"),
+        ([{"commit": "a", "load_average": [5.0, 1, 1]}], "loaded when the run began (5.0 on 4 cores)"),
+    ],
+)
+def test_doubts_about_the_whole_run(results, sessions, words):
+    summary = results({"serial": STEADY}, described=MACHINE | {"sessions": sessions})
+    assert words in sections(summary)["Doubts about the whole run"][0]
+
+
+def test_the_terminal_and_the_page_say_the_same(results, tmp_path):
+    summary = results({"serial": times(150), "reactor-inline": times(100), "ray-paper": times(5)})
+    output = io.StringIO()
+    report.to_terminal(summary, Console(file=output, width=200))
+    page = report.to_markdown(summary)
+    for text in (output.getvalue(), page):
+        assert text.index("serial is 1.50x") < text.index("reactor-inline is 20.0x") < text.index("x ray-paper")
+        assert "Abacus" in text
+        assert "150 [148, 153]" in text
+    assert "| CartPole-v1, actors=2 | **serial** | **150 [148, 153]** | 1 | 30.0x [30.0, 30.0] |  |" in page
+    assert report.write_markdown(summary).read_text() == page
+
+
+def test_the_report_for_programs(results):
+    summary = results({"serial": times(150), "reactor-inline": times(100)})
+    described = json.loads(json.dumps(report.to_json(summary)))
+    inline = described["points"][0]["backends"]["reactor-inline"]
+    assert inline["median"]["value"] == 100
+    assert inline["speedups"]["serial"]["value"] == pytest.approx(1 / 1.5)
+
+
+def test_a_report_needs_no_machine_description(results, tmp_path):
+    results({"serial": STEADY})
+    (tmp_path / machine.FILE_NAME).unlink()
+    assert "unknown CPU" in report.to_markdown(summarise(tmp_path))
+    (tmp_path / machine.FILE_NAME).write_text("{")
+    with pytest.raises(UsageError, match=r"machine.json: broken"):
+        summarise(tmp_path)

@@ -1,0 +1,229 @@
+"""Whole runs of the fake workload: real processes, real files."""
+
+import csv
+import json
+import os
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness import record
+from harness.record import COLUMNS
+
+METRICS = {"throughput", "round_time", "startup_time", "peak_rss", "cpu_time"}
+TWO = ("--workload", "fake", "--backend", "serial", "--backend", "reactor-inline")
+LIMIT_S = 30
+
+
+def rows_of(directory):
+    return record.read(Path(directory) / "measurements.csv")
+
+
+def statuses(directory):
+    """The status of each backend's trial 0, by behaviour."""
+    return {(row.scenario, row.backend): row.status for row in rows_of(directory) if row.metric == "throughput"}
+
+
+def wait_until(condition):
+    give_up = time.monotonic() + LIMIT_S
+    while not condition():
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
+
+
+def alive(pids):
+    return [pid for pid in pids if psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie"]
+
+
+def test_every_trial_gives_every_metric_and_one_digest(harness):
+    done = harness("run", *TWO, "--trials", "2", "--set", "actors=2,5", "--output", "out")
+    assert done.returncode == 0, done.stderr
+    rows = rows_of("out")
+    assert Counter(row.trial_key for row in rows) == dict.fromkeys((row.trial_key for row in rows), len(METRICS))
+    assert {row.metric for row in rows} == METRICS
+    assert len({row.trial_key for row in rows}) == 2 * 2 * 2
+    assert all(row.ok and row.value > 0 for row in rows)
+    digests = {row.point: {other.digest for other in rows if other.point == row.point} for row in rows}
+    assert [len(found) for found in digests.values()] == [1, 1]
+    assert {row.actors for row in rows} == {2, 5}
+    assert len({row.run_id for row in rows}) == 1
+    with Path("out/measurements.csv").open() as file:
+        assert tuple(next(csv.reader(file))) == COLUMNS
+    assert list(Path("out/logs").iterdir()) == []
+
+
+def test_the_machine_is_described(harness):
+    harness("run", "--workload", "fake", "--backend", "serial", "--output", "out")
+    described = json.loads(Path("out/machine.json").read_bytes())
+    assert described["cores_allowed"] >= 1
+    assert described["gil_enabled_after_imports"] == {"serial": True}
+    (session,) = described["sessions"]
+    assert session["command"][-2:] == ["--output", "out"]
+    assert session["variables_of_workers"]["OMP_NUM_THREADS"] == "1"
+
+
+def test_what_goes_wrong_becomes_a_row_with_its_reason(harness):
+    behaviours = "good,raises,exits,killed,wrong,wrong_state"
+    done = harness("run", *TWO, "--trials", "1", "--set", f"behaviour={behaviours}", "--output", "out")
+    assert done.returncode == 1
+    found = statuses("out")
+    assert {found[behaviour, "serial"] for behaviour in behaviours.split(",")} == {"ok"}
+    assert found["good", "reactor-inline"] == "ok"
+    assert found["raises", "reactor-inline"] == "RuntimeError: told to raise"
+    assert found["exits", "reactor-inline"] == "exited with status 3 before reporting a result"
+    assert found["killed", "reactor-inline"] == "killed by SIGKILL (out of memory?)"
+    for behaviour in ("wrong", "wrong_state"):
+        assert found[behaviour, "reactor-inline"].startswith("digest differs: ")
+        assert "serial has" in found[behaviour, "reactor-inline"]
+    assert all((row.value is None) == (row.status != "ok") for row in rows_of("out"))
+    (log,) = [path for path in Path("out/logs").iterdir() if "Traceback" in path.read_text()]
+    assert "told to\nraise" in log.read_text()
+    assert "Traceback" not in done.stderr
+    assert "FAILED" in done.stderr
+
+
+def test_wrong_digests_are_found_without_serial(harness):
+    backends = ("--backend", "reactor-inline", "--backend", "ray-paper")
+    done = harness(
+        "run", "--workload", "fake", *backends, "--trials", "2", "--set", "behaviour=wrong", "--output", "out"
+    )
+    assert done.returncode == 1
+    assert all(row.status.startswith("digest differs: no majority among") for row in rows_of("out"))
+
+
+def test_a_backend_that_never_reports_its_state_is_measured_all_the_same(harness):
+    done = harness("run", "--workload", "fake", "--backend", "reactor-inline", "--trials", "1",
+                   "--set", "behaviour=silent", "--output", "out")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert {row.metric for row in rows_of("out") if row.value > 0} == METRICS
+
+
+def test_a_trial_that_takes_too_long_is_ended(harness):
+    done = harness("run", *TWO, "--trials", "1", "--set", "behaviour=hangs", "--time-limit", "2", "--output", "out")
+    assert done.returncode == 1
+    assert statuses("out") == {
+        ("hangs", "serial"): "ok",
+        ("hangs", "reactor-inline"): "time limit: no result after 2 s",
+    }
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no shared memory to leave files in")
+def test_what_a_trial_leaves_behind_is_removed(harness, tmp_path):
+    file = Path("/dev/shm", f"test-{os.getpid()}-{time.time_ns()}")
+    try:
+        done = harness("run", "--workload", "fake", "--backend", "reactor-inline", "--trials", "1",
+                       "--set", "behaviour=orphans", "--set", f"file={file}", "--output", "out")  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert not file.exists()
+    finally:
+        file.unlink(missing_ok=True)
+    assert not [process for process in psutil.process_iter() if str(file) in _command(process)]
+    details = [json.loads(line) for line in Path("out/trials.jsonl").read_text().splitlines()]
+    assert [detail["stragglers"] >= 1 for detail in details] == [True]
+
+
+def _command(process):
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
+
+
+def test_a_complete_run_has_nothing_to_resume(harness):
+    arguments = ("run", *TWO, "--trials", "1", "--output", "out")
+    harness(*arguments)
+    before = Path("out/measurements.csv").read_bytes()
+    done = harness(*arguments, "--resume")
+    assert done.returncode == 0
+    assert "0 trials" in done.stderr
+    assert Path("out/measurements.csv").read_bytes() == before
+    assert len(json.loads(Path("out/machine.json").read_bytes())["sessions"]) == 2
+
+
+SLOW = ("run", *TWO, "--trials", "2", "--set", "pause=0.2", "--output", "out")
+
+
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [(signal.SIGKILL, -9), (signal.SIGINT, 130), (signal.SIGTERM, 143)],
+    ids=str,
+)
+def test_an_interrupted_run_can_be_completed(start, harness, number, status):
+    interrupted = start(*SLOW)
+    path = Path("out/measurements.csv")
+    wait_until(lambda: path.exists() and path.read_bytes().count(b"\n") > len(METRICS))
+    wait_until(lambda: len(psutil.Process(interrupted.pid).children(recursive=True)) == 2)
+    tree = [process.pid for process in psutil.Process(interrupted.pid).children(recursive=True)]
+    before = path.read_bytes()
+    interrupted.send_signal(number)
+    _, errors = interrupted.communicate(timeout=LIMIT_S)
+    assert interrupted.returncode == status
+    wait_until(lambda: not alive(tree))
+    assert "Traceback" not in errors
+    if number != signal.SIGKILL:
+        assert "--output out --resume" in errors
+    assert path.read_bytes().startswith(before)
+
+    done = harness("run", "--output", "out", "--resume")
+    assert done.returncode == 0, done.stderr
+    assert path.read_bytes().startswith(before)
+    keys = [row.key for row in rows_of("out")]
+    assert len(keys) == len(set(keys)) == 2 * 2 * len(METRICS)
+    assert len({row.digest for row in rows_of("out")}) == 1
+    assert Path("out/logs").is_dir()
+
+
+def test_rows_lost_with_a_torn_line_are_measured_again(harness):
+    arguments = ("run", *TWO, "--trials", "1", "--output", "out")
+    harness(*arguments)
+    path = Path("out/measurements.csv")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-10])
+    done = harness(*arguments, "--resume")
+    assert done.returncode == 0, done.stderr
+    after = path.read_bytes()
+    kept = whole[: whole[:-10].rfind(b"\n") + 1]
+    assert after.startswith(kept)
+    assert after.count(b"\n") == whole.count(b"\n")
+    assert len({row.key for row in rows_of("out")}) == 2 * len(METRICS)
+
+
+def test_a_block_that_nobody_judged_is_judged_when_the_run_is_resumed(harness):
+    arguments = ("run", *TWO, "--trials", "1", "--output", "out")
+    harness(*arguments)
+    path = Path("out/measurements.csv")
+    lines = path.read_text().splitlines(keepends=True)
+    digest = rows_of("out")[0].digest
+    forged = [line.replace(digest, "beef-01") if "reactor-inline" in line else line for line in lines]
+    path.write_text("".join(forged))
+    done = harness(*arguments, "--resume")
+    assert done.returncode == 1
+    assert statuses("out")["good", "reactor-inline"].startswith("digest differs: beef-01, serial has ")
+
+
+def test_two_runs_cannot_write_into_one_directory(start, harness):
+    start(*SLOW)
+    wait_until(lambda: Path("out/measurements.csv").exists())
+    done = harness(*SLOW, "--resume")
+    assert done.returncode == 2
+    assert "another run is writing there" in done.stderr
+
+
+def test_without_an_output_results_have_a_directory_of_their_own_that_is_the_latest(harness):
+    one = harness("run", "--workload", "fake", "--backend", "serial", "--trials", "1", "--json")
+    output = json.loads(one.stdout)["output"]
+    assert Path(output).parent == Path("results/runs")
+    assert Path("results/latest").resolve() == Path(output).resolve()
+    assert harness("report").returncode == 0
+    assert "0 trials" in harness("run", "--resume").stderr
+
+
+def test_a_plan_is_printed_and_nothing_run(harness, tmp_path):
+    done = harness("run", *TWO, "--trials", "3", "--dry-run")
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[-1].startswith("6 trials")
+    assert list(tmp_path.iterdir()) == []
