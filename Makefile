@@ -15,13 +15,14 @@ STAMP := $(VENV)/.installed
 RESULTS ?=
 HARNESS := $(BIN)/python -m harness
 
-.PHONY: help install bench figures report test check style format soak clean
+.PHONY: help install bench bench-kernel kernel-claims figures report test check style format soak clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
 	@echo
 	@echo 'bench: PRESET=smoke|quick|paper (now $(PRESET)); bench, figures, report: RESULTS=directory'
+	@echo 'bench-kernel: COMPARE=0001 picks the saved run; .benchmarks/ holds them'
 	@echo 'first use: PYTHON=python3.12 picks the interpreter, TORCH_INDEX=URL an index with CPU-only torch'
 
 install: $(STAMP)  ## create .venv and install everything into it
@@ -31,6 +32,13 @@ bench: $(STAMP)  ## run the preset, draw its figures and print the comparison ta
 	  $(if $(wildcard $(RESULTS)/measurements.csv),--resume) || status=$$?; \
 	if [ $$status -gt 1 ]; then exit $$status; fi; \
 	$(HARNESS) plot $(RESULTS) && $(HARNESS) report $(RESULTS) && exit $$status
+
+bench-kernel: $(STAMP)  ## benchmark the kernel by itself, beside the run saved last
+	$(BIN)/python -m pytest benchmarks/kernel --benchmark-autosave --benchmark-columns=min,median,iqr,rounds \
+	  $(if $(wildcard .benchmarks/*/*.json),--benchmark-compare$(if $(COMPARE),=$(COMPARE)))
+
+kernel-claims: $(STAMP)  ## measure what the kernel claims, each line with its limit and a verdict
+	$(BIN)/python -m benchmarks.kernel_claims
 
 figures: $(STAMP)  ## draw the figures of the newest run again
 	$(HARNESS) plot $(RESULTS)
@@ -56,7 +64,7 @@ soak: $(STAMP)  ## repeat for SOAK_SECONDS (600) in search of leaks and rare rac
 	SOAK_SECONDS=$(SOAK_SECONDS) $(BIN)/python -m pytest -m soak --timeout=0
 
 clean:  ## remove .venv and the caches; results stay
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .benchmarks reactorlib.egg-info
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis reactorlib.egg-info
 
 # The stamp is younger than the two files that say what to install, so nothing is installed twice.
 $(STAMP): pyproject.toml constraints.txt

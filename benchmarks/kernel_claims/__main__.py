@@ -1,0 +1,58 @@
+"""`python -m benchmarks.kernel_claims`: measures, prints the table, exits with 1 where a claim fails."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.kernel_claims import processes, reactions, scale
+from benchmarks.kernel_claims.claim import Claim, table
+from benchmarks.kernel_claims.size import FULL, TINY
+
+PARTS = {
+    "fan-out": reactions.fan_out,
+    "ping-pong": reactions.ping_pong,
+    "many-clients": reactions.many_clients,
+    "tags": reactions.tags,
+    "tracing": reactions.tracing,
+    "timers": reactions.timers,
+    "start-up": processes.start_up,
+    "memory": processes.memory,
+    "elaboration": scale.elaboration,
+    "idle": scale.idle,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure the parts asked for; 1 if a claim fails."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.kernel_claims", description="Measure what the kernel claims."
+    )
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of: {', '.join(PARTS)} (default: all)")
+    parser.add_argument("--tiny", action="store_true", help="seconds instead of minutes: does it work, not how fast")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there too")
+    chosen = parser.parse_args(arguments)
+    unknown = [part for part in chosen.parts if part not in PARTS]
+    if unknown:
+        parser.error(f"no part {', '.join(unknown)}: one of {', '.join(PARTS)}")
+    size = TINY if chosen.tiny else FULL
+    claims: list[Claim] = []
+    for name in chosen.parts or PARTS:
+        print(f"measuring {name} ...", file=sys.stderr, flush=True)
+        claims += PARTS[name](size)
+    print(table(claims))
+    if chosen.json is not None:
+        machine = {"python": sys.version, "machine": platform.platform(), "size": "tiny" if chosen.tiny else "full"}
+        text = json.dumps({**machine, "claims": [claim.record for claim in claims]}, indent=2)
+        chosen.json.write_text(text + "\n", encoding="utf-8")
+    failed = [claim.name for claim in claims if claim.verdict == "FAIL"]
+    print(f"{len(failed)} of {len(claims)} lines fail" + "".join(f"\n  {name}" for name in failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+"""What is measured of whole processes: start-up, and memory over a long run. Starts them, one at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from functools import partial
+from statistics import median
+from time import perf_counter_ns
+
+from benchmarks.interleaving import interleaved_costs
+from benchmarks.kernel_claims.claim import Claim
+from benchmarks.kernel_claims.size import Size
+from benchmarks.meter import Cost
+
+MS = 1_000_000
+MIB = 1024 * 1024
+
+HELLO = """
+from reactorlib import Reactor, reaction, run, startup
+
+class Hello(Reactor):
+    @reaction(startup)
+    def begin(self):
+        print("hello world")
+
+run(Hello)
+"""
+
+# Resident memory after the warm-up and after each lap of an `after` 0 loop, in bytes.
+LOOP = """
+import json, sys
+import psutil
+from benchmarks.meter import Meter
+from benchmarks.shapes import Loop
+from reactorlib import run
+
+tags, laps = map(int, sys.argv[1:])
+memory = []
+
+class Memory(Meter):
+    def next_lap(self):
+        memory.append(psutil.Process().memory_info().rss)
+        return super().next_lap()
+
+run(Loop, fast=True, meter=Memory(max(tags // 100, 1), tags // laps, laps))
+print(json.dumps(memory))
+"""
+
+
+def start_up(size: Size) -> Iterator[Claim]:
+    """A hello-world run as a whole process, beside the bare interpreter."""
+    with tempfile.TemporaryDirectory() as cache:
+        environment = with_bytecode_in(cache)
+        process_cost(HELLO, environment)
+        hello, bare, imported = interleaved_costs(
+            size.processes,
+            [partial(process_cost, source, environment) for source in (HELLO, "pass", "import reactorlib")],
+        )
+    ms = [cost.cpu_ns / MS for cost in hello]
+    yield Claim("hello world, a whole process: processor time", ms, "ms", at_most=100)
+    wall = [cost.wall_ns / MS for cost in hello]
+    yield Claim("hello world, a whole process: wall time", wall, "ms", at_most=100, note="suffers from a busy machine")
+    yield Claim("import reactorlib alone: processor time", [cost.cpu_ns / MS for cost in imported], "ms")
+    note = f"hello world is {median(ms) / median(cost.cpu_ns / MS for cost in bare):.1f} x"
+    yield Claim("the interpreter alone: processor time", [cost.cpu_ns / MS for cost in bare], "ms", note=note)
+
+
+def with_bytecode_in(directory: str) -> dict[str, str]:
+    """An environment whose interpreters keep compiled modules in a directory: as where a package is installed."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPYCACHEPREFIX": directory}
+
+
+def process_cost(source: str, environment: dict[str, str]) -> Cost:
+    """What a fresh interpreter costs that runs this source: user and system time, and wall time."""
+    began = perf_counter_ns()
+    child = subprocess.Popen([sys.executable, "-c", source], env=environment, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    ended = perf_counter_ns()
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise RuntimeError(f"python -c {source!r} ended with {child.returncode}")
+    return Cost((usage.ru_utime + usage.ru_stime) * 1e9, ended - began)
+
+
+def memory(size: Size) -> Iterator[Claim]:
+    """Resident memory stays flat over a long `after` 0 loop."""
+    resident = loop_memory(size.loop_tags, 100)
+    growth = (max(resident) - resident[0]) / MIB
+    name = f"growth over {size.loop_tags:,} tags of an `after` 0 loop"
+    note = f"the highest of {len(resident)} readings; {resident[0] / MIB:.1f} MiB after the warm-up"
+    yield Claim(name, [growth], "MiB", at_most=2, note=note)
+
+
+def loop_memory(tags: int, laps: int) -> Sequence[int]:
+    """Resident bytes of a fresh process after the warm-up and after each lap."""
+    command = [sys.executable, "-c", LOOP, str(tags), str(laps)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    readings: list[int] = json.loads(done.stdout)
+    return readings

@@ -1,0 +1,197 @@
+"""The shapes whose cost per reaction is measured, as reactor programs. All take a Meter and end when it says so."""
+
+from __future__ import annotations
+
+from benchmarks.meter import Meter
+from reactorlib import (
+    Bank,
+    Input,
+    LogicalAction,
+    Output,
+    Reactor,
+    Timer,
+    connect,
+    reaction,
+    request_stop,
+    startup,
+)
+
+
+class Client(Reactor):
+    """Answers with what it is asked."""
+
+    request = Input[int]()
+    reply = Output[int]()
+
+    @reaction(request, effects=reply)
+    def serve(self, request: Input[int], reply: Output[int]) -> None:
+        """Answer."""
+        reply.set(request.value)
+
+
+class Hub(Reactor):
+    """Asks all clients, and adds up what they answer."""
+
+    replies = Input[int](width="clients")
+    request = Output[int]()
+
+    def __init__(self, meter: Meter, clients: int) -> None:
+        self.meter = meter
+        self.left = meter.warmup
+        self.total = 0
+
+    @reaction(startup, effects=request)
+    def begin(self, request: Output[int]) -> None:
+        """Ask for the first time."""
+        request.set(1)
+
+    @reaction(replies, effects=request)
+    def gather(self, replies: Input[int], request: Output[int]) -> None:
+        """Add up, and ask again."""
+        total = 0
+        for reply in replies:
+            total += reply.value
+        self.total = total
+        self.left -= 1
+        if not self.left:
+            self.left = self.meter.next_lap()
+            if not self.left:
+                request_stop()
+                return
+        request.set(1)
+
+
+class FanOut(Reactor):
+    """A tag is a broadcast and its gathering: `clients` + 1 reactions."""
+
+    def __init__(self, meter: Meter, clients: int) -> None:
+        self.hub = Hub(meter, clients)
+        self.clients = Bank(Client, clients)
+        connect(self.hub.request, self.clients.request, after=0)
+        connect(self.clients.reply, self.hub.replies)
+
+
+class Ping(Reactor):
+    """Serves, and returns what comes back."""
+
+    back = Input[int]()
+    ball = Output[int]()
+
+    def __init__(self, meter: Meter) -> None:
+        self.meter = meter
+        self.left = meter.warmup
+
+    @reaction(startup, effects=ball)
+    def serve(self, ball: Output[int]) -> None:
+        """The first ball."""
+        ball.set(0)
+
+    @reaction(back, effects=ball)
+    def play(self, back: Input[int], ball: Output[int]) -> None:
+        """Return the ball."""
+        self.left -= 1
+        if not self.left:
+            self.left = self.meter.next_lap()
+            if not self.left:
+                request_stop()
+                return
+        ball.set(back.value)
+
+
+class PingPong(Reactor):
+    """A tag is one exchange: 2 reactions."""
+
+    def __init__(self, meter: Meter) -> None:
+        self.ping = Ping(meter)
+        self.pong = Client()
+        connect(self.ping.ball, self.pong.request)
+        connect(self.pong.reply, self.ping.back, after=0)
+
+
+class Chain(Reactor):
+    """A tag is a value's way along `length` clients and back: `length` + 1 reactions."""
+
+    def __init__(self, meter: Meter, length: int) -> None:
+        self.ping = Ping(meter)
+        self.links = Bank(Client, length)
+        outputs = [self.ping.ball, *(link.reply for link in self.links)]
+        connect(outputs[:-1], self.links.request)
+        connect(outputs[-1], self.ping.back, after=0)
+
+
+class Ring(Reactor):
+    """`length` clients that pass a token on, a tag each: 1 reaction per tag but for the first member's."""
+
+    def __init__(self, meter: Meter, length: int) -> None:
+        self.ping = Ping(meter)
+        self.links = Bank(Client, length)
+        outputs = [self.ping.ball, *(link.reply for link in self.links)]
+        connect(outputs[:-1], self.links.request, after=0)
+        connect(outputs[-1], self.ping.back, after=0)
+
+
+class Loop(Reactor):
+    """A tag is a value on a connection from a reactor to itself, `after` 0: 1 reaction."""
+
+    def __init__(self, meter: Meter) -> None:
+        self.ping = Ping(meter)
+        connect(self.ping.ball, self.ping.back, after=0)
+
+
+class ActionLoop(Reactor):
+    """A tag is one event of a logical action, which schedules the next: 1 reaction."""
+
+    again = LogicalAction[int](min_delay="delay")
+
+    def __init__(self, meter: Meter, delay: int = 0) -> None:
+        self.meter = meter
+        self.left = meter.warmup
+
+    @reaction(startup, effects=again)
+    def begin(self, again: LogicalAction[int]) -> None:
+        """The first event."""
+        again.schedule(value=0)
+
+    @reaction(again, effects=again)
+    def step(self, again: LogicalAction[int]) -> None:
+        """The next event."""
+        self.left -= 1
+        if not self.left:
+            self.left = self.meter.next_lap()
+            if not self.left:
+                request_stop()
+                return
+        again.schedule(value=0)
+
+
+class Ticker(Reactor):
+    """One timer of many; its tag is its own where no other ticker has the same offset."""
+
+    tick = Timer(offset=lambda bank_index, slot, first: first + slot * bank_index, period="period")
+
+    def __init__(self, period: int, slot: int, first: int) -> None:
+        self.ticks = 0
+
+    @reaction(tick)
+    def count(self, tick: Timer) -> None:
+        """Count."""
+        self.ticks += 1
+
+
+class MeteredTicker(Reactor):
+    """A timer that counts tags for the meter."""
+
+    tick = Timer(offset="offset", period="period")
+
+    def __init__(self, meter: Meter, offset: int, period: int) -> None:
+        self.meter = meter
+        self.left = meter.warmup
+
+    @reaction(tick)
+    def count(self, tick: Timer) -> None:
+        """Count."""
+        self.left -= 1
+        if not self.left:
+            self.left = self.meter.next_lap()
+            if not self.left:
+                request_stop()
