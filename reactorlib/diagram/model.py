@@ -1,0 +1,100 @@
+"""What a diagram shows, before it has a place: boxes in boxes, symbols, ports, edges. Knows no geometry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+SymbolKind = Literal["reaction", "startup", "shutdown", "reset", "timer", "logical action", "physical action"]
+EdgeKind = Literal["connection", "delayed", "physical", "trigger", "use", "effect", "transition", "order"]
+
+CONNECTIONS: tuple[EdgeKind, ...] = ("connection", "delayed", "physical")
+# Values that arrive at a later tag: a drawing runs from left to right within one tag, and back with these.
+LATER: tuple[EdgeKind, ...] = ("delayed", "physical", "transition")
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A port of a reactor, or the place where an edge crosses the border of a mode (`name` may be empty there)."""
+
+    id: str
+    name: str
+    tip: str = ""
+    crossing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A reaction, timer, action or signal: `title` on its first line, `details` below; `number` of a reaction."""
+
+    id: str
+    kind: SymbolKind
+    title: str
+    details: tuple[str, ...] = ()
+    number: str = ""
+    tip: str = ""
+    cyclic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Every source reaches every target. Ends are ids of symbols and ports; `cyclic`: on a causality cycle."""
+
+    kind: EdgeKind
+    sources: tuple[str, ...]
+    targets: tuple[str, ...]
+    label: str = ""
+    cyclic: bool = False
+
+    @property
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        return ((source, target) for source in self.sources for target in self.targets)
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A reactor, a folded bank of them, or a mode, with everything inside."""
+
+    id: str
+    kind: Literal["reactor", "mode"]
+    title: str
+    subtitle: str = ""
+    width: int | None = None  # of a folded bank
+    notes: tuple[str, ...] = ()
+    workers: tuple[int, ...] = ()  # with placement: where its members live
+    initial: bool = False  # of a mode
+    tip: str = ""
+    inputs: tuple[Port, ...] = ()
+    outputs: tuple[Port, ...] = ()
+    symbols: tuple[Symbol, ...] = ()
+    boxes: tuple[Box, ...] = ()
+    edges: tuple[Edge, ...] = ()
+
+    def walk(self) -> Iterator[Box]:
+        """This box and all within, outermost first."""
+        yield self
+        for box in self.boxes:
+            yield from box.walk()
+
+
+@dataclass(frozen=True, slots=True)
+class Diagram:
+    """A program as it is drawn. `faults` are those that keep it from running."""
+
+    root: Box
+    reactors: int
+    reactions: int
+    faults: tuple[str, ...] = field(default=())
+
+    @property
+    def description(self) -> str:
+        """One sentence, for those who don't see the picture."""
+        shown = (
+            f"Dataflow of {self.root.title}: {_count(self.reactors, 'reactor')}, {_count(self.reactions, 'reaction')}"
+        )
+        return shown + (", with a fault that keeps it from running" if self.faults else "")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")
