@@ -2,7 +2,7 @@
 
 A slot is a word and room for a message. The word holds the number of the message and its length and is written
 last. Two ways to know that a message is there: `Channel` looks at the word, which is right where stores become
-visible in program order (x86); `KernelChannel` posts an event for each message and takes one before it looks,
+visible in program order (x86); `KernelChannel` posts an event for each message and takes one before it reads,
 so that the kernel orders memory. A message larger than a slot travels in a block of the sender's arena.
 """
 
@@ -10,55 +10,63 @@ from __future__ import annotations
 
 import struct
 from collections import deque
+from dataclasses import dataclass
 
-from reactorlib.transport.arena import Arena, release
+from reactorlib.transport.arena import Arena
+from reactorlib.transport.lending import Lender
 from reactorlib.transport.memory import Memory
 from reactorlib.transport.ordering import fence
-from reactorlib.transport.signals import Bell, Waiter
+from reactorlib.transport.signals import ANYONE, AWAKE, STATE_WORDS, Bell, Waiter
 
 SLOTS = 32  # a power of two
 SLOT_BYTES = 65 * 64  # not a multiple of 4096, so that the words of neighbouring slots share no cache set
+HEADER_BYTES = 64
+RING_BYTES = HEADER_BYTES + SLOTS * SLOT_BYTES
 INLINE = SLOT_BYTES - 8  # the longest message that fits into a slot
-RING_BYTES = 64 + SLOTS * SLOT_BYTES
-LOOKS = 100  # before the waiter takes over: about 5 us
+LOOKS = 100  # before the waiter takes over: a few microseconds
 PUBLISH = SLOTS // 4  # the receiver says after so many messages that their slots are empty
-IN_BLOCK = 0x8000
-LENGTH = 0x7FFF
-ROOM = 0x10000  # added to a worker's number in the state of a sender that waits for an empty slot
-_BLOCK = struct.Struct("<QQQ")
+NUMBER, IN_BLOCK, LENGTH = 16, 0x8000, 0x7FFF  # the parts of a word: a shift, a flag, a mask
+FOR_ROOM = 0x10000  # added to the receiver's number in the state of a sender that waits for an empty slot
+_SLOT_WORDS, _HEADER_WORDS = SLOT_BYTES // 8, HEADER_BYTES // 8
+_REFERENCE = struct.Struct("<QQQQ")
+
+
+@dataclass(frozen=True)
+class Link:
+    """What one end of a channel is made of. `bell` is the other end's, `waiter` this one's.
+
+    `states` says what each worker sleeps on (see Waiter), `arena` is the sender's, `ring` its place in `memory`.
+    """
+
+    memory: Memory
+    ring: int
+    sender: int
+    receiver: int
+    states: memoryview
+    arena: Arena
+    waiter: Waiter
+    bell: Bell
 
 
 class Channel:
-    """One direction between two workers; the sender uses `send`, the receiver the rest.
+    """One end of one direction between two workers; the sender uses `send`, the receiver the rest."""
 
-    `states` holds what each worker sleeps on, `bell` is the receiver's (the sender's bell for the receiver's end).
-    """
-
-    def __init__(
-        self,
-        memory: Memory,
-        start: int,
-        sender: int,
-        receiver: int,
-        states: memoryview,
-        arena: Arena,
-        waiter: Waiter,
-        bell: Bell,
-    ) -> None:
-        self.sender = sender
-        self.receiver = receiver
-        self.waiter = waiter
-        self.arena = arena  # the sender's
-        self.backlog: deque[bytes] = deque()
-        self._memory = memory
-        self._bytes = memory.map
-        memory.fund(start, RING_BYTES)
-        self._words = memory.view[start : start + RING_BYTES].cast("Q")
-        self._first = start + 72
-        self._states = states
-        self._bell = bell
-        self._number = 0  # of the last message sent or received
-        self._limit = SLOTS  # the last message that may be sent
+    def __init__(self, link: Link) -> None:
+        self.link = link
+        self._waiter = link.waiter
+        self._bell = link.bell
+        self._states = link.states
+        self._sender_state = link.sender * STATE_WORDS
+        self._receiver_state = link.receiver * STATE_WORDS
+        self._waited_for = link.sender + 1  # in the state of a receiver that waits for this sender
+        link.memory.fund(link.ring, RING_BYTES)
+        self._map = link.memory.map
+        self._words = link.memory.view[link.ring : link.ring + RING_BYTES].cast("Q")
+        self._first = link.ring + HEADER_BYTES + 8  # where the first slot's message begins
+        self._number = 0  # of the last message that was sent or taken
+        self._limit = SLOTS  # the last message for which there is room
+        self._backlog: deque[bytes] = deque()  # taken, not yet asked for
+        self._lender = Lender(link.arena, link.receiver)
 
     # The sender's end
 
@@ -67,20 +75,24 @@ class Channel:
         number = self._number + 1
         if number > self._limit:
             self._await_room(number)
-        length = len(message)
+        word = length = len(message)
         if length > INLINE:
-            message, length = self._in_block(message)
-        slot = number % SLOTS * SLOT_BYTES
-        at = self._first + slot
-        self._bytes[at : at + len(message)] = message
-        self._words[8 + slot // 8] = number << 16 | length
+            message = self._in_block(message)
+            length = len(message)
+            word = length | IN_BLOCK
+        slot = number % SLOTS
+        at = self._first + slot * SLOT_BYTES
+        self._map[at : at + length] = message
+        self._words[_HEADER_WORDS + slot * _SLOT_WORDS] = number << NUMBER | word
         self._number = number
-        self._announce()
+        state = self._states[self._receiver_state]
+        if state and (state == self._waited_for or state == ANYONE):
+            self._wake()
 
-    def _announce(self) -> None:
-        state = self._states[self.receiver * 8]
-        if state and (state == self.sender + 1 or state == 0xFFFF):
-            self._bell.ring()
+    def _wake(self) -> None:
+        # Who clears the state rings afterwards, so that a sleeper whose state was cleared too late wakes all the same.
+        self._states[self._receiver_state] = AWAKE
+        self._bell.ring()
 
     def _await_room(self, number: int) -> None:
         def has_room() -> bool:
@@ -88,117 +100,106 @@ class Channel:
             return number <= self._limit
 
         if not has_room():
-            self.waiter.wait(has_room, ROOM + self.receiver)
+            self._waiter.wait(has_room, FOR_ROOM + self.link.receiver)
 
-    def _in_block(self, message: bytes) -> tuple[bytes, int]:
-        block = self.arena.take(len(message))
-        self._bytes[block.offset : block.offset + len(message)] = message
-        self.arena.commit(block, (self.receiver,))
-        block.held = False
-        reference = _BLOCK.pack(block.index, block.offset, len(message))
-        return reference, len(reference) | IN_BLOCK
+    def _in_block(self, message: bytes) -> bytes:
+        block = self.link.arena.take(len(message))
+        self._map[block.offset : block.offset + len(message)] = message
+        self.link.arena.commit([block], [self.link.receiver])
+        return _REFERENCE.pack(block.first, block.offset, block.room, len(message))
 
     # The receiver's end
 
     def receive(self) -> bytes:
         """The next message; waits for it as long as the waiter's check lets it."""
-        if self.backlog:
-            return self.backlog.popleft()
+        if self._backlog:
+            return self._backlog.popleft()
         number = self._number + 1
-        word = 8 + number % SLOTS * (SLOT_BYTES // 8)
-        words = self._words
-        least = number << 16
-        head = words[word]
-        if head < least:
-            head = self._await(words, word, least)
-        return self._fetch(number, head)
-
-    def arrived(self) -> bool:
-        """Whether a message is there."""
-        number = self._number + 1
-        return bool(self.backlog) or self._words[8 + number % SLOTS * (SLOT_BYTES // 8)] >> 16 >= number
-
-    def pull(self) -> None:
-        """Take what has arrived out of the ring, so that the sender has room; `receive` will return it."""
-        while True:
-            number = self._number + 1
-            head = self._words[8 + number % SLOTS * (SLOT_BYTES // 8)]
-            if head >> 16 < number:
-                return
-            self.backlog.append(self._fetch(number, head))
-
-    def _await(self, words: memoryview, word: int, least: int) -> int:
-        for _ in range(LOOKS):
-            head: int = words[word]
-            if head >= least:
-                return head
-        self.waiter.wait(lambda: words[word] >= least, self.sender + 1)
-        return words[word]
-
-    def _fetch(self, number: int, head: int) -> bytes:
-        at = self._first + number % SLOTS * SLOT_BYTES
-        message = self._bytes[at : at + (head & LENGTH & ~IN_BLOCK)]
+        slot = number % SLOTS
+        word = self._words[_HEADER_WORDS + slot * _SLOT_WORDS]
+        if word >> NUMBER < number:
+            self._await()
+            return self.receive()
+        at = self._first + slot * SLOT_BYTES
+        message = self._map[at : at + (word & LENGTH)]
         self._number = number
         if not number % PUBLISH:
             self._publish(number)
-        if head & IN_BLOCK:
-            index, offset, length = _BLOCK.unpack(message)
-            message = self._bytes[offset : offset + length]
-            release(self.arena.releases, index * self.arena.workers + self.receiver)
-        return message
-
-    def _publish(self, number: int) -> None:
-        self._words[0] = number
-        if self._states[self.sender * 8] == ROOM + self.receiver:
-            self._bell.ring()
-
-
-class KernelChannel(Channel):
-    """A channel for any machine: a message is looked at only after the event posted for it was taken."""
-
-    def __init__(
-        self,
-        memory: Memory,
-        start: int,
-        sender: int,
-        receiver: int,
-        states: memoryview,
-        arena: Arena,
-        waiter: Waiter,
-        bell: Bell,
-        posts: Bell,
-    ) -> None:
-        super().__init__(memory, start, sender, receiver, states, arena, waiter, bell)
-        self._posts = posts
-
-    def _announce(self) -> None:
-        self._posts.ring()
-        fence()  # before looking whether the receiver sleeps
-        super()._announce()
-
-    def receive(self) -> bytes:
-        """The next message; waits for it as long as the waiter's check lets it."""
-        if self.backlog:
-            return self.backlog.popleft()
-        if not self._posts.take():
-            self.waiter.wait(self._posts.take, bell=self._posts)
-        return self._fetch_posted()
+        return self._from_block(message) if word & IN_BLOCK else message
 
     def arrived(self) -> bool:
         """Whether a message is there."""
-        if not self.backlog and self._posts.take():
-            self.backlog.append(self._fetch_posted())
-        return bool(self.backlog)
+        return bool(self._backlog) or self._is_written(self._number + 1)
 
     def pull(self) -> None:
         """Take what has arrived out of the ring, so that the sender has room; `receive` will return it."""
-        while self._posts.take():
-            self.backlog.append(self._fetch_posted())
+        arrived: list[bytes] = []
+        backlog, self._backlog = self._backlog, deque()
+        while self._is_written(self._number + 1):
+            arrived.append(self.receive())
+        backlog.extend(arrived)
+        self._backlog = backlog
 
-    def _fetch_posted(self) -> bytes:
-        number = self._number + 1
-        return self._fetch(number, self._words[8 + number % SLOTS * (SLOT_BYTES // 8)])
+    def _is_written(self, number: int) -> bool:
+        word: int = self._words[_HEADER_WORDS + number % SLOTS * _SLOT_WORDS]
+        return word >> NUMBER >= number
+
+    def _await(self) -> None:
+        words, number = self._words, self._number + 1
+        at, least = _HEADER_WORDS + number % SLOTS * _SLOT_WORDS, number << NUMBER
+        for _ in range(LOOKS):
+            if words[at] >= least:
+                return
+        self._waiter.wait(self.arrived, self._waited_for)  # while it waits, it may pull the message into the backlog
 
     def _publish(self, number: int) -> None:
-        fence()  # we have read the slots before the sender may write to them
+        self._words[0] = number
+        if self._states[self._sender_state] == FOR_ROOM + self.link.receiver:
+            self._bell.ring()
+
+    def _from_block(self, reference: bytes) -> bytes:
+        first, offset, room, length = _REFERENCE.unpack(reference)
+        with self._lender.lend(first, offset, room) as lent:
+            return bytes(lent.cast("B")[:length])
+
+
+class KernelChannel(Channel):
+    """A channel for any machine: a message is read only after the event posted for it was taken from `posts`."""
+
+    def __init__(self, link: Link, posts: Bell) -> None:
+        super().__init__(link)
+        self._posts = posts
+
+    def send(self, message: bytes) -> None:
+        """Append a message of any length; waits while all slots are full."""
+        super().send(message)
+        self._posts.ring()
+        fence()  # before looking whether the receiver sleeps
+        if self._states[self._receiver_state] == ANYONE:
+            self._wake()
+
+    def receive(self) -> bytes:
+        """The next message; waits for it as long as the waiter's check lets it."""
+        if self._backlog:
+            return self._backlog.popleft()
+        if self._posts.take():
+            return super().receive()
+        self._waiter.wait(self.arrived, bell=self._posts, hint=super().arrived)
+        return self._backlog.popleft()
+
+    def arrived(self) -> bool:
+        """Whether a message is there."""
+        if not self._backlog and self._posts.take():
+            self._backlog.append(super().receive())
+        return bool(self._backlog)
+
+    def pull(self) -> None:
+        """Take what has arrived out of the ring, so that the sender has room; `receive` will return it."""
+        backlog, self._backlog = self._backlog, deque()
+        while self._posts.take():
+            backlog.append(super().receive())
+        self._backlog = backlog
+
+    def _publish(self, number: int) -> None:
+        fence()  # we have read the slots before the sender writes to them
         super()._publish(number)

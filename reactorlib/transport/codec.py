@@ -12,14 +12,16 @@ import pickle
 import struct
 import sys
 from collections.abc import Callable, Sequence
+from ctypes import addressof, c_ubyte
 from importlib import import_module
 from io import BytesIO
 from pickle import PickleBuffer
 from typing import Any
 
 from reactorlib.errors import WorkerError
-from reactorlib.transport.arena import Arena, Block, lend
+from reactorlib.transport.arena import Arena, Block, room_of
 from reactorlib.transport.generator import Decode, Encode, Generator
+from reactorlib.transport.lending import Lender
 from reactorlib.transport.structure import (
     BIG,
     SHORT,
@@ -27,6 +29,7 @@ from reactorlib.transport.structure import (
     Structure,
     TooLargeError,
     array_of,
+    has_large_arrays,
     pack,
     unpack,
 )  # fmt: skip
@@ -40,45 +43,60 @@ SHAPES = 8  # structures after which an encoder takes arrays of all shapes as on
 PATIENCE = 200  # values of unknown structure after which an encoder pickles
 
 _HEAD = struct.Struct("<BBHI")  # PICKLED or ENCLOSED, nothing, owner, number of references
-_REFERENCE = struct.Struct("<QQQ")  # block, offset in memory, bytes
+_REFERENCE = struct.Struct("<QQQQ")  # a Reference, bytes
 
-Placed = list[tuple[Block, bool]]  # the flag: taken for this message, so not held when it is sent
+Placed = list[Block]
+Reference = tuple[int, int, int]  # first release count, offset in memory, room
 
 
 class Codec:
     """Encodes for others with the arena of worker `me`, decodes what others placed in theirs. One thread only."""
 
-    def __init__(self, arena: Arena, releases: Sequence[memoryview], me: int) -> None:
-        self.arena = arena
+    def __init__(self, arenas: Sequence[Arena], me: int) -> None:
+        self.arena = arena = arenas[me]
         self.me = me
-        self._releases = releases  # of each worker's arena
+        self._lenders = [Lender(owned, me) for owned in arenas]
         self._map = arena.memory.map
         self._encoders: dict[Structure, Encode] = {}
         self._decoders: dict[bytes, Decode] = {}
         self._seen: set[Structure] = set()
-        self._sites: dict[tuple[type, tuple[int, ...]], Encoder] = {}
+        self._encoder_of: dict[tuple[type, tuple[int, ...]], Callable[[Any], bytes]] = {}
         self._reducers: dict[type, Callable[[Any], Any]] = {}
 
     # Encoding
 
-    def encoder(self, receivers: Sequence[int]) -> Encoder:
-        """A function for the values of one place, which come in few structures: the fastest way to encode."""
-        return Encoder(self, tuple(receivers))
+    def encoder(self, receivers: Sequence[int]) -> Callable[[Any], bytes]:
+        """A function that encodes the values of one place, which come in few structures: the fastest way."""
+        site = Site(self, tuple(receivers))
+        receivers = site.receivers
+        first: Encode = _refuse
+
+        def encode(value: Any) -> bytes:
+            nonlocal first
+            try:
+                message = first(value, receivers)
+            except struct.error:  # an int of more than 64 bits
+                return self.pickle(value, receivers)
+            if message is None:
+                message, first = site.encode(value, first)
+            return message
+
+        return encode
 
     def encode(self, value: Any, receivers: Sequence[int]) -> bytes:
         """The message that each receiver decodes once. WorkerError: it cannot be pickled, or memory is full."""
         key = type(value), tuple(receivers)
-        site = self._sites.get(key)
-        if site is None:
-            site = self._sites[key] = Encoder(self, key[1])
-        return site(value)
+        encoder = self._encoder_of.get(key)
+        if encoder is None:
+            encoder = self._encoder_of[key] = self.encoder(receivers)
+        return encoder(value)
 
     def compiled(self, structure: Structure) -> Encode | None:
-        """The encoder of a structure; None when it is new (it may never come back) or there are too many."""
+        """The encoder of a structure; None when there are too many, or it is new and small: it may never come back."""
         encode = self._encoders.get(structure)
         if encode is not None or len(self._encoders) >= STRUCTURES:
             return encode
-        if structure not in self._seen:
+        if structure not in self._seen and not has_large_arrays(structure):
             if len(self._seen) > STRUCTURES:
                 self._seen.clear()
             self._seen.add(structure)
@@ -91,7 +109,7 @@ class Codec:
         text, _ = generator.source()
         names = generator.names | {
             "place_array": self._place_array, "place_bytes": self._place_bytes, "pickled": self._pickled,
-            "send_off": self._send_off, "drop": _drop,
+            "send_off": self._send_off, "drop": self.arena.drop,
         }  # fmt: skip
         compiled: Encode = _load(text, "encode", names)
         self._encoders[structure] = compiled
@@ -103,7 +121,7 @@ class Codec:
         try:
             return self._send_off(self._pickled(value, placed), placed, receivers)
         except BaseException:
-            _drop(placed)
+            self.arena.drop(placed)
             raise
 
     def _pickled(self, value: Any, placed: Placed) -> bytes:
@@ -113,8 +131,7 @@ class Codec:
             raw = buffer.raw()
             if raw.nbytes < BIG:
                 return True
-            block, offset = self._place_raw(raw, placed)
-            references.append(_REFERENCE.pack(block, offset, raw.nbytes))
+            references.append(_REFERENCE.pack(*self._place_raw(raw, placed), raw.nbytes))
             return False
 
         try:
@@ -138,44 +155,43 @@ class Codec:
         pickler.dump(value)
         return stream.getvalue()
 
-    def _place_array(self, array: Any, placed: Placed) -> tuple[int, int]:
-        contiguous = array.flags.c_contiguous
-        if contiguous and array.base is not None:
-            found = self.arena.block_at(array.__array_interface__["data"][0], array.nbytes)
-            if found is not None:
-                block, offset = found
-                array.flags.writeable = False  # from now on readers see it
-                placed.append((block, False))
-                return block.index, offset
-        block = self.arena.take(array.nbytes)
-        placed.append((block, True))
-        numpy = sys.modules["numpy"]
-        numpy.copyto(numpy.ndarray(array.shape, array.dtype, self._map, block.offset), array)
-        return block.index, block.offset
+    def _place_array(self, array: Any, placed: Placed) -> Reference:
+        if array.flags.c_contiguous:
+            if array.base is not None:
+                found = self.arena.block_at(array.__array_interface__["data"][0], array.nbytes)
+                if found is not None:
+                    array.flags.writeable = False  # from now on readers see it
+                    placed.append(found[0])
+                    return found[0].first, found[1], room_of(array.nbytes)
+            block = self.arena.take(array.nbytes)
+            placed.append(block)
+            self._map[block.offset : block.offset + array.nbytes] = array
+        else:
+            block = self.arena.take(array.nbytes)
+            placed.append(block)
+            numpy = sys.modules["numpy"]
+            numpy.copyto(numpy.ndarray(array.shape, array.dtype, self._map, block.offset), array)
+        return block.first, block.offset, block.room
 
-    def _place_bytes(self, data: Any, placed: Placed) -> tuple[int, int]:
+    def _place_bytes(self, data: Any, placed: Placed) -> Reference:
         block = self.arena.take(len(data))
-        placed.append((block, True))
+        placed.append(block)
         self._map[block.offset : block.offset + len(data)] = data
-        return block.index, block.offset
+        return block.first, block.offset, block.room
 
-    def _place_raw(self, raw: memoryview, placed: Placed) -> tuple[int, int]:
+    def _place_raw(self, raw: memoryview, placed: Placed) -> Reference:
         if not raw.readonly:
-            ctypes = import_module("ctypes")
-            found = self.arena.block_at(ctypes.addressof(ctypes.c_ubyte.from_buffer(raw)), raw.nbytes)
+            found = self.arena.block_at(addressof(c_ubyte.from_buffer(raw)), raw.nbytes)
             if found is not None:
-                placed.append((found[0], False))
-                return found[0].index, found[1]
+                placed.append(found[0])
+                return found[0].first, found[1], room_of(raw.nbytes)
         return self._place_bytes(raw, placed)
 
     def _send_off(self, message: bytes, placed: Placed, receivers: Sequence[int]) -> bytes:
         if len(message) > SHORT:
-            block, offset = self._place_bytes(message, placed)
-            message = _HEAD.pack(ENCLOSED, 0, self.me, 1) + _REFERENCE.pack(block, offset, len(message))
-        for block_sent, ours in placed:
-            self.arena.commit(block_sent, receivers)
-            if ours:
-                block_sent.held = False
+            reference = self._place_bytes(message, placed)
+            message = _HEAD.pack(ENCLOSED, 0, self.me, 1) + _REFERENCE.pack(*reference, len(message))
+        self.arena.commit(placed, receivers)
         return message
 
     # Decoding
@@ -198,26 +214,21 @@ class Codec:
         """Release the memory of a message that nobody will decode."""
         self.decode(message)
 
-    def _enclosed(self, message: bytes | memoryview) -> memoryview:
+    def _enclosed(self, message: bytes) -> memoryview:
         _, _, owner, _ = _HEAD.unpack_from(message)
-        block, offset, nbytes = _REFERENCE.unpack_from(message, _HEAD.size)
-        return self._lend(owner, block, offset, nbytes).cast("B")[:nbytes]
+        return self._lent(owner, message, _HEAD.size)
 
-    def _lend(self, owner: int, block: int, offset: int, nbytes: int) -> memoryview:
-        return memoryview(self._borrow(owner, block, offset, nbytes)).toreadonly()
-
-    def _borrow(self, owner: int, block: int, offset: int, nbytes: int) -> Any:
-        arena = self.arena
-        return lend(arena.memory, self._releases[owner], block * arena.workers + self.me, offset, nbytes)
+    def _lent(self, owner: int, message: bytes | memoryview, at: int) -> memoryview:
+        first, offset, room, nbytes = _REFERENCE.unpack_from(message, at)
+        return self._lenders[owner].lend(first, offset, room).cast("B")[:nbytes]
 
     def _unpickled(self, message: bytes | memoryview) -> Any:
         _, _, owner, count = _HEAD.unpack_from(message)
         at = _HEAD.size
         buffers = []
         for _ in range(count):
-            block, offset, nbytes = _REFERENCE.unpack_from(message, at)
+            buffers.append(self._lent(owner, message, at))
             at += _REFERENCE.size
-            buffers.append(self._lend(owner, block, offset, nbytes).cast("B")[:nbytes])
         try:
             return pickle.loads(memoryview(message)[at:], buffers=buffers)
         except Exception as error:
@@ -231,8 +242,8 @@ class Codec:
         generator = Generator(structure, prefix)
         _, text = generator.source()
         names = generator.names | {
-            "lend": lambda block, offset, nbytes: self._lend(owner, block, offset, nbytes),
-            "borrow": lambda block, offset, nbytes: self._borrow(owner, block, offset, nbytes),
+            "lend": self._lenders[owner].lend,
+            "borrow": self._lenders[owner].borrow,
             "unpickled": self._unpickled,
         }
         compiled: Decode = _load(text, "decode", names)
@@ -240,47 +251,37 @@ class Codec:
         return compiled
 
 
-class Encoder:
-    """Encodes the values of one place; remembers the structures that it met."""
+class Site:
+    """The structures that the values of one place have had; the encoder of the latest is kept by the caller."""
 
-    __slots__ = ("_codec", "_first", "_known", "_misses", "_receivers", "_rest")
+    __slots__ = ("_codec", "_known", "_misses", "_rest", "receivers")
 
     def __init__(self, codec: Codec, receivers: tuple[int, ...]) -> None:
+        self.receivers = receivers
         self._codec = codec
-        self._receivers = receivers
-        self._first: Encode = _refuse
         self._rest: list[Encode] = []
         self._known = 0
         self._misses = 0
 
-    def __call__(self, value: Any) -> bytes:
-        """The message that each receiver decodes once."""
-        try:
-            message = self._first(value, self._receivers)
-        except struct.error:  # an int of more than 64 bits
-            return self._codec.pickle(value, self._receivers)
-        if message is not None:
-            return message
-        return self._other(value)
-
-    def _other(self, value: Any) -> bytes:
-        receivers = self._receivers
+    def encode(self, value: Any, refused: Encode) -> tuple[bytes, Encode]:
+        """The message of a value that `refused` has refused, and the encoder to begin with next time."""
         try:
             for number, encode in enumerate(self._rest):
-                message = encode(value, receivers)
+                message = encode(value, self.receivers)
                 if message is not None:
-                    self._rest[number], self._first = self._first, encode
-                    return message
-            encode_new = self._structure(value)
-            if encode_new is not None:
-                message = encode_new(value, receivers)
+                    self._rest[number] = refused
+                    return message, encode
+            found = self._describe(value)
+            if found is not None:
+                message = found(value, self.receivers)
                 if message is not None:
-                    return message
+                    self._rest = [refused, *self._rest[: TRIED - 2]] if refused is not _refuse else []
+                    return message, found
         except struct.error:
             pass
-        return self._codec.pickle(value, receivers)
+        return self._codec.pickle(value, self.receivers), refused
 
-    def _structure(self, value: Any) -> Encode | None:
+    def _describe(self, value: Any) -> Encode | None:
         if self._misses >= PATIENCE:
             return None
         self._misses += 1
@@ -289,14 +290,11 @@ class Encoder:
         except (TooLargeError, RecursionError):
             return None
         if structure == "o":
-            self._misses += 9  # will not become better
+            self._misses += PATIENCE // 20  # will hardly become better
             return None
         encode = self._codec.compiled(structure)
-        if encode is not None and encode is not self._first and encode not in self._rest:
+        if encode is not None:
             self._known += 1
-            if self._first is not _refuse:
-                self._rest = [self._first, *self._rest[: TRIED - 2]]
-            self._first = encode
         return encode
 
 
@@ -333,12 +331,6 @@ def rebuild_tensor(array: Any) -> Any:
     if array.flags.writeable:
         return import_module("torch").from_numpy(array)
     return import_module("torch").from_numpy(array.copy())
-
-
-def _drop(placed: Placed) -> None:
-    for block, ours in placed:
-        if ours:
-            block.held = False
 
 
 def _load(text: str, name: str, names: dict[str, Any]) -> Any:

@@ -10,15 +10,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from reactorlib.errors import WorkerError
-from reactorlib.transport.arena import BLOCKS, Arena
-from reactorlib.transport.channel import RING_BYTES, Channel, KernelChannel
+from reactorlib.transport.arena import Arena, table_bytes
+from reactorlib.transport.channel import RING_BYTES, Channel, KernelChannel, Link
 from reactorlib.transport.codec import Codec
 from reactorlib.transport.memory import PAGE, Memory, default_capacity
 from reactorlib.transport.ordering import keeps_store_order
 from reactorlib.transport.quota import Quota
-from reactorlib.transport.signals import SPIN_NS, Bell, Waiter
+from reactorlib.transport.signals import SPIN_NS, STATE_WORDS, Bell, Waiter
 
-CONTROL_LINE = 64
+LINE = 64
 
 
 class Exchange:
@@ -45,20 +45,28 @@ class Exchange:
         self.pairs = tuple(
             (s, r) for s in range(workers) for r in range(workers) if s != r
         ) if pairs is None else tuple(pairs)  # fmt: skip
-        self._lay_out()
-        self.memory = Memory(self._size)
+        self.memory = Memory(self._lay_out())
         self.memory.fund(0, self._rings)
         self.bells = [Bell() for _ in range(workers)]
         self.posts = {pair: Bell(counting=True) for pair in self.pairs} if self.kernel else {}
 
-    def _lay_out(self) -> None:
-        self._states = CONTROL_LINE
-        self._counts = self._states + CONTROL_LINE * self.workers
-        self._rings = _pages(self._counts + 8 * self.workers)
+    def _lay_out(self) -> int:
+        """Where everything is in the memory; its size."""
+        self.states = LINE
+        self.counts = self.states + 8 * STATE_WORDS * self.workers
+        self._rings = _pages(self.counts + 8 * self.workers)
         self._arenas = self._rings + _pages(RING_BYTES) * len(self.pairs)
-        table = _pages(4 * BLOCKS * self.workers)
-        self._region = table + _pages(min(8 * self.capacity, (1 << 44) // self.workers))
-        self._size = self._arenas + self._region * self.workers
+        # Addresses cost nothing; with many of them, sizes that grow don't make an arena run out of unused ones.
+        self.region = table_bytes(self.workers) + _pages(min(8 * self.capacity, (1 << 44) // self.workers))
+        return self._arenas + self.region * self.workers
+
+    def ring_of(self, sender: int, receiver: int) -> int:
+        """Where the ring of a pair begins."""
+        return self._rings + _pages(RING_BYTES) * self.pairs.index((sender, receiver))
+
+    def arena_of(self, worker: int) -> int:
+        """Where the arena of a worker begins."""
+        return self._arenas + self.region * worker
 
     def abort(self) -> None:
         """Tell every worker to stop: their waits end within 50 ms."""
@@ -93,14 +101,15 @@ class Exchange:
         from multiprocessing.reduction import DupFd
 
         state = self.__dict__.copy()
-        state["memory"] = DupFd(self.memory.fd)
+        state["memory"] = DupFd(self.memory.fd), self.memory.size
         state["bells"] = [(bell.counting, [DupFd(fd) for fd in bell.fds]) for bell in self.bells]
         state["posts"] = {pair: (bell.counting, [DupFd(fd) for fd in bell.fds]) for pair, bell in self.posts.items()}
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.memory = Memory.attach(state["memory"].detach(), self._size)
+        memory, size = state["memory"]
+        self.memory = Memory.attach(memory.detach(), size)
         self.bells = [_received(bell) for bell in state["bells"]]
         self.posts = {pair: _received(bell) for pair, bell in state["posts"].items()}
 
@@ -112,38 +121,44 @@ class Endpoint:
         self.exchange = exchange
         self.me = me
         memory, workers = exchange.memory, exchange.workers
-        counts = memory.view[exchange._counts : exchange._counts + 8 * workers].cast("Q")
+        counts = memory.view[exchange.counts : exchange.counts + 8 * workers].cast("Q")
         self._arenas = [
-            Arena(memory, exchange._arenas + w * exchange._region, exchange._region, w, workers,
-                  Quota(counts, exchange.capacity, w))
+            Arena(memory, exchange.arena_of(w), exchange.region, w, workers, Quota(counts, exchange.capacity, w))
             for w in range(workers)
-        ]  # fmt: skip
+        ]
         self.arena = self._arenas[me]
-        self.codec = Codec(self.arena, [arena.releases for arena in self._arenas], me)
-        self._states = memory.view[exchange._states : exchange._counts].cast("Q")
-        self.waiter = Waiter(exchange.bells[me], self._states, me * 8, check, self._pull, exchange.spin_ns)
-        self._incoming = {s: self._channel(s, r) for s, r in exchange.pairs if r == me}
-        self._outgoing = {r: self._channel(s, r) for s, r in exchange.pairs if s == me}
-
-    def _channel(self, sender: int, receiver: int) -> Channel:
-        exchange = self.exchange
-        pair = sender, receiver
-        start = exchange._rings + _pages(RING_BYTES) * exchange.pairs.index(pair)
-        other = exchange.bells[receiver if sender == self.me else sender]
-        arguments = exchange.memory, start, sender, receiver, self._states, self._arenas[sender], self.waiter, other
-        return KernelChannel(*arguments, exchange.posts[pair]) if exchange.kernel else Channel(*arguments)
+        self.codec = Codec(self._arenas, me)
+        self._states = memory.view[exchange.states : exchange.counts].cast("Q")
+        self.waiter = Waiter(exchange.bells[me], self._states, me, check, self._pull, exchange.spin_ns)
+        self._incoming: dict[int, Channel] = {}
+        self._outgoing: dict[int, Channel] = {}
 
     def outgoing(self, receiver: int) -> Channel:
         """The channel to another worker."""
-        return self._outgoing[receiver]
+        channel = self._outgoing.get(receiver)
+        if channel is None:
+            channel = self._outgoing[receiver] = self._channel(self.me, receiver, receiver)
+        return channel
 
     def incoming(self, sender: int) -> Channel:
         """The channel from another worker."""
-        return self._incoming[sender]
+        channel = self._incoming.get(sender)
+        if channel is None:
+            channel = self._incoming[sender] = self._channel(sender, self.me, sender)
+        return channel
+
+    def _channel(self, sender: int, receiver: int, other: int) -> Channel:
+        exchange = self.exchange
+        ring = exchange.ring_of(sender, receiver)
+        bell = exchange.bells[other]
+        link = Link(exchange.memory, ring, sender, receiver, self._states, self._arenas[sender], self.waiter, bell)
+        return KernelChannel(link, exchange.posts[sender, receiver]) if exchange.kernel else Channel(link)
 
     def wait(self, senders: Sequence[int] | None = None, limit_ns: int | None = None) -> bool:
-        """Wait until a message of any of these (default: all) has arrived; False if `limit_ns` passed before."""
-        channels = [*self._incoming.values()] if senders is None else [self._incoming[s] for s in senders]
+        """Wait until a message of one of these (default: of anyone) is there; False if `limit_ns` went by before."""
+        if senders is None:
+            senders = [sender for sender, receiver in self.exchange.pairs if receiver == self.me]
+        channels = [self.incoming(sender) for sender in senders]
         return self.waiter.wait(lambda: any(channel.arrived() for channel in channels), limit_ns=limit_ns)
 
     def _pull(self) -> None:

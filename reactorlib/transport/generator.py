@@ -83,8 +83,9 @@ class Generator:
             self._refuse(f"len({v}) >= BIG")
             return self._tail(v, v, "bytes({})")
         self._refuse(f"len({v}) < BIG")
-        self._block(v, f"place_bytes({v}, placed)", f"len({v})")
-        return f"bytes(lend(i_{v}, o_{v}, n_{v})[:n_{v}])"
+        self._block(v, f"place_bytes({v}, placed)")
+        self._fixed.append(("Q", f"len({v})", f"n_{v}"))
+        return f'bytes(lend(f_{v}, o_{v}, r_{v}).cast("B")[:n_{v}])'
 
     def _scalar(self, char: str, v: str) -> str:
         numpy = import_module("numpy")
@@ -117,11 +118,11 @@ class Generator:
         self._fixed += [("Q", f"{array}.shape[{axis}]", size) for axis, size in enumerate(sizes)]
         decoded_shape = f"({', '.join(sizes)}{',' if shape == 1 else ''})"
         if kind in "AT":
-            self._block(v, f"place_array({array}, placed)", f"{array}.nbytes")
+            self._block(v, f"place_array({array}, placed)")
             if tensor:
                 self.names["tensor_over"] = tensor_over
-                return f"tensor_over({self._tensor_dtype(dtype)}, borrow(i_{v}, o_{v}, n_{v}), {decoded_shape})"
-            return f"ndarray({decoded_shape}, {d}, lend(i_{v}, o_{v}, n_{v}))"
+                return f"tensor_over({self._tensor_dtype(dtype)}, borrow(f_{v}, o_{v}, r_{v}), {decoded_shape})"
+            return f"ndarray({decoded_shape}, {d}, lend(f_{v}, o_{v}, r_{v}))"
         if tensor:
             self.names["tensor_over"] = tensor_over
             form = f"tensor_over({self._tensor_dtype(dtype)}, bytearray({{}}), {decoded_shape})"
@@ -144,10 +145,11 @@ class Generator:
         numpy, torch = import_module("numpy"), import_module("torch")
         return self._name("T", torch.from_numpy(numpy.empty(0, dtype)).dtype)
 
-    def _block(self, v: str, call: str, nbytes: str) -> None:
+    def _block(self, v: str, call: str) -> None:
         self._places = True
-        self._parts.append(f"i_{v}, o_{v} = {call}")
-        self._fixed += [("Q", f"i_{v}", f"i_{v}"), ("Q", f"o_{v}", f"o_{v}"), ("Q", nbytes, f"n_{v}")]
+        reference = [f"f_{v}", f"o_{v}", f"r_{v}"]
+        self._parts.append(f"{', '.join(reference)} = {call}")
+        self._fixed += [("Q", name, name) for name in reference]
 
     def _tail(self, v: str, value: str, form: str) -> str:
         self._tails.append(value)

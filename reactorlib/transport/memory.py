@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 import os
 import tempfile
@@ -31,6 +32,7 @@ class Memory:
             os.close(fd)
             raise WorkerError(f"cannot map {format_bytes(self.size)} of shared memory: {error}") from error
         self.view = memoryview(self.map)
+        self.address = ctypes.addressof(ctypes.c_ubyte.from_buffer(self.map))  # in this process
 
     @classmethod
     def attach(cls, fd: int, size: int) -> Memory:

@@ -19,8 +19,8 @@ from reactorlib.transport.ordering import fence
 SPIN_NS = 100_000
 FIRST_SLEEP_MS = 2
 LONGEST_SLEEP_MS = 50
-AWAKE = 0
-ANYONE = 0xFFFF
+AWAKE, ANYONE = 0, 0xFFFF  # states of a worker; others say what it waits for
+STATE_WORDS = 8  # the state of a worker has a cache line of its own
 
 
 class Bell:
@@ -79,13 +79,16 @@ def _pipe() -> tuple[int, int]:
 
 
 class Waiter:
-    """The waits of one worker. `state[at]` is AWAKE, ANYONE, or 1 + the number of the worker waited for."""
+    """The waits of one worker. `states[worker * STATE_WORDS]` says what it sleeps on: AWAKE (nothing), ANYONE, ...
+
+    `check` is called at least every LONGEST_SLEEP_MS of a wait and ends it by raising; `meanwhile` after it.
+    """
 
     def __init__(
         self,
         bell: Bell,
-        state: memoryview,
-        at: int,
+        states: memoryview,
+        worker: int,
         check: Callable[[], None],
         meanwhile: Callable[[], None] = lambda: None,
         spin_ns: int = SPIN_NS,
@@ -94,57 +97,56 @@ class Waiter:
         self.check = check
         self.meanwhile = meanwhile
         self.spin_ns = spin_ns
-        self._state = state
-        self._at = at
+        self._states = states
+        self._at = worker * STATE_WORDS
 
     def wait(
         self,
         arrived: Callable[[], bool],
-        whom: int = ANYONE,
+        state: int = ANYONE,
         limit_ns: int | None = None,
         bell: Bell | None = None,
+        hint: Callable[[], bool] | None = None,
     ) -> bool:
-        """Wait until `arrived()`; False if `limit_ns` went by before. `check` may raise and so end the wait.
+        """Wait until `arrived()`; False if `limit_ns` went by before.
 
-        With a `bell` that is rung whenever something arrives there is no need to say who sleeps.
+        `state` is what the others see while this worker sleeps. With a `bell` of its own, rung for whatever
+        arrives, nothing need be seen. `hint` tells cheaply that `arrived` is worth a call.
         """
         now = perf_counter_ns()
         end = None if limit_ns is None else now + limit_ns
-        if self._spin(arrived, now + self.spin_ns if end is None else min(now + self.spin_ns, end)):
-            return True
+        self._spin(hint or arrived, now + self.spin_ns if end is None else min(now + self.spin_ns, end))
         pause = FIRST_SLEEP_MS
-        while True:
+        while not arrived():
             if end is not None:
                 left = end - perf_counter_ns()
                 if left <= 0:
-                    return arrived()
+                    return False
                 pause = min(pause, max(left // 1_000_000, 1))
-            self._state[self._at] = whom
-            try:
-                fence()
-                if arrived():
-                    return True
-                if bell is not None:
-                    bell.sleep(pause)
-                elif self.bell.sleep(pause):
-                    self.bell.take()
-            finally:
-                self._state[self._at] = AWAKE
-            if arrived():
-                return True
+            if bell is not None:
+                bell.sleep(pause)
+            else:
+                self._sleep(arrived, state, pause)
             self.check()
             self.meanwhile()
             pause = min(2 * pause, LONGEST_SLEEP_MS)
+        return True
 
-    def _spin(self, arrived: Callable[[], bool], until: int) -> bool:
+    def _sleep(self, arrived: Callable[[], bool], state: int, pause: int) -> None:
+        self._states[self._at] = state
+        try:
+            fence()
+            if not arrived() and self.bell.sleep(pause):
+                self.bell.take()
+        finally:
+            self._states[self._at] = AWAKE
+
+    def _spin(self, arrived: Callable[[], bool], until: int) -> None:
         looks = 0
-        while True:
+        while perf_counter_ns() < until:
             for _ in range(32):
                 if arrived():
-                    return True
-            now = perf_counter_ns()
-            if now >= until:
-                return False
+                    return
             looks += 1
             if looks % 8 == 0:
                 os.sched_yield()

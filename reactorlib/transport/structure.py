@@ -131,6 +131,13 @@ def unpack(data: bytes) -> Structure:
     return _unfold(marshal.loads(data))
 
 
+def has_large_arrays(structure: Structure) -> bool:
+    """Whether some leaf of a structure is a large array or tensor."""
+    if structure[0] in "AT":
+        return True
+    return _is_container(structure) and any(map(has_large_arrays, structure[members_from(structure) :]))
+
+
 def members_from(structure: Structure) -> int:
     """Where the members of a container begin: after its kind, and after its keys or class."""
     return 2 if structure[0] in "{C" else 1
