@@ -18,11 +18,12 @@ from typing import Any, NoReturn
 
 from rich.console import Console
 
-from harness import grid, listing, machine, manager, progress, quantity, report, results, summary
+from harness import listing, machine, manager, progress, quantity, report, results, summary
 from harness.errors import Terminated, UsageError
-from harness.grid import Grid, Setting
+from harness.grid import Grid, backends_of
 from harness.presets import PRESETS
 from harness.results import Results
+from harness.selection import Selection, Setting, select
 
 _RUNS = Path("results/runs")
 _LATEST = Path("results/latest")
@@ -171,13 +172,15 @@ def _list(parsed: argparse.Namespace, _: Sequence[str]) -> int:
 
 
 def _run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
-    chosen = _grid(parsed)
+    selection = _select(parsed)
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    for note in selection.notes:
+        console.print(note, markup=False)
     if parsed.dry_run:
-        _print_plan(chosen)
+        _print_plan(selection.grid)
         return 0
     _end_on_signals()
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    with _open(parsed, arguments, chosen) as opened:
+    with _open(parsed, arguments, selection.grid) as opened:
         if parsed.output is None:
             _point_latest(opened.path)
         todo = manager.missing(opened)
@@ -207,7 +210,7 @@ def _terminate(number: int, _: object) -> NoReturn:
 
 def _print_plan(chosen: Grid) -> None:
     for point in chosen.points:
-        names = ", ".join(grid.backends_of(point.workload, chosen.backends))
+        names = ", ".join(backends_of(point.workload, chosen.backends))
         print(f"{point.workload} {point.parameters}: {point.trials} trials of {names}")
     count = sum(1 for _ in chosen.trials())
     print(f"{count} trials, each at most {quantity.duration(chosen.time_limit_s)}")
@@ -237,8 +240,8 @@ def _conclude(opened: Results, as_json: bool, console: Console) -> int:
     return 1 if failed else 0
 
 
-def _grid(parsed: argparse.Namespace) -> Grid:
-    return grid.build(
+def _select(parsed: argparse.Namespace) -> Selection:
+    return select(
         parsed.preset or _DEFAULT_PRESET,
         workloads=parsed.workload,
         backends=parsed.backend,

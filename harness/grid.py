@@ -12,34 +12,19 @@ import itertools
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from harness import metrics
-from harness.errors import UsageError
 from harness.machine import cores_allowed
-from harness.presets import PRESETS, Preset, Sweep
 from harness.record import TrialKey
 from workloads.catalogue import BACKENDS, WORKLOADS, Backend, make_task
-from workloads.parameter import ParameterError, parameters_of, unknown
+from workloads.parameter import ParameterError, unknown
 
 # Rounds of the run that proves a backend right before its first trial. Enough to pass what happens only now
 # and then (an episode's end, a copy of the target network), few enough to cost less than the trial.
 _VERIFY_ROUNDS = {"gym_sampling": 200, "multi_agent": 120, "atari_sampling": 50, "broadcast_gather": 3}
 _VERIFY_ROUNDS_ELSE = 12
-
-
-@dataclass(frozen=True)
-class Setting:
-    """One `--set`: the values of a parameter, as text, of all workloads that have it or of the one named."""
-
-    name: str
-    values: tuple[str, ...]
-    workload: str | None = None
-
-    def __str__(self) -> str:
-        prefix = f"{self.workload}." if self.workload else ""
-        return f"{prefix}{self.name}={','.join(self.values)}"
 
 
 @dataclass(frozen=True)
@@ -135,17 +120,19 @@ class Grid:
 
     @classmethod
     def restore(cls, description: Mapping[str, Any]) -> "Grid":
-        """The grid of a description; raises ParameterError or UsageError where it can't run any more."""
+        """The grid of a description; raises ParameterError where it can't run any more."""
         points = tuple(
             Point(
                 entry["workload"],
-                _canonical(make_task(entry["workload"], entry["parameters"])),
+                canonical(make_task(entry["workload"], entry["parameters"])),
                 entry["trials"],
             )
             for entry in description["points"]
         )
         names, seed = tuple(description["backends"]), description["seed"]
-        _check_known("backend", names, BACKENDS)
+        for name in names:
+            if name not in BACKENDS:
+                raise ParameterError(unknown("backend", name, BACKENDS))
         return cls(points, names, seed, description["time_limit_s"])
 
 
@@ -164,41 +151,6 @@ def differences(before: Grid, now: Grid) -> str:
     return "; ".join(found)
 
 
-def build(
-    preset_name: str,
-    *,
-    workloads: Sequence[str] = (),
-    backends: Sequence[str] = (),
-    settings: Sequence[Setting] = (),
-    trials: int | None = None,
-    seed: int | None = None,
-    time_limit_s: float | None = None,
-) -> Grid:
-    """The grid that the command line asks for; an empty sequence and None stand for the preset's own choice.
-
-    `seed` is the seed of the order, and of every workload unless a setting says otherwise. Raises UsageError.
-    """
-    if preset_name not in PRESETS:
-        raise UsageError(unknown("preset", preset_name, PRESETS))
-    preset = PRESETS[preset_name]
-    _check_known("workload", workloads, WORKLOADS)
-    _check_known("backend", backends, BACKENDS)
-    sweeps = _sweeps(preset, workloads)
-    if seed is not None:
-        sweeps = [replace(sweep, values={"seed": (seed,), **sweep.values}) for sweep in sweeps]
-    for setting in settings:
-        sweeps = _apply(setting, sweeps)
-    found: dict[tuple[str, str], Point] = {}
-    for sweep in sweeps:
-        for point in _points(sweep, trials or sweep.trials or preset.trials):
-            found.setdefault((point.workload, point.parameters), point)
-    chosen = tuple(dict.fromkeys(backends or preset.backends or BACKENDS))
-    for workload in dict.fromkeys(point.workload for point in found.values()):
-        if not backends_of(workload, chosen):
-            raise UsageError(f"workload {workload} has none of the backends {', '.join(chosen)}")
-    return Grid(tuple(found.values()), chosen, seed or 0, time_limit_s or preset.time_limit_s)
-
-
 def backends_of(workload: str, names: Sequence[str]) -> list[str]:
     """Those of the backends that the workload has a module for."""
     package = WORKLOADS[workload].module
@@ -214,58 +166,6 @@ def workers_of(backend: Backend) -> int | None:
     return None if backend.module == "on_ray" else 1
 
 
-def _check_known(what: str, names: Sequence[str], known: Mapping[str, object]) -> None:
-    for name in names:
-        if name not in known:
-            raise UsageError(unknown(what, name, known))
-
-
-def _sweeps(preset: Preset, workloads: Sequence[str]) -> list[Sweep]:
-    if not workloads:
-        return list(preset.sweeps)
-    chosen = [sweep for sweep in preset.sweeps if sweep.workload in workloads]
-    swept = {sweep.workload for sweep in chosen}
-    return chosen + [Sweep(name) for name in dict.fromkeys(workloads) if name not in swept]
-
-
-def _apply(setting: Setting, sweeps: Sequence[Sweep]) -> list[Sweep]:
-    """The sweeps with the parameter's values replaced wherever there is such a parameter."""
-    names: dict[str, None] = {}
-    changed, used = [], False
-    for sweep in sweeps:
-        if setting.workload not in (None, sweep.workload):
-            changed.append(sweep)
-            continue
-        declared = parameters_of(WORKLOADS[sweep.workload].task_class())
-        names.update(dict.fromkeys(declared))
-        if setting.name not in declared:
-            changed.append(sweep)
-            continue
-        used = True
-        try:
-            values = tuple(declared[setting.name].parse(text) for text in setting.values)
-        except ParameterError as error:
-            raise UsageError(f"--set {setting}: {error}") from None
-        changed.append(replace(sweep, values={**sweep.values, setting.name: values}))
-    if setting.workload is not None and not names:
-        raise UsageError(
-            f"--set {setting}: "
-            + unknown("workload", setting.workload, dict.fromkeys(sweep.workload for sweep in sweeps))
-        )
-    if not used:
-        raise UsageError(f"--set {setting}: {unknown('parameter', setting.name, names, limit=40)}")
-    return changed
-
-
-def _points(sweep: Sweep, trials: int) -> Iterator[Point]:
-    for combination in itertools.product(*sweep.values.values()):
-        values = dict(zip(sweep.values, combination, strict=True))
-        try:
-            task = make_task(sweep.workload, values)
-        except ParameterError as error:
-            raise UsageError(f"{sweep.workload}: {error}") from None
-        yield Point(sweep.workload, _canonical(task), trials)
-
-
-def _canonical(task: Any) -> str:
+def canonical(task: Any) -> str:
+    """All parameters of a task as JSON, the same text for equal tasks."""
     return json.dumps(dataclasses.asdict(task), sort_keys=True, separators=(",", ":"))

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import workloads
+from harness.__main__ import main
 from harness.record import Row
 from workloads import catalogue
 
@@ -51,15 +53,19 @@ def start(fake):
 
 
 @pytest.fixture
-def harness(start):
-    """Runs the harness to its end; returns its exit status, output and error output."""
+def harness(fake, capsys):
+    """Runs the harness to its end in this process; returns its exit status, output and error output."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
 
     def run(*arguments):
-        process = start(*arguments)
-        output, errors = process.communicate(timeout=LIMIT_S)
-        return subprocess.CompletedProcess(arguments, process.returncode, output, errors)
+        capsys.readouterr()
+        status = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, status, captured.out, captured.err)
 
-    return run
+    yield run
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 _ROW = Row(

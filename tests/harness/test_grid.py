@@ -6,8 +6,9 @@ import pytest
 
 from harness import grid
 from harness.errors import UsageError
-from harness.grid import Grid, Setting
+from harness.grid import Grid
 from harness.presets import PRESETS
+from harness.selection import Setting, select
 from workloads import catalogue
 
 
@@ -17,7 +18,7 @@ def built(fake):
 
     def build(*settings, **options):
         options = {"workloads": ["fake"], "backends": ["serial", "reactor-inline"], "trials": 3} | options
-        return grid.build("smoke", settings=settings, **options)
+        return select("smoke", settings=settings, **options).grid
 
     return build
 
@@ -90,14 +91,14 @@ def test_differences_are_named(built, options, words):
 
 
 def test_a_setting_reaches_every_workload_that_has_the_parameter():
-    made = grid.build("smoke", settings=[Setting("steps_per_message", ("4",))])
+    made = select("smoke", settings=[Setting("steps_per_message", ("4",))]).grid
     with_it = {point.workload for point in made.points if point.values.get("steps_per_message") == 4}
     assert with_it == {"gym_sampling", "atari_sampling"}
     assert {point.workload for point in made.points} == {sweep.workload for sweep in PRESETS["smoke"].sweeps}
 
 
 def test_a_setting_can_name_its_workload():
-    made = grid.build("smoke", settings=[Setting("actors", ("3",), "q_learning")])
+    made = select("smoke", settings=[Setting("actors", ("3",), "q_learning")]).grid
     three = {point.workload for point in made.points if point.values.get("actors") == 3}
     assert three == {"q_learning"}
 
@@ -109,21 +110,47 @@ def test_a_setting_can_name_its_workload():
         ("smoke", {"workloads": ["gym_samplin"]}, "did you mean gym_sampling"),
         ("smoke", {"backends": ["ray"]}, "backend: unknown 'ray'; "),
         ("smoke", {"settings": [Setting("actor", ("1",))]}, "did you mean actors"),
-        ("smoke", {"settings": [Setting("actors", ("many",))]}, "--set actors=many: actors: expected an integer"),
+        (
+            "smoke",
+            {"settings": [Setting("actors", ("many",))]},
+            "--set actors=many: broadcast_gather: actors: expected",
+        ),
         ("smoke", {"settings": [Setting("actors", ("-1",))]}, "must be at least"),
         ("smoke", {"settings": [Setting("actors", ("1",), "gym")]}, "--set gym.actors=1: workload: unknown 'gym'"),
         (
             "smoke",
             {"workloads": ["gym_sampling"], "settings": [Setting("env", ("CartPol-v1",))]},
-            "gym_sampling: env: unknown 'CartPol-v1'; did you mean CartPole-v1",
+            "--set env=CartPol-v1: gym_sampling: env: unknown 'CartPol-v1'; did you mean CartPole-v1",
         ),
     ],
 )
 def test_what_cannot_run_is_refused_in_one_line(preset, options, message):
     with pytest.raises(UsageError) as error:
-        grid.build(preset, **options)
+        select(preset, **options)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_value_is_used_where_it_suits_and_what_is_left_out_is_noted():
+    selection = select("smoke", settings=[Setting("env", ("Pong",))])
+    assert {point.workload for point in selection.grid.points} >= {"atari_sampling", "overhead"}
+    assert "gym_sampling" not in {point.workload for point in selection.grid.points}
+    (note,) = selection.notes
+    assert note.startswith("left out: gym_sampling: env: unknown 'Pong'")
+
+
+def test_a_value_may_suit_some_points_only():
+    selection = select("quick", workloads=["overhead"], settings=[Setting("actors", ("3", "7"))])
+    assert values(selection.grid, "shape") == ["fan_out", "fan_out"]
+    assert values(selection.grid, "actors") == [3, 7]
+    assert selection.notes[0].startswith("left out: overhead: actors: ping_pong takes exactly 2")
+
+
+def test_a_value_that_suits_nowhere_is_refused_also_beside_others_that_do():
+    with pytest.raises(UsageError, match=r"--set env=CartPole-v1,CartPol-v1: .*unknown 'CartPol-v1'"):
+        select("smoke", settings=[Setting("env", ("CartPole-v1", "CartPol-v1"))])
+    with pytest.raises(UsageError, match="actors is set twice"):
+        select("smoke", settings=[Setting("actors", ("2",)), Setting("actors", ("3",))])
 
 
 def test_a_backend_that_a_workload_has_no_module_for_is_left_out(built, monkeypatch):
@@ -151,14 +178,14 @@ def test_workers(options, module, workers, monkeypatch):
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_can_be_built(name):
-    made = grid.build(name)
+    made = select(name).grid
     assert {point.workload for point in made.points} == set(catalogue.WORKLOADS)
     for point in made.points:
         assert 1 <= point.verify_rounds <= point.values["rounds"]
 
 
 def test_the_paper_preset_has_the_papers_parameters():
-    made = grid.build("paper")
+    made = select("paper").grid
     points = {
         workload: [point.values for point in made.points if point.workload == workload]
         for workload in catalogue.WORKLOADS

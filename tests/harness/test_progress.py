@@ -6,21 +6,20 @@ import itertools
 import pytest
 from rich.console import Console
 
-from harness import grid
-from harness.grid import Setting
 from harness.progress import Display, Estimator
+from harness.selection import Setting, select
 
 
 @pytest.fixture
 def trials(fake):
     """Four trials: two backends, two points."""
-    made = grid.build(
+    made = select(
         "smoke",
         workloads=["fake"],
         backends=["serial", "ray-paper"],
         settings=[Setting("actors", ("2", "5"))],
         trials=1,
-    )
+    ).grid
     return sorted(made.trials(), key=lambda trial: (trial.point.values["actors"], trial.backend))
 
 
