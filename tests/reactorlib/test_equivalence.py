@@ -5,6 +5,8 @@ REACTORLIB_RANDOM_PROGRAMS says how many seeds (default 1500); a failure prints 
 """
 
 import os
+import random
+import time
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -45,3 +47,14 @@ def test_fallback_agrees_with_the_interpreter(chunk: int, monkeypatch: pytest.Mo
     monkeypatch.setenv("REACTORLIB_FORCE_FALLBACK", "1")
     failures = check_all(range(100_000 + chunk * 50, 100_000 + (chunk + 1) * 50))
     assert not failures, "\n\n".join(failure.text for failure in failures[:2])
+
+
+@pytest.mark.soak
+def test_endless_programs_agree_with_the_interpreter() -> None:
+    """Seeds never tried before, for SOAK_SECONDS."""
+    end = time.monotonic() + float(os.environ.get("SOAK_SECONDS", "60"))
+    seed = random.SystemRandom().randrange(10**6, 10**12)
+    while time.monotonic() < end:
+        failures = check_all(range(seed, seed + 50))
+        assert not failures, failures[0].text
+        seed += 50
