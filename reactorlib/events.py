@@ -1,8 +1,8 @@
 """The event queue: what is due at which tag. At one tag a trigger has at most one event.
 
-Times wait in a heap of integers; the microsteps of one time are a list of dictionaries {event: value}.
-`soon` is the next microstep of the current time, where nearly all events of an `after=0` loop go: a
-schedule writes into it directly.
+Times wait in a heap of integers. The events of a time are a dictionary {event: value} for its first microstep and,
+where events met events of the same trigger, a list of more. `soon` is the next microstep of the current time, where
+nearly all events of an `after=0` loop go: a schedule writes into it directly.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Step = dict[Event, Any]
 class Queue:
     """Pending events. `time` (ns since the start of the run) and `microstep` are the current tag."""
 
-    __slots__ = ("_steps", "_tags", "_times", "ahead", "microstep", "soon", "time")
+    __slots__ = ("_more", "_steps", "_tags", "_times", "ahead", "microstep", "soon", "time")
 
     def __init__(self) -> None:
         self.time = 0
@@ -27,7 +27,8 @@ class Queue:
         self.soon: Step = {}  # due at (time, microstep + 1)
         self.ahead: list[Step] = []  # due at (time, microstep + 2) and after
         self._times: list[int] = []
-        self._steps: dict[int, list[Step]] = {}  # of each time in _times
+        self._steps: dict[int, Step] = {}  # of each time in _times: its first microstep
+        self._more: dict[int, list[Step]] = {}  # of few times: the microsteps after the first
         # For actions with min_spacing: the tags of the pending events, and of the last one handled.
         self._tags: dict[Event, list[tuple[int, int]]] = {}
 
@@ -39,59 +40,76 @@ class Queue:
 
     def pop(self) -> Step:
         """Advance to the next tag and give its events. Only called while `next_time()` is not None."""
-        step = self.soon
-        if step:
+        step, ahead = self.soon, self.ahead
+        if step or ahead:
             self.microstep += 1
         else:
-            if self.ahead:
-                self.microstep += 1
-            else:
-                self.time = heappop(self._times)
-                self.microstep = -1
-                self.ahead = self._steps.pop(self.time)
-            while not step:  # microsteps from which every event was taken back
-                step = self.ahead.pop(0)
-                self.microstep += 1
-        self.soon = self.ahead.pop(0) if self.ahead else {}
+            self.time = time = heappop(self._times)
+            self.microstep = 0
+            step = self._steps.pop(time)
+            if self._more:
+                ahead = self.ahead = self._more.pop(time, ahead)
+        while not step:  # microsteps from which every event was taken back
+            step = ahead.pop(0)
+            self.microstep += 1
+        self.soon = ahead.pop(0) if ahead else {}
         return step
 
     def at(self, time: int, event: Event, value: Any) -> None:
         """Put an event at `time`, microstep 0, or at its next free microstep; at the current time after now."""
-        self._place(time, 0, event, value)
+        if time > self.time:
+            step = self._steps.get(time)
+            if step is None:
+                heappush(self._times, time)
+                self._steps[time] = {event: value}
+                return
+            if event not in step:
+                step[event] = value
+                return
+        self._place(time, event, value)
 
-    def _place(self, time: int, microstep: int, event: Event, value: Any) -> tuple[int, int]:
-        """Put an event at the first microstep from `microstep` on at which it has none yet."""
+    def _place(self, time: int, event: Event, value: Any) -> tuple[int, int]:
+        """Put an event at the first microstep at which it has none yet."""
         if time <= self.time and self.microstep >= 0:
-            time, first, steps = self.time, self.microstep + 1, self.ahead
-            if event not in self.soon and microstep <= first:
-                self.soon[event] = value
-                return time, first
-            first += 1
+            time, first, step = self.time, self.microstep + 1, self.soon
         else:
             first = 0
             found = self._steps.get(time)
             if found is None:
                 heappush(self._times, time)
-                found = self._steps[time] = [{}]
-            steps = found
-        at = max(0, microstep - first)
-        while at < len(steps) and event in steps[at]:
+                found = self._steps[time] = {}
+            step = found
+        if event not in step:
+            step[event] = value
+            return time, first
+        more = self.ahead if first else self._more.setdefault(time, [])
+        at = 0
+        while at < len(more) and event in more[at]:
             at += 1
-        while at >= len(steps):
-            steps.append({})
-        steps[at][event] = value
-        return time, first + at
+        if at == len(more):
+            more.append({})
+        more[at][event] = value
+        return time, first + 1 + at
 
     def schedule(self, event: Event, extra_delay: int, value: Any) -> None:
         """A logical action: now + minimum delay + extra delay, the next microstep when that is now."""
-        self.schedule_at(event, self.time + event.trigger.delay + extra_delay, value)
+        trigger = event.trigger
+        delay = trigger.delay + extra_delay
+        if trigger.min_spacing:
+            self._schedule_spaced(event, self.time + delay, value)
+        elif delay:
+            self.at(self.time + delay, event, value)
+        elif event not in self.soon:
+            self.soon[event] = value
+        else:
+            self._place(self.time, event, value)
 
     def schedule_at(self, event: Event, time: int, value: Any) -> None:
         """An action at `time`, or just after now when that is past, as its minimum spacing allows."""
         if event.trigger.min_spacing:
             self._schedule_spaced(event, time, value)
         else:
-            self._place(time, 0, event, value)
+            self.at(time, event, value)
 
     def _schedule_spaced(self, event: Event, time: int, value: Any) -> None:
         """Minimum spacing counts from the event scheduled last; the policy settles what comes too early.
@@ -114,13 +132,13 @@ class Queue:
                 self._take_back(event, tags.pop())
             if tags:
                 time = max(time, tags[-1][0] + trigger.min_spacing)
-        tags.append(self._place(time, 0, event, value))
+        tags.append(self._place(time, event, value))
 
     def _step_at(self, time: int, microstep: int) -> Step:
         if time == self.time:
             ahead = microstep - self.microstep - 1
             return self.soon if ahead == 0 else self.ahead[ahead - 1]
-        return self._steps[time][microstep]
+        return self._steps[time] if microstep == 0 else self._more[time][microstep - 1]
 
     def _take_back(self, event: Event, tag: tuple[int, int]) -> None:
         del self._step_at(*tag)[event]
@@ -132,8 +150,8 @@ class Queue:
         for ahead, step in enumerate([self.soon, *self.ahead], 1):
             taken += [(0, ahead, event, step.pop(event)) for event in list(step) if wanted(event)]
         self._tidy(self.time)
-        for time, steps in list(self._steps.items()):
-            for microstep, step in enumerate(steps):
+        for time, first in list(self._steps.items()):
+            for microstep, step in enumerate([first, *self._more.get(time, ())]):
                 pending = [event for event in step if wanted(event)]
                 taken += [(time - self.time, microstep, event, step.pop(event)) for event in pending]
             self._tidy(time)
@@ -141,7 +159,7 @@ class Queue:
 
     def resume(self, event: Event, delay: int, value: Any) -> None:
         """Put back an event that was extracted, `delay` ns from now."""
-        tag = self._place(self.time + delay, 0, event, value)
+        tag = self._place(self.time + delay, event, value)
         if event in self._tags:
             self._tags[event].append(tag)
 
@@ -157,10 +175,13 @@ class Queue:
 
     def _tidy(self, time: int) -> None:
         """No empty microstep may stand last: a time without events must not be visited."""
-        steps = self.ahead if time == self.time else self._steps[time]
-        while steps and not steps[-1]:
-            steps.pop()
-        if time != self.time and not steps:
+        more = self.ahead if time == self.time else self._more.get(time, [])
+        while more and not more[-1]:
+            more.pop()
+        if more or time == self.time:
+            return
+        self._more.pop(time, None)
+        if not self._steps[time]:
             del self._steps[time]
             self._times.remove(time)
             heapify(self._times)
