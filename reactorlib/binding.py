@@ -34,7 +34,6 @@ class Binding:
         self._schedule = {"logical": schedule_logical, "physical": schedule_physical}
         self._switch = switch
         self._note = note
-        self.make_cell: Callable[[Cell, str], Reader] = _plain
         self.shared_cells: Container[Cell] = ()  # cells whose buffers come from `allocate`
         self.allocate: Callable[[int], Any] | None = None
         self._bodies: dict[int, tuple[Callable[..., None], tuple[Any, ...]]] = {}
@@ -51,7 +50,7 @@ class Binding:
         """The reader of a cell."""
         found = self.cells.get(number)
         if found is None:
-            found = self.cells[number] = self.make_cell(number, self.program.cell_path(number))
+            found = self.cells[number] = Reader(self.program.cell_path(number))
         return found
 
     def call(self, reaction: int) -> tuple[Callable[..., None], tuple[Any, ...]]:
@@ -84,10 +83,6 @@ class Binding:
         if self._note is None:
             return Writer(self.cell(number), allocate)
         return TracedWriter(self.cell(number), allocate, self._note)
-
-
-def _plain(_number: Cell, path: str) -> Reader:
-    return Reader(path)
 
 
 def _nothing(*arguments: object) -> None:

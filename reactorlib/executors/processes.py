@@ -2,7 +2,7 @@
 
 Each process holds copies of the cells that it reads. A message carries what crosses: which cells are present,
 and their values, encoded once. Large buffers lie in shared memory and are read there; small values are part of
-the message. A reader decodes on first use.
+the message.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ from reactorlib.plan import Reach
 from reactorlib.program import Cell, Program
 from reactorlib.reactor import Reactor
 from reactorlib.split import Send, Splitter, Wait
-from reactorlib.transport.codec import Codec
 from reactorlib.transport.exchange import Endpoint, Exchange
 
 if TYPE_CHECKING:
@@ -49,57 +48,6 @@ GO, DONE, SYNC, FAILED, END, PLAN, MODES, FORGET, BYE = range(9)
 _GO = Struct("<BIqI")  # kind, number of the split, time, microstep
 _DONE = Struct("<BI")  # kind, length of the cells that follow; then the outbox
 CARRYING = ("logical", "physical", "delay", "physical delay")  # triggers whose events have values
-
-
-class Late:
-    """The values of one message, decoded when the first of them is read."""
-
-    __slots__ = ("_codec", "_data", "_values")
-
-    def __init__(self, data: bytes, codec: Codec) -> None:
-        self._data: bytes | None = data
-        self._codec = codec
-        self._values: Sequence[Any] = ()
-
-    def get(self, position: int) -> Any:
-        """The value of one cell."""
-        if self._data is not None:
-            self._values = self._codec.decode(self._data)
-            self._data = None
-        return self._values[position]
-
-    def __del__(self) -> None:
-        if self._data is not None:  # nobody looked: what it refers to in shared memory must still be released
-            self._codec.discard(self._data)
-
-
-class RemoteReader(Reader):
-    """A cell that another process sets: decoded on first use."""
-
-    __slots__ = ("_at", "_late", "_value")
-
-    def __init__(self, path: str) -> None:
-        self._late: Late | None = None
-        self._at = 0
-        super().__init__(path)
-
-    @property
-    def value(self) -> Any:
-        if self._late is not None:
-            self._value = self._late.get(self._at)
-            self._late = None
-        return self._value
-
-    @value.setter
-    def value(self, value: Any) -> None:
-        self._late = None
-        self._value = value
-
-    def arrive(self, late: Late, at: int) -> None:
-        """Present, with a value that is decoded if somebody looks."""
-        self._late = late
-        self._at = at
-        self.is_present = True
 
 
 class Post:
@@ -140,21 +88,14 @@ class Post:
     def unpack(self, cells: Sequence[Reader], data: bytes) -> None:
         """Make present what the sender's cells held."""
         size = len(cells) + 7 >> 3
-        mask = int.from_bytes(data[:size], "little")
-        if not mask:
+        if len(data) == size:
             return
-        late = Late(data[size:], self.codec)
-        at = 0
-        for position, cell in enumerate(cells):
-            if mask >> position & 1:
-                cell.arrive(late, at)  # type: ignore[attr-defined]  # only remote readers wait
-                at += 1
-
-
-def cell_maker(reach: Reach, partition: Partition, worker: int) -> Callable[[Cell, str], Reader]:
-    """Readers for one worker: remote ones for cells that are set on another."""
-    remote = {cell for node, owner in enumerate(partition.of_node) if owner != worker for cell in reach.sets(node)}
-    return lambda cell, path: RemoteReader(path) if cell in remote else Reader(path)
+        mask = int.from_bytes(data[:size], "little")
+        if mask != (1 << len(cells)) - 1:
+            cells = [cell for position, cell in enumerate(cells) if mask >> position & 1]
+        for cell, value in zip(cells, self.codec.decode(data[size:]), strict=True):
+            cell.value = value
+            cell.is_present = True
 
 
 def crossing_cells(splitter: Splitter) -> frozenset[Cell]:
@@ -188,7 +129,6 @@ class Processes(Parallel):
         self._announced: dict[int, set[int]] = {worker: set() for worker in range(1, partition.workers)}
         self.exchange = Exchange(partition.workers)
         self.post = Post(self.exchange.endpoint(0, self.check))
-        run.binding.make_cell = cell_maker(run.reach, partition, 0)
         run.binding.shared_cells = crossing_cells(self.splitter)
         run.binding.allocate = self.post.arena.allocate
         self._restore: Callable[[], None] = lambda: None
@@ -386,7 +326,6 @@ class _Worker:
             program, worker, PhysicalClock(), started, [ModeState() for _ in program.modes], traced, None
         )
         binding: Binding = self.side.binding
-        binding.make_cell = cell_maker(self.reach, partition, worker)
         binding.shared_cells = crossing_cells(self.splitter)
         binding.allocate = self.post.arena.allocate
         self.schedules = Schedules(self.side)
