@@ -158,12 +158,12 @@ def backends_of(workload: str, names: Sequence[str]) -> list[str]:
 
 
 def workers_of(backend: Backend) -> int | None:
-    """How many workers a backend's pool has; None where that isn't set in advance (Ray: its actors)."""
+    """How many workers a backend's pool has; None where that isn't set in advance (an actor has its own)."""
     if "workers" in backend.options:
         return int(backend.options["workers"])
-    if backend.options.get("executor", "inline") != "inline":
-        return cores_allowed()
-    return None if backend.module == "on_ray" else 1
+    if backend.module == "on_serial" or backend.options.get("executor") == "inline":
+        return 1
+    return cores_allowed() if "executor" in backend.options else None
 
 
 def canonical(task: Any) -> str:

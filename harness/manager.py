@@ -112,11 +112,12 @@ def _run_trial(
     """Run a trial; its rows and detail, whatever happened. Adds to `verified`."""
     point, key = trial.point, (*trial.key[:3], 0)
     started_at, began = machine.timestamp(), time.monotonic()
+    matched = BACKENDS[trial.backend].matched
     order = {
         "workload": point.workload,
         "backend": trial.backend,
         "parameters": point.values,
-        "verify_rounds": 0 if key in verified else point.verify_rounds,
+        "verify_rounds": 0 if key in verified or not matched else point.verify_rounds,
     }
     results.logs.mkdir(exist_ok=True)
     log = results.logs / _log_name(trial)
@@ -133,7 +134,7 @@ def _run_trial(
         verified.setdefault(key, result["verify_digest"])
         values = {metric["name"]: metric["value"] for metric in result["metrics"]}
         values["peak_rss"] = max(verdict["peak_bytes"], result["peak_bytes"])
-        digest = f"{verified[key]}-{result['state_digest'][:_STATE_CHARACTERS]}"
+        digest = f"{verified[key]}-{result['state_digest'][:_STATE_CHARACTERS]}" if matched else ""
         results.note_gil(trial.backend, result["gil_enabled"])
     if not failure or not log.stat().st_size:
         log.unlink(missing_ok=True)

@@ -14,6 +14,7 @@ Values = Mapping[str, tuple[Any, ...]]
 MIB = 2**20
 KB = 10**3
 MB = 10**6
+_BASIC_BACKENDS = ("serial", "reactor-inline", "ray-paper")
 _FEW_WARM_UP: Values = {"warmup_rounds": (5,)}
 
 
@@ -28,14 +29,14 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Preset:
-    """Sweeps with their trials, and how long one trial may take. `backends`: None for all there are."""
+    """Sweeps with their trials, on which backends, and how long one trial may take."""
 
     name: str
     summary: str
     trials: int
     time_limit_s: float
+    backends: tuple[str, ...]
     sweeps: tuple[Sweep, ...]
-    backends: tuple[str, ...] | None = None
 
 
 _SMOKE = Preset(
@@ -43,7 +44,7 @@ _SMOKE = Preset(
     summary="does everything work? one short trial of each workload on three backends, about a minute",
     trials=1,
     time_limit_s=60,
-    backends=("serial", "reactor-inline", "ray-paper"),
+    backends=_BASIC_BACKENDS,
     sweeps=(
         Sweep(
             "broadcast_gather",
@@ -66,6 +67,7 @@ _QUICK = Preset(
     summary="a first answer with intervals: every workload, few points, five trials; minutes",
     trials=5,
     time_limit_s=180,
+    backends=_BASIC_BACKENDS,
     sweeps=(
         Sweep(
             "broadcast_gather",
@@ -94,6 +96,15 @@ _PAPER = Preset(
     summary="the paper's parameters, as every figure of it needs them; days on two cores, hours on sixteen",
     trials=5,
     time_limit_s=12 * 3600,
+    backends=(
+        "serial",
+        "reactor-inline",
+        "reactor-threads",
+        "reactor-processes",
+        "ray-paper",
+        "ray-tuned",
+        "ray-compiled",
+    ),
     sweeps=(
         Sweep(
             "broadcast_gather",

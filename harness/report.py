@@ -17,9 +17,11 @@ from harness import quantity
 from harness.checks import DOUBTS_EXPLAINED
 from harness.record import write_atomically
 from harness.stats import CONFIDENCE, Estimate
-from harness.summary import SIDE_METRICS, Cell, PointSummary, Summary, Verdict
+from harness.summary import LIMIT, SIDE_METRICS, Cell, PointSummary, Summary, Verdict
 
 MARKDOWN_NAME = "report.md"
+# Baselines with a column of their own; the others are in the lines above the tables.
+_SHOWN_BASELINES = ("serial", "ray-paper", "ray-tuned", "ray-compiled", LIMIT)
 _SIDE_HEADINGS = {"startup_time": "startup", "peak_rss": "memory", "cpu_time": "CPU"}
 _EXPLAINED = (
     f"Values are medians over trials with bootstrap {CONFIDENCE:.0%} intervals. 'x': how many times as fast "
@@ -40,7 +42,7 @@ class Section:
 def headlines(summary: Summary) -> list[Section]:
     """What has to be said before the tables, in this order; empty sections are left out."""
     slower = [verdict for verdict in summary.verdicts if verdict.slower]
-    open_ = [verdict for verdict in summary.verdicts if not verdict.slower and not verdict.faster]
+    undecided = [verdict for verdict in summary.verdicts if not verdict.slower and not verdict.faster]
     faster = [verdict for verdict in summary.verdicts if verdict.faster]
     failed = [
         f"{point.workload} {point.label}, {cell.backend}: {failure}"
@@ -50,34 +52,23 @@ def headlines(summary: Summary) -> list[Section]:
     sections = [
         Section("Failed", tuple(failed)),
         Section("Doubts about the whole run", summary.doubts),
-        Section("Where a baseline beats the reactor runtime", tuple(map(_lost, slower))),
-        Section("Where no difference is shown", tuple(map(_undecided, open_))),
-        Section("Where the reactor runtime is faster", tuple(map(_won, faster))),
+        Section("Where the reactor runtime is slower", tuple(_lines(slower))),
+        Section("Where no difference is shown", tuple(_lines(undecided))),
+        Section("Where the reactor runtime is faster", tuple(_lines(faster))),
+        Section("About the backends", tuple(f"{name}: {note}" for name, note in summary.notes.items())),
     ]
     return [section for section in sections if section.lines]
 
 
-def _lost(verdict: Verdict) -> str:
-    ratio = _ratio(verdict.speedup.inverse())
-    return f"{_where(verdict)}: {verdict.baseline} is {ratio} as fast as {verdict.backend}{_doubts(verdict)}"
-
-
-def _won(verdict: Verdict) -> str:
-    ratio = _ratio(verdict.speedup)
-    return f"{_where(verdict)}: {verdict.backend} is {ratio} as fast as {verdict.baseline}{_doubts(verdict)}"
-
-
-def _undecided(verdict: Verdict) -> str:
-    pair = f"{verdict.backend} against {verdict.baseline}"
-    return f"{_where(verdict)}: {pair} {_ratio(verdict.speedup)}{_doubts(verdict)}"
-
-
-def _where(verdict: Verdict) -> str:
-    return f"{verdict.workload} {verdict.label}"
-
-
-def _doubts(verdict: Verdict) -> str:
-    return f" ({', '.join(verdict.doubts)})" if verdict.doubts else ""
+def _lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """One line for each of our backends at each point, with all the baselines it is compared to."""
+    grouped: dict[tuple[str, str, str], list[Verdict]] = {}
+    for verdict in verdicts:
+        grouped.setdefault((verdict.workload, verdict.label, verdict.backend), []).append(verdict)
+    for (workload, label, backend), group in grouped.items():
+        ratios = ", ".join(f"{_ratio(verdict.speedup)} that of {verdict.baseline}" for verdict in group)
+        doubts = f" ({', '.join(group[0].doubts)})" if group[0].doubts else ""
+        yield f"{workload} {label}: speed of {backend} is {ratios}{doubts}"
 
 
 def _ratio(estimate: Estimate) -> str:
@@ -102,7 +93,7 @@ def tables(summary: Summary) -> list[Grid]:
     found = []
     for workload in dict.fromkeys(point.workload for point in summary.points):
         points = [point for point in summary.points if point.workload == workload]
-        found.append(_table(workload, points, summary.baselines))
+        found.append(_table(workload, points, [name for name in _SHOWN_BASELINES if name in summary.baselines]))
     return found
 
 

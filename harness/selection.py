@@ -79,7 +79,7 @@ def select(
         seeds = {} if seed is None else {"seed": (seed,)}
         _explore(search, sweep, seeds, settings, trials or sweep.trials or preset.trials)
     _check_accepted(search, settings)
-    chosen = tuple(dict.fromkeys(backends or preset.backends or BACKENDS))
+    chosen = tuple(dict.fromkeys(backends or preset.backends))
     for workload, _ in search.points:
         if not backends_of(workload, chosen):
             raise UsageError(f"workload {workload} has none of the backends {', '.join(chosen)}")

@@ -20,6 +20,8 @@ from workloads.catalogue import BACKENDS
 # A point is compared by the first of these that it has.
 MAIN_METRICS = ("overhead", "throughput", "round_time")
 SIDE_METRICS = ("startup_time", "peak_rss", "cpu_time")
+# The backend that does only what the machine can't do without: no rival, but the measure of all.
+LIMIT = "limit"
 OURS = "reactor-"
 _HIGHER_IS_BETTER = frozenset({"throughput"})
 _NOT_A_SETTING = frozenset({"seed", "rounds", "warmup_rounds"})
@@ -73,7 +75,9 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Summary:
-    """A results directory in numbers. `baselines`: the backends that others are compared with."""
+    """A results directory in numbers. `baselines`: the backends that others are compared with. `notes`: what to
+    know of a backend before comparing it.
+    """
 
     path: Path
     machine: Mapping[str, Any]
@@ -81,6 +85,7 @@ class Summary:
     points: tuple[PointSummary, ...]
     verdicts: tuple[Verdict, ...]
     doubts: tuple[str, ...]
+    notes: Mapping[str, str]
     rows: int
 
     @property
@@ -106,7 +111,16 @@ def summarise(path: Path) -> Summary:
         _point(label, [row for row in rows if row.point == point], baselines, described, known)
         for point, label in labels.items()
     )
-    return Summary(path, described, baselines, points, _verdicts(points), tuple(_run_doubts(described)), len(rows))
+    return Summary(
+        path=path,
+        machine=described,
+        baselines=baselines,
+        points=points,
+        verdicts=_verdicts(points),
+        doubts=tuple(_run_doubts(described)),
+        notes={name: BACKENDS[name].note for name in _order(present) if name in BACKENDS and BACKENDS[name].note},
+        rows=len(rows),
+    )
 
 
 def _machine(path: Path) -> dict[str, Any]:
@@ -240,4 +254,5 @@ def _verdicts(points: Sequence[PointSummary]) -> tuple[Verdict, ...]:
         for cell in point.cells
         if cell.backend.startswith(OURS)
         for baseline, speedup in cell.speedups.items()
+        if baseline != LIMIT
     )

@@ -169,6 +169,7 @@ def test_a_backend_that_a_workload_has_no_module_for_is_left_out(built, monkeypa
         ({"executor": "threads", "workers": 3}, "on_reactors", 3),
         ({"executor": "threads"}, "on_reactors", 6),
         ({"style": "paper"}, "on_ray", None),
+        ({"vector": "async"}, "on_gymnasium", None),
     ],
 )
 def test_workers(options, module, workers, monkeypatch):

@@ -63,19 +63,32 @@ def sections(summary):
 def test_where_a_baseline_wins_is_said_before_anything_else(results):
     summary = results({"serial": times(150), "reactor-inline": times(100), "ray-paper": times(5)})
     found = sections(summary)
-    assert list(found) == ["Where a baseline beats the reactor runtime", "Where the reactor runtime is faster"]
-    assert found["Where a baseline beats the reactor runtime"] == [
-        "gym_sampling CartPole-v1, actors=2: serial is 1.50x [1.50, 1.50] as fast as reactor-inline"
+    assert list(found) == ["Where the reactor runtime is slower", "Where the reactor runtime is faster"]
+    assert found["Where the reactor runtime is slower"] == [
+        "gym_sampling CartPole-v1, actors=2: speed of reactor-inline is 0.667x [0.667, 0.667] that of serial"
     ]
     assert found["Where the reactor runtime is faster"] == [
-        "gym_sampling CartPole-v1, actors=2: reactor-inline is 20.0x [20.0, 20.0] as fast as ray-paper"
+        "gym_sampling CartPole-v1, actors=2: speed of reactor-inline is 20.0x [20.0, 20.0] that of ray-paper"
     ]
+
+
+def test_a_line_names_all_that_a_backend_loses_to_and_the_limit_is_no_rival(results):
+    summary = results(
+        {"serial": times(2), "ray-paper": times(4), "reactor-inline": times(1), "limit": times(9), "envpool": times(8)}
+    )
+    assert sections(summary)["Where the reactor runtime is slower"] == [
+        "gym_sampling CartPole-v1, actors=2: speed of reactor-inline is 0.500x [0.500, 0.500] that of serial, "
+        + "0.250x [0.250, 0.250] that of ray-paper, 0.125x [0.125, 0.125] that of envpool"
+    ]
+    (table,) = report.tables(summary)
+    assert table.columns[3:6] == ("x serial", "x ray-paper", "x limit")
+    assert any(line.startswith("limit: ") for line in sections(summary)["About the backends"])
 
 
 def test_an_interval_around_one_decides_nothing(results):
     summary = results({"serial": [100, 110, 90, 100, 105], "reactor-inline": [105, 100, 95, 102, 100]})
     (line,) = sections(summary)["Where no difference is shown"]
-    assert line.startswith("gym_sampling CartPole-v1, actors=2: reactor-inline against serial 1.00x [0.")
+    assert line.startswith("gym_sampling CartPole-v1, actors=2: speed of reactor-inline is 1.00x [0.")
 
 
 def test_a_shorter_time_is_a_speedup(results):
@@ -166,7 +179,7 @@ def test_the_terminal_and_the_page_say_the_same(results, tmp_path):
     report.to_terminal(summary, Console(file=output, width=200))
     page = report.to_markdown(summary)
     for text in (output.getvalue(), page):
-        assert text.index("serial is 1.50x") < text.index("reactor-inline is 20.0x") < text.index("x ray-paper")
+        assert text.index("inline is 0.667x") < text.index("inline is 20.0x") < text.index("x ray-paper")
         assert "Abacus" in text
         assert "150 [148, 153]" in text
     assert "| CartPole-v1, actors=2 | **serial** | **150 [148, 153]** | 1 | 30.0x [30.0, 30.0] |  |" in page
