@@ -76,10 +76,11 @@ def test_a_line_names_all_that_a_backend_loses_to_and_the_limit_is_no_rival(resu
     summary = results(
         {"serial": times(2), "ray-paper": times(4), "reactor-inline": times(1), "limit": times(9), "envpool": times(8)}
     )
-    assert sections(summary)["Where the reactor runtime is slower"] == [
-        "gym_sampling CartPole-v1, actors=2: speed of reactor-inline is 0.500x [0.500, 0.500] that of serial, "
-        + "0.250x [0.250, 0.250] that of ray-paper, 0.125x [0.125, 0.125] that of envpool"
-    ]
+    (line,) = sections(summary)["Where the reactor runtime is slower"]
+    assert line.endswith(
+        "speed of reactor-inline is 0.500x [0.500, 0.500] that of serial, "
+        "0.250x [0.250, 0.250] that of ray-paper, 0.125x [0.125, 0.125] that of envpool"
+    )
     (table,) = report.tables(summary)
     assert table.columns[3:6] == ("x serial", "x ray-paper", "x limit")
     assert any(line.startswith("limit: ") for line in sections(summary)["About the backends"])
