@@ -10,12 +10,7 @@ from hypothesis.extra import numpy as arrays
 from workloads.digest import Digest, NoDigest
 
 scalars = (
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False)
-    | st.text(max_size=5)
-    | st.binary(max_size=5)
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5) | st.binary(max_size=5)
 )
 values = st.recursive(
     scalars,

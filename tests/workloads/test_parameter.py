@@ -76,18 +76,14 @@ def test_text_is_read_as_the_declared_type(name, text, value):
     assert type(read) is type(value)
 
 
-@pytest.mark.parametrize(
-    ("name", "text"), [("count", "many"), ("count", "10MiB"), ("loud", "1"), ("share", "")]
-)
+@pytest.mark.parametrize(("name", "text"), [("count", "many"), ("count", "10MiB"), ("loud", "1"), ("share", "")])
 def test_unreadable_text_is_refused_in_one_line(name, text):
     with pytest.raises(ParameterError, match=f"^{name}: expected .*, got '{text}'$"):
         parameters_of(Example)[name].parse(text)
 
 
 def test_unknown_lists_few_names_and_an_excerpt_of_many():
-    assert (
-        unknown("backend", "x", ["serial", "ray-paper"]) == "backend: unknown 'x'; known: serial, ray-paper"
-    )
+    assert unknown("backend", "x", ["serial", "ray-paper"]) == "backend: unknown 'x'; known: serial, ray-paper"
     many = unknown("env", "!", [f"name{index}" for index in range(50)])
     assert many.startswith("env: unknown '!'; 50 are known, such as name0, name1")
     assert "\n" not in many

@@ -43,9 +43,7 @@ def test_parameters_travel_as_one_vector():
     assert vector.dtype == np.float32
     vector.flags.writeable = False
     load_parameters(target, vector)
-    assert all(
-        torch.equal(source.state_dict()[name], target.state_dict()[name]) for name in source.state_dict()
-    )
+    assert all(torch.equal(source.state_dict()[name], target.state_dict()[name]) for name in source.state_dict())
 
 
 def test_the_vector_is_a_copy_and_loading_keeps_no_hold_on_it():

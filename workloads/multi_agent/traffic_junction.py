@@ -109,9 +109,7 @@ class TrafficJunction(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         self._fully_observable = fully_observable
         self._generator: np.random.Generator | None = None
         features = (cars if fully_observable else 1) * VIEW_CELLS * self.cell_features
-        self._observation_spaces = {
-            agent: Box(0.0, 1.0, (features,), np.float32) for agent in self.possible_agents
-        }
+        self._observation_spaces = {agent: Box(0.0, 1.0, (features,), np.float32) for agent in self.possible_agents}
         self._action_spaces = {agent: Discrete(2) for agent in self.possible_agents}
 
     @property

@@ -35,9 +35,7 @@ def run(task: Task, probe: Probe, *, style: str = "paper") -> None:
     """
     with session(style, probe) as ray_session:
         shape = (
-            ring_of_references
-            if style != "paper" and task.shape in ("thread_ring", "chain")
-            else SHAPES[task.shape]
+            ring_of_references if style != "paper" and task.shape in ("thread_ring", "chain") else SHAPES[task.shape]
         )
         play, final = shape(task, ray_session)
         value = task.seed
@@ -49,9 +47,7 @@ def run(task: Task, probe: Probe, *, style: str = "paper") -> None:
         probe.state(value, final())
 
 
-def make(
-    ray_session: Session, actor_class: Any, count: int, arguments: Callable[[int], tuple[Any, ...]]
-) -> list[Any]:
+def make(ray_session: Session, actor_class: Any, count: int, arguments: Callable[[int], tuple[Any, ...]]) -> list[Any]:
     """Actors of a class, alive."""
     # An actor reserves no CPU, so that any number of them starts on any machine; they share its cores.
     actor = ray.remote(actor_class).options(num_cpus=0)

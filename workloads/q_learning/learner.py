@@ -20,9 +20,7 @@ from workloads.q_learning.transition import ACTIONS, FEATURES, TensorTransition,
 class Learner:
     """Owns the network, its target copy (renewed every `target_rounds` steps) and the optimizer."""
 
-    def __init__(
-        self, generator: np.random.Generator, learning_rate: float, gamma: float, target_rounds: int
-    ) -> None:
+    def __init__(self, generator: np.random.Generator, learning_rate: float, gamma: float, target_rounds: int) -> None:
         torch.set_num_threads(1)
         sizes = (FEATURES, HIDDEN, ACTIONS)
         self.network = make_perceptron(sizes, generator)
@@ -52,9 +50,7 @@ class Learner:
             torch.tensor(done),
         )
 
-    def _step(
-        self, states: Tensor, actions: Tensor, rewards: Tensor, next_states: Tensor, done: Tensor
-    ) -> None:
+    def _step(self, states: Tensor, actions: Tensor, rewards: Tensor, next_states: Tensor, done: Tensor) -> None:
         best = self._target(next_states).max(dim=1).values
         expected = rewards + self._gamma * best * ~done
         chosen = self.network(states).gather(1, actions[:, None])[:, 0]

@@ -32,9 +32,7 @@ def test_a_size_that_is_no_whole_number_of_elements_is_refused():
     )
 
 
-@pytest.mark.parametrize(
-    "values", [{"object_bytes": 0}, {"actors": 0}, {"work_seconds": -1.0}, {"rounds": 0}]
-)
+@pytest.mark.parametrize("values", [{"object_bytes": 0}, {"actors": 0}, {"work_seconds": -1.0}, {"rounds": 0}])
 def test_values_out_of_range_are_refused(values):
     with pytest.raises(ParameterError, match="must be at least"):
         Task(**values)
@@ -43,9 +41,7 @@ def test_values_out_of_range_are_refused(values):
 def test_the_first_array_has_the_size_and_depends_on_the_seed_only():
     assert Task(object_bytes=80).first_value().nbytes == 80
     assert np.array_equal(Task(object_bytes=80).first_value(), Task(object_bytes=80, actors=2).first_value())
-    assert not np.array_equal(
-        Task(object_bytes=80).first_value(), Task(object_bytes=80, seed=1).first_value()
-    )
+    assert not np.array_equal(Task(object_bytes=80).first_value(), Task(object_bytes=80, seed=1).first_value())
 
 
 def test_a_worker_replies_with_a_copy():

@@ -61,6 +61,4 @@ def test_an_environment_whose_package_is_missing_says_what_to_install(monkeypatc
     monkeypatch.setattr(gymnasium, "make", make)
     with pytest.raises(ParameterError) as refusal:
         Sampler(Task(), 0)
-    assert str(refusal.value) == (
-        "env: CartPole-v1 cannot be made: Box2D is not installed, run `pip install box2d`"
-    )
+    assert str(refusal.value) == ("env: CartPole-v1 cannot be made: Box2D is not installed, run `pip install box2d`")

@@ -21,9 +21,7 @@ def test_a_shape_has_a_usual_size_and_counts_its_reactions(shape):
     assert (task.scenario, task.actors, task.units_per_round / 10) == USUAL[shape]
 
 
-@pytest.mark.parametrize(
-    "values", [{"shape": shape} for shape in SHAPES] + [{"actors": 256}, {"actors": 1}], ids=str
-)
+@pytest.mark.parametrize("values", [{"shape": shape} for shape in SHAPES] + [{"actors": 256}, {"actors": 1}], ids=str)
 def test_a_round_usually_has_some_thousand_reactions(values):
     assert 700 < Task(**values).units_per_round <= 1_000
 

@@ -56,9 +56,7 @@ def test_the_first_step_goes_down_the_gradient_of_the_squared_bellman_error():
         chosen = reference.network(torch.tensor(observation, dtype=torch.float32))[action]
         loss = loss + (chosen - expected) ** 2 / 20
     loss.backward()
-    for old, new, weights in zip(
-        before, learner.network.parameters(), reference.network.parameters(), strict=True
-    ):
+    for old, new, weights in zip(before, learner.network.parameters(), reference.network.parameters(), strict=True):
         # Adam's first step is the learning rate times the sign of the gradient, but for its epsilon of 1e-8.
         clear = weights.grad.abs() > 1e-4
         assert clear.any()
@@ -103,9 +101,7 @@ def test_learning_lowers_the_error_on_a_repeated_minibatch():
     def error():
         with torch.no_grad():
             outputs = learner.network(torch.tensor([list(step[0]) for step in batch], dtype=torch.float32))
-        return float(
-            np.mean([(float(out[step[1]]) - step[2]) ** 2 for out, step in zip(outputs, batch, strict=True)])
-        )
+        return float(np.mean([(float(out[step[1]]) - step[2]) ** 2 for out, step in zip(outputs, batch, strict=True)]))
 
     before = error()
     for _ in range(300):

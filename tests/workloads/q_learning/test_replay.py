@@ -13,9 +13,7 @@ def ring(capacity=10, minibatch=4, policy="sample", seed=0):
 
 def trajectory(begin, count):
     """Transitions that are told apart by their rewards: begin, begin + 1, ..."""
-    return pack(
-        [((number, 1, 0), 1, float(number), (number, 2, 1), False) for number in range(begin, begin + count)]
-    )
+    return pack([((number, 1, 0), 1, float(number), (number, 2, 1), False) for number in range(begin, begin + count)])
 
 
 def exchange(buffer, begin, count):
@@ -73,9 +71,7 @@ def test_a_round_larger_than_the_buffer_leaves_its_last_entries():
 def test_a_sample_is_drawn_evenly_from_what_is_held():
     buffer = ReplayBuffer(ring(capacity=10, minibatch=100))
     exchange(buffer, 0, 8)
-    drawn = [
-        reward for begin in range(8, 2_008, 2) for reward in (np.array(exchange(buffer, begin, 2)) - begin)
-    ]
+    drawn = [reward for begin in range(8, 2_008, 2) for reward in (np.array(exchange(buffer, begin, 2)) - begin)]
     # Ages relative to the round's first entry: the ten latest entries are held.
     assert set(drawn) == set(range(-8, 2))
     shares = np.bincount(np.array(drawn, dtype=int) + 8) / len(drawn)

@@ -58,11 +58,5 @@ def test_one_seed_gives_every_part_its_own_random_numbers():
     weights = [task.make_rollout_worker(index).network[0].weight.tolist() for index in range(3)]
     weights.append(task.make_learner().network[0].weight.tolist())
     assert all(first != second for index, first in enumerate(weights) for second in weights[:index])
-    assert (
-        task.make_learner().parameters().tolist()
-        == Task(actors=3, seed=5).make_learner().parameters().tolist()
-    )
-    assert (
-        task.make_learner().parameters().tolist()
-        != Task(actors=3, seed=6).make_learner().parameters().tolist()
-    )
+    assert task.make_learner().parameters().tolist() == Task(actors=3, seed=5).make_learner().parameters().tolist()
+    assert task.make_learner().parameters().tolist() != Task(actors=3, seed=6).make_learner().parameters().tolist()
