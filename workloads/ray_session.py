@@ -9,7 +9,7 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,30 +28,41 @@ THREAD_LIMITS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_T
 # No prompt, no report home, no advice on our console: true of every style.
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
-STYLES: dict[str, dict[str, str]] = {
-    # As a user starts Ray: every default of Ray's own.
-    "paper": {},
-    # As Ray's documentation advises: workers at the driver's priority, reports that nobody reads turned off.
-    # The last two make an overflowing object store an error: neither spilling nor a silent move to the disk.
-    "tuned": {
-        "RAY_worker_niceness": "0",
-        "RAY_task_events_report_interval_ms": "0",
-        "RAY_enable_metrics_collection": "0",
-        "RAY_metrics_report_interval_ms": "0",
-        "RAY_automatic_object_spilling_enabled": "0",
-        "RAY_local_fs_capacity_threshold": "0.0",
-    },
+# As Ray's documentation advises: workers at the driver's priority, reports that nobody reads turned off. The last
+# two make an overflowing object store an error: neither spilling nor a silent move to the disk.
+_ADVISED = {
+    "RAY_worker_niceness": "0",
+    "RAY_task_events_report_interval_ms": "0",
+    "RAY_enable_metrics_collection": "0",
+    "RAY_metrics_report_interval_ms": "0",
+    "RAY_automatic_object_spilling_enabled": "0",
+    "RAY_local_fs_capacity_threshold": "0.0",
 }
-# The part of the free memory that a tuned session's object store may fill: the processes need the rest.
+# In seconds. By default a compiled graph gives up after ten, which a loaded machine may need for its first round.
+_PATIENT = {
+    "RAY_CGRAPH_submit_timeout": "300",
+    "RAY_CGRAPH_get_timeout": "300",
+    "RAY_CGRAPH_teardown_timeout": "60",
+}
+STYLES: dict[str, dict[str, str]] = {
+    "paper": {},  # as a user starts Ray: every default of Ray's own
+    "tuned": _ADVISED,
+    "compiled": _ADVISED | _PATIENT,
+}
+# The part of the free memory that the object store of an advised session may fill: the processes need the rest.
 STORE_SHARE = 0.6
 
 # Not Python's temporary directory, which may be anywhere: a socket's path has to be shorter than 108 bytes.
 _TEMPORARY = Path("/tmp")
 _PREFIX = "ray-bench-"
 
+# A raylet that is killed before it has ended by itself leaves the semaphores of compiled graphs' buffers behind.
+_SHARED_MEMORY = Path("/dev/shm")
+_SEMAPHORES_OF = "raylet"
+
 
 class StoreOverflowError(RuntimeError):
-    """The object store of a tuned session is too small for the run: it would have continued on disk."""
+    """The object store is too small for the run, which in the style "paper" would have continued on disk."""
 
 
 @dataclass
@@ -72,25 +83,35 @@ class Session:
     """The part of a session that one run uses."""
 
     def __init__(self) -> None:
-        self._actors: list[Any] = []
+        self.actors: list[Any] = []
+        self._endings: list[Callable[[], object]] = []
 
     def keep(self, actors: Iterable[Any]) -> list[Any]:
         """The actors as a list; they are killed when the run ends."""
         kept = list(actors)
-        self._actors += kept
+        self.actors += kept
         return kept
 
+    def on_end(self, ending: Callable[[], object]) -> None:
+        """Have something done when the run ends, while its actors still live."""
+        self._endings.append(ending)
+
     def end(self) -> None:
-        """Kill the actors of this run."""
-        for actor in self._actors:
-            ray.kill(actor)
+        """Do what is to be done at the end, then kill the actors of this run."""
+        try:
+            for ending in self._endings:
+                ending()
+        finally:
+            for actor in self.actors:
+                ray.kill(actor)
 
 
 @contextmanager
 def session(style: str, probe: Probe) -> Iterator[Session]:
     """The session of a style for the length of a run and its actors; Ray itself stays open for the next run.
 
-    Raises ParameterError for an unknown style, StoreOverflowError when a tuned run's object store is full.
+    Raises ParameterError for an unknown style, StoreOverflowError when the object store of another style
+    than "paper" is full.
     """
     start(style, probe)
     run = Session()
@@ -126,7 +147,7 @@ def start(style: str, probe: Probe) -> None:
             include_dashboard=False,
             log_to_driver=False,
             logging_level=logging.ERROR,
-            object_store_memory=_store_bytes() if style == "tuned" else None,
+            object_store_memory=None if style == "paper" else _store_bytes(),
             _temp_dir=str(directory),
         )
     except BaseException:
@@ -143,8 +164,12 @@ def stop() -> None:
         return
     closing, _open = _open, None
     atexit.unregister(stop)
+    creators = [process.pid for process in psutil.Process().children() if process.name() == _SEMAPHORES_OF]
     ray.shutdown()
     shutil.rmtree(closing.directory, ignore_errors=True)
+    for pid in creators:
+        for semaphore in _SHARED_MEMORY.glob(f"sem.???{pid}-*"):
+            semaphore.unlink(missing_ok=True)
     for name, value in closing.saved_environment.items():
         if value is None:
             os.environ.pop(name, None)
@@ -170,5 +195,5 @@ def _new_directory() -> Path:
 
 
 def _store_bytes() -> int:
-    free_bytes = min(psutil.virtual_memory().available, shutil.disk_usage("/dev/shm").free)
+    free_bytes = min(psutil.virtual_memory().available, shutil.disk_usage(_SHARED_MEMORY).free)
     return int(free_bytes * STORE_SHARE)

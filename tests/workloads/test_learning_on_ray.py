@@ -28,7 +28,7 @@ def _ray():
 
 
 @pytest.mark.parametrize("workload", TASKS)
-@pytest.mark.parametrize("style", ["paper", "tuned"])
+@pytest.mark.parametrize("style", ["paper", "tuned", "compiled"])
 def test_ray_computes_what_the_loop_does(style, workload):
     expected = execute(workload, "serial", TASKS[workload], verify=True)
     outcome = execute(workload, f"ray-{style}", TASKS[workload], verify=True)

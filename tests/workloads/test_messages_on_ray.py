@@ -22,6 +22,8 @@ TASKS = {
     "chain": ("overhead", {"shape": "chain", "actors": 2, "messages_per_round": 3}),
     "timers": ("overhead", {"shape": "timers", "actors": 4, "messages_per_round": 6}),
 }
+# One of each way to use a compiled graph: its actors take seconds to start.
+IN_GRAPHS = ["broadcast_gather", "several steps per message", "thread_ring", "counting", "timers"]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -30,8 +32,10 @@ def _ray():
     ray_session.stop()
 
 
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("style", ["paper", "tuned"])
+@pytest.mark.parametrize(
+    ("style", "task"),
+    [(style, task) for style in ("paper", "tuned") for task in TASKS] + [("compiled", task) for task in IN_GRAPHS],
+)
 def test_ray_computes_what_the_loop_does(style, task):
     workload, values = TASKS[task]
     expected = execute(workload, "serial", SMALL | values, verify=True)

@@ -1,0 +1,37 @@
+"""Sampling with one Ray actor per environment, all calls of a round in one compiled graph."""
+
+import pickle
+
+import ray
+
+from workloads.gym_sampling.on_ray import Client
+from workloads.probe import Probe
+from workloads.ray_graph import broadcast_graph
+from workloads.ray_session import session
+from workloads.sampling import Reply, Sampler, SamplingTask
+
+
+def run(task: SamplingTask, probe: Probe) -> None:
+    """Run all rounds of the task, reporting to the probe."""
+    # An actor reserves no CPU, so that any number of them starts on any machine; they share its cores.
+    actor = ray.remote(Client).options(num_cpus=0)
+    with session("compiled", probe) as ray_session:
+        clients = ray_session.keep(actor.remote(task, index) for index in range(task.actors))
+        ray.get([client.ready.remote() for client in clients])
+        execute = broadcast_graph(ray_session, [client.sample for client in clients], reply_bytes(task))
+        replies: list[Reply] = []
+        probe.ready()
+        for round_index in range(task.total_rounds):
+            step = round_index * task.steps_per_message
+            # A reply occupies the graph's buffer for as long as its arrays live.
+            replies.clear()
+            replies += ray.get(execute(step))
+            if probe.verifying:
+                task.record(probe.digest, replies)
+            probe.round()
+        probe.state(task.final_state(replies))
+
+
+def reply_bytes(task: SamplingTask) -> int:
+    """The size of a reply, as pickled: that of a sampler made for the purpose."""
+    return len(pickle.dumps(Sampler(task, 0).step_message(0), protocol=5))

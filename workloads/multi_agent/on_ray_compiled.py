@@ -1,0 +1,28 @@
+"""Traffic Junction as Ray actors: an actor per agent, all calls of a round in one compiled graph."""
+
+import ray
+
+from workloads.multi_agent.on_ray import Agent
+from workloads.multi_agent.task import Task
+from workloads.probe import Probe
+from workloads.ray_graph import broadcast_graph
+from workloads.ray_session import session
+
+
+def run(task: Task, probe: Probe) -> None:
+    """Run all rounds on actors of this machine."""
+    # An actor reserves no CPU, so that any number of them starts on any machine; they share its cores.
+    actor = ray.remote(Agent).options(num_cpus=0)
+    with session("compiled", probe) as ray_session:
+        agents = ray_session.keep(actor.remote(task, agent) for agent in range(task.agents))
+        episodes = task.make_episodes()
+        ray.get([agent.ready.remote() for agent in agents])
+        execute = broadcast_graph(ray_session, [agent.act for agent in agents], episodes.observation.nbytes)
+        probe.ready()
+        for _ in range(task.total_rounds):
+            actions = ray.get(execute(episodes.observation))
+            rewards = episodes.step(actions)
+            if probe.verifying:
+                task.record(probe.digest, actions, rewards)
+            probe.round()
+        probe.state(task.final_state(episodes))
