@@ -1,6 +1,7 @@
 """Which workloads and backends exist, and how one of each is run. Imports neither until it is used."""
 
 import importlib
+import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,12 +34,20 @@ class Workload:
 
 @dataclass(frozen=True)
 class Backend:
-    """A way to run every workload: the module in the workload's package, and options for its `run`."""
+    """A way to run workloads, those that have the module in their package; `options` are for its `run`.
+
+    `note`: what to know about its numbers before comparing them. `matched`: whether it computes exactly what the
+    serial loop does, so that their digests are equal; if not, the note says what differs. `role`: "main" for what the
+    suite compares, "peer" for what stands beside it, "limit" for what nothing can pass.
+    """
 
     name: str
     summary: str
     module: str
     options: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+    matched: bool = True
+    role: str = "main"
 
 
 _WORKLOADS = (
@@ -52,8 +61,63 @@ _WORKLOADS = (
 _BACKENDS = (
     Backend("serial", "the plain Python loop", "on_serial"),
     Backend("reactor-inline", "reactorlib in one thread", "on_reactors", {"executor": "inline"}),
+    Backend("reactor-threads", "reactorlib on one thread per core", "on_reactors", {"executor": "threads"}),
+    Backend("reactor-processes", "reactorlib on one process per core", "on_reactors", {"executor": "processes"}),
     Backend("ray-paper", "Ray actors as the paper calls them", "on_ray", {"style": "paper"}),
     Backend("ray-tuned", "Ray actors as Ray's own advice has them", "on_ray", {"style": "tuned"}),
+    Backend(
+        "ray-compiled",
+        "Ray actors, all calls of a round in a compiled graph",
+        "on_ray_compiled",
+        note="Ray keeps compiled graphs in maintenance only and intends to deprecate them",
+    ),
+    Backend(
+        "gymnasium-sync",
+        "Gymnasium's SyncVectorEnv",
+        "on_gymnasium",
+        {"vector": "sync"},
+        note="steps_per_message steps are as many calls of the vector",
+        role="peer",
+    ),
+    Backend(
+        "gymnasium-async",
+        "Gymnasium's AsyncVectorEnv, a process per environment",
+        "on_gymnasium",
+        {"vector": "async"},
+        note="steps_per_message steps are as many calls of the vector",
+        role="peer",
+    ),
+    Backend(
+        "envpool",
+        "EnvPool, environments in C++",
+        "on_envpool",
+        note="its own environments and random numbers: no digest; a new episode takes a step; Atari: maximum of "
+        "two frames; needs the extra `peers`",
+        matched=False,
+        role="peer",
+    ),
+    Backend(
+        "ale-vector",
+        "the Arcade Learning Environment's own vector",
+        "on_ale_vector",
+        note="emulators seeded in another way: no digest; frames and actions as in the other backends",
+        matched=False,
+        role="peer",
+    ),
+    Backend(
+        "xronos",
+        "reactors of xronos, a runtime in C++",
+        "on_xronos",
+        note="needs the extra `peers`",
+        role="peer",
+    ),
+    Backend(
+        "limit",
+        "a round's copies into existing memory, on all cores, and nothing else",
+        "on_limit",
+        note="what the machine allows, for others to be measured by",
+        role="limit",
+    ),
 )
 
 WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in _WORKLOADS}
@@ -70,13 +134,17 @@ def make_task(workload: str, parameters: Mapping[str, Any]) -> Any:
 def execute(workload: str, backend: str, parameters: Mapping[str, Any], *, verify: bool) -> Outcome:
     """Run a workload once in this process. Importing the framework is not part of the start-up time.
 
-    Raises ParameterError before anything starts, and whatever the backend raises.
+    Raises ParameterError before anything starts, UnsupportedError where the backend cannot run, and whatever else
+    the backend raises.
     """
     task = make_task(workload, parameters)
     if backend not in BACKENDS:
         raise ParameterError(unknown("backend", backend, BACKENDS))
     chosen = BACKENDS[backend]
-    module = importlib.import_module(f"{WORKLOADS[workload].module}.{chosen.module}")
+    name = f"{WORKLOADS[workload].module}.{chosen.module}"
+    if importlib.util.find_spec(name) is None:
+        raise ParameterError(f"backend: {backend} does not run {workload}")
+    module = importlib.import_module(name)
     probe = Probe(task.rounds, task.warmup_rounds, verify)
     module.run(task, probe, **chosen.options)
     return probe.outcome()

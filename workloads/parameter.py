@@ -1,6 +1,7 @@
 """Parameters of a workload: declared as dataclass fields, checked in one place, read from text.
 
-Owns the declaration, the checks of type and range, and `ParameterError`. Never knows a particular workload.
+Owns the declaration, the checks of type and range, `ParameterError` and `UnsupportedError`. Never knows a particular
+workload.
 """
 
 import dataclasses
@@ -20,6 +21,18 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(k|M|G|T)(i?)B", re.IGNORECASE)
 
 class ParameterError(ValueError):
     """A parameter that cannot be used. The text is one line: what is wrong, and what would be right."""
+
+
+class UnsupportedError(RuntimeError):
+    """A backend that cannot run here, or not with these parameters, for no fault of anybody's.
+
+    The text is one line: what stands in the way.
+    """
+
+    @classmethod
+    def missing(cls, package: str) -> "UnsupportedError":
+        """A package of the extra `peers` is not installed."""
+        return cls(f"{package} is not installed; it comes with the extra `peers`: pip install -e '.[peers]'")
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,11 @@ class SamplingTask:
         return self.env
 
     @property
+    def environment_options(self) -> dict[str, Any]:
+        """What the environment is made with, instead of its defaults."""
+        return {}
+
+    @property
     def total_rounds(self) -> int:
         """Rounds to run: warm-up and measured."""
         return self.warmup_rounds + self.rounds
@@ -56,6 +61,11 @@ class SamplingTask:
         """Observations that a round yields."""
         return self.actors * self.steps_per_message
 
+    @property
+    def parallel_parts(self) -> int:
+        """Equal parts of a round that could run at the same time."""
+        return self.actors
+
     @staticmethod
     def environment_names() -> list[str]:
         """The names that `env` takes."""
@@ -64,7 +74,7 @@ class SamplingTask:
     def make_environment(self) -> gymnasium.Env[Any, Any]:
         """A new environment; raises ParameterError when it needs something that is not installed."""
         try:
-            return gymnasium.make(self.environment_id)
+            return gymnasium.make(self.environment_id, **self.environment_options)
         except gymnasium.error.DependencyNotInstalled as error:
             raise ParameterError(f"env: {self.env} cannot be made: {str(error).splitlines()[0]}") from error
 
@@ -72,11 +82,19 @@ class SamplingTask:
         """Add a round's replies to the digest, one stream per environment."""
         for index, reply in enumerate(replies):
             for result in (reply,) if self.steps_per_message == 1 else reply:
-                digest.add(index, *result)
+                digest.add(index, *comparable(result))
 
     def final_state(self, replies: list[Reply]) -> list[StepResult]:
         """The last step result of every environment, from the last round's replies."""
-        return [reply if self.steps_per_message == 1 else reply[-1] for reply in replies]
+        return [comparable(reply if self.steps_per_message == 1 else reply[-1]) for reply in replies]
+
+
+def comparable(result: StepResult) -> StepResult:
+    """A step's result with its reward as a float: some environments return an int, which a vector of them turns
+    into one.
+    """
+    observation, reward, terminated, truncated = result
+    return observation, float(reward), terminated, truncated
 
 
 class Sampler:

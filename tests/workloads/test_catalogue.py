@@ -19,22 +19,31 @@ def test_the_six_workloads_and_the_backends_are_listed_under_their_own_names():
         "multi_agent",
         "overhead",
     ]
-    assert {"serial", "reactor-inline", "ray-paper", "ray-tuned"} <= BACKENDS.keys()
+    assert {"serial", "reactor-inline", "ray-paper", "ray-tuned", "ray-compiled"} <= BACKENDS.keys()
     assert all(entry.name == name for name, entry in [*WORKLOADS.items(), *BACKENDS.items()])
     assert all(entry.summary for entry in [*WORKLOADS.values(), *BACKENDS.values()])
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
-def test_every_workload_has_every_backend_and_the_same_description_of_its_task(workload):
+def test_every_workload_has_every_main_backend_and_the_same_description_of_its_task(workload):
     for backend in BACKENDS.values():
-        assert callable(importlib.import_module(f"{WORKLOADS[workload].module}.{backend.module}").run)
+        if backend.role == "main":
+            assert callable(importlib.import_module(f"{WORKLOADS[workload].module}.{backend.module}").run)
     task = make_task(workload, {})
     assert task.name == workload
     assert task.scenario
     assert task.units_per_round > 0
+    assert task.parallel_parts > 0
     assert task.unit
     assert {"seed", "rounds", "warmup_rounds"} <= parameters_of(task).keys()
     assert all(declared.help for declared in parameters_of(task).values())
+
+
+def test_a_backend_that_computes_something_else_says_what_differs():
+    assert {backend.role for backend in BACKENDS.values()} == {"main", "peer", "limit"}
+    unmatched = [backend for backend in BACKENDS.values() if not backend.matched]
+    assert unmatched
+    assert all(backend.role == "peer" and "no digest" in backend.note for backend in unmatched)
 
 
 def test_listing_imports_no_framework_and_no_task():
@@ -51,6 +60,7 @@ def test_listing_imports_no_framework_and_no_task():
     [
         ("gim_sampling", "serial", {}, "workload: unknown 'gim_sampling'; did you mean gym_sampling"),
         ("overhead", "seriel", {}, "backend: unknown 'seriel'; did you mean serial"),
+        ("overhead", "envpool", {}, "backend: envpool does not run overhead"),
         ("overhead", "serial", {"actor": 1}, "parameter: unknown 'actor'; did you mean actors"),
     ],
 )

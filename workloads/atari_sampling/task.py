@@ -21,6 +21,7 @@ class Task(SamplingTask):
     name: ClassVar[str] = "atari_sampling"
 
     env: str = parameter("Pong", "Atari game, such as Pong or ALE/Pong-v5")
+    frame_skip: int = parameter(4, "frames that one step takes, in each of them the same action", minimum=1)
 
     @property
     def scenario(self) -> str:
@@ -29,8 +30,13 @@ class Task(SamplingTask):
 
     @property
     def environment_id(self) -> str:
-        """The id that Gymnasium knows the game by: raw RGB frames, frame skip 4, sticky actions."""
+        """The id that Gymnasium knows the game by: raw RGB frames, sticky actions."""
         return self.env if self.env in gymnasium.registry else f"{_PREFIX}{self.env}{_SUFFIX}"
+
+    @property
+    def environment_options(self) -> dict[str, Any]:
+        """The frame skip; the names of older versions ("PongNoFrameskip-v4") say themselves which one they have."""
+        return {"frameskip": self.frame_skip} if self.environment_id.startswith(_PREFIX) else {}
 
     @staticmethod
     def environment_names() -> list[str]:

@@ -60,6 +60,11 @@ class Task:
         """A round counts as one."""
         return 1
 
+    @property
+    def parallel_parts(self) -> int:
+        """Equal parts of a round that could run at the same time."""
+        return self.actors
+
     def first_value(self) -> Value:
         """The array of the first broadcast: noise, so that no two pages are alike."""
         return np.random.default_rng(self.seed).random(self.object_bytes // _ITEM_BYTES)
@@ -73,8 +78,13 @@ class Task:
     def next_value(self, reply: Value, round_index: int) -> Value:
         """The next broadcast: a copy of the first reply with one element changed, so that rounds differ."""
         value = np.copy(reply)
-        value[round_index % len(value)] += 1.0
+        self.change(value, round_index)
         return value
+
+    @staticmethod
+    def change(value: Value, round_index: int) -> None:
+        """Change one element in place."""
+        value[round_index % len(value)] += 1.0
 
     def record(self, digest: Digest | NoDigest, replies: Sequence[Any]) -> None:
         """Add a round's replies to the digest, one stream per worker."""

@@ -51,6 +51,11 @@ class Task:
         return 1
 
     @property
+    def parallel_parts(self) -> int:
+        """Equal parts of a round that could run at the same time."""
+        return self.agents
+
+    @property
     def total_rounds(self) -> int:
         """Warm-up and measured rounds."""
         return self.warmup_rounds + self.rounds

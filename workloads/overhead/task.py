@@ -21,23 +21,27 @@ SUM_MODULUS = 2**31
 
 @dataclass(frozen=True)
 class Shape:
-    """What a message is in a shape, how many take part, and how many reactions (method calls) it causes."""
+    """What a message is in a shape, how many take part, and how many reactions (method calls) it causes.
+
+    `fixed`: there can't be another number of actors. `concurrent`: all of them could work at the same time.
+    """
 
     message: str
     usual_actors: int
     reactions: Callable[[int], int]
     fixed: bool = False
+    concurrent: bool = False
 
 
 SHAPES = {
     "ping_pong": Shape("an exchange between two", 2, lambda _: 2, fixed=True),
-    "thread_ring": Shape(
-        "a token's way round a ring, each hop an event of its own", 100, lambda actors: actors
+    "thread_ring": Shape("a token's way round a ring, each hop an event of its own", 100, lambda actors: actors),
+    "counting": Shape("an increment that a producer sends to a counter", 2, lambda _: 2, fixed=True, concurrent=True),
+    "fan_out": Shape(
+        "a broadcast to all and the gathering of their replies", 16, lambda actors: actors + 1, concurrent=True
     ),
-    "counting": Shape("an increment that a producer sends to a counter", 2, lambda _: 2, fixed=True),
-    "fan_out": Shape("a broadcast to all and the gathering of their replies", 16, lambda actors: actors + 1),
     "chain": Shape("a value's way along a chain, without an event between", 100, lambda actors: actors),
-    "timers": Shape("a period, in which every timer fires once", 1_000, lambda actors: actors),
+    "timers": Shape("a period, in which every timer fires once", 1_000, lambda actors: actors, concurrent=True),
 }
 
 
@@ -50,9 +54,7 @@ class Task:
     unit: ClassVar[str] = "reactions/s"
 
     shape: str = parameter("fan_out", "who talks to whom", choices=SHAPES)
-    actors: int = parameter(
-        0, "members of the ring or chain, clients or timers; 0: as usual for the shape", minimum=0
-    )
+    actors: int = parameter(0, "members of the ring or chain, clients or timers; 0: as usual for the shape", minimum=0)
     messages_per_round: int = parameter(0, "messages in a round; 0: some 1,000 reactions", minimum=0)
     seed: int = parameter(0, "the first value, and the order of the timers", minimum=0)
     rounds: int = parameter(50, "measured rounds", minimum=1)
@@ -62,9 +64,7 @@ class Task:
         validate(self)
         shape = SHAPES[self.shape]
         if shape.fixed and self.actors not in (0, shape.usual_actors):
-            raise ParameterError(
-                f"actors: {self.shape} takes exactly {shape.usual_actors}, got {self.actors}"
-            )
+            raise ParameterError(f"actors: {self.shape} takes exactly {shape.usual_actors}, got {self.actors}")
         if self.actors == 0:
             object.__setattr__(self, "actors", shape.usual_actors)
         if self.messages_per_round == 0:
@@ -85,6 +85,11 @@ class Task:
     def units_per_round(self) -> int:
         """Reactions (method calls) that a round causes."""
         return self.messages_per_round * SHAPES[self.shape].reactions(self.actors)
+
+    @property
+    def parallel_parts(self) -> int:
+        """Equal parts of a round that could run at the same time."""
+        return self.actors if SHAPES[self.shape].concurrent else 1
 
     @property
     def timer_period_ns(self) -> int:

@@ -1,0 +1,104 @@
+"""What stands beside Ray: where it computes the same, the same bits; where it doesn't, it runs or says why not."""
+
+import sys
+
+import pytest
+
+from workloads.catalogue import execute
+from workloads.parameter import UnsupportedError
+
+SHAPES = ["ping_pong", "thread_ring", "counting", "fan_out", "chain", "timers"]
+
+
+@pytest.mark.parametrize("vector", ["sync", "async"])
+@pytest.mark.parametrize(
+    ("workload", "values"),
+    [
+        ("gym_sampling", {"env": "CartPole-v1", "rounds": 60}),
+        ("gym_sampling", {"env": "Blackjack-v1", "rounds": 20, "steps_per_message": 3}),
+        ("gym_sampling", {"env": "Taxi-v4", "rounds": 5}),
+        ("atari_sampling", {"env": "Pong", "rounds": 3}),
+    ],
+    ids=["CartPole", "Blackjack", "Taxi", "Pong"],
+)
+def test_gymnasium_vectors_compute_what_the_loop_does(workload, values, vector):
+    values = {"actors": 2, "warmup_rounds": 1, **values}
+    expected = execute(workload, "serial", values, verify=True)
+    outcome = execute(workload, f"gymnasium-{vector}", values, verify=True)
+    assert outcome.digest == expected.digest
+    timed = execute(workload, f"gymnasium-{vector}", values, verify=False)
+    assert timed.state_digest == expected.state_digest
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_xronos_computes_what_the_loop_does(shape):
+    pytest.importorskip("xronos")
+    values = {"shape": shape, "actors": 0 if shape in ("ping_pong", "counting") else 5, "messages_per_round": 6}
+    values |= {"rounds": 8, "warmup_rounds": 2}
+    expected = execute("overhead", "serial", values, verify=True)
+    outcome = execute("overhead", "xronos", values, verify=True)
+    assert outcome.digest == expected.digest
+    assert outcome.state_digest == expected.state_digest
+
+
+@pytest.mark.parametrize("object_bytes", [8, 800_000])
+def test_the_limit_copies_what_the_loop_copies(object_bytes):
+    values = {"actors": 3, "object_bytes": object_bytes, "work_seconds": 0.0, "rounds": 4, "warmup_rounds": 1}
+    expected = execute("broadcast_gather", "serial", values, verify=True)
+    outcome = execute("broadcast_gather", "limit", values, verify=True)
+    assert outcome.digest == expected.digest
+    assert outcome.state_digest == expected.state_digest
+
+
+def test_ales_vector_runs_what_gymnasium_plays():
+    values = {"actors": 2, "rounds": 4, "warmup_rounds": 1, "steps_per_message": 2}
+    outcome = execute("atari_sampling", "ale-vector", values, verify=False)
+    assert len(outcome.round_ns) == 4
+
+
+@pytest.mark.parametrize(
+    ("workload", "values"),
+    [
+        ("gym_sampling", {"env": "CartPole-v1"}),
+        ("gym_sampling", {"env": "Pendulum-v1"}),
+        ("atari_sampling", {"env": "Pong", "frame_skip": 2}),
+    ],
+    ids=["CartPole", "Pendulum", "Pong"],
+)
+def test_envpool_runs(workload, values):
+    pytest.importorskip("envpool")
+    outcome = execute(workload, "envpool", {"actors": 2, "rounds": 4, "warmup_rounds": 1, **values}, verify=False)
+    assert len(outcome.round_ns) == 4
+
+
+@pytest.mark.parametrize(
+    ("workload", "backend", "environment", "reason"),
+    [
+        ("gym_sampling", "envpool", "Taxi-v4", "^EnvPool has no environment Taxi-v4$"),
+        (
+            "atari_sampling",
+            "ale-vector",
+            "PongNoFrameskip-v4",
+            "^only games by their short name .* PongNoFrameskip-v4 is none$",
+        ),
+        (
+            "atari_sampling",
+            "envpool",
+            "PongNoFrameskip-v4",
+            "^only games by their short name .* PongNoFrameskip-v4 is none$",
+        ),
+    ],
+)
+def test_what_a_peer_cannot_run_it_refuses_with_a_reason(workload, backend, environment, reason):
+    if backend == "envpool":
+        pytest.importorskip("envpool")
+    with pytest.raises(UnsupportedError, match=reason):
+        execute(workload, backend, {"env": environment}, verify=False)
+
+
+@pytest.mark.parametrize(("workload", "package"), [("gym_sampling", "envpool"), ("overhead", "xronos")])
+def test_a_peer_that_is_not_installed_says_how_to_install_it(workload, package, monkeypatch):
+    monkeypatch.delitem(sys.modules, f"workloads.{workload}.on_{package}", raising=False)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(UnsupportedError, match=rf"^{package} is not installed; .* `peers`: pip install"):
+        execute(workload, package, {}, verify=False)

@@ -1,0 +1,38 @@
+"""Atari sampling with the vector of environments that the Arcade Learning Environment brings: C++ and threads.
+
+Configured to return what Gymnasium's environment does: full RGB frames, sticky actions, the same frame skip, no maximum
+over frames, no frame stack, no clipped rewards, the next episode in the step that ends one. Its emulators take their
+seeds in another way.
+"""
+
+from ale_py.vector_env import AtariVectorEnv
+from gymnasium.vector import AutoresetMode
+
+from workloads.atari_sampling.game import game_of
+from workloads.atari_sampling.task import Task
+from workloads.probe import Probe
+from workloads.vector_sampling import sample
+
+
+def run(task: Task, probe: Probe) -> None:
+    """Run all rounds of the task, reporting to the probe."""
+    game = game_of(task)
+    envs = AtariVectorEnv(
+        game.rom,
+        task.actors,
+        max_num_frames_per_episode=game.episode_frames,
+        repeat_action_probability=game.repeat_action_probability,
+        full_action_space=game.full_action_space,
+        autoreset_mode=AutoresetMode.SAME_STEP,
+        img_height=game.height,
+        img_width=game.width,
+        grayscale=False,
+        stack_num=1,
+        frameskip=task.frame_skip,
+        maxpool=False,
+        noop_max=0,
+        reward_clipping=False,
+        use_fire_reset=False,
+    )
+    envs.reset(seed=task.seed)
+    sample(task, probe, envs, envs.single_action_space)

@@ -1,0 +1,79 @@
+"""Sampling with Gymnasium's own vectors of environments: a loop in this process, or a process per environment.
+
+The environments draw their own actions, as the workers of every other backend do, and begin the next episode in the
+step that ends one; so they compute what the serial loop computes. A vector knows no message of several steps: it is
+stepped `steps_per_message` times per round.
+"""
+
+from functools import partial
+from typing import Any
+
+import gymnasium
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
+from gymnasium.vector.utils import iterate
+
+from workloads.parameter import UnsupportedError
+from workloads.probe import Probe
+from workloads.sampling import SamplingTask, StepResult, comparable
+
+Environment = gymnasium.Env[Any, Any]
+
+VECTORS = {"sync": SyncVectorEnv, "async": AsyncVectorEnv}
+
+
+class SelfActing(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Environment `index` of a task, which draws its actions itself, whatever it is told to do."""
+
+    def __init__(self, task: SamplingTask, index: int) -> None:
+        super().__init__(task.make_environment())
+        self.env.action_space.seed(task.seed + index)
+        self._draw = self.env.action_space.sample
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:  # noqa: ARG002 - the caller's
+        """Take a random step."""
+        return self.env.step(self._draw())
+
+
+def run(task: SamplingTask, probe: Probe, *, vector: str) -> None:
+    """Run all rounds of the task on a "sync" or an "async" vector, reporting to the probe.
+
+    Observations are not copied for the caller: they are valid until the next step, as long as a round needs them.
+    """
+    _check_observations(task)
+    makers = [partial(SelfActing, task, index) for index in range(task.actors)]
+    envs = VECTORS[vector](makers, copy=False, autoreset_mode=AutoresetMode.SAME_STEP)
+    try:
+        envs.reset(seed=task.seed)  # environment i takes seed + i
+        actions = envs.action_space.sample()
+        probe.ready()
+        for _ in range(task.total_rounds):
+            for _ in range(task.steps_per_message):
+                step = envs.step(actions)
+                if probe.verifying:
+                    for index, result in enumerate(_results(envs, step)):
+                        probe.digest.add(index, *result)
+            probe.round()
+        probe.state(_results(envs, step))
+    finally:
+        envs.close()
+
+
+def _check_observations(task: SamplingTask) -> None:
+    """A vector converts observations to the type that the environment declares, which is not always theirs."""
+    environment = task.make_environment()
+    observation, _ = environment.reset(seed=task.seed)
+    environment.close()
+    if observation not in environment.observation_space:
+        raise UnsupportedError(f"{task.env} returns observations that a vector of environments would convert")
+
+
+def _results(envs: VectorEnv[Any, Any, Any], step: tuple[Any, ...]) -> list[StepResult]:
+    """What each environment returned, of what the vector did."""
+    observations, rewards, terminated, truncated, infos = step
+    results = []
+    for index, observation in enumerate(iterate(envs.observation_space, observations)):
+        # Where an episode ended, the vector holds the first observation of the next one already.
+        ended = terminated[index] or truncated[index]
+        last = infos["final_obs"][index] if ended else observation
+        results.append(comparable((last, rewards[index], terminated[index], truncated[index])))
+    return results
