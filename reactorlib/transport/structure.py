@@ -4,11 +4,11 @@ A structure is a string for a leaf or a tuple for the rest:
 
     'N' None   '?' bool   'q' int of 64 bits   'd' float   's' str   'o' anything, pickled
     'y' bytes, in the message   'Y' bytes, through the arena
-    ('n', char)          a NumPy scalar, by the character of its dtype
-    ('a', char, shape)   a small array, in the message        ('t', char, shape) the same as a torch tensor
-    ('v', char, ndim)    a small array of varying shape       ('u', char, ndim)
-    ('A', char, ndim)    a large array, in the arena          ('T', char, ndim)
-    ('(', ...) tuple   ('[', ...) list   ('{', keys, ...) dict with keys of type str   ('C', class, ...) NamedTuple
+    ('n', dtype)          a NumPy scalar
+    ('a', dtype, shape)   a small array, in the message       ('t', dtype, shape) the same as a torch tensor
+    ('v', dtype, ndim)    a small array of varying shape      ('u', dtype, ndim)
+    ('A', dtype, ndim)    a large array, in the arena         ('T', dtype, ndim)
+    ('(', ...) tuple   ('[', ...) list   ('{', keys, ...) dict by str and int     ('C', class, ...) NamedTuple
 
 In the bytes of a message a run of equal members is written once, after its number.
 """
@@ -19,83 +19,119 @@ import marshal
 import pickle
 import sys
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from itertools import groupby
 from typing import Any
 
 Structure = str | tuple[Any, ...]
 
 LEAVES = 512  # larger values are pickled as a whole
-BIG = 2048  # bytes from which an array travels through the arena
-
+DEPTH = 32  # so are values of deeper nesting, cycles among them
+PLAIN_LEAVES = 64  # the same without an array: then pickle is as fast
+BIG = 2048  # bytes from which an array or bytes travel through the arena
 SHORT = 4096  # the longest message; what is longer is itself put into the arena
 
+CONTAINERS: dict[str, type] = {"(": tuple, "[": list, "{": dict, "C": tuple}
 _PLAIN: dict[type, str] = {type(None): "N", bool: "?", int: "q", float: "d", str: "s", bytes: "y"}
-_CHARS = "?bBhHiIlLqQefd"  # dtypes whose scalars `struct` can write
-_ARRAY_CHARS = _CHARS + "gFDG"
+_SCALARS = "?bBhHiIlLqQefd"  # characters of the dtypes whose scalars `struct` can write
 
 
 class TooLargeError(Exception):
-    """The value has more than LEAVES leaves."""
+    """The value has more than LEAVES parts, or they are nested too deeply."""
 
 
 class Describer:
     """Describes one value; `loose` gives arrays of any shape one structure."""
 
     def __init__(self, loose: bool = False) -> None:
-        self.loose = loose
-        self.leaves = 0
+        self._loose = loose
+        self._leaves = 0
+        self._arrays = 0
 
     def describe(self, value: Any) -> Structure:
-        """The structure of a value. TooLargeError if it has too many leaves."""
-        kind = type(value)
-        self.leaves += 1
-        if self.leaves > LEAVES:
+        """The structure of a value; 'o' if it is large, and best left to pickle."""
+        try:
+            structure = self._describe(value)
+        except TooLargeError:
+            return "o"
+        return structure if self._arrays or self._leaves <= PLAIN_LEAVES else "o"
+
+    def _describe(self, value: Any, depth: int = 0) -> Structure:
+        self._leaves += 1
+        if self._leaves > LEAVES or depth > DEPTH:
             raise TooLargeError
+        kind = type(value)
         plain = _PLAIN.get(kind)
         if plain is not None:
             return "Y" if plain == "y" and len(value) >= BIG else plain
         if kind is tuple:
-            return ("(", *map(self.describe, value))
+            return ("(", *self._members(value, depth))
         if kind is list:
-            return ("[", *map(self.describe, value))
+            return ("[", *self._members(value, depth))
         if kind is dict:
-            if all(type(key) is str for key in value):
-                return ("{", tuple(value), *map(self.describe, value.values()))
+            if all(type(key) is str or type(key) is int for key in value):
+                return ("{", tuple(value), *self._members(value.values(), depth))
             return "o"
         if issubclass(kind, tuple) and is_named_tuple(kind):
-            return ("C", pickle.dumps(kind, 5), *map(self.describe, value))
+            return ("C", pickle.dumps(kind, 5), *self._members(value, depth))
         return self._of_arrays(kind, value)
+
+    def _members(self, values: Iterable[Any], depth: int) -> Iterator[Structure]:
+        for value in values:
+            yield self._describe(value, depth + 1)
 
     def _of_arrays(self, kind: type, value: Any) -> Structure:
         numpy = sys.modules.get("numpy")
         if numpy is None:
             return "o"
         if kind is numpy.ndarray:
-            return self._array(numpy, value, "avA")
+            return self._array(value, "avA")
         if issubclass(kind, numpy.generic):
             char = value.dtype.char
-            return ("n", char) if char in _CHARS and numpy.dtype(char).type is kind else "o"
+            return ("n", char) if char in _SCALARS and numpy.dtype(char).type is kind else "o"
         torch = sys.modules.get("torch")
         if torch is not None and kind is torch.Tensor:
             array = array_of(value)
             if array is not None:
-                return self._array(numpy, array, "tuT")
+                return self._array(array, "tuT")
         return "o"
 
-    def _array(self, numpy: Any, array: Any, kinds: str) -> Structure:
-        char = array.dtype.char
-        if char not in _ARRAY_CHARS or not same_dtype(array.dtype, numpy.dtype(char)):
+    def _array(self, array: Any, kinds: str) -> Structure:
+        code = code_of(array.dtype)
+        if code is None:
             return "o"
+        self._arrays += 1
         if array.nbytes >= BIG:
-            return kinds[2], char, array.ndim
-        if self.loose:
-            return kinds[1], char, array.ndim
-        return kinds[0], char, array.shape
+            return kinds[2], code, array.ndim
+        if self._loose:
+            return kinds[1], code, array.ndim
+        return kinds[0], code, array.shape
 
 
-def same_dtype(dtype: Any, builtin: Any) -> bool:
-    """Whether a dtype is a builtin one in all that can be seen, though perhaps another object."""
-    return bool(dtype.char == builtin.char and dtype == builtin and dtype.metadata is None)
+def code_of(dtype: Any) -> str | bytes | None:
+    """What stands for a dtype in a structure: the character of a builtin one, else its pickle; None for objects."""
+    if dtype.hasobject or dtype.metadata is not None:
+        return None
+    if dtype.kind in "biufc" and dtype == dtype_of(dtype.char):
+        return str(dtype.char)
+    return pickle.dumps(dtype, 5)
+
+
+def dtype_of(code: str | bytes) -> Any:
+    """The dtype that a structure means."""
+    if isinstance(code, str):
+        return import_module("numpy").dtype(code)
+    return pickle.loads(code)
+
+
+def same_dtype(dtype: Any, known: Any) -> bool:
+    """Whether a dtype is another object, but the same in all that matters."""
+    return bool(dtype == known and dtype.char == known.char and dtype.metadata is None)
+
+
+def same_keys(mapping: dict[Any, Any], keys: tuple[Any, ...]) -> bool:
+    """Whether a dict has exactly these keys, of exactly these types, in this order."""
+    return tuple(mapping) == keys and all(type(key) is type(known) for key, known in zip(mapping, keys, strict=True))
 
 
 def array_of(tensor: Any) -> Any:
@@ -122,7 +158,7 @@ def is_named_tuple(cls: type) -> bool:
 
 
 def pack(structure: Structure) -> bytes:
-    """The bytes of a structure; equal structures have equal bytes."""
+    """The bytes of a structure."""
     return marshal.dumps(_fold(structure), 2)
 
 
@@ -144,7 +180,7 @@ def members_from(structure: Structure) -> int:
 
 
 def _is_container(structure: Structure) -> bool:
-    return structure[0] in "([{C"
+    return structure[0] in CONTAINERS
 
 
 def _fold(structure: Structure) -> Any:
