@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reactorlib.diagram.errors import DiagramError
 from reactorlib.diagram.scene import MORE, Circle, Path, Polygon, Rect, Scene, Shape, Text
 from reactorlib.diagram.style import LIGHT, Style
 from reactorlib.diagram.text import text_width
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SCALE = 2  # px of the picture per px of the drawing
 _DPI = 100
@@ -38,7 +35,7 @@ def png_bytes(scene: Scene) -> bytes:
 class _Painter:
     """Adds one shape to a figure, whose y axis points up."""
 
-    def __init__(self, figure: Figure, height: float, order: int) -> None:
+    def __init__(self, figure: Any, height: float, order: int) -> None:
         from matplotlib.transforms import Affine2D
 
         self.figure = figure

@@ -1,0 +1,10 @@
+"""`python -m reactorlib`: see `reactorlib.cli`."""
+
+import sys
+
+from reactorlib.cli import main
+
+__all__ = ["main"]
+
+if __name__ == "__main__":
+    sys.exit(main())

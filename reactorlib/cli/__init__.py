@@ -1,0 +1,72 @@
+"""The command line: draw, trace, show and run any reactor program.
+
+Exit codes: 0 done, 1 the program has a fault or failed, 2 the command makes no sense, 130 interrupted. What a command is asked for goes to standard output, everything about it to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+from reactorlib.cli import graph, run, source, trace
+from reactorlib.cli.target import UsageError
+from reactorlib.errors import ReactionError, ReactorError, RunError
+
+DONE, FAULTY, MISUSED, INTERRUPTED = 0, 1, 2, 130
+
+_EPILOG = """\
+TARGET is module:Class for a module on the path, or file.py:Class; the class may be left out where a file
+declares only one reactor. Parameters of its constructor are given with --set.
+
+examples:
+  python -m reactorlib graph examples/rl_pipeline.py:Pipeline -o pipeline.svg
+  python -m reactorlib trace examples/rl_pipeline.py:Pipeline --workers 2 --executor threads -o pipeline.json
+  python -m reactorlib source examples/powers.py:Powers --trigger hub.number
+  python -m reactorlib run examples/powers.py:Powers --set rounds=5
+
+exit codes: 0 done; 1 the program has a fault or failed; 2 the command was called in a way that makes no sense
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command. Returns its exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        code: int = options.command(options)
+        sys.stdout.flush()
+        return code
+    except (UsageError, RunError) as error:
+        return _complain(error, MISUSED)
+    except ReactionError as error:
+        if error.__cause__ is not None:
+            traceback.print_exception(error.__cause__)
+        return _complain(error, FAULTY)
+    except ReactorError as error:
+        return _complain(error, FAULTY)
+    except BrokenPipeError:  # whoever read our output, such as `head`, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except KeyboardInterrupt:
+        return _complain(options.interrupted, INTERRUPTED)
+
+
+def _complain(message: object, code: int) -> int:
+    print(f"reactorlib: {message}", file=sys.stderr)
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m reactorlib",
+        description="Draw, trace, show and run reactor programs.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(interrupted="interrupted")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for command in (graph, trace, source, run):
+        command.add_to(commands)
+    return parser

@@ -1,0 +1,188 @@
+"""From `module:Class` and `--set name=value` to a reactor class and its arguments. Every fault is one line."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import difflib
+import importlib
+import importlib.util
+import inspect
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from reactorlib.reactor import Reactor
+from reactorlib.tag import HOUR, MINUTE, MSEC, NSEC, SEC, USEC, Time
+
+UNITS = {"ns": NSEC, "us": USEC, "ms": MSEC, "s": SEC, "min": MINUTE, "h": HOUR}
+_TIME = re.compile(r"(\d+(?:\.\d+)?) *(ns|us|ms|s|min|h)")
+
+
+class UsageError(Exception):
+    """The command line asks for something that isn't there."""
+
+
+def add_target(parser: argparse.ArgumentParser) -> None:
+    """The arguments that say which program is meant."""
+    parser.add_argument("target", metavar="TARGET", help="module:Class or file.py:Class")
+    parser.add_argument(
+        "--set", dest="settings", metavar="NAME=VALUE", action="append", default=[],
+        help="a parameter of the constructor, such as n=4, name=Pong or period=5ms; repeatable",
+    )  # fmt: skip
+
+
+def resolved(options: argparse.Namespace) -> tuple[type[Reactor], dict[str, Any]]:
+    """The class and the arguments that the options name. Raises UsageError."""
+    cls = _class(options.target)
+    return cls, _arguments(cls, options.settings)
+
+
+def _class(target: str) -> type[Reactor]:
+    place, _, name = target.rpartition(":") if ":" in target else (target, "", "")
+    module = _module(place)
+    if not name:
+        return _only_class(module, target)
+    found: Any = module
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if found is None:
+        close = difflib.get_close_matches(name, [cls.__name__ for cls in _classes(module)], n=1)
+        hint = f": did you mean {close[0]}?" if close else _listed(module)
+        raise UsageError(f"{place} has no class {name!r}{hint}")
+    if not (isinstance(found, type) and issubclass(found, Reactor)):
+        raise UsageError(f"{place}:{name} is no reactor class{_listed(module)}")
+    return found
+
+
+def _module(place: str) -> ModuleType:
+    path = Path(place)
+    is_file = path.suffix == ".py"
+    if is_file and not path.is_file():
+        raise UsageError(f"no file {place}")
+    sys.path.insert(0, str(path.resolve().parent if is_file else Path.cwd()))
+    try:
+        return _from_file(path) if is_file else importlib.import_module(place)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (place == error.name or place.startswith(error.name + ".")):
+            raise UsageError(
+                f"no module named {place!r} on the path; a file is given as path/to/file.py:Class"
+            ) from error
+        raise UsageError(f"{place} cannot be imported: {error}") from error
+    except (Exception, SystemExit) as error:
+        where = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise UsageError(f"{place} cannot be imported: {where}{_line_of(error)}") from error
+
+
+def _from_file(path: Path) -> ModuleType:
+    name = path.stem if path.stem not in sys.modules else f"{path.stem}_program"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # before it runs: dataclasses and pickle look there
+    spec.loader.exec_module(module)
+    return module
+
+
+def _line_of(error: BaseException) -> str:
+    """Where an import failed, unless the message says so."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    if at is None or isinstance(error, SyntaxError):
+        return ""
+    return f" ({at.tb_frame.f_code.co_filename}:{at.tb_lineno})"
+
+
+def _classes(module: ModuleType) -> list[type[Reactor]]:
+    """The reactor classes that a module itself declares."""
+    return [
+        found
+        for found in vars(module).values()
+        if isinstance(found, type) and issubclass(found, Reactor) and found.__module__ == module.__name__
+    ]
+
+
+def _only_class(module: ModuleType, target: str) -> type[Reactor]:
+    declared = _classes(module)
+    if len(declared) != 1:
+        raise UsageError(f"{target}: name the reactor, as in {target}:Class{_listed(module) or ': it declares none'}")
+    return declared[0]
+
+
+def _listed(module: ModuleType) -> str:
+    names = [cls.__name__ for cls in _classes(module)]
+    return f": it declares {', '.join(names)}" if names else ""
+
+
+# Parameters
+
+
+def _arguments(cls: type[Reactor], settings: Iterable[str]) -> dict[str, Any]:
+    signature = inspect.signature(cls.__init__)
+    own = list(signature.parameters.values())[1:] if "__init__" in _defined(cls) else []
+    known = {p.name: p for p in own if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in own)
+    found: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not equals:
+            raise UsageError(f"--set wants NAME=VALUE, got {setting!r}")
+        if name not in known and not takes_any:
+            has = f"its parameters are {', '.join(known)}" if known else "it has none"
+            raise UsageError(f"{cls.__name__} has no parameter {name!r}: {has}")
+        found[name] = _value(text, known[name].annotation if name in known else inspect.Parameter.empty)
+    missing = [name for name, p in known.items() if p.default is p.empty and name not in found]
+    if missing:
+        wanted = " ".join(f"--set {name}=..." for name in missing)
+        raise UsageError(f"{cls.__name__} needs {', '.join(missing)}: {wanted}")
+    return found
+
+
+def _defined(cls: type[Reactor]) -> set[str]:
+    """What the classes between Reactor and this one define."""
+    return {name for klass in cls.__mro__ if klass not in (Reactor, object) for name in vars(klass)}
+
+
+def _value(text: str, annotation: Any) -> Any:
+    """What the text of a setting stands for: a time with a unit, a Python literal, or itself."""
+    if annotation in (str, "str"):
+        return text
+    time = parsed_time(text)
+    if time is not None:
+        return time
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def parsed_time(text: str) -> Time | None:
+    """A time such as `5ms` or `1.5 s`; None where the text is none.
+
+    >>> parsed_time("1.5ms"), parsed_time("5")
+    (1500000, None)
+    """
+    match = _TIME.fullmatch(text.strip())
+    return None if match is None else UNITS[match[2]] * float(match[1])
+
+
+def time_option(text: str) -> Time:
+    """A time on the command line, for argparse."""
+    time = parsed_time(text)
+    if time is None:
+        raise argparse.ArgumentTypeError(f"expected a time with its unit, such as 500ms or 1s, got {text!r}")
+    return time
+
+
+def count_option(text: str) -> int:
+    """A positive whole number, for argparse."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a positive whole number, got {text!r}")
+    return int(text)

@@ -1,0 +1,113 @@
+"""`python -m reactorlib trace`: run a program and record which reaction ran when, where and at which tag."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from reactorlib.cli.graph import write_file
+from reactorlib.cli.running import add_running, executed
+from reactorlib.cli.target import add_target
+from reactorlib.program import Program
+from reactorlib.runtime import RunResult
+from reactorlib.timeline import Summary, summarised, trace_events
+
+_EPILOG = """\
+The file opens in https://ui.perfetto.dev (drag it there; it stays on this machine) and in chrome://tracing: one
+track per worker, arrows where a reaction waited for one on another worker. The table:
+
+  waiting   from when everything a reaction depends on at its tag was done until it began
+  critical  its part of the longest chains of dependent reactions: to make the program faster, begin there
+
+examples:
+  python -m reactorlib trace examples/powers.py:Powers -o powers.json
+  python -m reactorlib trace examples/rl_pipeline.py:Pipeline --executor processes --workers 2 -o pipeline.json
+  python -m reactorlib trace examples/blinker.py:Blinker --timeout 1s --fast --json
+"""
+
+
+def add_to(commands: Any) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "trace", help="run a program and see where its time goes",
+        description="Run a program, write what ran as a trace for Perfetto, and print where the time went.",
+        epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    add_target(parser)
+    add_running(parser)
+    parser.add_argument("-o", "--output", metavar="FILE.json", help="where to write the trace; default: nowhere")
+    parser.add_argument("--unfold", action="store_true", help="a row for every member of a bank")
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON instead of a table")
+    parser.set_defaults(
+        command=command, interrupted="interrupted: a trace is kept when the run ends by itself, so give --timeout"
+    )
+
+
+def command(options: argparse.Namespace) -> int:
+    """Run, write the trace, print the summary."""
+    program, result = executed(options, trace=True)
+    spans = result.spans or []
+    if options.output:
+        events = trace_events(program, spans, result.workers, result.digest)
+        write_file(options.output, (json.dumps(events) + "\n").encode())
+    summary = summarised(program, spans, result.workers, options.unfold)
+    if options.json:
+        print(json.dumps({"file": options.output, "executor": result.executor, "workers": result.workers,
+                          "digest": result.digest, **asdict(summary)}))  # fmt: skip
+    else:
+        print("\n".join(_report(program, result, summary)))
+        if options.output:
+            print(f"trace: {options.output}, for https://ui.perfetto.dev or chrome://tracing")
+    return 0
+
+
+def _report(program: Program, result: RunResult, summary: Summary) -> Iterator[str]:
+    heads = ("reaction", "count", "total", "mean", "longest", "waiting", "critical")
+    rows = [
+        (
+            row.path.removeprefix(f"{program.root.path}."), str(row.count), shown(row.total_ns), shown(row.mean_ns),
+            shown(row.longest_ns), shown(row.waiting_ns), shown(row.critical_ns),
+        )
+        for row in summary.reactions
+    ]  # fmt: skip
+    yield from _table([heads, *rows])
+    count = sum(row.count for row in summary.reactions)
+    yield ""
+    yield (
+        f"{count} reactions at {summary.tags} tags in {shown(summary.elapsed_ns)} on {result.workers} "
+        f"worker{'' if result.workers == 1 else 's'} ({result.executor}), last tag {result.tag}"
+    )
+    if summary.critical_ns:
+        bound = summary.work_ns / summary.critical_ns
+        yield (
+            f"work {shown(summary.work_ns)}, critical path {shown(summary.critical_ns)}: "
+            f"at most {bound:.1f} times as fast with more workers"
+        )
+    for worker, busy in enumerate(summary.busy_ns):
+        share = busy / summary.elapsed_ns if summary.elapsed_ns else 0.0
+        yield f"worker {worker}: busy {shown(busy)}, {share:.0%} of the time"
+    yield f"digest: {result.digest}"
+
+
+def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        first = row[0].ljust(widths[0])
+        rest = (text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True))
+        yield "  ".join((first, *rest)).rstrip()
+
+
+def shown(time_ns: float) -> str:
+    """A measured time with three digits.
+
+    >>> shown(950), shown(1234567), shown(0)
+    ('950 ns', '1.23 ms', '0 ns')
+    """
+    for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
+        if time_ns >= size:
+            value = time_ns / size
+            return f"{value:.{2 if value < 10 else 1 if value < 100 else 0}f} {unit}"
+    return f"{time_ns:.0f} ns"
