@@ -289,7 +289,20 @@ class Transition:
 
 
 class Signal:
-    """`startup`, `shutdown` and `reset`: triggers that every reactor has."""
+    """`startup`, `shutdown` and `reset`: triggers that every reactor has.
+
+    >>> from reactorlib import Reactor, reaction, run, shutdown, startup
+    >>> class Hello(Reactor):
+    ...     @reaction(startup)
+    ...     def begin(self):
+    ...         print("hello")
+    ...     @reaction(shutdown)
+    ...     def end(self):
+    ...         print("bye")
+    >>> result = run(Hello)
+    hello
+    bye
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -299,6 +312,23 @@ class Signal:
 
 
 class _Reset(Signal):
+    """As a trigger: the mode around the reaction was entered by reset. Called: the effect of doing so.
+
+    >>> from reactorlib import MSEC, Mode, Reactor, Timer, reaction, reset, run
+    >>> class Retry(Reactor):
+    ...     trying = Mode(initial=True)
+    ...     with trying:
+    ...         patience = Timer(1 * MSEC)
+    ...         @reaction(patience, effects=reset(trying))
+    ...         def give_up(self, patience, trying):
+    ...             trying.set()
+    ...         @reaction(reset)
+    ...         def again(self):
+    ...             print("again")
+    >>> result = run(Retry, timeout=2 * MSEC, fast=True)
+    again
+    """
+
     def __call__(self, mode: Mode | str) -> Transition:
         """The effect of switching to `mode` anew: its timers restart, its pending events are dropped."""
         return Transition(mode, history=False)

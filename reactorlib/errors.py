@@ -91,4 +91,8 @@ class RunError(ReactorError):
 
 
 class WorkerError(ReactorError):
-    """A worker of a parallel executor died, or a value could not travel between workers."""
+    """A worker of a parallel executor died, or a value could not travel between workers.
+
+    >>> issubclass(WorkerError, ReactorError)
+    True
+    """

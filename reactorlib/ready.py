@@ -1,116 +1,178 @@
 """The schedule that is not compiled: a ready queue in the order of the program.
 
 For sets of events seen too rarely to be worth compiling. Its cost follows the reactions that run, never the
-size of the program.
+size of the program. What it looked up for a cell or a reaction it keeps, for the next tag that meets it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from heapq import heappop, heappush
 from time import perf_counter_ns
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reactorlib.cells import Event, Reader
 from reactorlib.events import Step
 from reactorlib.plan import Node
+from reactorlib.program import Cell, Forward, ReactionInstance
 
 if TYPE_CHECKING:
     from reactorlib.runtime import Run
 
 
+class _Heard:
+    """A cell and who hears of it: ranks of nodes, and delayed connections by trigger index."""
+
+    __slots__ = ("arrived", "captures", "ranks", "reader")
+
+    def __init__(self, reader: Reader, ranks: tuple[int, ...], captures: tuple[int, ...]) -> None:
+        self.reader = reader
+        self.ranks = ranks
+        self.captures = captures
+        self.arrived = 0  # the last walk at which it was present
+
+
+class _Walked:
+    """A node and what it may set; `plain`: a reaction with no mode, deadline or trace, of which a call is all."""
+
+    __slots__ = ("arguments", "body", "node", "plain", "sets")
+
+    def __init__(
+        self, node: Node, body: Callable[..., None], arguments: tuple[Any, ...], plain: bool, sets: tuple[_Heard, ...]
+    ) -> None:
+        self.node = node
+        self.body = body
+        self.arguments = arguments
+        self.plain = plain
+        self.sets = sets
+
+
 class Ready:
-    """Walks one tag at a time for one run; `running` is the reaction that runs, for error messages."""
+    """Walks one tag at a time for one run; `running` is the node that runs, for error messages."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
         self.reach = run.reach
         self.binding = run.binding
-        self.rank = run.program.order.rank
-        self.node_at = [0] * len(self.rank)
-        for node, rank in enumerate(self.rank):
-            self.node_at[rank] = node
         self.running: Node | None = None
+        self._rank = run.program.order.rank
+        self._node_at = [0] * len(self._rank)
+        for node, rank in enumerate(self._rank):
+            self._node_at[rank] = node
+        self._heard: dict[Cell, _Heard] = {}
+        self._walked: dict[int, _Walked] = {}  # by rank
+        self._walks = 0
+        self._queued = [0] * len(self._rank)  # by rank: the last walk that queued it
+        self._modal = bool(run.program.modes)
 
     def schedule(self, events: Iterable[Event], time: int, soon: Step) -> bool:
         """Run the tag of these events; True when the run ends with it."""
         heap: list[int] = []
-        queued: set[Node] = set()
-        present: list[tuple[int, Reader]] = []
+        queued = self._queued
+        self._walks = walk = self._walks + 1
+        present: list[_Heard] = []
+        fresh: list[_Heard] = []  # present, and not heard of yet
         stops = False
-
-        def arrived(cell: int, reader: Reader) -> None:
-            present.append((cell, reader))
-            for node in self.reach.heard_by.get(cell, ()):
-                if node not in queued:
-                    queued.add(node)
-                    heappush(heap, self.rank[node])
-
         for event in events:
+            trigger = event.trigger
             event.is_present = True
-            arrived(event.trigger.cell, event)
-            if event.trigger.kind == "timer" and event.trigger.period:
-                self.run.queue.at(time + event.trigger.period, event, None)
-            stops = stops or event.trigger.kind == "shutdown"
-        arrivals = {cell for cell, _ in present}
-        while heap:
-            node = self.node_at[heappop(heap)]
-            if not self._invoke(node, time, stops):
+            heard = self._heard.get(trigger.cell) or self._hear(trigger.cell)
+            heard.arrived = walk
+            fresh.append(heard)
+            if trigger.period:
+                self.run.queue.at(time + trigger.period, event, None)
+            stops = stops or trigger.kind == "shutdown"
+        while True:
+            for heard in fresh:
+                present.append(heard)
+                for rank in heard.ranks:
+                    if queued[rank] != walk:
+                        queued[rank] = walk
+                        heappush(heap, rank)
+            if not heap:
+                break
+            rank = heappop(heap)
+            walked = self._walked.get(rank) or self._walk(rank)
+            fresh = []
+            if walked.plain:
+                self.running = walked.node
+                walked.body(*walked.arguments)
+                self.running = None
+            elif not self._invoke(walked, time, stops):
                 continue
-            for cell in self.reach.sets(node):
-                if cell not in arrivals:
-                    reader = self.binding.cell(cell)
-                    if reader.is_present:
-                        arrivals.add(cell)
-                        arrived(cell, reader)
-        self._captures(present, time, soon)
-        for _, reader in present:
-            reader.is_present = False
-        self.run.modes.apply()
+            for heard in walked.sets:
+                if heard.reader.is_present and heard.arrived != walk:
+                    heard.arrived = walk
+                    fresh.append(heard)
+        for heard in present:
+            for index in heard.captures:
+                self._capture(index, heard.reader, time, soon)
+        for heard in present:
+            heard.reader.is_present = False
+        if self._modal:
+            self.run.modes.apply()
         return stops
 
-    def _invoke(self, node: Node, time: int, stops: bool) -> bool:
-        """Run one node; False if a mode keeps it from running."""
+    # What is looked up once
+
+    def _hear(self, cell: Cell) -> _Heard:
+        ranks = sorted({self._rank[node] for node in self.reach.heard_by.get(cell, ())})
+        captures = tuple(self.reach.captured_by.get(cell, ()))
+        found = self._heard[cell] = _Heard(self.binding.cell(cell), tuple(ranks), captures)
+        return found
+
+    def _walk(self, rank: int) -> _Walked:
+        node = self._node_at[rank]
+        sets = tuple(self._heard.get(cell) or self._hear(cell) for cell in self.reach.sets(node))
         reaction = self.reach.reaction(node)
-        states = self.run.modes.states
         if reaction is None:
-            forward = self.reach.forward(node)
-            if forward.mode is not None and not states[forward.mode].active:
-                return False
-            source, target = self.binding.cell(forward.source), self.binding.cell(forward.target)
-            self.running = node
-            target.value = deepcopy(source.value) if forward.copy else source.value
-            target.is_present = True
-            self.running = None
-            return True
-        if reaction.mode is not None:
-            state = states[reaction.mode]
-            hears = stops and self.reach.hears_shutdown(reaction)
-            if not (state.entered if hears else state.active):
-                return False
-        body, arguments = self.binding.call(node)
-        self.running = node
-        began = perf_counter_ns()
-        if reaction.deadline is not None:
-            context = self.run.context
-            due = self.run.started + time + reaction.deadline
-            if reaction.deadline == 0 or self.run.clock.now() > due:
-                body = self.binding.handler(node)
-            context.due = due
-            body(*arguments)
-            context.due = None
+            found = _Walked(node, self._copy, (self.reach.forward(node),), False, sets)
         else:
-            body(*arguments)
+            plain = reaction.mode is None and reaction.deadline is None and self.run.recorder is None
+            found = _Walked(node, *self.binding.call(node), plain, sets)
+        self._walked[rank] = found
+        return found
+
+    # What needs more than a call
+
+    def _invoke(self, walked: _Walked, time: int, stops: bool) -> bool:
+        """Run one node; False if a mode keeps it from running."""
+        node = walked.node
+        reaction = self.reach.reaction(node)
+        if not self._is_active(reaction or self.reach.forward(node), stops):
+            return False
+        began = perf_counter_ns()
+        self.running = node
+        if reaction is not None and reaction.deadline is not None:
+            self._with_deadline(walked, reaction, time, reaction.deadline)
+        else:
+            walked.body(*walked.arguments)
         self.running = None
-        if self.run.recorder is not None:
+        if reaction is not None and self.run.recorder is not None:
             self.run.recorder.record(node, began)
         return True
 
-    def _captures(self, present: list[tuple[int, Reader]], time: int, soon: Step) -> None:
-        for cell, reader in present:
-            for index in self.reach.captured_by.get(cell, ()):
-                self._capture(index, reader, time, soon)
+    def _is_active(self, node: ReactionInstance | Forward, stops: bool) -> bool:
+        if node.mode is None:
+            return True
+        state = self.run.modes.states[node.mode]
+        if stops and isinstance(node, ReactionInstance) and self.reach.hears_shutdown(node):
+            return state.entered
+        return state.active
+
+    def _with_deadline(self, walked: _Walked, reaction: ReactionInstance, time: int, deadline: int) -> None:
+        context = self.run.context
+        context.due = due = self.run.started + time + deadline
+        late = deadline == 0 or self.run.clock.now() > due
+        body = self.binding.handler(walked.node) if late else walked.body
+        body(*walked.arguments)
+        context.due = None
+
+    def _copy(self, forward: Forward) -> None:
+        source, target = self.binding.cell(forward.source), self.binding.cell(forward.target)
+        target.value = deepcopy(source.value) if forward.copy else source.value
+        target.is_present = True
 
     def _capture(self, index: int, reader: Reader, time: int, soon: Step) -> None:
         event = self.binding.events[index]

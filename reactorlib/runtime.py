@@ -28,7 +28,16 @@ from reactorlib.trace import Recorder, Span, TraceRecord, costs_of, digest_of
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a run leaves: the last tag, and with `trace=True` the records and their digest."""
+    """What a run leaves: the last tag, and with `trace=True` the records, spans, costs and the digest.
+
+    >>> from reactorlib import Reactor, reaction, startup
+    >>> class Hello(Reactor):
+    ...     @reaction(startup)
+    ...     def begin(self): ...
+    >>> result = run(Hello, trace=True)
+    >>> result.executor, result.workers, [record.reaction for record in result.trace], len(result.digest)
+    ('inline', 1, ['Hello.begin'], 32)
+    """
 
     tag: Tag
     executor: str

@@ -37,7 +37,7 @@ class Prediction:
 def predict(program: Program, spans: Iterable[Span], workers: Sequence[int] = WORKERS) -> Prediction:
     """What a traced run (`RunResult.spans`, of any executor) says about other numbers of workers.
 
-    >>> from reactorlib import Bank, Input, Output, Reactor, connect, elaborate, reaction, run, startup
+    >>> from reactorlib import Bank, Input, Output, Reactor, Span, Tag, connect, elaborate, reaction, startup
     >>> class Source(Reactor):
     ...     out = Output()
     ...     @reaction(startup, effects=out)
@@ -45,15 +45,16 @@ def predict(program: Program, spans: Iterable[Span], workers: Sequence[int] = WO
     >>> class Sink(Reactor):
     ...     inp = Input()
     ...     @reaction(inp)
-    ...     def work(self, inp): sum(range(100_000))
+    ...     def work(self, inp): ...
     >>> class Main(Reactor):
     ...     def __init__(self):
     ...         self.source, self.sinks = Source(), Bank(Sink, 4)
     ...         connect(self.source.out, self.sinks.inp)
     >>> program = elaborate(Main)
-    >>> prediction = predict(program, run(program, trace=True).spans, [1, 2])
-    >>> prediction.speed_up[1], prediction.speed_up[2] > 1.2
-    (1.0, True)
+    >>> spans = [Span(reaction, Tag(0, 0), 0, 100, 0) for reaction in range(5)]  # as if each took 100 ns
+    >>> prediction = predict(program, spans, [1, 2, 64])
+    >>> prediction.work_ns, prediction.span_ns, prediction.speed_up
+    (500, 200, {1: 1.0, 2: 1.6666666666666667, 64: 2.5})
     """
     graph = _Graph(program)
     placements = {count: partition(program, count).of_node for count in workers}

@@ -34,7 +34,16 @@ class TraceRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """When a reaction ran: physical time in ns of `perf_counter_ns`, and on which worker."""
+    """When a reaction ran: physical time in ns of `perf_counter_ns`, and on which worker.
+
+    >>> from reactorlib import Reactor, reaction, run, startup
+    >>> class Hello(Reactor):
+    ...     @reaction(startup)
+    ...     def begin(self): ...
+    >>> [span] = run(Hello, trace=True).spans
+    >>> span.reaction, span.worker, span.began_ns < span.ended_ns
+    (0, 0, True)
+    """
 
     reaction: int
     tag: Tag

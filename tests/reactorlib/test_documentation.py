@@ -1,0 +1,27 @@
+"""Every public name is documented with an example, and every example of the package runs."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import reactorlib
+
+MODULES = sorted(
+    name for _, name, _ in pkgutil.walk_packages(reactorlib.__path__, "reactorlib.") if not name.endswith("__main__")
+)
+UNITS = {"NSEC", "USEC", "MSEC", "SEC", "MINUTE", "HOUR"}  # their type, Time, has the example
+
+
+@pytest.mark.parametrize("name", sorted(set(reactorlib.__all__) - UNITS))
+def test_public_name_has_an_example(name: str) -> None:
+    assert ">>>" in (getattr(reactorlib, name).__doc__ or ""), f"reactorlib.{name} has no example"
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_run(name: str) -> None:
+    result = doctest.testmod(importlib.import_module(name))
+    assert result.failed == 0

@@ -1,0 +1,66 @@
+"""What a user's type checker knows of ports, banks and actions: mypy, strict, on a small program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+api = pytest.importorskip("mypy.api")
+
+PROGRAM = """
+from reactorlib import Bank, Input, LogicalAction, Output, Reactor, State, Tag, connect, current_tag, reaction, startup
+
+class Client(Reactor):
+    request = Input[int]()
+    reply = Output[str]()
+    later = LogicalAction[bytes]()
+    count = State(0)
+
+    def __init__(self, factor: int) -> None:
+        self.factor = factor
+
+    @reaction(request, effects=[reply, later])
+    def serve(self, request: Input[int], reply: Output[str], later: LogicalAction[bytes]) -> None:
+        reveal_type(request.value)
+        reveal_type(request.is_present)
+        reveal_type(self.count)
+        reply.set("x" * request.value)
+        later.schedule(value=b"")
+        {wrong}
+
+class Main(Reactor):
+    many = Input[float](width=3)
+
+    def __init__(self) -> None:
+        self.clients = Bank(Client, 3, factor=2)
+        reveal_type(self.clients[0])
+        connect(self.clients.reply, self.many)
+
+    @reaction(many)
+    def gather(self, many: Input[float]) -> None:
+        reveal_type([port.value for port in many])
+        reveal_type(current_tag())
+"""
+
+
+def check(tmp_path: Path, wrong: str) -> str:
+    source = tmp_path / "program.py"
+    source.write_text(PROGRAM.replace("{wrong}", wrong))
+    output, errors, _ = api.run(["--strict", "--no-incremental", "--cache-dir", str(tmp_path / "cache"), str(source)])
+    assert not errors
+    return str(output)
+
+
+def test_checker_knows_the_types_of_values(tmp_path: Path) -> None:
+    output = check(tmp_path, "pass")
+    revealed = [line.split('"')[1] for line in output.splitlines() if "Revealed type" in line]
+    assert [name.replace("builtins.", "") for name in revealed] == [
+        "int", "bool", "int", "program.Client", "list[float]", "tuple[int, int, fallback=reactorlib.tag.Tag]",
+    ]  # fmt: skip
+    assert "error" not in output
+
+
+@pytest.mark.parametrize("wrong", ["reply.set(1)", "later.schedule(value='text')", "request.value.upper()"])
+def test_checker_refuses_values_of_another_type(tmp_path: Path, wrong: str) -> None:
+    assert "error" in check(tmp_path, wrong)
