@@ -218,7 +218,7 @@ def _print_plan(chosen: Grid) -> None:
 
 def _conclude(opened: Results, as_json: bool, console: Console) -> int:
     """Say what came out; the exit status."""
-    failed = {row.trial_key: row for row in opened.rows if not row.ok}
+    failed = {row.trial_key: row for row in opened.rows if row.is_failure}
     if as_json:
         outcome = {
             "output": str(opened.path),

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 from harness import checks, machine
 from harness.details import Detail
 from harness.grid import Block, Point, Trial, workers_of
-from harness.record import Row, TrialKey, one_line
+from harness.record import UNSUPPORTED, Row, TrialKey, one_line
 from harness.results import Results
 from workloads.catalogue import BACKENDS
 
@@ -159,6 +159,8 @@ def _failure(verdict: dict[str, Any], result: dict[str, Any], time_limit_s: floa
     """Why the trial gave no result, in one line; empty where it did."""
     if "error" in result:
         return str(result["error"])
+    if "unsupported" in result:
+        return one_line(f"{UNSUPPORTED}{result['unsupported']}")
     if verdict.get("reason") == "time limit":
         return f"time limit: no result after {time_limit_s:g} s"
     if "exit_status" not in verdict:

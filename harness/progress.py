@@ -106,7 +106,7 @@ class Display:
         self._estimator.add(trial, duration_s)
         self._left.remove(trial)
         self._done += 1
-        failed = not all(row.ok for row in rows)
+        failed = any(row.is_failure for row in rows)
         self.failures += failed
         if self._bar is not None:
             self._bar.update(self._task, completed=self._done)
@@ -133,9 +133,9 @@ def describe(trial: Trial) -> str:
 
 def outcome(rows: Sequence[Row]) -> str:
     """A trial's main result in a few words, or why there is none."""
-    failed = next((row for row in rows if not row.ok), None)
-    if failed is not None:
-        return f"FAILED {failed.status}"
+    missing = next((row for row in rows if not row.ok), None)
+    if missing is not None:
+        return f"FAILED {missing.status}" if missing.is_failure else missing.status
     by_metric = {row.metric: row for row in rows}
     row = by_metric.get("overhead") or by_metric.get("throughput") or rows[0]
     return f"{row.metric.replace('_', ' ')} {quantity.show(row.value or 0.0, row.unit)}"

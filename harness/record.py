@@ -18,6 +18,8 @@ from harness.errors import UsageError
 
 FILE_NAME = "measurements.csv"
 OK = "ok"
+# How the status begins of a trial that a backend cannot run, for no fault of its own.
+UNSUPPORTED = "unsupported: "
 METRICS = ("throughput", "round_time", "overhead", "startup_time", "peak_rss", "cpu_time")
 
 TrialKey = tuple[str, str, str, int]
@@ -54,6 +56,16 @@ class Row:
     def ok(self) -> bool:
         """Whether the row holds a value."""
         return self.status == OK
+
+    @property
+    def unsupported(self) -> bool:
+        """Whether the backend cannot run at this point, which is no failure."""
+        return self.status.startswith(UNSUPPORTED)
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether something went wrong."""
+        return not (self.ok or self.unsupported)
 
     @property
     def point(self) -> tuple[str, str]:

@@ -13,11 +13,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness import quantity
+from harness import limits, quantity
 from harness.checks import DOUBTS_EXPLAINED
 from harness.record import write_atomically
 from harness.stats import CONFIDENCE, Estimate
-from harness.summary import LIMIT, SIDE_METRICS, Cell, PointSummary, Summary, Verdict
+from harness.summary import LIMIT, OURS, SIDE_METRICS, Cell, PointSummary, Summary, Verdict
 
 MARKDOWN_NAME = "report.md"
 # Baselines with a column of their own; the others are in the lines above the tables.
@@ -26,6 +26,7 @@ _SIDE_HEADINGS = {"startup_time": "startup", "peak_rss": "memory", "cpu_time": "
 _EXPLAINED = (
     f"Values are medians over trials with bootstrap {CONFIDENCE:.0%} intervals. 'x': how many times as fast "
     "as that baseline (more than 1: faster), the ratio of medians paired by trial, with its interval. "
+    f"{limits.EXPLAINED} "
     "'startup': until the first round can begin. 'memory': the most that the whole process tree held, shared "
     "pages counted once. 'CPU': time of the whole process tree per unit of work."
 )
@@ -49,12 +50,20 @@ def headlines(summary: Summary) -> list[Section]:
         for point, cell in summary.failures
         for failure in cell.failures
     ]
+    unsupported = [
+        f"{point.workload} {point.label}, {cell.backend}: {cell.unsupported}"
+        for point in summary.points
+        for cell in point.cells
+        if cell.unsupported
+    ]
     sections = [
         Section("Failed", tuple(failed)),
         Section("Doubts about the whole run", summary.doubts),
         Section("Where the reactor runtime is slower", tuple(_lines(slower))),
         Section("Where no difference is shown", tuple(_lines(undecided))),
         Section("Where the reactor runtime is faster", tuple(_lines(faster))),
+        Section("How near the reactor runtime comes to the limit", tuple(_shares(summary.points))),
+        Section("Not run", tuple(unsupported)),
         Section("About the backends", tuple(f"{name}: {note}" for name, note in summary.notes.items())),
     ]
     return [section for section in sections if section.lines]
@@ -69,6 +78,18 @@ def _lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
         ratios = ", ".join(f"{_ratio(verdict.speedup)} that of {verdict.baseline}" for verdict in group)
         doubts = f" ({', '.join(group[0].doubts)})" if group[0].doubts else ""
         yield f"{workload} {label}: speed of {backend} is {ratios}{doubts}"
+
+
+def _shares(points: Sequence[PointSummary]) -> Iterator[str]:
+    """One line for each point, with the speed of our backends as a part of the limit's."""
+    for point in points:
+        shares = [
+            f"{cell.backend} {_ratio(cell.speedups[LIMIT])}"
+            for cell in point.cells
+            if cell.backend.startswith(OURS) and LIMIT in cell.speedups
+        ]
+        if shares:
+            yield f"{point.workload} {point.label}: {', '.join(shares)}"
 
 
 def _ratio(estimate: Estimate) -> str:
@@ -93,7 +114,8 @@ def tables(summary: Summary) -> list[Grid]:
     found = []
     for workload in dict.fromkeys(point.workload for point in summary.points):
         points = [point for point in summary.points if point.workload == workload]
-        found.append(_table(workload, points, [name for name in _SHOWN_BASELINES if name in summary.baselines]))
+        compared = {name for point in points for cell in point.cells for name in cell.speedups}
+        found.append(_table(workload, points, [name for name in _SHOWN_BASELINES if name in compared]))
     return found
 
 
@@ -131,13 +153,14 @@ def _heading(name: str, unit: str) -> str:
 
 
 def _leader(point: PointSummary) -> Cell | None:
-    measured = [(cell.main.value, cell) for cell in point.cells if cell.main is not None]
+    measured = [(cell.main.value, cell) for cell in point.cells if cell.main is not None and cell.backend != LIMIT]
     choose = max if point.metric == "throughput" else min
     return choose(measured, key=lambda pair: pair[0])[1] if measured else None
 
 
 def _cells(point: PointSummary, cell: Cell, baselines: Sequence[str], sides: Sequence[str]) -> Iterator[str]:
-    yield _value(cell.main, point.units[point.metric]) if cell.main else "failed"
+    missing = "not run" if cell.unsupported else "failed"
+    yield _value(cell.main, point.units[point.metric]) if cell.main else missing
     for baseline in baselines:
         speedup = cell.speedups.get(baseline)
         yield _ratio(speedup) if speedup else ("1" if baseline == cell.backend and cell.main else "-")

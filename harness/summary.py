@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness import checks, details, machine, record, stats
+from harness import checks, details, limits, machine, record, stats
 from harness.details import Detail
 from harness.errors import UsageError
 from harness.record import Row, TrialKey
@@ -20,7 +20,7 @@ from workloads.catalogue import BACKENDS
 # A point is compared by the first of these that it has.
 MAIN_METRICS = ("overhead", "throughput", "round_time")
 SIDE_METRICS = ("startup_time", "peak_rss", "cpu_time")
-# The backend that does only what the machine can't do without: no rival, but the measure of all.
+# What nothing can pass, as a baseline: no rival, but the measure of all.
 LIMIT = "limit"
 OURS = "reactor-"
 _HIGHER_IS_BETTER = frozenset({"throughput"})
@@ -30,7 +30,9 @@ _SIZES = ("actors", "agents")
 
 @dataclass(frozen=True)
 class Cell:
-    """One backend at one point. `main` and `side` lack what has no successful trial."""
+    """One backend at one point. `main` and `side` lack what has no successful trial. `unsupported`: why it cannot
+    run there, empty where it can.
+    """
 
     backend: str
     main: Estimate | None
@@ -38,6 +40,7 @@ class Cell:
     speedups: Mapping[str, Estimate]
     doubts: tuple[str, ...]
     failures: tuple[str, ...]
+    unsupported: str = ""
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,7 @@ def summarise(path: Path) -> Summary:
     described = _machine(path)
     known = details.read(path / details.FILE_NAME)
     present = list(dict.fromkeys(row.backend for row in rows))
-    baselines = tuple(name for name in _order(present) if not name.startswith(OURS))
+    baselines = tuple(name for name in _order([*present, LIMIT]) if not name.startswith(OURS))
     labels = _labels(rows)
     points = tuple(
         _point(label, [row for row in rows if row.point == point], baselines, described, known)
@@ -188,6 +191,9 @@ def _point(
     for row in rows:
         by_backend.setdefault(row.backend, []).append(row)
     trials = {backend: _by_trial(own, metric) for backend, own in by_backend.items()}
+    higher_is_better, cores = metric in _HIGHER_IS_BETTER, described.get("cores_allowed")
+    limit = limits.limit(*rows[0].point, trials, higher_is_better, cores)
+    compared = {**trials, LIMIT: limit}
     cells = []
     for backend in _order(list(by_backend)):
         own = by_backend[backend]
@@ -195,7 +201,7 @@ def _point(
             baseline: speedup
             for baseline in baselines
             if baseline != backend
-            and (speedup := _speedup(metric, trials[backend], trials.get(baseline, {}))) is not None
+            and (speedup := _speedup(metric, trials[backend], compared.get(baseline, {}))) is not None
         }
         values = list(trials[backend].values())
         cells.append(
@@ -209,9 +215,10 @@ def _point(
                 doubts=tuple(checks.doubts(values, _circumstances(own, described, known)) if values else ()),
                 failures=tuple(
                     dict.fromkeys(
-                        f"trial {row.trial}: {row.status}" for row in own if not row.ok and row.metric == metric
+                        f"trial {row.trial}: {row.status}" for row in own if row.is_failure and row.metric == metric
                     )
                 ),
+                unsupported=next((row.status.removeprefix(record.UNSUPPORTED) for row in own if row.unsupported), ""),
             )
         )
     return PointSummary(rows[0].workload, label, metric, units, tuple(cells))

@@ -21,7 +21,7 @@ from typing import Any
 from harness import metrics, processes
 from harness.record import one_line, write_atomically
 from workloads import catalogue
-from workloads.parameter import ParameterError
+from workloads.parameter import ParameterError, UnsupportedError
 from workloads.probe import Probe
 
 CpuTimes = dict[int, int]
@@ -78,6 +78,8 @@ def main() -> int:
     order = json.loads(sys.stdin.readline())
     try:
         result = run_trial(order["workload"], order["backend"], order["parameters"], order["verify_rounds"])
+    except UnsupportedError as error:
+        result = {"unsupported": one_line(str(error))}
     except ParameterError as error:  # what can't run with these parameters says so itself
         result = {"error": one_line(str(error))}
     except Exception as error:  # noqa: BLE001 - whatever a backend raises becomes the row's status

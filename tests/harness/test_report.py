@@ -63,7 +63,8 @@ def sections(summary):
 def test_where_a_baseline_wins_is_said_before_anything_else(results):
     summary = results({"serial": times(150), "reactor-inline": times(100), "ray-paper": times(5)})
     found = sections(summary)
-    assert list(found) == ["Where the reactor runtime is slower", "Where the reactor runtime is faster"]
+    slower, faster = list(found)[:2]
+    assert (slower, faster) == ("Where the reactor runtime is slower", "Where the reactor runtime is faster")
     assert found["Where the reactor runtime is slower"] == [
         "gym_sampling CartPole-v1, actors=2: speed of reactor-inline is 0.667x [0.667, 0.667] that of serial"
     ]
@@ -84,6 +85,45 @@ def test_a_line_names_all_that_a_backend_loses_to_and_the_limit_is_no_rival(resu
     (table,) = report.tables(summary)
     assert table.columns[3:6] == ("x serial", "x ray-paper", "x limit")
     assert any(line.startswith("limit: ") for line in sections(summary)["About the backends"])
+
+
+def test_a_limit_that_is_not_measured_is_the_loop_on_all_cores_whole_parts_on_each(results):
+    points = {"serial": times(2), "reactor-inline": times(3)}
+    summary = results(*[points] * 4, described={**MACHINE, "cores_allowed": 2})  # 2, 3, 4 and 5 environments
+    heading = "How near the reactor runtime comes to the limit"
+    assert sections(summary)[heading] == [
+        "gym_sampling CartPole-v1, actors=2: reactor-inline 0.750x [0.750, 0.750]",
+        "gym_sampling CartPole-v1, actors=3: reactor-inline 1.00x [1.00, 1.00]",
+        "gym_sampling CartPole-v1, actors=4: reactor-inline 0.750x [0.750, 0.750]",
+        "gym_sampling CartPole-v1, actors=5: reactor-inline 0.900x [0.900, 0.900]",
+    ]
+    assert report.tables(summary)[0].columns[3:5] == ("x serial", "x limit")
+
+
+def test_a_limit_that_is_measured_is_taken_as_it_is(results):
+    summary = results({"serial": times(2), "reactor-inline": times(3), "limit": times(6)})
+    (line,) = sections(summary)["How near the reactor runtime comes to the limit"]
+    assert line.endswith("actors=2: reactor-inline 0.500x [0.500, 0.500]")
+    (table,) = report.tables(summary)
+    assert [table.rows[number][1] for number in table.best] == ["reactor-inline"]
+
+
+def test_without_the_loop_or_the_cores_no_limit_is_told(results):
+    assert "x limit" not in report.tables(results({"reactor-inline": times(3), "ray-paper": times(1)}))[0].columns
+
+
+def test_what_cannot_run_is_no_failure_and_says_why(results, tmp_path, row):
+    results({"serial": times(2)})
+    journal = Journal(tmp_path / record.FILE_NAME)
+    parameters = json.dumps({"actors": 2, "env": "CartPole-v1", "rounds": 10})
+    journal.append([row(backend="envpool", parameters=parameters, value=None, status="unsupported: no such thing")])
+    journal.close()
+    summary = summarise(tmp_path)
+    found = sections(summary)
+    assert "Failed" not in found
+    assert found["Not run"] == ["gym_sampling CartPole-v1, actors=2, envpool: no such thing"]
+    (table,) = report.tables(summary)
+    assert table.rows[1][1:3] == ("envpool", "not run")
 
 
 def test_an_interval_around_one_decides_nothing(results):
@@ -183,7 +223,7 @@ def test_the_terminal_and_the_page_say_the_same(results, tmp_path):
         assert text.index("inline is 0.667x") < text.index("inline is 20.0x") < text.index("x ray-paper")
         assert "Abacus" in text
         assert "150 [148, 153]" in text
-    assert "| CartPole-v1, actors=2 | **serial** | **150 [148, 153]** | 1 | 30.0x [30.0, 30.0] |  |" in page
+    assert "| CartPole-v1, actors=2 | **serial** | **150 [148, 153]** | 1 | 30.0x [30.0, 30.0] | 0.500x" in page
     assert report.write_markdown(summary).read_text() == page
 
 

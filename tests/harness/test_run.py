@@ -56,6 +56,16 @@ def test_every_trial_gives_every_metric_and_one_digest(harness):
     assert list(Path("out/logs").iterdir()) == []
 
 
+def test_what_a_backend_cannot_run_is_a_row_with_the_reason_and_no_failure(harness):
+    done = harness("run", *TWO, "--trials", "2", "--set", "behaviour=refuses", "--output", "out")
+    assert done.returncode == 0, done.stderr
+    assert "FAILED" not in done.stderr
+    refused = [row for row in rows_of("out") if row.backend == "reactor-inline"]
+    assert len(refused) == 2 * len(METRICS)
+    assert {(row.status, row.value, row.digest) for row in refused} == {("unsupported: told to refuse", None, "")}
+    assert list(Path("out/logs").iterdir()) == []
+
+
 def test_the_machine_is_described(harness):
     harness("run", "--workload", "fake", "--backend", "serial", "--output", "out")
     described = json.loads(Path("out/machine.json").read_bytes())

@@ -60,11 +60,6 @@ class Task:
         """A round counts as one."""
         return 1
 
-    @property
-    def parallel_parts(self) -> int:
-        """Equal parts of a round that could run at the same time."""
-        return self.actors
-
     def first_value(self) -> Value:
         """The array of the first broadcast: noise, so that no two pages are alike."""
         return np.random.default_rng(self.seed).random(self.object_bytes // _ITEM_BYTES)

@@ -6,6 +6,8 @@ import subprocess
 import sys
 import time
 
+from workloads.parameter import UnsupportedError
+
 _KEEP = """
 import mmap, os, sys, time
 descriptor = os.open(sys.argv[1], os.O_CREAT | os.O_RDWR)
@@ -20,6 +22,8 @@ def run(task, probe, *, executor):
     """Count, or don't."""
     if task.behaviour == "raises":
         raise RuntimeError("told to\nraise")
+    if task.behaviour == "refuses":
+        raise UnsupportedError("told to\nrefuse")
     if task.behaviour == "exits":
         os._exit(3)
     if task.behaviour == "killed":

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from workloads.parameter import parameter, validate
 
-BEHAVIOURS = ("good", "raises", "exits", "killed", "hangs", "wrong", "wrong_state", "orphans", "silent")
+BEHAVIOURS = ("good", "raises", "exits", "killed", "hangs", "wrong", "wrong_state", "orphans", "silent", "refuses")
 
 
 @dataclass(frozen=True)
