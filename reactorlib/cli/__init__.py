@@ -1,6 +1,7 @@
 """The command line: draw, trace, show and run any reactor program.
 
-Exit codes: 0 done, 1 the program has a fault or failed, 2 the command makes no sense, 130 interrupted. What a command is asked for goes to standard output, everything about it to standard error.
+Exit codes: 0 done, 1 the program has a fault or failed, 2 the command makes no sense, 130 interrupted.
+What a command is asked for goes to standard output, everything about it to standard error.
 """
 
 from __future__ import annotations

@@ -56,9 +56,10 @@ def _with_pattern(label: str, strands: list[Strand]) -> str:
     sources, targets = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
     if len(sources) < 2 or len(targets) < 2:
         return label
+    to_itself = any(source == target for source, target in pairs)
     if len(pairs) == len(sources) * len(targets):
         pattern = "each to each"
-    elif sources == targets and len(pairs) == len(sources) * (len(sources) - 1):
+    elif sources == targets and not to_itself and len(pairs) == len(sources) * (len(sources) - 1) > 2:
         pattern = EACH_OTHER
     else:
         return label

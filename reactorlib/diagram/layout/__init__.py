@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from reactorlib.diagram.layout import metrics
 from reactorlib.diagram.layout.chains import Chains
-from reactorlib.diagram.layout.columns import assign, directed, wrap
+from reactorlib.diagram.layout.columns import assign, close_columns, directed, rejoined, wrap
 from reactorlib.diagram.layout.heights import place
 from reactorlib.diagram.layout.join import Route
 from reactorlib.diagram.layout.network import Network, Vertex, VertexKind
@@ -51,7 +51,9 @@ def lay_out(box: Box) -> Laid:
     inner = {child.id: lay_out(child) for child in box.boxes}
     network = Network(box, inner)
     forward, back = directed(network)
-    columns = wrap(network, assign(network, forward))
+    wrap(network, assign(network, forward))
+    forward = rejoined(network, forward)
+    columns = close_columns(network)
     chains = Chains(columns, network.vertices)
     for flow in (*forward, *back):
         chains.add(flow)

@@ -41,6 +41,11 @@ class Wire:
         return self.one.side == self.two.side
 
     @property
+    def lane(self) -> Vertex:
+        """What it turns into or out of."""
+        return self.one.vertex if self.one.vertex.kind == "lane" else self.two.vertex
+
+    @property
     def gap(self) -> int:
         """The gap that it lies in: gap c is to the right of column c."""
         return self.one.vertex.column - (self.one.side == "left")
@@ -60,15 +65,15 @@ class Chains:
         """Route a flow by the columns of its ends."""
         sources, targets = flow.sources, flow.targets
         if len(sources) > 1 and len(targets) > 1:
-            self._lane(flow.edge, sources, targets)
+            self._lane(flow, sources, targets)
         elif len(targets) > 1 or len(sources) == 1:
             ahead = [end for end in targets if end[0].column > sources[0][0].column]
             self._fan_out(flow.edge, sources[0], ahead)
-            self._lane(flow.edge, sources, [end for end in targets if end not in ahead])
+            self._lane(flow, sources, [end for end in targets if end not in ahead])
         else:
             ahead = [end for end in sources if end[0].column < targets[0][0].column]
             self._fan_in(flow.edge, ahead, targets[0])
-            self._lane(flow.edge, [end for end in sources if end not in ahead], targets)
+            self._lane(flow, [end for end in sources if end not in ahead], targets)
 
     def _fan_out(self, edge: Edge, source: End, targets: Sequence[End]) -> None:
         trunk = Pin(source[0], "right", source[1])
@@ -96,17 +101,18 @@ class Chains:
                 self.wires.append(Wire(edge, Pin(link, "right", ""), trunk))
                 trunk = Pin(link, "left", "")
 
-    def _lane(self, edge: Edge, sources: Sequence[End], targets: Sequence[End]) -> None:
+    def _lane(self, flow: Flow, sources: Sequence[End], targets: Sequence[End]) -> None:
         """Sources turn into it from the right of their columns, targets out of it at the left of theirs."""
         if not sources or not targets:
             return
+        edge = flow.edge
         ends = [vertex for vertex, _ in (*sources, *targets)]
         low, high = min(vertex.column for vertex in ends), max(vertex.column for vertex in ends)
         row = min(vertex.row for vertex in ends)
         row += 0.0 if all(vertex.row == row for vertex in ends) else 0.5
         lane = {column: self._pass("lane", edge, column, row) for column in range(low, high + 1)}
-        if edge.label:
-            self._label(lane[max(lane, key=lambda column: (self._width_of[column], column))], edge.label)
+        if flow.label:
+            self._label(lane[max(lane, key=lambda column: (self._width_of[column], column))], flow.label)
         for column in range(low, high):
             self.wires.append(Wire(edge, Pin(lane[column], "right", ""), Pin(lane[column + 1], "left", "")))
         for vertex, end in sources:

@@ -6,8 +6,10 @@ one tag values move to the right. The order is that of Eades, Lin and Smyth's he
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict, deque
 from collections.abc import Iterable
+from dataclasses import replace
 
 from reactorlib.diagram.layout import metrics
 from reactorlib.diagram.layout.network import Flow, Network, Vertex
@@ -36,24 +38,23 @@ def _parted(flow: Flow, rank: dict[int, int]) -> tuple[list[Flow], list[Flow]]:
     if len(first) > 1 and len(last) > 1:
         ahead = max(rank[id(v)] for v, _ in first) < min(rank[id(v)] for v, _ in last)
         return ([flow], []) if ahead else ([], [flow])
-    if len(last) > 1:
-        at = rank[id(first[0][0])]
-        parts = [Flow(flow.edge, first, tuple(end for end in last if (rank[id(end[0])] > at) is way))
-                 for way in (True, False)]  # fmt: skip
-    else:
-        at = rank[id(last[0][0])]
-        parts = [Flow(flow.edge, tuple(end for end in first if (rank[id(end[0])] < at) is way), last)
-                 for way in (True, False)]  # fmt: skip
-    ahead_parts, back_parts = ([part] if part.sources and part.targets else [] for part in parts)
-    return ahead_parts, back_parts
+    source, target = rank[id(first[0][0])], rank[id(last[0][0])]
+    parts: list[list[Flow]] = []
+    for way in (True, False):
+        if len(last) > 1:
+            some = replace(flow, targets=tuple(end for end in last if (rank[id(end[0])] > source) is way))
+        else:
+            some = replace(flow, sources=tuple(end for end in first if (rank[id(end[0])] < target) is way))
+        parts.append([some] if some.sources and some.targets else [])
+    return parts[0], parts[1]
 
 
 def _through_vertex(network: Network, flow: Flow) -> list[Flow]:
     """A label takes a place of its own on the way; so does the bus of many sources and many targets."""
     edge = flow.edge
-    if edge.label:
-        width, height = metrics.label_size(edge.label)
-        via = Vertex("label", edge.label, width, height, edge=edge)
+    if flow.label:
+        width, height = metrics.label_size(flow.label)
+        via = Vertex("label", flow.label, width, height, edge=edge)
     elif len(flow.sources) > 1 and len(flow.targets) > 1:
         via = Vertex("bus", "", 0.0, 0.0, edge=edge)
     else:
@@ -142,25 +143,71 @@ def assign(network: Network, forward: Iterable[Flow]) -> int:
     return 1 + max((vertex.column for vertex in network.vertices), default=-1)
 
 
-def wrap(network: Network, columns: int) -> int:
-    """Continue a very wide drawing in rows below; the flows that cross then run back. Returns the columns left."""
+def wrap(network: Network, columns: int) -> None:
+    """Continue a very wide drawing in rows below; the flows that cross then run back."""
     if any(vertex.kind in ("input", "output") for vertex in network.vertices):
-        return columns
+        return
     widths = [0.0] * columns
     for vertex in network.vertices:
         widths[vertex.column] = max(widths[vertex.column], vertex.width + GAP)
-    total = sum(widths)
-    if total <= WIDEST:
-        return columns
-    rows = -(-int(total) // int(WIDEST))
-    place: list[tuple[int, int]] = []
-    row = column = 0
-    used = 0.0
-    for width in widths:
-        if used + width / 2 > total / rows and column:
-            row, column, used = row + 1, 0, 0.0
-        place.append((row, column))
-        column, used = column + 1, used + width
+    best, narrowest = [(0, column) for column in range(columns)], math.fsum(widths)
+    for rows in range(2, columns + 1):
+        if narrowest <= WIDEST:
+            break
+        places = _in_rows(widths, rows)
+        width = _width(widths, places)
+        if width < narrowest - GAP:
+            best, narrowest = places, width
     for vertex in network.vertices:
-        vertex.row, vertex.column = place[vertex.column]
-    return 1 + max(column for _, column in place)
+        vertex.row, vertex.column = best[vertex.column]
+
+
+def _in_rows(widths: list[float], rows: int) -> list[tuple[int, int]]:
+    """The row and the place in it of each column, where rows are about equally wide."""
+    places: list[tuple[int, int]] = []
+    row = column = 0
+    used, share = 0.0, math.fsum(widths) / rows
+    for width in widths:
+        if column and used + width / 2 > share:
+            row, column, used = row + 1, 0, 0.0
+        places.append((row, column))
+        column, used = column + 1, used + width
+    return places
+
+
+def _width(widths: list[float], places: list[tuple[int, int]]) -> float:
+    """How wide the rows are together: each place as wide as the widest column there."""
+    widest: dict[int, float] = defaultdict(float)
+    for width, (_, column) in zip(widths, places, strict=True):
+        widest[column] = max(widest[column], width)
+    return math.fsum(widest.values())
+
+
+def rejoined(network: Network, flows: list[Flow]) -> list[Flow]:
+    """Flows that run back since their row was wrapped need no vertex for their label: a lane carries it."""
+    leaving = {id(flow.sources[0][0]): flow for flow in flows if flow.sources[0][0].kind == "label"}
+    dropped: set[int] = set()
+    kept: list[Flow] = []
+    for flow in flows:
+        via = flow.targets[0][0]
+        if via.kind == "label":
+            rest = leaving[id(via)]
+            straight = all(v.column < via.column for v, _ in flow.sources) and all(
+                v.column > via.column for v, _ in rest.targets
+            )
+            if not straight:
+                dropped.add(id(via))
+                kept.append(Flow(flow.edge, flow.sources, rest.targets, via.item))
+                continue
+        kept.append(flow)
+    network.vertices = [vertex for vertex in network.vertices if id(vertex) not in dropped]
+    return [flow for flow in kept if id(flow.sources[0][0]) not in dropped]
+
+
+def close_columns(network: Network) -> int:
+    """Number the columns without gaps. Returns how many there are."""
+    used = sorted({vertex.column for vertex in network.vertices})
+    number = {column: position for position, column in enumerate(used)}
+    for vertex in network.vertices:
+        vertex.column = number[vertex.column]
+    return len(used)

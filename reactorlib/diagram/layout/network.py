@@ -38,11 +38,12 @@ class Vertex:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """An edge, or a piece of one, between vertices; ends by id."""
+    """An edge, or a piece of one, between vertices; ends by id. `label`: what is still to be written on it."""
 
     edge: Edge
     sources: tuple[tuple[Vertex, str], ...]
     targets: tuple[tuple[Vertex, str], ...]
+    label: str = ""
 
 
 class Sized(Protocol):
@@ -95,4 +96,4 @@ class Network:
         """The ends of an edge that can be drawn: one that goes the wrong way, a fault of the program, can not."""
         sources = tuple((self._sources[end], end) for end in edge.sources if end in self._sources)
         targets = tuple((self._targets[end], end) for end in edge.targets if end in self._targets)
-        return Flow(edge, sources, targets) if sources and targets else None
+        return Flow(edge, sources, targets, edge.label) if sources and targets else None

@@ -36,8 +36,8 @@ class _Ordering:
         for wire in wires:
             self.gaps[wire.gap].append(wire)
             if wire.turns:
-                lane, other = (wire.one, wire.two) if wire.one.vertex.kind == "lane" else (wire.two, wire.one)
-                self.mates[id(lane.vertex)].append(other)
+                other = wire.two if wire.one.vertex is wire.lane else wire.one
+                self.mates[id(wire.lane)].append(other)
             else:
                 self.beside[id(wire.one.vertex), "right"].append(wire.two)
                 self.beside[id(wire.two.vertex), "left"].append(wire.one)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Literal
@@ -21,7 +22,7 @@ class Gaps:
     """The gaps between columns: how wide they are, and how far each turn reaches into its own."""
 
     def __init__(self, wires: Iterable[Wire], columns: int) -> None:
-        self.reach: dict[tuple[int, str, int], float] = {}  # gap, side, edge
+        self.reach: dict[tuple[int, str, int], float] = {}  # gap, side, lane
         self.width = [0.0] * (columns + 1)  # of gap c at c + 1
         climbs: dict[int, float] = defaultdict(float)
         turns: dict[tuple[int, str], dict[int, float]] = defaultdict(dict)
@@ -29,15 +30,15 @@ class Gaps:
             climb = abs(_y(wire, 1) - _y(wire, 2))
             if wire.turns:
                 reached = turns[wire.gap, wire.one.side]
-                reached[id(wire.edge)] = max(reached.get(id(wire.edge), 0.0), climb)
+                reached[id(wire.lane)] = max(reached.get(id(wire.lane), 0.0), climb)
             else:
                 climbs[wire.gap] = max(climbs[wire.gap], climb)
         for gap in range(columns - 1):
-            self.width[gap + 1] = NARROW + min(WIDE, STEEP * climbs[gap])
+            self.width[gap + 1] = NARROW + round(min(WIDE, STEEP * climbs[gap]))
         for (gap, side), reached in turns.items():
-            step = min(NEXT_TURN, TURNS / len(reached))
-            for number, edge in enumerate(sorted(reached, key=reached.__getitem__)):
-                self.reach[gap, side, edge] = TURN + step * number
+            step = min(NEXT_TURN, round(TURNS / len(reached), 1))
+            for number, lane in enumerate(sorted(reached, key=reached.__getitem__)):
+                self.reach[gap, side, lane] = TURN + step * number
         for gap in range(-1, columns):
             room = [max((r for (g, s, _), r in self.reach.items() if (g, s) == (gap, side)), default=0.0)
                     for side in ("left", "right")]  # fmt: skip
@@ -58,8 +59,8 @@ def stand(columns: Columns, gaps: Gaps, least: float, margin: float) -> tuple[li
     total = 0.0
     for width in (left, right, *gaps.width, *widths):
         total += width
-    spare = max(0.0, least - total)
     inner = max(1, len(columns) - 1)
+    spare = 2.0 * inner * math.ceil(max(0.0, least - total) / (2 * inner))  # in whole px wherever it goes
     spans: list[Point] = []
     x = left + gaps.width[0] + (spare / 2 if len(columns) == 1 and not bare[0] else 0.0)
     for number, column in enumerate(columns):
@@ -91,16 +92,16 @@ def routed(wires: Iterable[Wire], gaps: Gaps, spans: Sequence[Point]) -> list[Ro
         arrives = wire.two.vertex.kind == "symbol"
         ended = _stub(stubs, wire.edge, (far, end), (_x(wire.two), end), arrives)
         if wire.turns:
-            turns[wire.gap, wire.one.side, id(wire.edge)].append(wire)
+            turns[wire.gap, wire.one.side, id(wire.lane)].append(wire)
         elif abs(start - end) < 0.05:
             routes.append(_path(wire.edge, "L", ((near, start), (far, end)), arrives and not ended))
         else:
             middle = round((near + far) / 2, 1)
             points = ((near, start), (middle, start), (middle, end), (far, end))
             routes.append(_path(wire.edge, "C", points, arrives and not ended))
-    for (gap, side, edge), same in turns.items():
+    for (gap, side, lane), same in turns.items():
         x = spans[gap if side == "right" else gap + 1][side == "right"]
-        routes += _turned(same, x, gaps.reach[gap, side, edge] * (1 if side == "right" else -1))
+        routes += _turned(same, x, gaps.reach[gap, side, lane] * (1 if side == "right" else -1))
     return joined(routes + list(stubs.values()))
 
 
@@ -136,13 +137,12 @@ def _turned(wires: Sequence[Wire], x: float, reach: float) -> list[Route]:
     """Turns between one lane and what enters or leaves it there: brackets to the farthest, branches to the others."""
     routes: list[Route] = []
     entering = wires[0].two.vertex.kind == "lane"
-    lanes = [_y(wire, 2 if entering else 1) for wire in wires]
-    ends = [_y(wire, 1 if entering else 2) for wire in wires]
+    lane = _y(wires[0], 2 if entering else 1)
+    ends = {_y(wire, 1 if entering else 2) for wire in wires}
     for upward in (True, False):
-        beyond = sorted({end for end, lane in zip(ends, lanes, strict=True) if end != lane and (end < lane) is upward})
+        beyond = sorted(end for end in ends if end != lane and (end < lane) is upward)
         farthest = beyond[0 if upward else -1] if beyond else None
         for end in beyond:
-            lane = lanes[ends.index(end)]
             path = _bracket(x, lane, end, reach)
             routes.append(Route(wires[0].edge, path if end == farthest else _branch(path), arrives=False))
     return routes

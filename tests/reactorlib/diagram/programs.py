@@ -1,0 +1,434 @@
+"""Programs to draw: each shows something that a layout can get wrong."""
+
+from __future__ import annotations
+
+from reactorlib import (
+    MSEC,
+    SEC,
+    Bank,
+    Input,
+    LogicalAction,
+    Mode,
+    Output,
+    PhysicalAction,
+    Reactor,
+    Timer,
+    connect,
+    history,
+    interleaved,
+    reaction,
+    reset,
+    shutdown,
+    startup,
+)
+
+
+class Empty(Reactor): ...
+
+
+class Stage(Reactor):
+    inp = Input()
+    out = Output()
+
+    @reaction(inp, effects=out)
+    def step(self, inp, out): ...
+
+
+class Source(Reactor):
+    out = Output()
+    many = Output(width=3)
+    tick = Timer(period=10 * MSEC)
+
+    @reaction(tick, effects=[out, many])
+    def go(self, tick, out, many): ...
+
+
+class Worker(Reactor):
+    request = Input()
+    reply = Output()
+
+    @reaction(request, effects=reply)
+    def serve(self, request, reply): ...
+
+
+class Hub(Reactor):
+    replies = Input(width="n")
+    request = Output()
+
+    def __init__(self, n): ...
+
+    @reaction(startup, effects=request)
+    def begin(self, request): ...
+
+    @reaction(replies, effects=request)
+    def gather(self, replies, request): ...
+
+
+class HubAndWorkers(Reactor):
+    def __init__(self, n=4):
+        self.hub = Hub(n)
+        self.workers = Bank(Worker, n)
+        connect(self.hub.request, self.workers.request, after=0)
+        connect(self.workers.reply, self.hub.replies)
+
+
+class Nested(Reactor):
+    def __init__(self):
+        self.groups = Bank(HubAndWorkers, 3)
+
+
+class Middle(Reactor):
+    a = Input()
+    b = Input(width=3)
+    out = Output()
+    raw = Output()
+
+    def __init__(self):
+        self.first = Stage()
+        self.second = Stage()
+        connect(self.a, self.first.inp)
+        connect(self.first.out, self.second.inp)
+        connect(self.second.out, self.out)
+        connect(self.a, self.raw)
+
+    @reaction(b)
+    def watch(self, b): ...
+
+
+class Sink(Reactor):
+    i = Input()
+    j = Input()
+
+    @reaction(i, uses=j)
+    def show(self, i, j): ...
+
+
+class Hierarchy(Reactor):
+    def __init__(self):
+        self.source = Source()
+        self.middle = Middle()
+        self.sink = Sink()
+        connect(self.source.out, self.middle.a)
+        connect(self.source.many, self.middle.b)
+        connect(self.middle.out, self.sink.i, after=5 * MSEC)
+        connect(self.middle.raw, self.sink.j)
+
+
+class HierarchyInBanks(Reactor):
+    def __init__(self):
+        self.source = Source()
+        self.middles = Bank(Middle, 3)
+        self.sinks = Bank(Sink, 3)
+        connect(self.source.out, self.middles.a)
+        connect(self.middles.out, self.sinks.i, after=5 * MSEC)
+        connect(self.middles.raw, self.sinks.j)
+
+
+class Busy(Reactor):
+    request = Input()
+    reply = Output(width=2)
+    tick = Timer(offset=5 * MSEC, period=10 * MSEC)
+    once = Timer(offset=1 * SEC)
+    again = LogicalAction(min_delay=5 * MSEC, min_spacing=2 * MSEC, policy="drop")
+    outside = PhysicalAction(min_delay=1 * MSEC)
+
+    def __init__(self):
+        self.stage = Stage()
+
+    @reaction(startup, effects=outside)
+    def begin(self, outside): ...
+
+    @reaction(tick, once, effects=[again, "stage.inp"])
+    def beat(self, tick, once, again, inp): ...
+
+    @reaction(again, "stage.out", uses=request, effects=[reply, again], deadline=10 * MSEC)
+    def serve(self, again, out, request, reply): ...
+
+    @reaction(outside, request, effects=reply)
+    def hear(self, outside, request, reply): ...
+
+    @reaction(shutdown)
+    def end(self): ...
+
+
+class ActionsAndTimers(Reactor):
+    def __init__(self):
+        self.busy = Busy()
+
+
+class Thermostat(Reactor):
+    temperature = Input()
+    heat = Output()
+    idle = Mode(initial=True)
+    heating = Mode()
+    tick = Timer(period=1 * SEC)
+
+    def __init__(self):
+        with self.heating:
+            self.filter = Stage()
+            connect(self.temperature, self.filter.inp, after=1 * MSEC)
+            connect(self.filter.out, self.heat)
+
+    @reaction(tick)
+    def log(self, tick): ...
+
+    with idle:
+
+        @reaction(temperature, effects=reset(heating))
+        def check(self, temperature, heating): ...
+
+    with heating:
+        pulse = Timer(period=100 * MSEC)
+
+        @reaction(pulse, uses=temperature)
+        def burn(self, pulse, temperature): ...
+
+        @reaction(temperature, effects=[history(idle), history(heating)])
+        def enough(self, temperature, idle, heating): ...
+
+        @reaction(reset)
+        def clear(self): ...
+
+
+class Modal(Reactor):
+    def __init__(self):
+        self.source = Source()
+        self.thermostat = Thermostat()
+        self.sink = Stage()
+        connect(self.source.out, self.thermostat.temperature)
+        connect(self.thermostat.heat, self.sink.inp)
+
+
+class Rollout(Reactor):
+    gradients = Input(width="n")
+    trajectory = Output()
+
+    def __init__(self, n): ...
+
+    @reaction(startup)
+    def make_env(self): ...
+
+    @reaction(gradients, effects=trajectory)
+    def roll(self, gradients, trajectory): ...
+
+
+class Replay(Reactor):
+    trajectory = Input()
+    dataset = Output()
+
+    @reaction(trajectory, effects=dataset)
+    def sample(self, trajectory, dataset): ...
+
+
+class Learner(Reactor):
+    dataset = Input()
+    gradients = Output()
+
+    @reaction(startup, effects=gradients)
+    def begin(self, gradients): ...
+
+    @reaction(dataset, effects=gradients)
+    def learn(self, dataset, gradients): ...
+
+
+class Pipeline(Reactor):
+    def __init__(self, n=6):
+        self.rollout = Bank(Rollout, n, n)
+        self.replay = Bank(Replay, n)
+        self.learner = Bank(Learner, n)
+        connect(self.rollout.trajectory, self.replay.trajectory)
+        connect(self.replay.dataset, self.learner.dataset)
+        connect(self.learner.gradients, self.rollout.gradients, after=0)
+
+
+class Node(Reactor):
+    inp = Input(width="n")
+    out = Output(width="n")
+
+    def __init__(self, n): ...
+
+    @reaction(startup, effects=out)
+    def speak(self, out): ...
+
+    @reaction(inp)
+    def hear(self, inp): ...
+
+
+class AllToAll(Reactor):
+    def __init__(self, n=4):
+        self.nodes = Bank(Node, n, n)
+        connect(interleaved(self.nodes.out), self.nodes.inp)
+
+
+class AllToOthers(Reactor):
+    def __init__(self, n=4):
+        self.nodes = Bank(Node, n, n - 1)
+        for i in range(n):
+            others = [self.nodes[j].out[(i - j - 1) % n] for j in range(n) if j != i]
+            connect(others, self.nodes[i].inp)
+
+
+class Speaker(Reactor):
+    out = Output(width="n")
+
+    def __init__(self, n): ...
+
+    @reaction(startup, effects=out)
+    def speak(self, out): ...
+
+
+class Hearer(Reactor):
+    inp = Input(width="n")
+
+    def __init__(self, n): ...
+
+    @reaction(inp)
+    def hear(self, inp): ...
+
+
+class BankToBank(Reactor):
+    def __init__(self, n=4):
+        self.left = Bank(Speaker, n, n)
+        self.right = Bank(Hearer, n, n)
+        connect(interleaved(self.left.out), self.right.inp)
+
+
+class Chain(Reactor):
+    def __init__(self, n=14):
+        self.source = Source()
+        self.stages = [Stage() for _ in range(n)]
+        connect(self.source.out, self.stages[0].inp)
+        for one, two in zip(self.stages, self.stages[1:], strict=False):
+            connect(one.out, two.inp)
+
+
+class Ring(Reactor):
+    def __init__(self, n=5):
+        self.stages = Bank(Stage, n)
+        for i in range(n):
+            connect(self.stages[i].out, self.stages[(i + 1) % n].inp, after=0 if i == n - 1 else None)
+
+
+class Physical(Reactor):
+    def __init__(self):
+        self.source = Source()
+        self.one = Stage()
+        self.two = Stage()
+        connect(self.source.out, self.one.inp, physical=True)
+        connect(self.one.out, self.two.inp, physical=True, after=5 * MSEC)
+
+
+class Parent(Reactor):
+    tick = Timer(period=5 * MSEC)
+
+    def __init__(self):
+        self.children = Bank(Stage, 3)
+
+    @reaction(tick, effects="children.inp")
+    def drive(self, tick, inp): ...
+
+    @reaction("children.out")
+    def hear(self, out): ...
+
+
+class Tangle(Reactor):
+    """Connections in all directions, between reactors with two ports on each side."""
+
+    def __init__(self):
+        self.a, self.b, self.c = ([Pair() for _ in range(3)] for _ in range(3))
+        for i in range(3):
+            connect(self.a[i].o, self.b[(i + 1) % 3].i)
+            connect(self.a[i].p, self.c[(i + 2) % 3].j)
+            connect(self.b[i].o, self.c[(i * 2) % 3].i)
+            connect(self.b[i].p, self.a[(i + 1) % 3].j, after=2 * MSEC)
+            connect(self.c[i].o, self.a[i].i, after=0)
+
+
+class Pair(Reactor):
+    i = Input()
+    j = Input()
+    o = Output()
+    p = Output()
+
+    @reaction(i, effects=o)
+    def first(self, i, o): ...
+
+    @reaction(j, effects=p)
+    def second(self, j, p): ...
+
+
+class LongNames(Reactor):
+    an_input_with_a_name_of_some_length = Input()
+    an_output_that_is_hardly_any_shorter = Output(width=12)
+    once_in_a_while_when_nothing_else_happens = Timer(offset=123456789 * MSEC, period=1234567 * MSEC)
+
+    @reaction(
+        an_input_with_a_name_of_some_length,
+        once_in_a_while_when_nothing_else_happens,
+        effects=an_output_that_is_hardly_any_shorter,
+        deadline=1234567 * MSEC,
+    )
+    def a_reaction_that_says_precisely_what_it_is_there_for(self, one, two, three): ...
+
+
+class Wordy(Reactor):
+    def __init__(self):
+        self.a_reactor_with_a_name_of_some_length = LongNames()
+
+
+class DirectCycle(Reactor):
+    def __init__(self):
+        self.one = Stage()
+        self.two = Stage()
+        self.after = Stage()
+        self.apart = Source()
+        connect(self.one.out, self.two.inp)
+        connect(self.two.out, self.one.inp)
+        connect(self.two.out, self.after.inp)
+
+
+class Server(Reactor):
+    inp = Input()
+    out = Output()
+
+    @reaction(inp)
+    def first(self, inp): ...
+
+    @reaction(startup, effects=out)
+    def second(self, out): ...
+
+
+class CycleByOrder(Reactor):
+    """The cycle passes from one reaction of the server to the next."""
+
+    def __init__(self):
+        self.server = Server()
+        self.client = Stage()
+        connect(self.server.out, self.client.inp)
+        connect(self.client.out, self.server.inp)
+
+
+class Passage(Reactor):
+    inp = Input()
+    out = Output()
+
+    def __init__(self):
+        connect(self.inp, self.out)
+
+
+class RingOfPorts(Reactor):
+    def __init__(self):
+        self.one = Passage()
+        self.two = Passage()
+        connect(self.one.out, self.two.inp)
+        connect(self.two.out, self.one.inp)
+
+
+PROGRAMS = {
+    cls.__name__: cls
+    for cls in (
+        Empty, HubAndWorkers, Nested, Hierarchy, HierarchyInBanks, ActionsAndTimers, Modal, Pipeline, AllToAll,
+        AllToOthers, BankToBank, Chain, Ring, Physical, Parent, Tangle, Wordy, DirectCycle, CycleByOrder, RingOfPorts,
+    )
+}  # fmt: skip
+FAULTY = {"DirectCycle", "CycleByOrder", "RingOfPorts"}

@@ -1,0 +1,252 @@
+"""What a diagram says about a program: its boxes, words and edges."""
+
+import pytest
+
+from reactorlib import MSEC, Bank, Input, LogicalAction, Output, Reactor, Timer, connect, elaborate, reaction
+from reactorlib.diagram import diagram_of
+from reactorlib.diagram.cycles import Cycles
+from reactorlib.elaboration import examine
+from tests.reactorlib.diagram import programs
+from tests.reactorlib.diagram.programs import FAULTY, PROGRAMS
+
+
+def root(cls, **overlays):
+    program, faults = examine(cls)
+    return diagram_of(program, faults=faults, **overlays).root
+
+
+def box(of, name):
+    (found,) = [box for box in of.walk() if box.id == name]
+    return found
+
+
+def edges(box):
+    return {(edge.kind, source, target, edge.label) for edge in box.edges for source, target in edge.pairs}
+
+
+def test_a_bank_is_one_box_with_its_width():
+    drawn = root(programs.HubAndWorkers)
+    assert [(b.title, b.subtitle, b.width) for b in drawn.boxes] == [("hub", "Hub", None), ("workers[4]", "Worker", 4)]
+
+
+def test_unfolded_each_member_has_its_own_box():
+    drawn = root(programs.HubAndWorkers, unfold=True)
+    assert [b.title for b in drawn.boxes] == ["hub", *(f"workers[{i}]" for i in range(4))]
+
+
+def test_banks_in_banks_fold_with_the_width_of_each():
+    drawn = root(programs.Nested)
+    assert box(drawn, "Nested.groups").title == "groups[3]"
+    assert box(drawn, "Nested.groups.workers").title == "workers[4]"
+
+
+def test_reactors_that_differ_are_not_folded():
+    class Mixed(Reactor):
+        def __init__(self):
+            self.parts = [programs.Stage(), programs.Source(), programs.Stage()]
+
+    assert [b.title for b in root(Mixed).boxes] == ["parts[0]", "parts[1]", "parts[2]"]
+
+
+def test_multiports_show_their_width_and_connections_their_delay():
+    drawn = root(programs.HubAndWorkers)
+    hub, workers = drawn.boxes
+    assert [port.name for port in hub.inputs + hub.outputs] == ["replies[4]", "request"]
+    assert edges(drawn) == {
+        ("delayed", "HubAndWorkers.hub.request", "HubAndWorkers.workers.request", "after 0"),
+        ("connection", "HubAndWorkers.workers.reply", "HubAndWorkers.hub.replies", ""),
+    }
+    assert edges(workers) == {
+        ("trigger", "HubAndWorkers.workers.request", "HubAndWorkers.workers.serve()", ""),
+        ("effect", "HubAndWorkers.workers.serve()", "HubAndWorkers.workers.reply", ""),
+    }
+
+
+def test_reactions_are_numbered_in_order_with_deadline_and_level():
+    busy = box(root(programs.ActionsAndTimers, levels=True), "ActionsAndTimers.busy")
+    reactions = [(s.number, s.title, s.details) for s in busy.symbols if s.kind == "reaction"]
+    assert [(number, title) for number, title, _ in reactions] == [
+        ("1", "begin"), ("2", "beat"), ("3", "serve"), ("4", "hear"), ("5", "end"),
+    ]  # fmt: skip
+    assert reactions[2][2] == ("deadline 10 ms", "level 3")
+
+
+def test_timers_actions_and_signals_say_when():
+    busy = box(root(programs.ActionsAndTimers), "ActionsAndTimers.busy")
+    assert {(s.kind, s.title, s.details) for s in busy.symbols if s.kind != "reaction"} == {
+        ("timer", "tick", ("from 5 ms, every 10 ms",)),
+        ("timer", "once", ("once at 1 s",)),
+        ("logical action", "again", ("after 5 ms", "spacing 2 ms, drop")),
+        ("physical action", "outside", ("after 1 ms",)),
+        ("startup", "startup", ()),
+        ("shutdown", "shutdown", ()),
+    }
+
+
+def test_a_trigger_is_no_use_as_well():
+    class Both(Reactor):
+        inp = Input()
+
+        @reaction(inp, uses=inp)
+        def hear(self, inp): ...
+
+    assert edges(root(Both)) == {("trigger", "Both.inp", "Both.hear()", "")}
+
+
+def test_reactions_touch_the_ports_of_contained_banks():
+    drawn = root(programs.Parent)
+    assert ("effect", "Parent.drive()", "Parent.children.inp", "") in edges(drawn)
+    assert ("trigger", "Parent.children.out", "Parent.hear()", "") in edges(drawn)
+
+
+def test_physical_connections_are_marked():
+    labels = {edge.label for edge in root(programs.Physical).edges if edge.kind == "physical"}
+    assert labels == {"physical", "physical, after 5 ms"}
+
+
+@pytest.mark.parametrize(
+    ("cls", "label"),
+    [(programs.AllToAll, "each to each"), (programs.AllToOthers, "each to every other"), (programs.Ring, "")],
+)
+def test_folded_banks_say_who_reaches_whom(cls, label):
+    assert label in {edge.label for edge in root(cls).edges}
+
+
+def test_what_everything_reaches_is_one_edge_when_unfolded():
+    (edge,) = root(programs.BankToBank, unfold=True).edges
+    assert (len(edge.sources), len(edge.targets)) == (4, 4)
+
+
+def test_numbers_that_differ_within_a_bank_are_said_to_differ():
+    class Ticker(Reactor):
+        tick = Timer(offset=0, period=lambda bank_index: (1 + bank_index) * MSEC)
+        act = LogicalAction(min_delay=2 * MSEC)
+        out = Output(width=lambda bank_index: 1 + bank_index)
+
+        @reaction(tick, effects=act, deadline=lambda bank_index: (1 + bank_index) * MSEC)
+        def go(self, tick, act): ...
+
+    class Main(Reactor):
+        def __init__(self):
+            self.tickers = Bank(Ticker, 2)
+
+    (ticker,) = root(Main).boxes
+    assert {s.title: s.details for s in ticker.symbols} == {
+        "tick": ("times differ by member",),
+        "act": ("after 2 ms",),
+        "go": ("deadline differs by member",),
+    }
+    assert ticker.outputs[0].name == "out[…]"
+
+
+def test_modes_are_boxes_and_their_switches_edges():
+    thermostat = box(root(programs.Modal), "Modal.thermostat")
+    idle, heating = thermostat.boxes
+    assert [(b.kind, b.title, b.initial) for b in (idle, heating)] == [
+        ("mode", "idle", True),
+        ("mode", "heating", False),
+    ]
+    assert [s.title for s in idle.symbols] == ["check"]
+    assert [b.title for b in heating.boxes] == ["filter"]
+    switches = {
+        (edge.sources[0], edge.targets[0], edge.label) for edge in thermostat.edges if edge.kind == "transition"
+    }
+    assert {(target, label) for _, target, label in switches} == {
+        ("Modal.thermostat.heating|enter", "reset"),
+        ("Modal.thermostat.idle|enter", "history"),
+        ("Modal.thermostat.heating|enter", "history"),
+    }
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("unfold", [False, True])
+def test_every_edge_joins_two_things_of_its_box(name, unfold):
+    for each in root(PROGRAMS[name], unfold=unfold).walk():
+        sources = {item.id for item in (*each.symbols, *each.inputs)} | {p.id for b in each.boxes for p in b.outputs}
+        targets = {item.id for item in (*each.symbols, *each.outputs)} | {p.id for b in each.boxes for p in b.inputs}
+        for edge in each.edges:
+            assert set(edge.sources) <= sources
+            assert set(edge.targets) <= targets
+
+
+def test_placement_is_that_of_the_nearest_reactor_named():
+    program = elaborate(programs.Nested)
+    placement = {"Nested.groups[1]": 1, "Nested.groups[1].workers[3]": 2}
+    drawn = diagram_of(program, placement=placement).root
+    assert box(drawn, "Nested").notes == ("worker 0",)
+    assert box(drawn, "Nested.groups").notes == ("workers 0, 1",)
+    assert box(drawn, "Nested.groups.workers").notes == ("workers 0-2",)
+
+
+def cyclic(of):
+    marked = {symbol.id for each in of.walk() for symbol in each.symbols if symbol.cyclic}
+    return marked, {(s, t) for each in of.walk() for edge in each.edges if edge.cyclic for s, t in edge.pairs}
+
+
+def test_a_cycle_is_marked_and_nothing_else():
+    marked, ends = cyclic(root(programs.DirectCycle))
+    one, two = "DirectCycle.one", "DirectCycle.two"
+    assert marked == {f"{one}.step()", f"{two}.step()"}
+    assert ends == {
+        (f"{one}.out", f"{two}.inp"), (f"{two}.out", f"{one}.inp"),
+        *((f"{at}.inp", f"{at}.step()") for at in (one, two)), *((f"{at}.step()", f"{at}.out") for at in (one, two)),
+    }  # fmt: skip
+
+
+def test_a_cycle_through_the_order_of_reactions_shows_that_order():
+    drawn = root(programs.CycleByOrder)
+    _, ends = cyclic(drawn)
+    assert ("CycleByOrder.server.first()", "CycleByOrder.server.second()") in ends
+    (edge,) = [edge for edge in box(drawn, "CycleByOrder.server").edges if edge.kind == "order"]
+    assert edge.label == "runs before"
+
+
+def test_a_ring_of_ports_without_reactions_is_marked():
+    _, ends = cyclic(root(programs.RingOfPorts))
+    assert len(ends) == 4
+
+
+def test_a_delay_takes_no_part_in_a_cycle():
+    class Delayed(Reactor):
+        def __init__(self):
+            self.one, self.two, self.three = programs.Stage(), programs.Stage(), programs.Stage()
+            connect(self.one.out, self.two.inp)
+            connect(self.two.out, self.one.inp)
+            connect(self.two.out, self.three.inp, after=0)
+
+    _, ends = cyclic(root(Delayed))
+    assert ("Delayed.two.out", "Delayed.three.inp") not in ends
+
+
+@pytest.mark.parametrize("name", PROGRAMS.keys() - FAULTY)
+def test_nothing_is_marked_in_a_program_that_runs(name):
+    assert cyclic(root(PROGRAMS[name])) == (set(), set())
+
+
+def test_looking_for_cycles_costs_a_sound_program_nothing():
+    program = elaborate(programs.Pipeline)
+    assert Cycles(program, faulty=False).touches == set()
+
+
+def test_other_faults_leave_what_can_be_drawn():
+    class Sloppy(Reactor):
+        inp = Input()
+        out = Output()
+
+        def __init__(self):
+            self.stage = programs.Stage()
+            connect(self.inp, self.stage.inp)
+            connect(self.stage.inp, self.out)  # backwards
+
+        @reaction("imp", effects=out)
+        def hear(self, imp, out): ...
+
+        @reaction(out)
+        def read(self, out): ...
+
+    program, faults = examine(Sloppy)
+    diagram = diagram_of(program, faults=faults)
+    assert len(faults) == 3
+    assert diagram.faults == tuple(faults)
+    assert [symbol.title for symbol in diagram.root.symbols] == ["hear", "read"]
+    assert "with a fault" in diagram.description

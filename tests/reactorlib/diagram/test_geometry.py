@@ -1,0 +1,82 @@
+"""Nothing overlaps, nothing is cut, every word fits: for programs of all kinds, folded and not."""
+
+from itertools import combinations
+
+import pytest
+
+from reactorlib.diagram import diagram_of
+from reactorlib.diagram.draw import scene_of
+from reactorlib.diagram.layout import lay_out
+from reactorlib.elaboration import examine
+from tests.reactorlib.diagram.geometry import Area, collisions, extent, loose_ends, wires_through, words
+from tests.reactorlib.diagram.programs import PROGRAMS
+from tests.reactorlib.reference.choices import Seeded
+from tests.reactorlib.reference.generator import generate
+from tests.reactorlib.reference.source import build
+
+FOLDING = pytest.mark.parametrize("unfold", [False, True], ids=["folded", "unfolded"])
+EVERY_PROGRAM = pytest.mark.parametrize("name", PROGRAMS)
+
+
+def diagram(cls, unfold, **overlays):
+    program, faults = examine(cls)
+    placed = (
+        {instance.path: i % 2 for i, instance in enumerate(program.instances)} if overlays.pop("placed", 0) else None
+    )
+    return diagram_of(program, unfold=unfold, faults=faults, placement=placed, **overlays)
+
+
+@FOLDING
+@EVERY_PROGRAM
+def test_nothing_overlaps_or_leaves_its_box(name, unfold):
+    assert list(collisions(lay_out(diagram(PROGRAMS[name], unfold).root))) == []
+
+
+@FOLDING
+@EVERY_PROGRAM
+def test_nothing_overlaps_with_overlays(name, unfold):
+    root = diagram(PROGRAMS[name], unfold, levels=True, placed=True).root
+    assert list(collisions(lay_out(root))) == []
+
+
+@FOLDING
+@EVERY_PROGRAM
+def test_wires_keep_clear_of_symbols_boxes_and_labels(name, unfold):
+    assert list(wires_through(lay_out(diagram(PROGRAMS[name], unfold).root))) == []
+
+
+@FOLDING
+@EVERY_PROGRAM
+def test_wires_end_where_something_is(name, unfold):
+    assert list(loose_ends(lay_out(diagram(PROGRAMS[name], unfold).root))) == []
+
+
+@FOLDING
+@EVERY_PROGRAM
+def test_words_do_not_touch(name, unfold):
+    found = words(scene_of(diagram(PROGRAMS[name], unfold, levels=True, placed=True)))
+    assert [(a.what, b.what) for a, b in combinations(found, 2) if a.overlaps(b)] == []
+
+
+@FOLDING
+@EVERY_PROGRAM
+def test_everything_is_on_the_canvas(name, unfold):
+    scene = scene_of(diagram(PROGRAMS[name], unfold))
+    canvas = Area("canvas", 0.0, 0.0, scene.width, scene.height)
+    assert [shape for shape in scene.shapes if not extent(shape).within(canvas)] == []
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name != "Nested"])
+def test_a_folded_drawing_is_legible_at_the_width_of_a_readme(name):
+    assert scene_of(diagram(PROGRAMS[name], unfold=False)).width <= 1250
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_random_programs_are_drawn_as_well(seed):
+    cls = build(generate(Seeded(seed)))
+    for unfold in (False, True):
+        root = diagram(cls, unfold, levels=True).root
+        laid = lay_out(root)
+        assert list(collisions(laid)) + list(wires_through(laid)) + list(loose_ends(laid)) == []
+        found = words(scene_of(diagram(cls, unfold)))
+        assert [(a.what, b.what) for a, b in combinations(found, 2) if a.overlaps(b)] == []
