@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from typing import Any
 
 from reactorlib.diagram.errors import DiagramError
@@ -11,6 +12,7 @@ from reactorlib.diagram.style import LIGHT, Style
 from reactorlib.diagram.text import text_width
 
 SCALE = 2  # px of the picture per px of the drawing
+LARGEST = 30_000  # px: a drawing of very many reactors is scaled down to what viewers can open
 _DPI = 100
 
 
@@ -23,8 +25,11 @@ def png_bytes(scene: Scene) -> bytes:
         raise DiagramError(
             "a .png is drawn with matplotlib, which is not installed: pip install matplotlib, or write a .svg instead"
         ) from error
-    with mpl.rc_context({"font.family": "DejaVu Sans"}):
-        figure = Figure(figsize=(scene.width / _DPI, scene.height / _DPI), dpi=_DPI * SCALE, facecolor="white")
+    size = scene.width / _DPI, scene.height / _DPI
+    dpi = min(_DPI * SCALE, LARGEST / max(size))
+    with mpl.rc_context({"font.family": "DejaVu Sans"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # a name in a script that the font lacks shows as boxes
+        figure = Figure(figsize=size, dpi=dpi, facecolor="white")
         for order, shape in enumerate(scene.shapes):
             _Painter(figure, scene.height, order).paint(shape)
         file = io.BytesIO()
@@ -82,8 +87,8 @@ class _Painter:
 
     def _line(self, x: float, y: float, text: str, size: float, role: str, bold: bool, align: Any) -> None:
         self.figure.text(
-            x, y, text.replace("$", r"\$"), transform=self.place, zorder=self.order, color=_style(role).fill,
-            size=size * 72 / _DPI, weight="bold" if bold else "normal", ha=align, va="baseline",
+            x, y, text, transform=self.place, zorder=self.order, color=_style(role).fill,
+            size=size * 72 / _DPI, weight="bold" if bold else "normal", ha=align, va="baseline", parse_math=False,
         )  # fmt: skip
 
 
