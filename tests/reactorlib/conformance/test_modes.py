@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from reactorlib import (
     MSEC,
     Input,
@@ -214,6 +216,40 @@ def test_history_suspends_the_minimum_spacing(execute: Execute) -> None:
     script = {0: "history two", 2: "history one"}  # 12 ms becomes 32 ms
     result = execute(Spaced, script=script, timeout=60 * MSEC)
     assert local(result, "happens") == [(32, 0, "happens"), (57, 0, "happens")]
+
+
+class SpacedWhilePending(Modal):
+    """Two events of one spaced action are on their way when the mode is left, 10 ms before it is resumed."""
+
+    other = Timer(offset="other")
+
+    def __init__(self, script: Script, begin: int = 10 * MSEC, other: int = 0):
+        super().__init__(script)
+
+    with Modal.one:
+        early = Timer(offset=5 * MSEC)
+        act = LogicalAction[str](min_delay=10 * MSEC, min_spacing=8 * MSEC)
+
+        @reaction(early, effects=act)
+        def plan(self, early, act):
+            act.schedule(value="a")  # due at 15 ms, then at 25 ms
+            act.schedule(value="b")  # due at 23 ms, then at 33 ms
+
+        @reaction(act, effects=act)
+        def happens(self, act):
+            if act.value == "a":
+                act.schedule(value="c")  # wants 35 ms; 8 ms after b is 41 ms
+
+    @reaction(other)
+    def elsewhere(self, other): ...
+
+
+@pytest.mark.parametrize("other", [1, 15, 23, 33, 41])
+def test_history_suspends_the_spacing_of_pending_events(execute: Execute, other: int) -> None:
+    """Whatever else happens at the times of the suspended events."""
+    script = {0: "history two", 1: "history one"}
+    result = execute(SpacedWhilePending, script=script, other=other * MSEC, timeout=60 * MSEC)
+    assert local(result, "happens") == [(25, 0, "happens"), (33, 0, "happens"), (41, 0, "happens")]
 
 
 class Outside(Modal):

@@ -60,19 +60,14 @@ class Timer:
 
 @dataclass(eq=False)
 class Action:
-    """A logical action of one instance; `tags` are those of all events scheduled so far."""
+    """A logical action of one instance; `scheduled` are its events so far, those that have happened too."""
 
     spec: ActionSpec
     min_delay_ns: int
     scope: Scope | None
-    tags: list[tuple[int, int]] = field(default_factory=list)
+    scheduled: list[Event] = field(default_factory=list)
     present: bool = False
     value: Any = None
-
-    @property
-    def last(self) -> tuple[int, int] | None:
-        """The tag of the event scheduled most recently."""
-        return self.tags[-1] if self.tags else None
 
 
 @dataclass(eq=False)
@@ -92,6 +87,20 @@ class Link:
     target: Channel
     after_ns: int | None
     scope: Scope | None
+
+
+@dataclass(eq=False)
+class Event:
+    """Something that will happen at a tag. A target of None only makes the tag exist."""
+
+    tag: tuple[int, int]
+    target: Timer | Action | Link | None
+    value: Any = None
+
+    @property
+    def scope(self) -> Scope | None:
+        """The mode on whose local time the event waits."""
+        return None if self.target is None else self.target.scope
 
 
 @dataclass(eq=False)

@@ -16,6 +16,7 @@ from tests.reactorlib.reference.instances import (
     Action,
     Channel,
     Elaborated,
+    Event,
     Link,
     Reaction,
     Scope,
@@ -37,20 +38,6 @@ class Behaviour:
 
     records: tuple[Record, ...]
     last: Tag
-
-
-@dataclass(eq=False)
-class Event:
-    """Something that will happen at a tag. A target of None only makes the tag exist."""
-
-    tag: Tag
-    target: Timer | Action | Link | None
-    value: Any = None
-
-    @property
-    def scope(self) -> Scope | None:
-        """The mode on whose local time the event waits."""
-        return None if self.target is None else self.target.scope
 
 
 @dataclass(eq=False)
@@ -233,32 +220,33 @@ class Machine:
         delay_ns = action.min_delay_ns + extra_ns
         tag = self._after(delay_ns)
         spacing_ns = action.spec.min_spacing_ns
-        if spacing_ns and action.last is not None and tag[0] < action.last[0] + spacing_ns:
+        if spacing_ns and action.scheduled and tag[0] < action.scheduled[-1].tag[0] + spacing_ns:
             policy = action.spec.policy
-            pending = [event for event in self.events if event.target is action and event.tag == action.last]
+            last = action.scheduled[-1]
             if policy == "drop":
                 return
-            if policy == "replace" and pending:
-                pending[0].value = value
+            if policy == "replace" and last in self.events:
+                last.value = value
                 return
-            if policy == "update" and pending:  # the new event stands where the pending one stood
-                self.events.remove(pending[0])
-                action.tags.pop()
-            if action.tags and tag[0] < action.tags[-1][0] + spacing_ns:
-                tag = (action.tags[-1][0] + spacing_ns, 0)
-        action.tags.append(self._put(action, tag, value))
+            if policy == "update" and last in self.events:  # the new event stands where the pending one stood
+                self.events.remove(last)
+                action.scheduled.remove(last)
+            if action.scheduled:
+                tag = max(tag, (action.scheduled[-1].tag[0] + spacing_ns, 0))
+        action.scheduled.append(self._put(action, tag, value))
 
     def _after(self, delay_ns: int) -> Tag:
         time_ns, microstep = self.tag
         return (time_ns + delay_ns, 0) if delay_ns else (time_ns, microstep + 1)
 
-    def _put(self, target: Action | Link, tag: Tag, value: Any) -> Tag:
+    def _put(self, target: Action | Link, tag: Tag, value: Any) -> Event:
         """Enter an event at the tag, or at the next free microstep."""
         taken = [event.tag for event in self.events if event.target is target]
         while tag in taken:
             tag = (tag[0], tag[1] + 1)
-        self.events.append(Event(tag, target, value))
-        return tag
+        event = Event(tag, target, value)
+        self.events.append(event)
+        return event
 
     def _finish(self) -> None:
         """The end of a tag: delayed connections take their values along, modes switch, presence ends."""
@@ -333,7 +321,7 @@ class Machine:
             for timer in instance.timers.values():
                 timer.started = timer.started and not inside(timer.scope)
             for action in instance.actions.values():
-                action.tags = [] if inside(action.scope) else action.tags
+                action.scheduled = [] if inside(action.scope) else action.scheduled
             for state in instance.states.values():
                 if state.spec.reset and inside(state.scope):
                     state.value = state.spec.initial
@@ -341,8 +329,8 @@ class Machine:
     def _enter(self, scope: Scope) -> None:
         """A mode becomes active at the next microstep."""
         time_ns, microstep = self.tag
-        for action in self._actions_of(scope):  # on local time, no time has passed
-            action.tags = [(at_ns + time_ns - scope.left_ns, step) for at_ns, step in action.tags]
+        for event in self._past_events(scope):  # on local time, no time has passed
+            event.tag = (event.tag[0] + time_ns - scope.left_ns, event.tag[1])
         for entry in [entry for entry in self.asleep if entry.event.scope is scope]:
             self.asleep.remove(entry)
             if entry.remaining_ns:
@@ -358,9 +346,12 @@ class Machine:
             scope.reset_due = False
             self.resetting.append(scope)
 
-    def _actions_of(self, scope: Scope) -> list[Action]:
+    def _past_events(self, scope: Scope) -> list[Event]:
+        """What has happened to the actions of the mode: minimum spacing is counted from there."""
+        waiting = [entry.event for entry in self.asleep]
         actions = [action for instance in self.instances for action in instance.actions.values()]
-        return [action for action in actions if action.scope is scope]
+        scheduled = [event for action in actions if action.scope is scope for event in action.scheduled]
+        return [event for event in scheduled if event not in waiting]
 
     def _start_timers(self, scope: Scope | None, at_once: Tag) -> None:
         for instance in self.instances:
