@@ -22,10 +22,10 @@ def as_text(width: int) -> str:
             lines += _entry(f"  {declared.name}", _describe(declared), width)
     lines += ["", "BACKENDS (--backend NAME)", ""]
     for name, backend in BACKENDS.items():
-        lines += _entry(f"  {name}", backend.summary, width)
+        lines += _entry(f"  {name}", "; ".join(filter(None, (backend.summary, backend.note))), width)
     lines += ["", "PRESETS (--preset NAME)", ""]
     for name, preset in PRESETS.items():
-        lines += _entry(f"  {name}", preset.summary, width)
+        lines += _entry(f"  {name}", f"{preset.summary}; on {', '.join(preset.backends)}", width)
     return "\n".join(lines)
 
 
@@ -42,8 +42,11 @@ def as_json() -> dict[str, Any]:
             }
             for name, workload in WORKLOADS.items()
         },
-        "backends": {name: backend.summary for name, backend in BACKENDS.items()},
-        "presets": {name: preset.summary for name, preset in PRESETS.items()},
+        "backends": {name: {"summary": backend.summary, "note": backend.note} for name, backend in BACKENDS.items()},
+        "presets": {
+            name: {"summary": preset.summary, "trials": preset.trials, "backends": list(preset.backends)}
+            for name, preset in PRESETS.items()
+        },
     }
 
 

@@ -41,9 +41,9 @@ class Preset:
 
 _SMOKE = Preset(
     name="smoke",
-    summary="does everything work? one short trial of each workload on three backends, about a minute",
+    summary="does everything work? one short trial of each workload, about a minute",
     trials=1,
-    time_limit_s=60,
+    time_limit_s=120,
     backends=_BASIC_BACKENDS,
     sweeps=(
         Sweep(
@@ -82,12 +82,13 @@ _QUICK = Preset(
             {"env": ("CartPole-v1", "Blackjack-v1", "Pendulum-v1"), "actors": (4,), "rounds": (1_000,)},
         ),
         Sweep("atari_sampling", {"env": ("Pong", "SpaceInvaders"), "actors": (4,), "rounds": (200,)}),
-        Sweep("q_learning", {"actors": (4,), "minibatch": (250, 2_000), "rounds": (20,)}, trials=3),
+        Sweep("q_learning", {"actors": (4,), "minibatch": (250, 2_000), "rounds": (10,)}, trials=3),
         Sweep("multi_agent", {"agents": (2, 4), "rounds": (1_000,)}, trials=3),
         Sweep(
             "overhead",
-            {"shape": ("ping_pong", "fan_out"), "actors": (0,), "messages_per_round": (20,), "rounds": (50,)},
+            {"shape": ("ping_pong",), "actors": (2,), "messages_per_round": (20,), "rounds": (100,)},
         ),
+        Sweep("overhead", {"shape": ("fan_out",), "actors": (4,), "messages_per_round": (20,), "rounds": (50,)}),
     ),
 )
 

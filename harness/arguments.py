@@ -1,0 +1,134 @@
+"""The arguments of `python -m harness`: what can be said, and how what is said wrongly is refused. Does nothing."""
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from harness.errors import UsageError
+from harness.presets import PRESETS
+from harness.selection import Setting
+
+RUNS = Path("results/runs")
+LATEST = Path("results/latest")
+DEFAULT_PRESET = "quick"
+
+Command = Callable[[argparse.Namespace, Sequence[str]], int]
+
+_EXAMPLES = """\
+examples:
+  python -m harness list
+  python -m harness run --preset smoke
+  python -m harness run --workload gym_sampling --set env=Acrobot-v1 --set actors=3,7 --output acrobot
+  python -m harness run --output acrobot --resume
+  python -m harness plot acrobot
+  python -m harness report acrobot
+"""
+_RUN_EXAMPLES = """\
+examples:
+  python -m harness run
+      the preset quick on every backend, into results/runs/<time>-quick
+  python -m harness run --preset paper --workload atari_sampling
+      one workload with the paper's parameters
+  python -m harness run --workload broadcast_gather --set object_bytes=10kB,1MiB,100MB --set work_seconds=0
+      any parameter, any values; the points are the product of all values
+  python -m harness run --set q_learning.actors=2,4 --set gym_sampling.env=Blackjack-v1
+      a parameter of one workload only
+  python -m harness run --resume
+      completes the newest run under results/runs
+
+exit status: 0 all rows ok; 1 a row failed; 2 bad input; 130 interrupted (then --resume completes the run)
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, and nothing else."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}; see {self.prog} --help")
+
+
+def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
+    """The parser; what it parses has the chosen one of the commands as `command`. It raises UsageError."""
+    raw = argparse.RawDescriptionHelpFormatter
+    made = _Parser(
+        prog="harness",
+        description="Compare the reactor runtime with Ray and with a serial loop, on this machine.",
+        epilog=_EXAMPLES,
+        formatter_class=raw,
+    )
+    subparsers = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    command = subparsers.add_parser("list", help="what there is to run: workloads, parameters, backends, presets")
+    command.add_argument("--json", action="store_true", help="for programs")
+    command.set_defaults(command=commands["list"])
+    command = subparsers.add_parser("run", help="measure", epilog=_RUN_EXAMPLES, formatter_class=raw)
+    _add_run(command)
+    command.set_defaults(command=commands["run"])
+    command = subparsers.add_parser("plot", help="draw every figure that a run has rows for")
+    _add_directory(command)
+    command.add_argument("--output", type=Path, metavar="DIR", help="where to (default: figures/ in the run's)")
+    command.set_defaults(command=commands["plot"])
+    command = subparsers.add_parser("report", help="compare the backends of a run, with intervals and doubts")
+    _add_directory(command)
+    command.add_argument("--json", action="store_true", help="for programs; writes no report.md")
+    command.set_defaults(command=commands["report"])
+    return made
+
+
+def _add_directory(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "directory", type=Path, nargs="?", metavar="DIR", help=f"the run's directory (default: {LATEST})"
+    )
+
+
+def _add_run(command: argparse.ArgumentParser) -> None:
+    command.description = "Run every point on every backend, each trial in a process of its own."
+    add = command.add_argument
+    add("--preset", metavar="NAME", help=f"{' | '.join(PRESETS)} (default: {DEFAULT_PRESET})")
+    add("--workload", action="append", default=[], metavar="NAME", help="only this one; repeatable")
+    add("--backend", action="append", default=[], metavar="NAME", help="only this one; repeatable")
+    add(
+        "--set",
+        action="append",
+        default=[],
+        dest="settings",
+        metavar="[WORKLOAD.]NAME=VALUE,...",
+        help="values of a parameter, instead of the preset's; repeatable",
+    )
+    add("--trials", type=_at_least(int, 1), metavar="N", help="repetitions of every point on every backend")
+    add("--seed", type=_at_least(int, 0), metavar="N", help="of the order and of every workload (default: 0)")
+    add("--output", type=Path, metavar="DIR", help=f"default: {RUNS}/<time>-<preset>, also as {LATEST}")
+    add("--resume", action="store_true", help="run only what an interrupted run still lacks")
+    add(
+        "--time-limit",
+        type=_at_least(float, 0.1),
+        metavar="SECONDS",
+        help="for one trial (default: the preset's)",
+    )
+    add("--dry-run", action="store_true", help="print what would run, and run nothing")
+    add("--json", action="store_true", help="print what came out as JSON")
+
+
+def _at_least(kind: type[int] | type[float], minimum: float) -> Any:
+    words = "an integer" if kind is int else "a number"
+
+    def parse(text: str) -> float:
+        try:
+            value = kind(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"expected {words}, got {text!r}") from None
+        if not minimum <= value < float("inf"):
+            raise argparse.ArgumentTypeError(f"must be at least {minimum:g}, got {text}")
+        return value
+
+    return parse
+
+
+def setting(text: str) -> Setting:
+    """What a `--set` says; raises UsageError."""
+    name, equals, values = text.partition("=")
+    words = tuple(word.strip() for word in values.split(","))
+    if not name or not equals or not all(words):
+        raise UsageError(f"--set {text}: expected NAME=VALUE or NAME=VALUE,VALUE,...")
+    workload, dot, parameter = name.strip().rpartition(".")
+    return Setting(parameter, words, workload if dot else None)
