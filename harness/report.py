@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness import limits, quantity
+from harness import limits, quantity, verdict
 from harness.checks import DOUBTS_EXPLAINED
 from harness.record import write_atomically
 from harness.stats import CONFIDENCE, Estimate
@@ -23,7 +23,7 @@ MARKDOWN_NAME = "report.md"
 # Baselines with a column of their own; the others are in the lines above the tables.
 _SHOWN_BASELINES = ("serial", "ray-paper", "ray-tuned", "ray-compiled", LIMIT)
 _SIDE_HEADINGS = {"startup_time": "startup", "peak_rss": "memory", "cpu_time": "CPU"}
-_EXPLAINED = (
+EXPLAINED = (
     f"Values are medians over trials with bootstrap {CONFIDENCE:.0%} intervals. 'x': how many times as fast "
     "as that baseline (more than 1: faster), the ratio of medians paired by trial, with its interval. "
     f"{limits.EXPLAINED} "
@@ -42,9 +42,9 @@ class Section:
 
 def headlines(summary: Summary) -> list[Section]:
     """What has to be said before the tables, in this order; empty sections are left out."""
-    slower = [verdict for verdict in summary.verdicts if verdict.slower]
-    undecided = [verdict for verdict in summary.verdicts if not verdict.slower and not verdict.faster]
-    faster = [verdict for verdict in summary.verdicts if verdict.faster]
+    slower = [one for one in summary.verdicts if one.slower]
+    undecided = [one for one in summary.verdicts if not one.slower and not one.faster]
+    faster = [one for one in summary.verdicts if one.faster]
     failed = [
         f"{point.workload} {point.label}, {cell.backend}: {failure}"
         for point, cell in summary.failures
@@ -57,6 +57,7 @@ def headlines(summary: Summary) -> list[Section]:
         if cell.unsupported
     ]
     sections = [
+        Section("Verdict", tuple(verdict.sentences(summary))),
         Section("Failed", tuple(failed)),
         Section("Doubts about the whole run", summary.doubts),
         Section("Where the reactor runtime is slower", tuple(_lines(slower))),
@@ -72,10 +73,10 @@ def headlines(summary: Summary) -> list[Section]:
 def _lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """One line for each of our backends at each point, with all the baselines it is compared to."""
     grouped: dict[tuple[str, str, str], list[Verdict]] = {}
-    for verdict in verdicts:
-        grouped.setdefault((verdict.workload, verdict.label, verdict.backend), []).append(verdict)
+    for one in verdicts:
+        grouped.setdefault((one.workload, one.label, one.backend), []).append(one)
     for (workload, label, backend), group in grouped.items():
-        ratios = ", ".join(f"{_ratio(verdict.speedup)} that of {verdict.baseline}" for verdict in group)
+        ratios = ", ".join(f"{_ratio(one.speedup)} that of {one.baseline}" for one in group)
         doubts = f" ({', '.join(group[0].doubts)})" if group[0].doubts else ""
         yield f"{workload} {label}: speed of {backend} is {ratios}{doubts}"
 
@@ -220,7 +221,7 @@ def to_terminal(summary: Summary, console: Console) -> None:
         console.print()
         console.print(table)
     console.print()
-    console.print(Text(f"{_EXPLAINED} Bold: best of its point. {DOUBTS_EXPLAINED}", style="dim"))
+    console.print(Text(f"{EXPLAINED} Bold: best of its point. {DOUBTS_EXPLAINED}", style="dim"))
 
 
 def to_markdown(summary: Summary) -> str:
@@ -230,7 +231,7 @@ def to_markdown(summary: Summary) -> str:
         parts += [f"## {section.heading}", "\n".join(f"- {line}" for line in section.lines)]
     for grid in tables(summary):
         parts += [f"## {grid.title}", _markdown_table(grid)]
-    parts += [f"{_EXPLAINED} Bold: best of its point.", DOUBTS_EXPLAINED]
+    parts += [f"{EXPLAINED} Bold: best of its point.", DOUBTS_EXPLAINED]
     return "\n\n".join(parts) + "\n"
 
 

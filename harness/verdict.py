@@ -1,0 +1,73 @@
+"""One sentence per workload: how the best reactor backend stands to each baseline, losses first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.stats import Estimate
+from harness.summary import LIMIT, OURS, Cell, PointSummary, Summary
+
+ASKED = ("serial", "ray-paper", "ray-tuned", LIMIT)
+
+
+def sentences(summary: Summary) -> list[str]:
+    """The verdict of each workload; workloads in which a baseline wins somewhere come first."""
+    found = []
+    for workload in dict.fromkeys(point.workload for point in summary.points):
+        points = [point for point in summary.points if point.workload == workload]
+        spans = [span for baseline in ASKED if (span := _span(points, baseline)) is not None]
+        if spans:
+            spans.sort(key=lambda span: not span.loses)
+            text = f"{workload}: the best reactor backend runs at " + ", ".join(map(_told, spans)) + "."
+            found.append((not spans[0].loses, text))
+    return [text for _, text in sorted(found, key=lambda item: item[0])]
+
+
+def best_of(point: PointSummary) -> Cell | None:
+    """The reactor backend that did best at a point."""
+    ours = [cell for cell in point.cells if cell.backend.startswith(OURS) and cell.main is not None]
+    choose = max if point.metric == "throughput" else min
+    return choose(ours, key=lambda cell: cell.main.value if cell.main else 0.0) if ours else None
+
+
+@dataclass(frozen=True)
+class _Span:
+    """The lowest and the highest ratio to a baseline over the points of a workload, with their labels."""
+
+    baseline: str
+    lowest: tuple[Estimate, str]
+    highest: tuple[Estimate, str]
+
+    @property
+    def loses(self) -> bool:
+        """Whether the baseline wins somewhere, by the whole interval. Nothing can win against the limit."""
+        return self.baseline != LIMIT and self.lowest[0].high < 1
+
+
+def _span(points: Sequence[PointSummary], baseline: str) -> _Span | None:
+    ratios = []
+    for point in points:
+        best = best_of(point)
+        if best is not None and baseline in best.speedups:
+            ratios.append((best.speedups[baseline], f"{point.label}, {best.backend}"))
+    if not ratios:
+        return None
+    ratios.sort(key=lambda item: item[0].value)
+    return _Span(baseline, ratios[0], ratios[-1])
+
+
+def _told(span: _Span) -> str:
+    (low, low_label), (high, high_label) = span.lowest, span.highest
+    what = "of the machine's limit" if span.baseline == LIMIT else f"the speed of {span.baseline}"
+    if low is high:
+        return f"{number(low)} {what}"
+    return f"{number(low)} ({low_label}) to {number(high)} ({high_label}) {what}"
+
+
+def number(ratio: Estimate) -> str:
+    """A ratio with its interval, in as many digits as mean something."""
+    interval = f" [{_digits(ratio.low)}, {_digits(ratio.high)}]" if ratio.count > 1 else ""
+    return f"{_digits(ratio.value)}x{interval}"
+
+
+def _digits(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
