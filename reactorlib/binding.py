@@ -39,12 +39,13 @@ class Binding:
         self._bodies: dict[int, tuple[Callable[..., None], tuple[Any, ...]]] = {}
         self.cells: dict[Cell, Reader] = {} if shared is None else shared.cells
         self.events: list[Event] = [] if shared is None else shared.events
-        if shared is not None:
-            return
-        for index, trigger in enumerate(program.triggers):
-            event = Event(trigger.path, index, trigger)
-            self.events.append(event)
-            self.cells[trigger.cell] = event
+        self.ended: set[int] = set()  # shutdown reactions that have begun
+        if shared is None:
+            for index, trigger in enumerate(program.triggers):
+                event = Event(trigger.path, index, trigger)
+                self.events.append(event)
+                self.cells[trigger.cell] = event
+        self.shutdown = next(event for event in self.events if event.trigger.kind == "shutdown")
 
     def cell(self, number: Cell) -> Reader:
         """The reader of a cell."""
@@ -58,15 +59,29 @@ class Binding:
         found = self._bodies.get(reaction)
         if found is None:
             record = self.program.reactions[reaction]
-            method = record.declaration.body.__get__(record.instance.reactor)
+            method = self._bound(reaction, record.declaration.body)
             found = self._bodies[reaction] = method, tuple(self._argument(a) for a in record.arguments)
         return found
 
     def handler(self, reaction: int) -> Callable[..., None]:
         """What runs instead when the deadline of a reaction is missed."""
+        handler = self.program.reactions[reaction].declaration.handler
+        return self._bound(reaction, _nothing if handler is None else handler)
+
+    def _bound(self, reaction: int, function: Callable[..., None]) -> Callable[..., None]:
+        """A method of the reaction's reactor. One that shutdown triggers notes that it began: it may not run twice."""
         record = self.program.reactions[reaction]
-        handler = record.declaration.handler
-        return _nothing if handler is None else handler.__get__(record.instance.reactor)
+        method: Callable[..., None] = function.__get__(record.instance.reactor)
+        shutdown, ended = self.shutdown, self.ended
+        if shutdown.trigger.cell not in record.triggers:
+            return method
+
+        def begin(*arguments: Any) -> None:
+            if shutdown.is_present:
+                ended.add(reaction)
+            method(*arguments)
+
+        return begin
 
     def _argument(self, argument: Argument) -> Any:
         if argument.kind == "switch":
@@ -85,5 +100,5 @@ class Binding:
         return TracedWriter(self.cell(number), allocate, self._note)
 
 
-def _nothing(*arguments: object) -> None:
+def _nothing(_reactor: object, *arguments: object) -> None:
     """A missed deadline without a handler: the reaction does not run."""

@@ -23,12 +23,15 @@ class Clock(Protocol):
 class PhysicalClock:
     """Nanoseconds since the epoch that never run backwards, and a wait that `wake` ends at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, offset: int | None = None) -> None:
         # Wall-clock time at the start, then the monotonic clock: setting the wall clock does not bend a run.
-        self._offset = time.time_ns() - time.monotonic_ns()
+        self._offset = time.time_ns() - time.monotonic_ns() if offset is None else offset
         self._reading, self._writing = socket.socketpair()
         self._reading.setblocking(False)
         self._writing.setblocking(False)
+
+    def __reduce__(self) -> tuple[type[PhysicalClock], tuple[int]]:
+        return PhysicalClock, (self._offset,)  # in another process of this machine it reads the same
 
     def now(self) -> int:
         return time.monotonic_ns() + self._offset

@@ -45,7 +45,7 @@ class Modes:
         self._event_at: dict[int, Event] = {}
         self._resettable = states_by_mode(program)
         self.version = 0  # how often modes were switched
-        self.restarted: list[frozenset[int]] = []  # by each switch: the modes that were reset
+        self.watchers: list[set[int]] = []  # each takes in the modes that are reset
 
     def bind(self, binding: Binding) -> None:
         """Take the events of this run, and activate what is active from the start."""
@@ -94,7 +94,8 @@ class Modes:
         for mode in sorted(restarted):
             self.states[mode].fresh = True
             reset_states(self._resettable, mode)
-        self.restarted.append(frozenset(restarted))
+        for watcher in self.watchers:
+            watcher.update(restarted)
         for mode, state in enumerate(self.states):
             if state.active:
                 if mode in restarted:

@@ -150,7 +150,11 @@ class Run:
             self.recorder.note if self.recorder is not None else None,
         )
         self.modes.bind(self.binding)
-        self.executor = make_executor(self, executor, workers, placement, costs, start_method)
+        try:
+            self.executor = make_executor(self, executor, workers, placement, costs, start_method)
+        except BaseException:
+            self.clock.close()
+            raise
         self.shutdown = next(e for e in self.binding.events if e.trigger.kind == "shutdown")
 
     @property
@@ -188,19 +192,18 @@ class Run:
 
     def run(self) -> None:
         """Run to the end. Raises ReactionError; on KeyboardInterrupt and SystemExit shutdown reactions run first."""
-        self.started = self.clock.now()
         try:
             self.executor.start()
-        except BaseException:
-            self.executor.kill()
-            self.clock.close()
-            raise
-        current.run = self
-        try:
+            self.started = self.clock.now()
+            self.executor.begin()
+            current.run = self
             self._start()
             self._loop()
             self.executor.finish()
-        except BaseException as error:  # noqa: BLE001  # whatever ends a run, its shutdown reactions come first
+        except BaseException as error:  # whatever ends a run, its shutdown reactions come first
+            if current.run is None:
+                self.executor.kill()
+                raise
             self._end_early(error)
         finally:
             current.run = None
@@ -269,6 +272,7 @@ class Run:
                 if due == self.stop_time:
                     queue.at(due, self.shutdown, None)
                 return
+            self.executor.check()
 
     # The end
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reactorlib.cells import Event
 from reactorlib.compiler import Compiler
-from reactorlib.executors.ending import shut_down
+from reactorlib.executors.ending import clear, last_reactions, run_last
 from reactorlib.executors.objects import Schedule, Schedules
 from reactorlib.plan import Node
 from reactorlib.ready import Ready
@@ -41,6 +41,9 @@ class Inline:
 
     def start(self) -> None:
         """Nothing to start: the calling thread is the only worker."""
+
+    def begin(self) -> None:
+        """Nobody else to tell when the run starts."""
 
     def alone(self, event: Event) -> Schedule:
         """The schedule of a tag at which only `event` is present."""
@@ -77,6 +80,9 @@ class Inline:
         self.compiled += len(plan.steps) + 1
         return self.schedules.load(self.compiler.write(plan), {})
 
+    def check(self) -> None:
+        """Nobody else can have died."""
+
     def finish(self) -> None:
         """The run has ended as it should."""
 
@@ -87,7 +93,9 @@ class Inline:
             failed = self.ready.running
         run = self.run
         skip = failed if isinstance(error, Exception) else None
-        shut_down(run.program, run.binding, run.modes.states, lambda _node: True, error, skip)
+        clear(run.binding)
+        for note in run_last(run.binding, last_reactions(run.program, run.modes.states, lambda _node: True, skip)):
+            error.add_note(note)
         return error, failed
 
     def kill(self) -> None:

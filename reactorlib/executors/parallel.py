@@ -19,11 +19,12 @@ from reactorlib.compiler import Compiler, Ref
 from reactorlib.context import Context
 from reactorlib.errors import WorkerError
 from reactorlib.events import Step
+from reactorlib.executors.ending import clear, last_reactions, run_last
 from reactorlib.executors.objects import Schedule, Schedules
 from reactorlib.modes import ModeState
 from reactorlib.partition import Partition
 from reactorlib.plan import Node, Reach
-from reactorlib.program import Program
+from reactorlib.program import Program, ReactionInstance
 from reactorlib.split import Part, Split, Splitter
 from reactorlib.trace import Recorder
 
@@ -73,14 +74,13 @@ class WorkerSide:
         program: Program,
         worker: int,
         clock: Clock,
-        started: int,
         mode_states: list[ModeState],
         traced: bool,
         shared: Binding | None,
     ) -> None:
         self.worker = worker
         self.clock = clock
-        self.started = started
+        self.started = 0  # until the run begins
         self.context = Context()
         self.queue = Moment()
         self.mode_states = mode_states
@@ -150,6 +150,7 @@ class Parallel:
         self.splits: list[Split] = []  # by number, as messages name them
         self.outboxes: dict[int, list[tuple[Any, ...]]] = {}  # of the current tag, from workers that ended their part
         self.failures: dict[int, Failure] = {}
+        self.lost: WorkerError | None = None  # why a worker that died was missed
         self.compiled = 0
         self._together: dict[frozenset[Event], Schedule] = {}
 
@@ -194,9 +195,7 @@ class Parallel:
         self.forgotten()
 
     def _collect(self, soon: Step) -> None:
-        """Queue what the other workers scheduled, in the order of workers; or report that one failed."""
-        if self.failures:
-            raise Poisoned
+        """Queue what the other workers scheduled, in the order of workers."""
         for worker in sorted(self.outboxes):
             deliver(self.run, self.outboxes[worker], soon)
         self.outboxes.clear()
@@ -205,30 +204,51 @@ class Parallel:
 
     def abandon(self, error: BaseException) -> tuple[BaseException, Node | None]:
         """Stop all workers; the error of the reaction that comes first in the order of the program."""
-        if isinstance(error, Exception | Poisoned) and not isinstance(error, WorkerError):
-            own = self.schedules.failed(error.__traceback__)
-            if not isinstance(error, Poisoned):
-                self.failures[0] = Failure(error, own)
-            self.settle(None)
-        elif not isinstance(error, WorkerError):  # Ctrl-C and the like do not wait for long reactions
-            self.settle(LONGEST_END_S)
-        chosen = self._first_failure()
-        if chosen is None:
-            chosen = Failure(error, None)
-        self.end(chosen)
-        return chosen.error, chosen.node
+        try:
+            failure = self._first_failure(error)
+            self._end(failure)
+        except BaseException:  # Ctrl-C once more: no more patience
+            self.kill()
+            raise
+        return failure.error, failure.node
 
-    def _first_failure(self) -> Failure | None:
+    def _first_failure(self, error: BaseException) -> Failure:
+        if error is self.lost:
+            return Failure(error, None)
+        if not isinstance(error, Exception | Poisoned):  # Ctrl-C and the like do not wait for long reactions
+            self.interrupt()
+            return Failure(error, None)
+        if isinstance(error, Exception):
+            self.failures[0] = Failure(error, self.schedules.failed(error.__traceback__))
+        self.settle()
         rank = self.run.program.order.rank
-        known = sorted(self.failures.items(), key=lambda item: item[0])
-        if not known:
-            return None
-        return min((f for _, f in known), key=lambda f: -1 if f.node is None else rank[f.node])
+        known = [self.failures[worker] for worker in sorted(self.failures)]
+        if not known:  # the worker that failed died before it could say why
+            return Failure(self.lost or error, None)
+        return min(known, key=lambda failure: -1 if failure.node is None else rank[failure.node])
+
+    def _end(self, failure: Failure) -> None:
+        """All shutdown reactions: those of worker 0 first, then the others'. What they raise is noted on the error."""
+        run = self.run
+        clear(run.binding)
+        notes = run_last(run.binding, self.last_reactions(0, failure.skipped))
+        notes += self.end(failure)
+        for note in notes:
+            failure.error.add_note(note)
+
+    def last_reactions(self, worker: int, failed: Node | None) -> list[ReactionInstance]:
+        """The shutdown reactions of a worker, but for those of the reactor whose reaction `failed`."""
+        of_node, run = self.partition.of_node, self.run
+        return last_reactions(run.program, run.modes.states, lambda node: of_node[node] == worker, failed)
 
     # What a subclass provides
 
     def start(self) -> None:
-        """Start the other workers."""
+        """Start the other workers. Raises what keeps one of them from being ready."""
+        raise NotImplementedError
+
+    def begin(self) -> None:
+        """Tell the workers when the run starts, in physical time: it just did."""
         raise NotImplementedError
 
     def finish(self) -> None:
@@ -249,16 +269,24 @@ class Parallel:
         """What a send or wait does on worker 0."""
         raise NotImplementedError
 
-    def settle(self, limit_s: float | None) -> None:
+    def check(self) -> None:
+        """Raise WorkerError, and keep it as `lost`, if a worker is gone. Called at least twice a second."""
+        raise NotImplementedError
+
+    def settle(self) -> None:
         """After a failure at this tag: let every worker that takes part come to its end, and note its failure."""
         raise NotImplementedError
 
-    def end(self, failure: Failure) -> None:
-        """Run the shutdown reactions on all workers and stop them."""
+    def interrupt(self) -> None:
+        """After Ctrl-C, at any moment: bring the workers to an end soon, whatever they do."""
+        raise NotImplementedError
+
+    def end(self, failure: Failure) -> list[str]:
+        """Run the shutdown reactions on the other workers and stop them; what the reactions raised."""
         raise NotImplementedError
 
     def kill(self) -> None:
-        """Stop the workers of a run that never began."""
+        """Stop the workers at once: the run never began, or its end was broken off."""
         raise NotImplementedError
 
 

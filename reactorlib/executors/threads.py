@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from reactorlib.compiler import Ref
 from reactorlib.context import current
 from reactorlib.errors import WorkerError
-from reactorlib.executors.ending import shut_down
+from reactorlib.executors.ending import run_last
 from reactorlib.executors.libraries import single_threaded
 from reactorlib.executors.objects import Schedule, Schedules
 from reactorlib.executors.parallel import (
@@ -31,6 +31,7 @@ from reactorlib.executors.parallel import (
     load_part,
 )
 from reactorlib.partition import Partition, available_cpus
+from reactorlib.program import ReactionInstance
 from reactorlib.split import Send, Split, Wait
 
 if TYPE_CHECKING:
@@ -72,21 +73,24 @@ class Mailbox:
             while not items and perf_counter_ns() < limit:
                 pass
         while not items:
-            self._sleeping = True
-            try:
-                # The queue's own lock lies between "I sleep" and this second look; a bell lost all the
-                # same costs one bounded block, never a hang.
-                if not items and self._bell.empty():
-                    self._bell.get(timeout=LONGEST_BLOCK_S)
-            except Empty:
-                check()
-            finally:
-                self._sleeping = False
+            self._sleep(check)
         return items.popleft()
+
+    def _sleep(self, check: Callable[[], None]) -> None:
+        """Sleep until the bell rings, at most 50 ms. A ring for a message that is gone only costs one more look."""
+        self._sleeping = True
+        try:
+            self._bell.empty()  # takes the queue's lock, so that "I sleep" is seen before we look once more
+            if not self._items:
+                self._bell.get(timeout=LONGEST_BLOCK_S)
+        except Empty:
+            check()
+        finally:
+            self._sleeping = False
 
 
 class Threads(Parallel):
-    """One thread per worker beside the calling one; `true_parallel` says whether the GIL was really off."""
+    """One thread per worker beside the calling one."""
 
     name = "threads"
     copies = False
@@ -96,10 +100,10 @@ class Threads(Parallel):
         spin = 0 if gil_enabled() or available_cpus() < partition.workers else SPIN_NS
         workers = range(partition.workers)
         self.mail = {(a, b): Mailbox(spin) for a in workers for b in workers if a != b}
-        self.over = False
+        self.over = False  # threads leave at once
+        self.broken = False  # what a thread waits for in the middle of a tag will not come
         self._restore: Callable[[], None] = lambda: None
         self.threads: dict[int, _WorkerThread] = {}
-        self.waiting: set[int] = set()  # workers that have yet to end their part of this tag
 
     def start(self) -> None:
         self._restore = single_threaded()
@@ -108,14 +112,17 @@ class Threads(Parallel):
         for thread in self.threads.values():
             thread.start()
 
+    def begin(self) -> None:
+        for thread in self.threads.values():
+            thread.side.started = self.run.started
+
     def check(self) -> None:
-        """Called while a thread waits: whether there is still something to wait for."""
-        if self.over:
-            raise Stopped
-        if threading.current_thread() is threading.main_thread() or current.run is self.run:
-            for thread in self.threads.values():
-                if not thread.is_alive():
-                    raise WorkerError(f"worker {thread.worker} ended before the run did")
+        """Whether all threads live: one can only end early by a fault of this library."""
+        for thread in self.threads.values():
+            if not thread.is_alive():
+                self.over = True
+                self.lost = WorkerError(f"worker {thread.worker} ended before the run did")
+                raise self.lost
 
     # Schedules and messages
 
@@ -130,14 +137,13 @@ class Threads(Parallel):
             thread.schedules.forget()
 
     def starter(self, number: int, split: Split) -> Callable[[int], None]:
-        members = [worker for worker in split.parts if worker]
-        boxes = [self.mail[0, worker] for worker in members]
+        members = [(self.threads[worker], self.mail[0, worker]) for worker in split.parts if worker]
         queue = self.run.queue
 
         def go(time: int) -> None:
             message = (GO, number, time, queue.microstep)
-            self.waiting.update(members)
-            for box in boxes:
+            for thread, box in members:
+                thread.busy = True
                 box.put(message)
 
         return go
@@ -145,80 +151,92 @@ class Threads(Parallel):
     def crossing(self, ref: Ref) -> Callable[[], None]:
         item = ref.index
         if isinstance(item, Send):
-            return self._sender(0, item.to)
+            return self.sender(0, item.to)
         assert isinstance(item, Wait)
         box = self.mail[item.of, 0]
 
         def wait() -> None:
-            self._take(item.of, box.get(self.check))
+            kind, outbox = box.get(self.check)
+            if kind == DONE:
+                self.outboxes[item.of] = outbox
+            elif kind == FAILED:
+                raise Poisoned
 
         return wait
 
-    def _sender(self, source: int, target: int) -> Callable[[], None]:
+    def sender(self, source: int, target: int) -> Callable[[], None]:
+        """Tells a worker that everything before is done."""
         box = self.mail[source, target]
-        return lambda: box.put((SYNC,))
-
-    def _take(self, worker: int, message: tuple[Any, ...]) -> None:
-        """On worker 0: a message of another worker."""
-        if message[0] == DONE:
-            self.outboxes[worker] = message[1]
-            self.waiting.discard(worker)
-        elif message[0] == FAILED:
-            self.waiting.discard(worker)
-            if message[1] is not None:
-                self.failures[worker] = message[1]
-            raise Poisoned
+        return lambda: box.put((SYNC, None))
 
     # The end
 
     def finish(self) -> None:
-        self._stop(None)
+        self._stop()
         if self.run.recorder is not None:
             for thread in self.threads.values():
                 assert thread.side.recorder is not None
                 self.run.recorder.merge(thread.side.recorder.take())
 
-    def settle(self, limit_s: float | None) -> None:
-        for worker in range(1, self.workers):
-            self.mail[0, worker].put((FAILED,))
-        deadline = None if limit_s is None else monotonic() + limit_s
+    def settle(self) -> None:
+        self._settle(self.check)
+        for worker, thread in self.threads.items():
+            if thread.failure is not None:
+                self.failures[worker] = thread.failure
+
+    def interrupt(self) -> None:
+        self.broken = True
+        limit = monotonic() + LONGEST_END_S / 2
 
         def check() -> None:
-            self.check()
-            if deadline is not None and monotonic() > deadline:
+            if monotonic() > limit:
                 raise Stopped
 
-        try:
-            while self.waiting:
-                worker = min(self.waiting)
-                with suppress(Poisoned):
-                    self._take(worker, self.mail[worker, 0].get(check))
-        except Stopped:  # a worker is stuck in a reaction: `end` leaves it behind
-            self.over = True
+        with suppress(Stopped):  # a thread may be in a long reaction, which nothing can break off
+            self._settle(check)
 
-    def end(self, failure: Failure) -> None:
-        run = self.run
-        shut_down(run.program, run.binding, run.modes.states, self._mine(0), failure.error, failure.skipped)
-        self._stop(failure)
+    def _settle(self, check: Callable[[], None]) -> None:
+        """Wait until no thread runs a part of this tag. Which messages worker 0 has seen may not matter here."""
+        for worker in self.threads:
+            self.mail[0, worker].put((FAILED, None))
+        for worker, thread in self.threads.items():
+            box = self.mail[worker, 0]
+
+            def look(thread: _WorkerThread = thread) -> None:
+                if not thread.busy:
+                    raise _Rests
+                check()
+
+            with suppress(_Rests):
+                while thread.busy:
+                    box.get(look)
+
+    def end(self, failure: Failure) -> list[str]:
+        for worker, thread in self.threads.items():
+            thread.last = self.last_reactions(worker, failure.skipped)
+            for reaction in thread.last:
+                thread.side.binding.call(reaction.index)  # cells are only ever made here, in the thread of worker 0
+        self._stop()
+        return [note for thread in self.threads.values() for note in thread.notes]
 
     def kill(self) -> None:
-        """Let threads that never began leave."""
         self.over = True
         self._restore()
 
-    def _mine(self, worker: int) -> Callable[[int], bool]:
-        of_node = self.partition.of_node
-        return lambda node: of_node[node] == worker
-
-    def _stop(self, failure: Failure | None) -> None:
+    def _stop(self) -> None:
         """Ask all threads to end, and wait; one that is stuck in a reaction is left behind, it cannot be killed."""
+        queue = self.run.queue
         for worker in self.threads:
-            self.mail[0, worker].put((END, failure))
-        deadline = monotonic() + LONGEST_END_S
+            self.mail[0, worker].put((END, queue.time, queue.microstep))
+        deadline = monotonic() + LONGEST_END_S / 2
         for thread in self.threads.values():
             thread.join(max(0.0, deadline - monotonic()))
         self.over = True
         self._restore()
+
+
+class _Rests(Exception):  # noqa: N818  # not an error
+    """The thread that was waited for has ended its part."""
 
 
 class _WorkerThread(threading.Thread):
@@ -233,13 +251,16 @@ class _WorkerThread(threading.Thread):
             run.program,
             worker,
             run.clock,
-            run.started,
             run.modes.states,
             run.recorder is not None,
             run.binding,
         )
         self.schedules = Schedules(self.side)
         self.parts: dict[int, tuple[Schedule, list[int]]] = {}
+        self.busy = False  # from the GO that worker 0 sends to the end of this part of the tag
+        self.failure: Failure | None = None
+        self.last: list[ReactionInstance] = []  # shutdown reactions to run when the run has failed
+        self.notes: list[str] = []  # what they raised
 
     def prepare(self, number: int, split: Split) -> None:
         """Load this worker's part, in the thread of worker 0: cells are only ever made there."""
@@ -251,28 +272,38 @@ class _WorkerThread(threading.Thread):
     def _crossing(self, ref: Ref) -> Callable[[], None]:
         item = ref.index
         if isinstance(item, Send):
-            return self.owner._sender(self.worker, item.to)
-        box, check = self.owner.mail[item.of, self.worker], self.owner.check
+            return self.owner.sender(self.worker, item.to)
+        box = self.owner.mail[item.of, self.worker]
 
         def wait() -> None:
-            if box.get(check)[0] == FAILED:
+            if box.get(self._check_in_part)[0] != SYNC:
                 raise Poisoned
 
         return wait
 
+    def _check(self) -> None:
+        if self.owner.over:
+            raise Stopped
+
+    def _check_in_part(self) -> None:
+        self._check()
+        if self.owner.broken:
+            raise Poisoned
+
     def run(self) -> None:
         current.run = self.side  # type: ignore[assignment]  # all that reactions ask for is there
         inbox, outbox = self.owner.mail[0, self.worker], self.owner.mail[self.worker, 0]
-        try:
+        with suppress(Stopped):
             while True:
-                message = inbox.get(self.owner.check)
+                message = inbox.get(self._check)
                 if message[0] == GO:
-                    outbox.put(self._part(*message[1:]))
+                    answer = self._part(*message[1:])
+                    self.busy = False
+                    outbox.put(answer)
                 elif message[0] == END:
-                    self._end(message[1])
+                    self.side.queue.time, self.side.queue.microstep = message[1:]
+                    self.notes = run_last(self.side.binding, self.last)
                     return
-        except Stopped:
-            pass
 
     def _part(self, number: int, time: int, microstep: int) -> tuple[Any, ...]:
         schedule, heirs = self.parts[number]
@@ -282,19 +313,13 @@ class _WorkerThread(threading.Thread):
             schedule(time, soon)
         except Stopped:
             raise
-        except BaseException as error:  # noqa: BLE001  # it travels to worker 0, which raises it
+        except BaseException as error:  # noqa: BLE001  # worker 0 raises it
+            if not isinstance(error, Poisoned):
+                self.failure = Failure(error, self.schedules.failed(error.__traceback__))
             for heir in heirs:
-                self.owner.mail[self.worker, heir].put((FAILED,))
-            if isinstance(error, Poisoned):
-                return FAILED, None
-            return FAILED, Failure(error, self.schedules.failed(error.__traceback__))
+                self.owner.mail[self.worker, heir].put((FAILED, None))
+            return FAILED, None
         return DONE, self.side.take(soon)
-
-    def _end(self, failure: Failure | None) -> None:
-        if failure is not None:
-            owner, run = self.owner, self.owner.run
-            mine = owner._mine(self.worker)
-            shut_down(run.program, self.side.binding, run.modes.states, mine, failure.error, failure.skipped)
 
 
 def _nothing() -> None:

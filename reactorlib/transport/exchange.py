@@ -79,6 +79,17 @@ class Exchange:
         """Whether some worker called `abort`."""
         return self.memory.map[0] != 0
 
+    def enter_stage(self, worker: int, stage: int) -> None:
+        """A worker says how far it is in its life: a number below 256, at first 0."""
+        self.memory.map[self._stage_at(worker)] = stage
+
+    def stage_of(self, worker: int) -> int:
+        """What it said last."""
+        return self.memory.map[self._stage_at(worker)]
+
+    def _stage_at(self, worker: int) -> int:
+        return self.states + 8 * (worker * STATE_WORDS + 1)  # the word after the worker's state
+
     def check(self) -> None:
         """Raise WorkerError if the run was aborted."""
         if self.aborted:
