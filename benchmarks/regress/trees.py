@@ -1,0 +1,99 @@
+"""The two trees that are compared: a commit, or a directory, and the working tree, both copied to one place.
+
+Copies, because a tree may be edited while it is measured; and at paths of equal length, because the size of the
+environment alone can move a program in memory and change its speed (Mytkowicz et al., ASPLOS 2009). The commit comes
+from `git archive`, which leaves nothing behind in the repository, even if it is killed.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.regress.errors import CannotCompareError
+
+MEASURED = ("reactorlib", "workloads")
+_GIT_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Two directories that hold what is measured."""
+
+    base: Path
+    new: Path
+
+
+@contextmanager
+def side_by_side(base: str, new: Path) -> Iterator[Trees]:
+    """Copies of `base`, a directory or a revision of the repository at `new`, and of `new`, for as long as needed.
+
+    Raises CannotCompareError.
+    """
+    with tempfile.TemporaryDirectory(prefix="regress-") as scratch:
+        trees = Trees(Path(scratch) / "base", Path(scratch) / "work")
+        if Path(base).is_dir():
+            _copy(Path(base), trees.base)
+        else:
+            _extract(new, base, trees.base)
+        _copy(new, trees.new)
+        yield trees
+
+
+def default_base(repository: Path) -> str:
+    """Where this branch left origin/main; without one the last commit, or the one before where nothing is changed.
+
+    Raises CannotCompareError where there is no such commit.
+    """
+    head = _git(repository, "rev-parse", "HEAD")
+    dirty = _git(repository, "status", "--porcelain", "--untracked-files=no", "--", *MEASURED)
+    fork = _git(repository, "merge-base", "origin/main", "HEAD")
+    if fork and fork != head:
+        return fork
+    base = head if dirty else _git(repository, "rev-parse", "HEAD~1")
+    if not base:
+        raise CannotCompareError(f"{repository}: no earlier commit to compare with; name one with --base")
+    return base
+
+
+def _copy(source: Path, target: Path) -> None:
+    for name in MEASURED:
+        if not (source / name).is_dir():
+            raise CannotCompareError(f"{source} has no {name}/; expected a checkout")
+        shutil.copytree(source / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def _extract(repository: Path, revision: str, target: Path) -> None:
+    with tempfile.TemporaryFile() as archive:
+        command = ["git", "-C", str(repository), "archive", revision, "--", *MEASURED]
+        try:
+            subprocess.run(command, stdout=archive, stderr=subprocess.PIPE, timeout=_GIT_SECONDS, check=True)
+        except subprocess.CalledProcessError as error:
+            reason = " ".join(error.stderr.decode(errors="replace").split())
+            raise CannotCompareError(f"base {revision}: {reason or 'git archive failed'}") from None
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise CannotCompareError(f"base {revision}: {error}") from None
+        archive.seek(0)
+        with tarfile.open(fileobj=archive) as tar:
+            tar.extractall(target, filter="data")
+
+
+def _git(repository: Path, *arguments: str) -> str:
+    """What git answers; nothing where it fails."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(repository), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=_GIT_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""

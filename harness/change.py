@@ -1,0 +1,47 @@
+"""Whether something became slower: a factor with its interval, held against a minimum effect. Measures nothing.
+
+A factor says how many times as long the new side takes: 1.15 is 15 % slower, whatever the metric was.
+"""
+
+from enum import Enum
+
+from harness.stats import Estimate
+
+
+class Verdict(Enum):
+    """What a factor shows."""
+
+    REGRESSION = "regression"
+    IMPROVEMENT = "improvement"
+    UNCHANGED = "unchanged"
+    UNCERTAIN = "uncertain"
+
+
+def judge(factor: Estimate, min_effect: float) -> Verdict:
+    """A change is larger than the minimum effect, and its interval excludes no change.
+
+    UNCERTAIN where neither is shown and the interval reaches a regression all the same. A minimum effect of 0.1 is
+    a factor of 1.1, or of 1 / 1.1.
+    """
+    largest = 1 + min_effect
+    if factor.value > largest and factor.low > 1:
+        return Verdict.REGRESSION
+    if factor.value < 1 / largest and factor.high < 1:
+        return Verdict.IMPROVEMENT
+    return Verdict.UNCERTAIN if factor.high > largest else Verdict.UNCHANGED
+
+
+def describe(factor: Estimate) -> str:
+    """A factor in words: `15 % slower [12 %, 18 %]`. Less than zero per cent slower is faster."""
+    if factor.value >= 1:
+        low, high, word = factor.low, factor.high, "slower"
+        value = factor.value
+    else:
+        inverse = factor.inverse()
+        value, low, high, word = inverse.value, inverse.low, inverse.high, "faster"
+    return f"{_percent(value)} {word} [{_percent(low)}, {_percent(high)}]"
+
+
+def _percent(factor: float) -> str:
+    text = f"{(factor - 1) * 100:.1f}" if abs(factor - 1) < 0.1 else f"{(factor - 1) * 100:.0f}"
+    return f"{text.removeprefix('-') if float(text) == 0 else text} %"

@@ -1,0 +1,65 @@
+"""How reliably `make regress` tells a slowdown from noise on this machine. Only in `make soak`; minutes."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.regress.findings import Effort, find
+from benchmarks.regress.__main__ import MIN_EFFECT
+from benchmarks.regress.pairs import calibrate, measure
+from benchmarks.regress.subjects import kernel_subjects
+from benchmarks.regress.trees import Trees, side_by_side
+from harness import change, stats
+from harness.change import Verdict
+from tests.benchmarks.regress.slowdown import slowed
+
+ROOT = Path(__file__).resolve().parents[2]
+ATTEMPTS = 20
+FOUND_AT_LEAST = 19
+SLOWDOWN = 0.15
+TRIED_COUNT = 40  # idle expressions, from whose cost the number for the wanted slowdown is computed
+CALIBRATING_PAIRS = 16
+
+pytestmark = pytest.mark.soak
+
+
+def tell(line):
+    print(line, flush=True)
+
+
+def idle_expressions(tmp_path):
+    """So many that the fan-out takes 15 % longer."""
+    subjects = list(kernel_subjects(["fan_out"]))
+    tried = slowed(ROOT, tmp_path / "tried", TRIED_COUNT)
+    with side_by_side(str(ROOT), tried) as trees:
+        ratios = measure(trees, subjects, calibrate(trees.base, subjects), CALIBRATING_PAIRS, Effort().laps)
+    factor = stats.median(ratios["fan_out"])
+    tell(f"{TRIED_COUNT} idle expressions: {change.describe(factor)}")
+    return max(1, round(TRIED_COUNT * SLOWDOWN / (factor.value - 1)))
+
+
+def test_a_slowdown_of_15_percent_is_found(tmp_path):
+    count = idle_expressions(tmp_path)
+    tree = slowed(ROOT, tmp_path / "slow", count)
+    tell(f"{count} idle expressions per reaction")
+    found = 0
+    with side_by_side(str(ROOT), tree) as trees:
+        for attempt in range(ATTEMPTS):
+            (finding,) = find(trees, list(kernel_subjects(["fan_out"])), MIN_EFFECT, Effort())
+            found += finding.verdict is Verdict.REGRESSION
+            tell(f"{attempt}: {finding.verdict.value}, {change.describe(finding.first)}, then {finding.second}")
+    assert found >= FOUND_AT_LEAST
+
+
+def test_the_same_code_raises_no_alarm():
+    with side_by_side(str(ROOT), ROOT) as trees:
+        alarms = [one for attempt in range(ATTEMPTS) for one in alarms_of(attempt, trees)]
+    assert alarms == []
+
+
+def alarms_of(attempt, trees):
+    found = find(trees, list(kernel_subjects()), MIN_EFFECT, Effort())
+    tell(f"{attempt}: " + "; ".join(f"{one.subject} {change.describe(one.first)}" for one in found))
+    suspected = [one.subject for one in found if one.second is not None]
+    tell(f"   suspected at first: {suspected}")
+    return [one for one in found if one.verdict is Verdict.REGRESSION]
