@@ -1,10 +1,12 @@
 """How conformance tests run their programs: each on the compiled path and on the fallback, and on any executor.
 
-REACTORLIB_TEST_EXECUTORS, such as "inline,threads:2,processes:3", says on which executors; the default is inline.
+REACTORLIB_TEST_EXECUTORS, such as "inline,threads:2,processes:3:scattered", says on which executors; the default is
+inline.
 """
 
 from __future__ import annotations
 
+import inspect
 import os
 from typing import Any
 
@@ -14,6 +16,7 @@ from reactorlib import run
 from tests.reactorlib.observing import Execute
 from tests.reactorlib.reference.comparison import Executor
 
+RUN_OPTIONS = inspect.signature(run).parameters
 EXECUTORS = [Executor.parse(text) for text in os.environ.get("REACTORLIB_TEST_EXECUTORS", "inline").split(",")]
 
 
@@ -33,7 +36,8 @@ def execute(request: pytest.FixtureRequest, path: str) -> Execute:
     """`run` with a trace, in fast time and on the executor of the day, unless told otherwise."""
 
     def execute(main: Any, **options: Any) -> Any:
-        executor = {"executor": request.param.name, "workers": request.param.workers}
+        parameters = {name: value for name, value in options.items() if name not in RUN_OPTIONS}
+        executor = request.param.options(main, **parameters)
         return run(main, **{"fast": True, "trace": True, **executor, **options})
 
     return execute

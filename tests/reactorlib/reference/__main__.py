@@ -19,7 +19,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.reactorlib.reference", description=__doc__)
     parser.add_argument("--programs", type=int, default=1000, help="how many (default: 1000)")
     parser.add_argument("--seed", type=int, default=0, help="the first seed (default: 0)")
-    parser.add_argument("--executors", default="inline", help="such as inline,threads:2,processes:3")
+    parser.add_argument("--executors", default="inline", help="such as inline,threads:2,processes:3:scattered")
     parser.add_argument("--processes", type=int, default=2, help="that share the work (default: 2)")
     parser.add_argument("--show", action="store_true", help="print the program of --seed and its trace")
     options = parser.parse_args(arguments)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from reactorlib import NSEC, run
+from reactorlib import NSEC, Program, elaborate, run
 from tests.reactorlib.reference.interpreter import Behaviour, interpret
 from tests.reactorlib.reference.source import build, render
 from tests.reactorlib.reference.specification import ProgramSpec
@@ -18,15 +18,26 @@ class Executor:
 
     name: str = "inline"
     workers: int | None = None
+    scattered: bool = False  # reactors dealt out to workers one by one, so that nearly every value crosses
 
     @classmethod
     def parse(cls, text: str) -> Executor:
-        """From "name" or "name:workers"."""
-        name, _, workers = text.partition(":")
-        return cls(name, int(workers) if workers else None)
+        """From "name", "name:workers" or "name:workers:scattered"."""
+        name, _, rest = text.partition(":")
+        workers, _, how = rest.partition(":")
+        return cls(name, int(workers) if workers else None, how == "scattered")
+
+    def options(self, main: Any, **parameters: Any) -> dict[str, Any]:
+        """The keyword arguments of `run` for a reactor class or a program."""
+        options: dict[str, Any] = {"executor": self.name, "workers": self.workers}
+        if self.scattered and self.workers is not None:
+            instances = (main if isinstance(main, Program) else elaborate(main, **parameters)).instances
+            options["placement"] = {instance.path: at % self.workers for at, instance in enumerate(instances)}
+        return options
 
     def __str__(self) -> str:
-        return self.name if self.workers is None else f"{self.name}:{self.workers}"
+        count = "" if self.workers is None else f":{self.workers}"
+        return f"{self.name}{count}{':scattered' if self.scattered else ''}"
 
 
 INLINE = Executor()
@@ -40,8 +51,7 @@ def observe(program: ProgramSpec, executor: Executor = INLINE) -> tuple[Behaviou
         timeout=program.timeout_ns * NSEC,
         fast=True,
         trace=True,
-        executor=executor.name,
-        workers=executor.workers,
+        **executor.options(main),
     )
     records = tuple((tuple(record.tag), record.reaction, tuple(record.writes)) for record in result.trace)
     return Behaviour(records, tuple(result.tag)), result.digest
