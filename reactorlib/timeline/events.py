@@ -14,8 +14,7 @@ from reactorlib.timeline.causes import Causes
 from reactorlib.trace import Span
 
 Event = dict[str, Any]
-PROCESS = 1
-TAGS = 0  # the thread id of no worker: theirs begin at 1, as Perfetto takes thread 0 for the idle one
+PROCESS = 1  # thread n + 1 is worker n, as Perfetto takes thread 0 for the idle one; the last thread are the tags
 
 
 def trace_events(program: Program, spans: Sequence[Span], workers: int = 1, digest: str | None = None) -> Event:
@@ -24,22 +23,28 @@ def trace_events(program: Program, spans: Sequence[Span], workers: int = 1, dige
     return {
         "displayTimeUnit": "ns",
         "otherData": {"program": program.root.path, "workers": workers, **({"digest": digest} if digest else {})},
-        "traceEvents": [*_names(program, workers), *_slices(program, spans, epoch)],
+        "traceEvents": [*_names(program, workers), *_slices(program, spans, workers, epoch)],
     }
 
 
 def _names(program: Program, workers: int) -> Iterator[Event]:
     yield {"ph": "M", "name": "process_name", "pid": PROCESS, "args": {"name": f"reactorlib: {program.root.path}"}}
     for worker in range(workers):
-        thread = {"ph": "M", "pid": PROCESS, "tid": worker + 1}
-        yield {**thread, "name": "thread_name", "args": {"name": f"worker {worker}"}}
-        yield {**thread, "name": "thread_sort_index", "args": {"sort_index": worker}}
+        yield from _track(worker + 1, f"worker {worker}", worker + 1)
+    yield from _track(workers + 1, "tags", 0)
 
 
-def _slices(program: Program, spans: Sequence[Span], epoch: int) -> Iterator[Event]:
+def _track(thread: int, name: str, place: int) -> Iterator[Event]:
+    for what, value in (("thread_name", {"name": name}), ("thread_sort_index", {"sort_index": place})):
+        yield {"ph": "M", "pid": PROCESS, "tid": thread, "name": what, "args": value}
+
+
+def _slices(program: Program, spans: Sequence[Span], workers: int, epoch: int) -> Iterator[Event]:
     arrows = 0
-    for number, (at_tag, causes) in enumerate(Causes(program).by_tag(spans)):
-        yield from _tag(at_tag, epoch, number)
+    tags = list(Causes(program).by_tag(spans))
+    for number, (at_tag, causes) in enumerate(tags):
+        following = tags[number + 1][0] if number + 1 < len(tags) else ()
+        yield _tag(at_tag, following, epoch, workers + 1)
         for span, earlier in zip(at_tag, causes, strict=True):
             yield _slice(program, span, epoch)
             for position in earlier:
@@ -68,12 +73,25 @@ def _slice(program: Program, span: Span, epoch: int) -> Event:
     }
 
 
-def _tag(at_tag: Sequence[Span], epoch: int, number: int) -> Iterator[Event]:
-    """An asynchronous slice: tags may overlap where workers run ahead of each other."""
-    began, ended = min(span.began_ns for span in at_tag), max(span.ended_ns for span in at_tag)
-    event = {"cat": "tag", "name": f"tag {at_tag[0].tag}", "id": number, "pid": PROCESS, "tid": TAGS}
-    yield {"ph": "b", "ts": _us(began - epoch), **event, "args": {"reactions": len(at_tag)}}
-    yield {"ph": "e", "ts": _us(ended - epoch), **event}
+def _tag(at_tag: Sequence[Span], following: Sequence[Span], epoch: int, thread: int) -> Event:
+    """From a tag's first reaction to its last, or to the next tag where workers run ahead: slices must not overlap."""
+    began, ended = _begin(at_tag), max(span.ended_ns for span in at_tag)
+    if following:
+        ended = max(began, min(ended, _begin(following)))
+    return {
+        "ph": "X",
+        "cat": "tag",
+        "name": str(at_tag[0].tag),
+        "pid": PROCESS,
+        "tid": thread,
+        "ts": _us(began - epoch),
+        "dur": _us(ended - began),
+        "args": {"reactions": len(at_tag)},
+    }
+
+
+def _begin(spans: Sequence[Span]) -> int:
+    return min(span.began_ns for span in spans)
 
 
 def _arrow(cause: Span, span: Span, epoch: int, number: int) -> Iterator[Event]:
