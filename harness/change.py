@@ -8,7 +8,7 @@ from enum import Enum
 from harness.stats import Estimate
 
 
-class Verdict(Enum):
+class Judgement(Enum):
     """What a factor shows."""
 
     REGRESSION = "regression"
@@ -17,7 +17,7 @@ class Verdict(Enum):
     UNCERTAIN = "uncertain"
 
 
-def judge(factor: Estimate, min_effect: float) -> Verdict:
+def judge(factor: Estimate, min_effect: float) -> Judgement:
     """A change is larger than the minimum effect, and its interval excludes no change.
 
     UNCERTAIN where neither is shown and the interval reaches a regression all the same. A minimum effect of 0.1 is
@@ -25,10 +25,10 @@ def judge(factor: Estimate, min_effect: float) -> Verdict:
     """
     largest = 1 + min_effect
     if factor.value > largest and factor.low > 1:
-        return Verdict.REGRESSION
+        return Judgement.REGRESSION
     if factor.value < 1 / largest and factor.high < 1:
-        return Verdict.IMPROVEMENT
-    return Verdict.UNCERTAIN if factor.high > largest else Verdict.UNCHANGED
+        return Judgement.IMPROVEMENT
+    return Judgement.UNCERTAIN if factor.high > largest else Judgement.UNCHANGED
 
 
 def describe(factor: Estimate) -> str:

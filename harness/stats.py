@@ -53,14 +53,24 @@ def ratio(numerators: Sequence[float], denominators: Sequence[float], *, seed: i
     should. Raises ValueError for sequences of different length, none, and numbers that are not positive and
     finite.
     """
-    above, below = _checked(numerators), _checked(denominators)
-    if len(above) != len(below):
-        raise ValueError(f"expected pairs, got {len(above)} numerators and {len(below)} denominators")
-    if above.min() <= 0 or below.min() <= 0:
-        raise ValueError("expected positive numbers")
-    chosen = _draws(len(above), seed)
-    draws = np.median(above[chosen], axis=1) / np.median(below[chosen], axis=1)
+    above, below = _paired(numerators, denominators)
+    draws = _ratio_draws(numerators, denominators, seed)
     return _estimate(float(np.median(above) / np.median(below)), draws, len(above))
+
+
+def change(
+    before: tuple[Sequence[float], Sequence[float]],
+    after: tuple[Sequence[float], Sequence[float]],
+    *,
+    seed: int = _SEED,
+) -> Estimate:
+    """How many times as large a ratio is after as before; each side has numerators and denominators, in pairs.
+
+    The sides are drawn independently: their trials were not run side by side. Raises ValueError as `ratio` does.
+    """
+    old, new = _ratio_draws(*before, seed), _ratio_draws(*after, seed + 1)
+    value = ratio(*after).value / ratio(*before).value
+    return _estimate(value, new / old, min(len(before[0]), len(after[0])))
 
 
 def variation(values: Sequence[float]) -> float:
@@ -71,6 +81,23 @@ def variation(values: Sequence[float]) -> float:
     mean = float(np.mean(sample))
     deviation = float(np.std(sample, ddof=1))
     return deviation / abs(mean) if mean else (float("inf") if deviation else 0.0)
+
+
+def _ratio_draws(numerators: Sequence[float], denominators: Sequence[float], seed: int) -> Floats:
+    """The ratio of medians of each draw of pairs."""
+    above, below = _paired(numerators, denominators)
+    chosen = _draws(len(above), seed)
+    draws: Floats = np.median(above[chosen], axis=1) / np.median(below[chosen], axis=1)
+    return draws
+
+
+def _paired(numerators: Sequence[float], denominators: Sequence[float]) -> tuple[Floats, Floats]:
+    above, below = _checked(numerators), _checked(denominators)
+    if len(above) != len(below):
+        raise ValueError(f"expected pairs, got {len(above)} numerators and {len(below)} denominators")
+    if above.min() <= 0 or below.min() <= 0:
+        raise ValueError("expected positive numbers")
+    return above, below
 
 
 def _checked(values: Sequence[float]) -> Floats:

@@ -109,7 +109,7 @@ def summarise(path: Path) -> Summary:
     known = details.read(path / details.FILE_NAME)
     present = list(dict.fromkeys(row.backend for row in rows))
     baselines = tuple(name for name in _order([*present, LIMIT]) if not name.startswith(OURS))
-    labels = _labels(rows)
+    labels = point_labels(rows)
     points = tuple(
         _point(label, [row for row in rows if row.point == point], baselines, described, known)
         for point, label in labels.items()
@@ -156,7 +156,7 @@ def _order(names: Sequence[str]) -> list[str]:
     return catalogued + [name for name in names if name not in BACKENDS]
 
 
-def _labels(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
+def point_labels(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
     """A name for each point, unique within its workload, from what its parameters vary."""
     scenarios = {row.point: row.scenario for row in rows}
     values = {point: json.loads(point[1]) for point in scenarios}

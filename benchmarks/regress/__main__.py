@@ -16,7 +16,7 @@ from benchmarks.regress.kernel import KERNEL
 from benchmarks.regress.subjects import FAST_BACKENDS, FAST_WORKLOADS, Subject, kernel_subjects, workload_subjects
 from benchmarks.regress.trees import default_base, side_by_side
 from harness import change
-from harness.change import Verdict
+from harness.change import Judgement
 from harness.errors import UsageError
 from harness.selection import Setting
 from workloads.catalogue import BACKENDS, WORKLOADS
@@ -44,14 +44,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (CannotCompareError, UsageError) as error:
         print(f"cannot compare: {error}", file=sys.stderr)
         return 2
-    slower = [finding for finding in found if finding.verdict is Verdict.REGRESSION]
+    slower = [finding for finding in found if finding.judgement is Judgement.REGRESSION]
     if parsed.json:
         print(json.dumps(_as_json(base, parsed.min_effect, found), indent=2))
     elif parsed.markdown:
         print(_as_markdown(base, found))
     else:
         for finding in found:
-            print(f"{finding.verdict.value:11}  {finding.subject}: {change.describe(finding.factor)}")
+            print(f"{finding.judgement.value:11}  {finding.subject}: {change.describe(finding.factor)}")
         print(_conclusion(base, parsed.min_effect, found))
     return 1 if slower else 0
 
@@ -131,7 +131,7 @@ def _tell(line: str) -> None:
 
 
 def _conclusion(base: str, min_effect: float, found: Sequence[Finding]) -> str:
-    slower = [finding for finding in found if finding.verdict is Verdict.REGRESSION]
+    slower = [finding for finding in found if finding.judgement is Judgement.REGRESSION]
     if not slower:
         return f"no regression of more than {min_effect:.0%} against {base}"
     return f"{len(slower)} of {len(found)} are slower than {base} by more than {min_effect:.0%}"
@@ -141,7 +141,7 @@ def _as_json(base: str, min_effect: float, found: Sequence[Finding]) -> dict[str
     return {
         "base": base,
         "min_effect": min_effect,
-        "subjects": [dataclasses.asdict(finding) | {"verdict": finding.verdict.value} for finding in found],
+        "subjects": [dataclasses.asdict(finding) | {"judgement": finding.judgement.value} for finding in found],
     }
 
 
@@ -153,7 +153,7 @@ def _as_markdown(base: str, found: Sequence[Finding]) -> str:
         "|---|---:|---|",
     ]
     for finding in found:
-        word = f"**{finding.verdict.value}**" if finding.verdict is Verdict.REGRESSION else finding.verdict.value
+        word = f"**{finding.judgement.value}**" if finding.judgement is Judgement.REGRESSION else finding.judgement.value
         lines.append(f"| {finding.subject} | {change.describe(finding.factor)} | {word} |")
     return "\n".join(lines)
 

@@ -13,7 +13,7 @@ from benchmarks.regress.pairs import Counts, calibrate, measure
 from benchmarks.regress.subjects import Subject
 from benchmarks.regress.trees import Trees
 from harness import change, stats
-from harness.change import Verdict
+from harness.change import Judgement
 from harness.stats import Estimate
 
 Tell = Callable[[str], None]
@@ -24,8 +24,8 @@ class Effort:
     """How much is measured: pairs of processes in the first look and in the second, and laps of each process."""
 
     pairs: int = 8
-    confirming_pairs: int = 16
-    laps: int = 24
+    confirming_pairs: int = 8
+    laps: int = 16
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Finding:
     subject: str
     first: Estimate
     second: Estimate | None
-    verdict: Verdict
+    judgement: Judgement
 
     @property
     def factor(self) -> Estimate:
@@ -50,7 +50,7 @@ def find(
     counts = calibrate(trees.base, subjects)
     tell(f"{len(subjects)} subjects, {effort.pairs} pairs of processes")
     first = _look(trees, subjects, counts, effort.pairs, effort.laps)
-    suspects = [one for one in subjects if change.judge(first[one.name], min_effect) is Verdict.REGRESSION]
+    suspects = [one for one in subjects if change.judge(first[one.name], min_effect) is Judgement.REGRESSION]
     second: dict[str, Estimate] = {}
     if suspects:
         for one in suspects:
