@@ -52,7 +52,7 @@ class Motor(Reactor):
     def __init__(self, samples: int = 5):
         self.samples = samples
 
-    @reaction(measured, effects=again, deadline=50 * MSEC)
+    @reaction(measured, effects=again, deadline=500 * MSEC)
     def act(self, measured, again):
         print("sample", measured.value)
         again.schedule(value=measured.value)

@@ -13,7 +13,7 @@ _EPILOG = """\
 examples:
   python -m reactorlib run examples/powers.py:Powers
   python -m reactorlib run examples/powers.py:Powers --set workers=8 --executor processes --workers 2
-  python -m reactorlib run examples/blinker.py:Blinker --timeout 1s --fast --digest
+  python -m reactorlib run examples/furnace.py:Furnace --timeout 9s --fast --digest
 """
 
 

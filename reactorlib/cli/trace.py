@@ -25,7 +25,7 @@ track per worker, arrows where a reaction waited for one on another worker. The 
 examples:
   python -m reactorlib trace examples/powers.py:Powers -o powers.json
   python -m reactorlib trace examples/rl_pipeline.py:Pipeline --executor processes --workers 2 -o pipeline.json
-  python -m reactorlib trace examples/blinker.py:Blinker --timeout 1s --fast --json
+  python -m reactorlib trace examples/furnace.py:Furnace --timeout 9s --fast --json
 """
 
 

@@ -1,0 +1,50 @@
+"""Every example runs as its file says."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from reactorlib.cli import main
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+OUTPUT = {
+    "powers": ["1 [1, 1, 1, 1]", "2 [1, 2, 4, 8]", "3 [1, 3, 9, 27]"],
+    "furnace": ["warm after 16 pulses", "warm after 32 pulses", "warm after 48 pulses"],
+    "sensor": [*(f"{what} {number}" for number in range(5) for what in ("sample", "again")), "done"],
+}
+
+
+@pytest.mark.parametrize("name", OUTPUT)
+def test_an_example_prints(name):
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples" / f"{name}.py"], capture_output=True, text=True, timeout=60, check=True,
+        env={"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert sorted(done.stdout.splitlines()) == sorted(OUTPUT[name])
+
+
+@pytest.mark.parametrize(("executor", "workers"), [("inline", "1"), ("threads", "2")])
+def test_the_pipeline_learns_the_same_on_every_executor(executor, workers, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert (
+        main(["run", "examples/rl_pipeline.py:Pipeline", "--executor", executor, "--workers", workers, "--digest"]) == 0
+    )
+    *rounds, digest = capsys.readouterr().out.splitlines()
+    assert rounds == [
+        "round 1: mean reward 0.00", "round 10: mean reward 0.55", "round 20: mean reward 0.71",
+        "round 60: mean reward 0.78",
+    ]  # fmt: skip
+    assert digest == "1e2f0c1c170267e20e4dc1c1d20a9df5"
+
+
+def test_the_cycle_cannot_run(monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert main(["run", "examples/cycle.py:Cycle"]) == 1
+    assert "a connection with after=0 or a physical connection would break it" in capsys.readouterr().err
+
+
+def test_every_example_is_tested():
+    assert {path.stem for path in EXAMPLES} == {*OUTPUT, "rl_pipeline", "cycle"}
