@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from harness import tracking
 from harness.errors import UsageError
 from harness.presets import PRESETS
 from harness.selection import Setting
@@ -23,6 +24,7 @@ examples:
   python -m harness run --output acrobot --resume
   python -m harness plot acrobot
   python -m harness report acrobot
+  python -m harness compare results/runs/before results/runs/after
 """
 _RUN_EXAMPLES = """\
 examples:
@@ -72,6 +74,7 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     _add_directory(command)
     command.add_argument("--json", action="store_true", help="for programs; writes no report.md")
     command.set_defaults(command=commands["report"])
+    tracking.add_commands(subparsers)
     return made
 
 

@@ -153,7 +153,9 @@ def _as_markdown(base: str, found: Sequence[Finding]) -> str:
         "|---|---:|---|",
     ]
     for finding in found:
-        word = f"**{finding.judgement.value}**" if finding.judgement is Judgement.REGRESSION else finding.judgement.value
+        word = finding.judgement.value
+        if finding.judgement is Judgement.REGRESSION:
+            word = f"**{word}**"
         lines.append(f"| {finding.subject} | {change.describe(finding.factor)} | {word} |")
     return "\n".join(lines)
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.regress.findings import Effort, find
 from benchmarks.regress.__main__ import MIN_EFFECT
+from benchmarks.regress.findings import Effort, find
 from benchmarks.regress.pairs import calibrate, measure
 from benchmarks.regress.subjects import kernel_subjects
-from benchmarks.regress.trees import Trees, side_by_side
+from benchmarks.regress.trees import side_by_side
 from harness import change, stats
 from harness.change import Judgement
 from tests.benchmarks.regress.slowdown import slowed
@@ -51,7 +51,9 @@ def test_a_slowdown_of_15_percent_is_found(tmp_path):
         for attempt in range(ATTEMPTS):
             (finding,) = find(trees, list(kernel_subjects(["fan_out"])), MIN_EFFECT, Effort())
             found += finding.judgement is Judgement.REGRESSION
-            tell(f"{attempt}: {finding.judgement.value}, {change.describe(finding.first)}, then {shown(finding.second)}")
+            first, second = change.describe(finding.first), shown(finding.second)
+            first, second = change.describe(finding.first), shown(finding.second)
+            tell(f"{attempt}: {finding.judgement.value}, {first}, then {second}")
     assert found >= FOUND_AT_LEAST
 
 

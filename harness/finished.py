@@ -1,0 +1,113 @@
+"""A finished run, as a comparison needs it: complete, unbroken, of one machine and one commit. Refuses all else.
+
+`report` shows what there is of a run; here nothing that is missing, torn, failed or foreign may pass, because what
+follows is a verdict.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness import checks, machine, record
+from harness.errors import UsageError
+from harness.grid import Grid
+from harness.record import Row
+from harness.results import GRID_NAME
+from workloads.parameter import ParameterError
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """The rows of a run, with what they were measured on."""
+
+    path: Path
+    run_id: str
+    grid: Grid
+    machine: Mapping[str, Any]
+    rows: tuple[Row, ...]
+
+    @property
+    def commit(self) -> str:
+        """The commit of the code; "unknown" where the code was in no repository."""
+        return str(self.machine["sessions"][0].get("commit") or "unknown")
+
+
+def load(path: Path) -> FinishedRun:
+    """The run in a directory; raises UsageError, in one line, for anything that speaks against judging by it."""
+    if not path.is_dir():
+        raise UsageError(f"{path}: no such directory; expected the results of `harness run`")
+    described = _machine(path)
+    run_id, grid = _grid(path)
+    rows = _rows(path, run_id, grid)
+    return FinishedRun(path, run_id, grid, described, rows)
+
+
+def _machine(path: Path) -> dict[str, Any]:
+    described = _json(path / machine.FILE_NAME)
+    sessions = described.get("sessions")
+    if not isinstance(sessions, list) or not sessions or not all(isinstance(one, dict) for one in sessions):
+        raise UsageError(
+            f"{path / machine.FILE_NAME}: says nothing of the sessions; expected what `harness run` writes"
+        )
+    for name in ("commit", "dirty", "variables"):
+        told = [session.get(name) for session in sessions]
+        if any(one != told[0] for one in told):
+            raise UsageError(f"{path}: its sessions differ in {name} ({_both(told)}); measure it anew in one go")
+    return described
+
+
+def _both(told: list[Any]) -> str:
+    return " and ".join(str(one) for one in (told[0], next(one for one in told if one != told[0])))
+
+
+def _grid(path: Path) -> tuple[str, Grid]:
+    stored = _json(path / GRID_NAME)
+    try:
+        grid = Grid.restore(stored)
+        if not list(grid.trials()):
+            raise ValueError("no trials")
+        return str(stored["run_id"]), grid
+    except (KeyError, TypeError, ValueError, AttributeError, ParameterError) as error:
+        raise UsageError(f"{path / GRID_NAME}: no grid of this version ({_line(error)})") from None
+
+
+def _rows(path: Path, run_id: str, grid: Grid) -> tuple[Row, ...]:
+    file = path / record.FILE_NAME
+    rows = record.read(file)
+    if not file.read_bytes().endswith(b"\n"):
+        raise UsageError(f"{file}: its last line is torn; complete the run with --resume")
+    expected = {(*trial.key, metric) for trial in grid.trials() for metric in trial.point.units}
+    for number, row in enumerate(rows, start=2):
+        if row.run_id != run_id:
+            raise UsageError(f"{file}, line {number}: a row of run {row.run_id}, among those of {run_id}")
+        if row.key not in expected:
+            where = f"{row.workload} {row.backend} trial {row.trial} {row.metric}"
+            raise UsageError(f"{file}, line {number}: a row of another grid ({where})")
+    if len(rows) < len(expected):
+        missing = len(expected) - len(rows)
+        raise UsageError(f"{file}: {missing} of {len(expected)} rows are missing; complete the run with --resume")
+    failed = {row.trial_key: row.status for row in rows if row.is_failure} | checks.disagreements(rows)
+    if failed:
+        (workload, _, backend, trial), status = next(iter(failed.items()))
+        raise UsageError(f"{file}: {len(failed)} trials failed, the first {workload} {backend} trial {trial}: {status}")
+    return tuple(rows)
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise UsageError(f"{path}: no such file; expected the results of `harness run`") from None
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"{path}: broken ({_line(error)})") from None
+    if not isinstance(content, dict):
+        raise UsageError(f"{path}: broken (no JSON object)")
+    return content
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
