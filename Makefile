@@ -15,7 +15,14 @@ STAMP := $(VENV)/.installed
 RESULTS ?=
 HARNESS := $(BIN)/python -m harness
 
-.PHONY: help install bench bench-kernel kernel-claims figures report test check style format soak clean
+# A free-threaded interpreter (CPython 3.13t or newer), for the tests without a GIL.
+FREETHREADED ?= python3.13t
+FT_VENV ?= .venv-ft
+FT_STAMP := $(FT_VENV)/.installed
+ALE_ARGS := -DSDL_SUPPORT=OFF;-DBUILD_CPP_LIB=OFF;-DBUILD_PYTHON_LIB=ON;-DBUILD_VECTOR_LIB=OFF;-DBUILD_VECTOR_XLA_LIB=OFF
+FT_TESTS ?= tests/reactorlib tests/workloads/gym_sampling tests/workloads/atari_sampling
+
+.PHONY: help install bench bench-kernel kernel-claims figures report test test-freethreaded check style format soak clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -49,6 +56,11 @@ report: $(STAMP)  ## print the comparison table of the newest run
 test: $(STAMP)  ## run the tests
 	$(BIN)/python -m pytest
 
+test-freethreaded: $(FT_STAMP)  ## run the kernel's and the sampling workloads' tests without a GIL, on FREETHREADED=python3.13t
+	PYTHON_GIL=0 PYTHONPATH=. $(FT_VENV)/bin/python -c 'import sys; assert not sys._is_gil_enabled(); print(sys.version)'
+	PYTHON_GIL=0 PYTHONPATH=. $(FT_VENV)/bin/python -m pytest $(FT_TESTS)
+	PYTHON_GIL=0 PYTHONPATH=. $(FT_VENV)/bin/python -m pytest tests/workloads/test_backends.py -k sampling
+
 check: style test  ## format check, lint, types and tests
 
 style: $(STAMP)
@@ -64,12 +76,21 @@ soak: $(STAMP)  ## repeat for SOAK_SECONDS (600) in search of leaks and rare rac
 	SOAK_SECONDS=$(SOAK_SECONDS) $(BIN)/python -m pytest -m soak --timeout=0
 
 clean:  ## remove .venv and the caches; results stay
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis reactorlib.egg-info
+	rm -rf $(VENV) $(FT_VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis reactorlib.egg-info
 
 # The stamp is younger than the two files that say what to install, so nothing is installed twice.
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "Python 3.11 or newer is needed, '$(PYTHON)' is $$($(PYTHON) -V 2>&1 | tail -n 1); try: make PYTHON=python3.11" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --constraint constraints.txt $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) --editable '.[bench,dev]'
+	$(BIN)/python -m pip install --constraint constraints.txt $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) --editable '.[bench,peers,dev]'
+	@touch $@
+
+# Only what has wheels for such an interpreter; ale-py has none and is built from its source: needs cmake, ninja, zlib.
+$(FT_STAMP): pyproject.toml
+	$(FREETHREADED) -m venv $(FT_VENV)
+	$(FT_VENV)/bin/python -m pip install --only-binary :all: numpy gymnasium pytest pytest-timeout hypothesis \
+	  scikit-build-core nanobind cmake ninja
+	$(FT_VENV)/bin/python -m pip download --no-deps --no-binary :all: --no-build-isolation --dest $(FT_VENV)/source ale-py==0.12.1
+	PATH="$(CURDIR)/$(FT_VENV)/bin:$$PATH" $(FT_VENV)/bin/python -m pip install --no-deps --no-build-isolation -C cmake.args="$(ALE_ARGS)" $(FT_VENV)/source/ale_py-*.tar.gz
 	@touch $@

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from heapq import heapify, heappop, heappush
+from operator import itemgetter
 from typing import Any
 
 from reactorlib.cells import Event
@@ -145,12 +146,12 @@ class Queue:
         self._tidy(tag[0])
 
     def extract(self, wanted: Callable[[Event], bool]) -> list[tuple[int, int, Event, Any]]:
-        """Take out all pending events that are wanted: (ns from now, microsteps from now, event, value)."""
+        """Take out all pending events that are wanted, earliest first: (ns, microsteps from now, event, value)."""
         taken: list[tuple[int, int, Event, Any]] = []
         for ahead, step in enumerate([self.soon, *self.ahead], 1):
             taken += [(0, ahead, event, step.pop(event)) for event in list(step) if wanted(event)]
         self._tidy(self.time)
-        for time, first in list(self._steps.items()):
+        for time, first in sorted(self._steps.items(), key=itemgetter(0)):
             for microstep, step in enumerate([first, *self._more.get(time, ())]):
                 pending = [event for event in step if wanted(event)]
                 taken += [(time - self.time, microstep, event, step.pop(event)) for event in pending]

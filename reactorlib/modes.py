@@ -39,6 +39,7 @@ class Modes:
         self.states = [ModeState() for _ in program.modes]
         self._current = {mode.siblings: index for index, mode in enumerate(program.modes) if mode.initial}
         self._requested: dict[tuple[int, ...], tuple[int, bool]] = {}
+        self._reset_due: set[int] = set()  # modes reset while what is around them was not active
         self._suspended: list[tuple[int, Event, Any]] = []
         self._spacing: dict[Event, int | None] = {}  # of events whose mode is not active: see Queue.pause_spacing
         self._members: dict[int, list[Event]] = {index: [] for index in range(len(program.modes))}
@@ -96,9 +97,11 @@ class Modes:
             reset_states(self._resettable, mode)
         for watcher in self.watchers:
             watcher.update(restarted)
+        self._reset_due |= {mode for mode in restarted if self._current[self.program.modes[mode].siblings] == mode}
         for mode, state in enumerate(self.states):
             if state.active:
-                if mode in restarted:
+                if mode in self._reset_due:
+                    self._reset_due.discard(mode)
                     self._signal(self.program.modes[mode].reset)
                 self._enter(mode)
         self._resume()
