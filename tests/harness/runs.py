@@ -1,0 +1,71 @@
+"""Runs that were never run: directories as `harness run` leaves them, with values to order."""
+
+import json
+
+from harness import machine, record
+from harness.grid import Grid, Point, canonical
+from harness.manager import _blank_rows
+from harness.record import Journal
+from harness.results import GRID_NAME
+from workloads.catalogue import make_task
+
+MACHINE = {
+    "cpu": {"model": "Abacus", "architecture": "x86_64", "cores": 4},
+    "cores_allowed": 4,
+    "memory_gib": 8.0,
+    "kernel": "Linux 6",
+    "interpreter": {"implementation": "CPython", "version": "3.11.7", "compiler": "GCC", "free_threaded_build": False},
+    "packages": {"numpy": "2.4", "ray": "2.60", "reactorlib": "0.1.0"},
+    "clock": {"name": "perf_counter_ns", "tick_ns": 50},
+    "gil_enabled_after_imports": {"serial": True},
+}
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+# Seconds that a round takes by backend; a little more in one trial than in another.
+ROUND_S = {"serial": 1e-4, "reactor-inline": 1e-4, "ray-paper": 8e-3}
+WOBBLE = (1.0, 1.01, 0.99, 1.02, 0.995)
+
+
+def session(**changes):
+    """What machine.json says of one call of the harness."""
+    default = {"started_at": "2026-05-01T10:00:00Z", "command": ["python", "-m", "harness", "run"], "commit": COMMIT}
+    return default | {"dirty": False, "load_average": [0.1, 0.1, 0.1], "variables": {}} | changes
+
+
+def grid(backends=tuple(ROUND_S), trials=5, seed=0, points=(("gym_sampling", {"actors": 2, "rounds": 50}),)):
+    """A grid of real points."""
+    made = tuple(Point(name, canonical(make_task(name, values)), trials) for name, values in points)
+    return Grid(made, tuple(backends), seed, 60.0)
+
+
+def rows_of(trial, run_id, round_s):
+    """The rows of a trial that took so long per round."""
+    actors = trial.point.values["actors"]
+    values = {
+        "throughput": actors / round_s,
+        "round_time": round_s * 1e9,
+        "overhead": round_s * 1e9,
+        "startup_time": 1e8,
+        "peak_rss": 2.0**28,
+        "cpu_time": round_s * 1e9 / actors,
+    }
+    digest = f"{trial.point.workload}-of-{len(trial.point.parameters)}"
+    for row in _blank_rows(run_id, "2026-05-01T10:00:00Z", trial):
+        yield record.replace(row, value=values[row.metric], digest=digest, status="ok")
+
+
+def write(path, *, factors=None, described=MACHINE, sessions=None, chosen=None, run_id="a-run", change=lambda row: row):
+    """A run in a directory; returns the path.
+
+    `factors`: by backend, how many times as long a round takes. `change`: of each row; None leaves the row out.
+    """
+    chosen = chosen or grid()
+    path.mkdir(parents=True)
+    (path / GRID_NAME).write_text(json.dumps({"run_id": run_id, **chosen.describe()}))
+    (path / machine.FILE_NAME).write_text(json.dumps({**described, "sessions": sessions or [session()]}))
+    journal = Journal.create(path / record.FILE_NAME)
+    for trial in chosen.trials():
+        usual = ROUND_S.get(trial.backend, 1e-3) * WOBBLE[trial.index % len(WOBBLE)]
+        rows = rows_of(trial, run_id, usual * (factors or {}).get(trial.backend, 1.0))
+        journal.append([changed for row in rows if (changed := change(row)) is not None])
+    journal.close()
+    return path
