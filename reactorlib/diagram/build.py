@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from reactorlib.connections import Channel
 from reactorlib.diagram import naming
+from reactorlib.diagram.areas import Area, Areas, Region
 from reactorlib.diagram.bundle import Strand, bundled
 from reactorlib.diagram.cycles import Cycles
 from reactorlib.diagram.fold import Group, boxes_of, groups_in, root_group
@@ -17,8 +17,6 @@ from reactorlib.diagram.names import elements_named
 from reactorlib.elements import PhysicalAction, Signal, Transition
 from reactorlib.instance import Bound, BoundAction, BoundMode, BoundPort, BoundTimer, modes_of
 from reactorlib.program import Program, ReactionInstance
-
-Region = str | None  # the mode, by name, of the reactor at hand; None: in no mode of it
 
 
 def diagram_of(
@@ -36,18 +34,6 @@ def diagram_of(
     """
     build = _Build(program, unfold, levels, placement, Cycles(program, faulty=bool(faults)))
     return Diagram(build.box(root_group(program)), len(program.instances), len(program.reactions), tuple(faults))
-
-
-@dataclass
-class _Area:
-    """What lies in one mode of a reactor, or outside all of them (`mode` is None)."""
-
-    mode: str | None
-    inputs: dict[str, Port] = field(default_factory=dict)
-    outputs: dict[str, Port] = field(default_factory=dict)
-    symbols: dict[str, Symbol] = field(default_factory=dict)
-    boxes: list[Box] = field(default_factory=list)
-    strands: list[Strand] = field(default_factory=list)
 
 
 class _Build:
@@ -85,11 +71,7 @@ class _BoxBuild:
         self.whole = whole
         self.group = group
         self.first = group.members[0]
-        self.areas: dict[Region, _Area] = {None: _Area(None)}
-        for mode in modes_of(self.first):
-            self.areas[mode.name] = _Area(mode.name)
-        self.region_of: dict[str, Region] = {}
-        self.name_of: dict[str, str] = {}
+        self.areas = Areas(group.id, (mode.name for mode in modes_of(self.first)))
 
     def build(self) -> Box:
         self._ports()
@@ -99,7 +81,7 @@ class _BoxBuild:
             box = self.whole.box(inner)
             self.areas[region].boxes.append(box)
             for port in (*box.inputs, *box.outputs):
-                self._place(port.id, region, f"{inner.name}.{port.name}")
+                self.areas.place(port.id, region, f"{inner.name}.{port.name}")
         self._times()
         for position, reactions in enumerate(zip(*self._reactions(), strict=True)):
             self._reaction(position + 1, reactions)
@@ -109,10 +91,6 @@ class _BoxBuild:
 
     def _reactions(self) -> list[list[ReactionInstance]]:
         return [self.whole.reactions[id(instance)] for instance in self.group.members]
-
-    def _place(self, item: str, region: Region, name: str) -> None:
-        self.region_of[item] = region
-        self.name_of[item] = name
 
     # Elements
 
@@ -127,13 +105,10 @@ class _BoxBuild:
     def _ports(self) -> None:
         area = self.areas[None]
         for bound, all_bound in self._elements(BoundPort):
-            port = Port(
-                self.whole.port_id(bound),
-                naming.port_name(all_bound),
-                f"{bound.declaration.kind} {bound.name}",
-            )
+            tip = f"{bound.declaration.kind} {bound.name}"
+            port = Port(self.whole.port_id(bound), naming.port_name(all_bound), tip)
             (area.inputs if bound.is_input else area.outputs)[port.id] = port
-            self._place(port.id, None, bound.name)
+            self.areas.place(port.id, None, bound.name)
 
     def _times(self) -> None:
         for bound, all_bound in self._elements(BoundTimer) + self._elements(BoundAction):
@@ -142,18 +117,14 @@ class _BoxBuild:
                 kind = "physical action" if isinstance(bound.declaration, PhysicalAction) else "logical action"
             mode = bound.declaration.mode
             item = f"{self.group.id}.{bound.name}"
-            self._symbol(Symbol(item, kind, bound.name, naming.timing(all_bound), tip=f"{kind} {bound.name}"),
-                         None if mode is None else mode.name)  # fmt: skip
-
-    def _symbol(self, symbol: Symbol, region: Region) -> None:
-        self.areas[region].symbols[symbol.id] = symbol
-        self._place(symbol.id, region, symbol.title)
+            symbol = Symbol(item, kind, bound.name, naming.timing(all_bound), tip=f"{kind} {bound.name}")
+            self.areas.symbol(symbol, None if mode is None else mode.name)
 
     def _signal(self, signal: Signal, region: Region) -> str:
         item = f"{self.group.id}.{region or ''}<{signal.name}>"
-        if item not in self.region_of:
+        if item not in self.areas:
             kind: SymbolKind = signal.name  # type: ignore[assignment]
-            self._symbol(Symbol(item, kind, signal.name, tip=f"trigger {signal.name}"), region)
+            self.areas.symbol(Symbol(item, kind, signal.name, tip=f"trigger {signal.name}"), region)
         return item
 
     # Reactions
@@ -171,7 +142,7 @@ class _BoxBuild:
         doc = naming.summary(declared)
         tip = f"reaction {number} {declared.name}" + (f": {doc}" if doc else "")
         symbol = Symbol(item, "reaction", declared.name, details, str(number), tip, cyclic)
-        self._symbol(symbol, region)
+        self.areas.symbol(symbol, region)
         heard = {named for trigger in declared.triggers for named in self._ends(trigger, region)}
         roles: tuple[tuple[EdgeKind, Sequence[Any]], ...] = (
             ("trigger", declared.triggers), ("use", declared.uses), ("effect", declared.effects),
@@ -190,22 +161,20 @@ class _BoxBuild:
     ) -> None:
         cyclic = any((reaction.index, end) in self.whole.cyclic_touches for reaction in reactions)
         source, target = (item, end) if kind == "effect" else (end, item)
-        self._edge(Strand(kind, source, target, "", cyclic), region)
+        self.areas.join(Strand(kind, source, target, "", cyclic), region)
 
     def _transition(self, item: str, named: Transition, region: Region) -> None:
         mode = self.first.elements.get(named.mode if isinstance(named.mode, str) else named.mode.name)
         if isinstance(mode, BoundMode):
-            entry = f"{self.group.id}.{mode.name}|enter"
-            self.areas[mode.name].inputs.setdefault(entry, Port(entry, "", f"enter mode {mode.name}", crossing=True))
-            self._place(entry, None, mode.name)
-            self._edge(Strand("transition", item, entry, "history" if named.history else "reset"), region)
+            entry = self.areas.entry(mode.name)
+            self.areas.join(Strand("transition", item, entry, "history" if named.history else "reset"), region)
 
     def _ends(self, named: Any, region: Region) -> list[str]:
         """The ids of what a reaction names; nothing where the name is at fault."""
         if isinstance(named, Signal):
             return [self._signal(named, region)]
         found = [self._id(bound) for bound in elements_named(self.first, named)]
-        return [end for end in dict.fromkeys(found) if end in self.region_of]
+        return [end for end in dict.fromkeys(found) if end in self.areas]
 
     def _id(self, bound: Bound) -> str:
         return f"{self.whole.box_of[id(bound.owner)]}.{bound.name}"
@@ -217,7 +186,7 @@ class _BoxBuild:
                 names = [self.whole.program.reactions[index].declaration for index in (one, two)]
                 ends = [f"{self.group.id}.{declared.name}()" for declared in names]
                 region = None if names[1].mode is None else names[1].mode.name
-                self._edge(Strand("order", ends[0], ends[1], "runs before", True), region)
+                self.areas.join(Strand("order", ends[0], ends[1], "runs before", True), region)
 
     # Connections
 
@@ -235,58 +204,9 @@ class _BoxBuild:
     def _connect(self, kind: EdgeKind, source: Channel, target: Channel, label: str, region: Region) -> None:
         cyclic = target[0].first + target[1] in self.whole.cycles.entered
         ends = self.whole.port_id(source[0]), self.whole.port_id(target[0])
-        if all(end in self.region_of for end in ends):
+        if all(end in self.areas for end in ends):
             members = id(source[0].owner), id(target[0].owner)
-            self._edge(Strand(kind, *ends, label, cyclic, members), region)
-
-    # Edges within one area, and across the borders of modes
-
-    def _edge(self, strand: Strand, region: Region) -> None:
-        """Cut where it enters or leaves a mode: every piece has both ends in one area."""
-        start = self._cross(strand.source, strand, self.region_of[strand.source], region, out_of=strand.target)
-        end = self.region_of[strand.target]
-        if end == region:
-            self._add(region, strand.between(start, strand.target))
-        elif end is None:
-            leaving = self._leave(region, strand.target)
-            self._add(region, strand.between(start, leaving, labelled=False))
-            self._add(None, strand.between(leaving, strand.target))
-        else:
-            if region is not None:
-                leaving = self._leave(region, strand.target)
-                self._add(region, strand.between(start, leaving, labelled=False))
-                start = leaving
-            entering = self._enter(end, strand.source)
-            self._add(None, strand.between(start, entering))
-            self._add(end, strand.between(entering, strand.target, labelled=False))
-
-    def _cross(self, end: str, strand: Strand, here: Region, wanted: Region, out_of: str) -> str:
-        """Bring the source of an edge into the area in which the edge lies."""
-        if here == wanted:
-            return end
-        if here is not None:
-            leaving = self._leave(here, out_of)
-            self._add(here, strand.between(end, leaving, labelled=False))
-            end = leaving
-        if wanted is not None:
-            entering = self._enter(wanted, strand.source)
-            self._add(None, strand.between(end, entering, labelled=False))
-            end = entering
-        return end
-
-    def _leave(self, region: Region, target: str) -> str:
-        item = f"{self.group.id}.{region}|out|{target}"
-        name = f"to {self.name_of[target]}" if target.endswith("|enter") else self.name_of[target]
-        self.areas[region].outputs.setdefault(item, Port(item, name, crossing=True))
-        return item
-
-    def _enter(self, region: Region, source: str) -> str:
-        item = f"{self.group.id}.{region}|in|{source}"
-        self.areas[region].inputs.setdefault(item, Port(item, self.name_of[source], crossing=True))
-        return item
-
-    def _add(self, region: Region, strand: Strand) -> None:
-        self.areas[region].strands.append(strand)
+            self.areas.join(Strand(kind, *ends, label, cyclic, members), region)
 
     # The finished box
 
@@ -315,7 +235,7 @@ class _BoxBuild:
             edges=bundled(area.strands),
         )
 
-    def _mode(self, area: _Area, mode: BoundMode) -> Box:
+    def _mode(self, area: Area, mode: BoundMode) -> Box:
         return Box(
             id=f"{self.group.id}.{mode.name}",
             kind="mode",

@@ -27,7 +27,7 @@ def text_width(text: str, size: float, bold: bool = False) -> float:
     """The width of a line in px for a font `size` in px, rounded up to whole px.
 
     >>> text_width("reaction", 10)
-    48.0
+    42.0
     """
     known = _WIDTHS[bold]
     hundredths = sum(known.get(character) or _unusual(character) for character in text)

@@ -7,6 +7,7 @@ import pytest
 from reactorlib.diagram import diagram_of
 from reactorlib.diagram.draw import scene_of
 from reactorlib.diagram.layout import lay_out
+from reactorlib.diagram.text import text_width
 from reactorlib.elaboration import examine
 from tests.reactorlib.diagram.geometry import Area, collisions, extent, loose_ends, wires_through, words
 from tests.reactorlib.diagram.programs import PROGRAMS
@@ -80,3 +81,14 @@ def test_random_programs_are_drawn_as_well(seed):
         assert list(collisions(laid)) + list(wires_through(laid)) + list(loose_ends(laid)) == []
         found = words(scene_of(diagram(cls, unfold)))
         assert [(a.what, b.what) for a, b in combinations(found, 2) if a.overlaps(b)] == []
+
+
+@pytest.mark.parametrize("bold", [False, True])
+def test_estimated_widths_are_those_of_a_wide_font(bold):
+    font_manager = pytest.importorskip("matplotlib.font_manager")
+    ft2font = pytest.importorskip("matplotlib.ft2font")
+    name = font_manager.findfont(font_manager.FontProperties(family="DejaVu Sans", weight="bold" if bold else "normal"))
+    font = ft2font.FT2Font(name)
+    for character in map(chr, range(32, 127)):
+        advance = font.load_char(ord(character), flags=ft2font.LoadFlags.NO_SCALE).horiAdvance / font.units_per_EM
+        assert text_width(character, 100, bold) / 100 == pytest.approx(advance, abs=0.011), character
