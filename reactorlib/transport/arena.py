@@ -237,7 +237,7 @@ def table_bytes(workers: int) -> int:
     return BLOCKS * workers * 8
 
 
-class _Owned:
+class Owned:
     """The base of the owner's buffers: when the last view of one dies, its block has no user any more."""
 
     __slots__ = ()
@@ -249,4 +249,4 @@ class _Owned:
 
 @lru_cache(256)
 def _owned(room: int) -> Any:
-    return type("Owned", (_Owned, ctypes.c_ubyte * room), {"__slots__": ("block",)})
+    return type("Buffer", (Owned, ctypes.c_ubyte * room), {"__slots__": ("block",)})

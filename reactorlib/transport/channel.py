@@ -19,7 +19,7 @@ from reactorlib.transport.ordering import fence
 from reactorlib.transport.signals import ANYONE, AWAKE, STATE_WORDS, Bell, Waiter
 
 SLOTS = 32  # a power of two
-SLOT_BYTES = 65 * 64  # not a multiple of 4096, so that the words of neighbouring slots share no cache set
+SLOT_BYTES = 129 * 64  # not a multiple of 4096, so that the words of neighbouring slots share no cache set
 HEADER_BYTES = 64
 RING_BYTES = HEADER_BYTES + SLOTS * SLOT_BYTES
 INLINE = SLOT_BYTES - 8  # the longest message that fits into a slot

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from reactorlib.errors import WorkerError
@@ -18,7 +19,8 @@ from reactorlib.transport.ordering import keeps_store_order
 from reactorlib.transport.quota import Quota
 from reactorlib.transport.signals import SPIN_NS, STATE_WORDS, Bell, Waiter
 
-LINE = 64
+LINE = 64  # bytes that processors share as a whole
+MOST_ADDRESSES = 1 << 44
 
 
 class Exchange:
@@ -45,24 +47,37 @@ class Exchange:
         self.pairs = tuple(
             (s, r) for s in range(workers) for r in range(workers) if s != r
         ) if pairs is None else tuple(pairs)  # fmt: skip
-        self.memory = Memory(self._lay_out())
+        self.memory = self._make_memory()
         self.memory.fund(0, self._rings)
         self.bells = [Bell() for _ in range(workers)]
         self.posts = {pair: Bell(counting=True) for pair in self.pairs} if self.kernel else {}
 
-    def _lay_out(self) -> int:
+    def _make_memory(self) -> Memory:
+        # Addresses cost nothing; with many of them, sizes that vary don't make an arena run out of unused ones.
+        # But they may be limited, too.
+        for share in (8 * self.capacity, 2 * self.capacity, self.capacity, self.capacity // self.workers):
+            size = self._lay_out(min(share, MOST_ADDRESSES // self.workers))
+            with suppress(WorkerError):
+                return Memory(size)
+        return Memory(size)
+
+    def _lay_out(self, arena_bytes: int) -> int:
         """Where everything is in the memory; its size."""
         self.states = LINE
         self.counts = self.states + 8 * STATE_WORDS * self.workers
-        self._rings = _pages(self.counts + 8 * self.workers)
+        self.used = self.counts + 8 * self.workers
+        self._rings = _pages(self.used + len(self.pairs))
         self._arenas = self._rings + _pages(RING_BYTES) * len(self.pairs)
-        # Addresses cost nothing; with many of them, sizes that grow don't make an arena run out of unused ones.
-        self.region = table_bytes(self.workers) + _pages(min(8 * self.capacity, (1 << 44) // self.workers))
+        self.region = table_bytes(self.workers) + _pages(arena_bytes)
         return self._arenas + self.region * self.workers
 
     def ring_of(self, sender: int, receiver: int) -> int:
         """Where the ring of a pair begins."""
         return self._rings + _pages(RING_BYTES) * self.pairs.index((sender, receiver))
+
+    def used_of(self, sender: int, receiver: int) -> int:
+        """Where it says whether the sender of a pair has ever opened its channel."""
+        return self.used + self.pairs.index((sender, receiver))
 
     def arena_of(self, worker: int) -> int:
         """Where the arena of a worker begins."""
@@ -113,8 +128,8 @@ class Exchange:
 
         state = self.__dict__.copy()
         state["memory"] = DupFd(self.memory.fd), self.memory.size
-        state["bells"] = [(bell.counting, [DupFd(fd) for fd in bell.fds]) for bell in self.bells]
-        state["posts"] = {pair: (bell.counting, [DupFd(fd) for fd in bell.fds]) for pair, bell in self.posts.items()}
+        state["bells"] = [_sent(bell) for bell in self.bells]
+        state["posts"] = {pair: _sent(bell) for pair, bell in self.posts.items()}
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -141,6 +156,7 @@ class Endpoint:
         self.codec = Codec(self._arenas, me)
         self._states = memory.view[exchange.states : exchange.counts].cast("Q")
         self.waiter = Waiter(exchange.bells[me], self._states, me, check, self._pull, exchange.spin_ns)
+        self._senders = [(s, exchange.used_of(s, r)) for s, r in exchange.pairs if r == me]
         self._incoming: dict[int, Channel] = {}
         self._outgoing: dict[int, Channel] = {}
 
@@ -149,6 +165,7 @@ class Endpoint:
         channel = self._outgoing.get(receiver)
         if channel is None:
             channel = self._outgoing[receiver] = self._channel(self.me, receiver, receiver)
+            self.exchange.memory.map[self.exchange.used_of(self.me, receiver)] = 1
         return channel
 
     def incoming(self, sender: int) -> Channel:
@@ -168,13 +185,21 @@ class Endpoint:
     def wait(self, senders: Sequence[int] | None = None, limit_ns: int | None = None) -> bool:
         """Wait until a message of one of these (default: of anyone) is there; False if `limit_ns` went by before."""
         if senders is None:
-            senders = [sender for sender, receiver in self.exchange.pairs if receiver == self.me]
+            senders = [sender for sender, _ in self._senders]
         channels = [self.incoming(sender) for sender in senders]
         return self.waiter.wait(lambda: any(channel.arrived() for channel in channels), limit_ns=limit_ns)
 
     def _pull(self) -> None:
-        for channel in self._incoming.values():
-            channel.pull()
+        used = self.exchange.memory.map
+        for sender, at in self._senders:
+            if used[at]:
+                self.incoming(sender).pull()
+
+
+def _sent(bell: Bell) -> tuple[bool, list[Any]]:
+    from multiprocessing.reduction import DupFd
+
+    return bell.counting, [DupFd(fd) for fd in sorted({*bell.fds}, key=bell.fds.index)]
 
 
 def _received(state: tuple[bool, list[Any]]) -> Bell:

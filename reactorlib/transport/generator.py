@@ -169,7 +169,7 @@ class Generator:
         if kind in "at":
             self._refuse(f"{a}.shape != {shape}")
             self._small.setdefault((d, shape), []).append((v, f"{a}.tobytes()"))
-            return v if kind == "a" else self._tensor(dtype, f"bytearray({v})", str(shape))
+            return v if kind == "a" else self._tensor(dtype, f"bytearray({v}.tobytes())", str(shape))
         self._refuse(f"{a}.ndim != {shape}")
         self._refuse(f"{a}.nbytes {'<' if kind in 'AT' else '>='} BIG")
         sizes = [f"s{axis}_{v}" for axis in range(shape)]

@@ -29,7 +29,7 @@ class Memory:
         try:
             self.map = mmap.mmap(fd, self.size)
         except (OSError, ValueError) as error:
-            os.close(fd)
+            self.close()
             raise WorkerError(f"cannot map {format_bytes(self.size)} of shared memory: {error}") from error
         self.view = memoryview(self.map)
         self.address = ctypes.addressof(ctypes.c_ubyte.from_buffer(self.map))  # in this process

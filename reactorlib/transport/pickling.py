@@ -19,8 +19,12 @@ OutOfBand = Callable[[PickleBuffer], bool]  # takes a buffer, or returns True to
 SEARCHED = 10_000  # parts of a value that are tried when it cannot be pickled
 
 
+class UnpicklableError(WorkerError):
+    """A value cannot be pickled; the text names the part and the reason."""
+
+
 def dumps(value: Any, out_of_band: OutOfBand) -> bytes:
-    """The pickle of a value. WorkerError naming the part that cannot be pickled and the reason."""
+    """The pickle of a value. Raises UnpicklableError."""
     try:
         return _dumps(value, out_of_band)
     except WorkerError:
@@ -28,7 +32,7 @@ def dumps(value: Any, out_of_band: OutOfBand) -> bytes:
     except Exception as error:
         path, culprit, reason = _culprit(value, error)
         where = f" ({path} of a value of type {type_name(value)})" if path else ""
-        raise WorkerError(
+        raise UnpicklableError(
             f"a value of type {type_name(culprit)}{where} cannot travel to another worker: "
             f"{type(reason).__name__}: {reason}"
         ) from error

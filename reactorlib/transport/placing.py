@@ -10,7 +10,7 @@ from pickle import PickleBuffer
 from typing import Any
 
 from reactorlib.transport import pickling
-from reactorlib.transport.arena import Arena, Block, room_of
+from reactorlib.transport.arena import Arena, Block, Owned, room_of
 from reactorlib.transport.structure import BIG, SHORT
 
 PICKLED, ENCLOSED = 0, 1  # kinds of messages that have no structure: a pickle; a reference to the message itself
@@ -31,9 +31,9 @@ class Placing:
     def array(self, array: Any, placed: Placed) -> Reference:
         """A NumPy array. One that lies in a buffer of the arena is read-only from now on: readers see it."""
         base = array.base
-        if base is not None and type(base) is not memoryview:
-            base = getattr(base, "base", None)
-        if type(base) is memoryview and array.flags.c_contiguous:
+        if type(base) is type(array):
+            base = base.base
+        if isinstance(base, memoryview | Owned) and array.flags.c_contiguous:
             found = self._found(array.__array_interface__["data"][0], array.nbytes, placed)
             if found is not None:
                 array.flags.writeable = False

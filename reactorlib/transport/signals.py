@@ -35,7 +35,7 @@ class Bell:
         self.counting = counting
         self.fds = fds
         self._is_eventfd = fds[0] == fds[1]
-        self._chunk = 8 if self._is_eventfd else 1 if counting else 4096
+        self._chunk = 8 if self._is_eventfd else 1 if counting else 1 << 16
         self._poll: select.poll | None = None
 
     def ring(self) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reactorlib.transport.generator import Encode
+from reactorlib.transport.pickling import UnpicklableError
 from reactorlib.transport.structure import Describer, Structure
 
 TRIED = 4  # encoders tried before a value is described
@@ -41,7 +42,7 @@ class Site:
                 message = latest(value, receivers)
                 if message is None:
                     message, latest = other(value, latest)
-            except struct.error:  # an int of more than 64 bits
+            except (struct.error, UnpicklableError):  # an int of more than 64 bits; or to name the part of the whole
                 return pickle(value, receivers)
             return message
 

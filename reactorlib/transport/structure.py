@@ -28,8 +28,8 @@ Structure = str | tuple[Any, ...]
 LEAVES = 512  # larger values are pickled as a whole
 DEPTH = 32  # so are values of deeper nesting, cycles among them
 PLAIN_LEAVES = 64  # the same without an array: then pickle is as fast
-BIG = 2048  # bytes from which an array or bytes travel through the arena
-SHORT = 4096  # the longest message; what is longer is itself put into the arena
+BIG = 4096  # bytes from which an array or bytes travel through the arena
+SHORT = 8192  # the longest message; what is longer is itself put into the arena
 
 CONTAINERS: dict[str, type] = {"(": tuple, "[": list, "{": dict, "C": tuple}
 _PLAIN: dict[type, str] = {type(None): "N", bool: "?", int: "q", float: "d", str: "s", bytes: "y"}

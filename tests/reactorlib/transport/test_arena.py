@@ -1,0 +1,283 @@
+"""Blocks live exactly as long as somebody can see them, and are used again; full is an error, not a crash."""
+
+import gc
+import threading
+from collections import deque
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reactorlib.errors import WorkerError
+from reactorlib.transport.arena import SLAB, Arena, room_of, table_bytes
+from reactorlib.transport.exchange import Endpoint
+from reactorlib.transport.lending import Lender, _LentInOrder
+from reactorlib.transport.memory import PAGE, Memory
+from reactorlib.transport.quota import Quota
+from tests.reactorlib.transport.conftest import MakeExchange
+from tests.reactorlib.transport.peer import Peer, resident_bytes
+
+MIB = 1 << 20
+
+
+def _arena(capacity: int = 64 * MIB, workers: int = 2, region: int = 1 << 34) -> Arena:
+    region += table_bytes(workers)
+    memory = Memory(region)
+    return Arena(memory, 0, region, 0, workers, Quota(memoryview(bytearray(8 * workers)).cast("Q"), capacity, 0))
+
+
+@given(st.integers(1, 1 << 45))
+def test_a_room_is_at_most_a_quarter_too_large(nbytes: int) -> None:
+    room = room_of(nbytes)
+    assert nbytes <= room == room_of(room)
+    assert room <= max(nbytes * 1.25, 1024) or (room - nbytes < PAGE)
+    assert room % (PAGE if nbytes > PAGE // 2 else 64) == 0
+
+
+def test_blocks_do_not_overlap() -> None:
+    arena = _arena(capacity=1 << 30)
+    blocks = [arena.take(nbytes) for nbytes in range(1, 60_000, 97)]
+    spans = sorted((block.offset, block.offset + block.room) for block in blocks)
+    assert all(end <= begin for (_, end), (begin, _) in pairwise(spans))
+    assert spans[0][0] >= table_bytes(2)
+    assert len({block.first for block in blocks}) == len(blocks)
+
+
+def test_a_block_is_free_when_every_receiver_released_it() -> None:
+    arena = _arena(workers=4)
+    block = arena.take(5000)
+    arena.commit([block], [1, 2, 2, 3])
+    lenders = {receiver: Lender(arena, receiver) for receiver in (1, 2, 3)}
+    views = [lenders[receiver].lend(block.first, block.offset, block.room) for receiver in (1, 2, 2, 3)]
+    while views:
+        assert arena.take(5000) is not block
+        views.pop()
+    assert block in [arena.take(5000) for _ in range(5)]
+
+
+def test_the_last_of_many_views_releases() -> None:
+    arena, lender = _small()
+    block = arena.take(8000)
+    arena.commit([block], [1])
+    array = np.ndarray((1000,), "f8", lender.lend(block.first, block.offset, block.room))
+    views: list[Any] = [array, array[1:], array.reshape(10, 100), array[5:7].data, array.view("u1"), array.T[:3]]
+    del array
+    while views:
+        assert not arena._is_free(block)
+        views.pop(0)
+    assert arena._is_free(block)
+
+
+def _small() -> tuple[Arena, Lender]:
+    arena = _arena()
+    return arena, Lender(arena, 1)
+
+
+def test_a_cycle_is_released_when_it_is_collected() -> None:
+    arena, lender = _small()
+    block = arena.take(8000)
+    arena.commit([block], [1])
+    cycle: list[Any] = [lender.lend(block.first, block.offset, block.room)]
+    cycle.append(cycle)
+    del cycle
+    assert not arena._is_free(block)
+    gc.collect()
+    assert arena._is_free(block)
+
+
+def test_an_allocated_buffer_is_kept_while_it_is_referred_to() -> None:
+    arena, _ = _small()
+    array = np.frombuffer(arena.allocate(8000), "f8")
+    array[:] = 1
+    others = [np.frombuffer(arena.allocate(8000), "f8") for _ in range(100)]
+    for other in others:
+        other[:] = 2
+    assert (array == 1).all()
+    address = array.ctypes.data
+    del array
+    assert address in [np.frombuffer(arena.allocate(8000), "f8").ctypes.data for _ in range(100)]
+
+
+def test_views_outlive_arena_lender_and_memory() -> None:
+    arena, lender = _small()
+    block = arena.take(8000)
+    arena.memory.map[block.offset : block.offset + 5] = b"hello"
+    arena.commit([block], [1])
+    view = lender.lend(block.first, block.offset, block.room)
+    own = arena.allocate(8000)
+    own[:5] = b"there"
+    arena.memory.close()
+    del arena, lender, block
+    gc.collect()
+    assert bytes(view.cast("B")[:5]) == b"hello"
+    assert bytes(own[:5]) == b"there"
+
+
+def test_a_steady_state_takes_no_new_memory() -> None:
+    arena, lender = _small()
+    kept: deque[Any] = deque(maxlen=20)
+    offsets = set()
+    for number in range(5000):
+        block = arena.take(8000 + number % 3)
+        arena.commit([block], [1])
+        kept.append(lender.lend(block.first, block.offset, block.room))
+        offsets.add(block.offset)
+    assert len(offsets) < 20 + 30
+
+
+def test_full_says_what_was_wanted_and_what_there_is() -> None:
+    arena = _arena(capacity=10 * MIB)
+    kept = [arena.allocate(MIB) for _ in range(10)]
+    with pytest.raises(WorkerError) as caught:
+        arena.allocate(3 * MIB)
+    for part in ("worker 0", "3 MiB", "10 MiB of 10 MiB", "REACTORLIB_SHARED_BYTES"):
+        assert part in str(caught.value)
+    kept.pop()
+    assert arena.allocate(MIB)
+
+
+def test_pages_of_free_blocks_serve_other_sizes() -> None:
+    arena = _arena(capacity=10 * MIB)
+    for size in (MIB, 2 * MIB, 3 * MIB, 9 * MIB, MIB // 2, 100, MIB):
+        for _ in range(30):
+            arena.allocate(size)[-1] = 1
+
+
+def test_small_blocks_count_too() -> None:
+    arena = _arena(capacity=10 * SLAB)
+    kept = [arena.allocate(1000) for _ in range(10 * SLAB // 1024)]
+    with pytest.raises(WorkerError, match="full"):
+        arena.allocate(1000)
+    del kept
+
+
+def test_addresses_can_run_out() -> None:
+    arena = _arena(capacity=1 << 30, region=10 * MIB)
+    kept = [arena.allocate(MIB) for _ in range(10)]
+    with pytest.raises(WorkerError, match=r"all .* of its addresses are used"):
+        arena.allocate(MIB)
+    kept.clear()
+    assert arena.allocate(MIB)
+
+
+def test_the_machine_may_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(fd: int, offset: int, length: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    arena = _arena()
+    arena.allocate(MIB)
+    monkeypatch.setattr("os.posix_fallocate", refuse)
+    with pytest.raises(WorkerError, match="the machine refused another 2 MiB \\(No space left"):
+        arena.allocate(2 * MIB)
+    monkeypatch.undo()
+    assert arena.allocate(2 * MIB)
+
+
+def test_several_workers_share_one_limit(make_exchange: MakeExchange) -> None:
+    exchange = make_exchange(3, capacity=10 * MIB)
+    ends = [exchange.endpoint(worker) for worker in range(3)]
+    kept = [end.arena.allocate(3 * MIB) for end in ends]
+    with pytest.raises(WorkerError, match="worker 2 wanted another 3 MiB, 9 MiB of 10 MiB"):
+        ends[2].arena.allocate(3 * MIB)
+    del kept
+
+
+def test_releasing_in_order_counts_from_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reactorlib.transport.lending.keeps_store_order", lambda: False)
+    arena, lender = _small()
+    assert issubclass(lender._base, _LentInOrder)
+    block = arena.take(8000)
+    rounds, threads = 2000, 4
+    arena.commit([block], [1] * rounds * threads)
+
+    def lend() -> None:
+        for _ in range(rounds):
+            lender.lend(block.first, block.offset, block.room)
+
+    running = [threading.Thread(target=lend) for _ in range(threads)]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join(60)
+    assert arena._is_free(block)
+
+
+def test_a_forked_process_releases_nothing_that_it_inherited(make_exchange: MakeExchange) -> None:
+    exchange = make_exchange(3)
+    ends = [exchange.endpoint(0), exchange.endpoint(1)]
+    encode = ends[0].codec.encoder([1])
+    array = ends[1].codec.decode(encode(np.arange(10_000)))
+    held = [array]
+
+    def drop(end: Endpoint) -> None:
+        held.clear()
+        gc.collect()
+        end.outgoing(0).send(b"dropped")
+
+    del array
+    with Peer(exchange, 2, drop):
+        assert ends[0].incoming(2).receive() == b"dropped"
+        for _ in range(50):
+            ends[1].codec.decode(encode(np.zeros(10_000, int)))
+        assert (held[0] == np.arange(10_000)).all()
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda a: a, lambda a: (a, 1.0), lambda a: {None: a}], ids=["array", "tuple", "pickle"]
+)
+def test_a_view_kept_for_a_thousand_rounds_stays_intact(
+    make_exchange: MakeExchange, wrap: Callable[[Any], Any], kernel: bool
+) -> None:
+    rounds = 1000
+
+    def keep(end: Endpoint) -> None:
+        receive, decode, send = end.incoming(0).receive, end.codec.decode, end.outgoing(0).send
+        kept: dict[int, Any] = {}
+        for number in range(rounds):
+            value = decode(receive())
+            array = value if isinstance(value, np.ndarray) else value[0 if isinstance(value, tuple) else None]
+            if number % 100 == 0:
+                kept[number] = array[10:5000]
+            assert array[0] == array[-1] == number
+            send(b"next")
+        for number, array in kept.items():
+            assert (array == number).all(), number
+
+    exchange = make_exchange(kernel=kernel)
+    end = exchange.endpoint(0)
+    encode = end.codec.encoder([1])
+    with Peer(exchange, 1, keep):
+        for number in range(rounds):
+            end.outgoing(1).send(encode(wrap(np.full(10_000, number))))
+            assert end.incoming(1).receive() == b"next"
+    assert len(end.arena._blocks) < 40
+
+
+def test_resident_memory_is_flat(make_exchange: MakeExchange) -> None:
+    def echo(end: Endpoint) -> None:
+        receive, decode, send = end.incoming(0).receive, end.codec.decode, end.outgoing(0).send
+        encode = end.codec.encoder([0])
+        while (value := decode(receive())) is not None:
+            send(encode(value))
+
+    exchange = make_exchange()
+    end = exchange.endpoint(0)
+    encode, decode = end.codec.encoder([1]), end.codec.decode
+    with Peer(exchange, 1, echo) as peer:
+
+        def rounds(count: int) -> int:
+            for number in range(count):
+                end.outgoing(1).send(encode((np.full(20_000, number), "x" * (number % 1000 * 20), {None: [1] * 2000})))
+                assert decode(end.incoming(1).receive())[0][-1] == number
+            return resident_bytes(peer.pid)
+
+        rounds(1500)
+        before, taken = rounds(1500), end.arena.quota.taken()  # type: ignore[union-attr]
+        after = rounds(6000)
+        assert after - before < MIB
+        assert end.arena.quota.taken() == taken  # type: ignore[union-attr]
+        end.outgoing(1).send(encode(None))

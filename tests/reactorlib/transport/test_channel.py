@@ -1,0 +1,248 @@
+"""Messages arrive once, in order, whole: between processes, in both ways to order memory, whatever their size."""
+
+import random
+import zlib
+from collections.abc import Callable
+
+import pytest
+
+from reactorlib.errors import WorkerError
+from reactorlib.transport.channel import INLINE, PUBLISH, SLOTS
+from reactorlib.transport.exchange import Endpoint, Exchange
+from reactorlib.transport.signals import Bell, _pipe
+from tests.reactorlib.transport.conftest import MakeExchange
+from tests.reactorlib.transport.peer import Peer
+
+SIZES = [0, 1, 7, 8, 9, 100, 1000, INLINE - 1, INLINE, INLINE + 1, 50_000]
+
+
+def _messages(seed: int, count: int) -> list[bytes]:
+    """Random messages, mostly small, each ending in a check sum of number and content."""
+    generator = random.Random(seed)
+    noise = generator.randbytes(100_000)
+    made = []
+    for number in range(count):
+        size = generator.choice(SIZES) if generator.random() < 0.02 else generator.randrange(200)
+        begin = generator.randrange(len(noise) - size)
+        body = noise[begin : begin + size]
+        made.append(body + zlib.crc32(body, number).to_bytes(4, "little"))
+    return made
+
+
+def _check(number: int, message: bytes) -> None:
+    assert zlib.crc32(message[:-4], number) == int.from_bytes(message[-4:], "little"), f"message {number} is damaged"
+
+
+def test_hundreds_of_thousands_of_messages_of_random_sizes_both_ways(make_exchange: MakeExchange, kernel: bool) -> None:
+    count = 30_000 if kernel else 150_000
+    there, back = _messages(1, count), _messages(2, count)
+
+    def echo(end: Endpoint) -> None:
+        for number in range(count):
+            _check(number, end.incoming(0).receive())
+            end.outgoing(0).send(back[number])
+
+    exchange = make_exchange(kernel=kernel)
+    end = exchange.endpoint(0)
+    with Peer(exchange, 1, echo):
+        ahead = 0
+        for number in range(count):
+            while ahead < min(count, number + 1 + number % 20):
+                end.outgoing(1).send(there[ahead])
+                ahead += 1
+            _check(number, end.incoming(1).receive())
+
+
+def test_a_fast_sender_waits_for_room(make_exchange: MakeExchange, kernel: bool) -> None:
+    messages = _messages(3, 20_000)
+
+    def drink(end: Endpoint) -> None:
+        for number in range(len(messages)):
+            _check(number, end.incoming(0).receive())
+        end.outgoing(0).send(b"done")
+
+    exchange = make_exchange(kernel=kernel)
+    end = exchange.endpoint(0)
+    with Peer(exchange, 1, drink):
+        for message in messages:
+            end.outgoing(1).send(message)
+        assert end.incoming(1).receive() == b"done"
+
+
+def test_two_that_send_before_they_receive_do_not_deadlock(make_exchange: MakeExchange, kernel: bool) -> None:
+    messages = _messages(4, 50 * SLOTS)
+
+    def exchange_all(end: Endpoint) -> None:
+        other = 1 - end.me
+        for message in messages:
+            end.outgoing(other).send(message)
+        for number in range(len(messages)):
+            _check(number, end.incoming(other).receive())
+
+    exchange = make_exchange(kernel=kernel)
+    with Peer(exchange, 1, exchange_all):
+        exchange_all(exchange.endpoint(0))
+
+
+def test_a_cycle_of_waits_is_broken_by_pulling(make_exchange: MakeExchange, kernel: bool) -> None:
+    """0 fills its ring to 1 before it sends to 2; 1 first waits for 2, which waits for 0."""
+    count = 5 * SLOTS
+
+    def first_waits(end: Endpoint) -> None:
+        assert end.incoming(2).receive() == b"go"
+        for number in range(count):
+            assert end.incoming(0).receive() == b"%d" % number
+        end.outgoing(0).send(b"done")
+
+    def waits_for_0(end: Endpoint) -> None:
+        assert end.incoming(0).receive() == b"go"
+        end.outgoing(1).send(b"go")
+
+    exchange = make_exchange(3, kernel=kernel)
+    end = exchange.endpoint(0)
+    with Peer(exchange, 1, first_waits), Peer(exchange, 2, waits_for_0):
+        for number in range(count):
+            end.outgoing(1).send(b"%d" % number)
+        end.outgoing(2).send(b"go")
+        assert end.incoming(1).receive() == b"done"
+
+
+def test_many_workers_pass_a_token_around(make_exchange: MakeExchange, kernel: bool) -> None:
+    workers, laps = 5, 300
+
+    def member(end: Endpoint) -> None:
+        incoming, outgoing = end.incoming(end.me - 1), end.outgoing((end.me + 1) % workers)
+        for _ in range(laps):
+            outgoing.send(incoming.receive() + bytes([end.me]))
+
+    exchange = make_exchange(workers, kernel=kernel)
+    end = exchange.endpoint(0)
+    peers = [Peer(exchange, worker, member) for worker in range(1, workers)]
+    for _ in range(laps):
+        end.outgoing(1).send(b"\0")
+        assert end.incoming(workers - 1).receive() == bytes(range(workers))
+    for peer in peers:
+        assert peer.wait() == 0
+
+
+def test_waiting_for_anyone(make_exchange: MakeExchange, kernel: bool) -> None:
+    def tell(end: Endpoint) -> None:
+        assert end.incoming(0).receive() == b"go"
+        for _ in range(100):
+            end.outgoing(0).send(b"%d" % end.me)
+
+    exchange = make_exchange(4, kernel=kernel)
+    end = exchange.endpoint(0)
+    assert not end.wait(limit_ns=0)
+    assert not end.wait([2], limit_ns=3_000_000)
+    with Peer(exchange, 1, tell), Peer(exchange, 2, tell), Peer(exchange, 3, tell):
+        for worker in (1, 2, 3):
+            end.outgoing(worker).send(b"go")
+        left = dict.fromkeys((1, 2, 3), 100)
+        while any(left.values()):
+            assert end.wait(limit_ns=30_000_000_000)
+            for worker in left:
+                while end.incoming(worker).arrived():
+                    assert end.incoming(worker).receive() == b"%d" % worker
+                    left[worker] -= 1
+
+
+def test_arrived_and_pull_neither_lose_nor_double_nor_reorder(make_exchange: MakeExchange, kernel: bool) -> None:
+    exchange = make_exchange(kernel=kernel)
+    one, other = exchange.endpoint(0).outgoing(1), exchange.endpoint(1).incoming(0)
+    generator = random.Random(5)
+    sent = received = 0
+    for _ in range(20_000):
+        choice = generator.randrange(4)
+        if choice == 0 and sent - received < SLOTS - PUBLISH:
+            one.send(b"%d" % sent)
+            sent += 1
+        elif choice == 1:
+            other.pull()
+        elif choice == 2:
+            assert other.arrived() == (received < sent)
+        elif received < sent:
+            assert other.receive() == b"%d" % received
+            received += 1
+    assert received > 1000
+
+
+def test_a_wait_ends_when_the_run_is_aborted(make_exchange: MakeExchange, kernel: bool) -> None:
+    exchange = make_exchange(kernel=kernel)
+    end = exchange.endpoint(0)
+
+    def leave(peer: Endpoint) -> None:
+        assert peer.incoming(0).receive() == b"waiting"
+        peer.exchange.abort()
+
+    with Peer(exchange, 1, leave):
+        end.outgoing(1).send(b"waiting")
+        with pytest.raises(WorkerError, match="aborted"):
+            end.incoming(1).receive()
+    assert exchange.aborted
+
+
+def _checking(peer: list[Peer]) -> Callable[[], None]:
+    def check() -> None:
+        if not peer[0].is_alive:
+            raise WorkerError("the peer died")
+
+    return check
+
+
+def _say_and_wait(end: Endpoint) -> None:
+    end.outgoing(0).send(b"here")
+    end.incoming(0).receive()
+
+
+def test_a_wait_for_a_dead_peer_ends(make_exchange: MakeExchange, kernel: bool) -> None:
+    exchange = make_exchange(kernel=kernel)
+    peers: list[Peer] = []
+    end = exchange.endpoint(0, _checking(peers))
+    peers.append(Peer(exchange, 1, _say_and_wait))
+    assert end.incoming(1).receive() == b"here"
+    peers[0].kill()
+    with pytest.raises(WorkerError, match="died"):
+        end.incoming(1).receive()
+
+
+def test_a_wait_for_room_at_a_dead_peer_ends(make_exchange: MakeExchange, kernel: bool) -> None:
+    exchange = make_exchange(kernel=kernel)
+    peers: list[Peer] = []
+    end = exchange.endpoint(0, _checking(peers))
+    peers.append(Peer(exchange, 1, _say_and_wait))
+    assert end.incoming(1).receive() == b"here"
+    peers[0].kill()
+    for _ in range(SLOTS):
+        end.outgoing(1).send(b"x")
+    with pytest.raises(WorkerError, match="died"):
+        end.outgoing(1).send(b"x")
+
+
+def test_pipes_ring_where_there_is_no_eventfd(monkeypatch: pytest.MonkeyPatch, kernel: bool) -> None:
+    monkeypatch.setattr("reactorlib.transport.signals._eventfd", lambda _counting: _pipe())
+    exchange = Exchange(2, capacity=1 << 24, kernel=kernel, spin_ns=0)
+    assert exchange.bells[0].fds[0] != exchange.bells[0].fds[1]
+    end = exchange.endpoint(0)
+
+    def echo(end: Endpoint) -> None:
+        for _ in range(500):
+            end.outgoing(0).send(end.incoming(0).receive())
+
+    with Peer(exchange, 1, echo):
+        for number in range(500):
+            end.outgoing(1).send(b"%d" % number)
+            assert end.incoming(1).receive() == b"%d" % number
+    exchange.close()
+
+
+@pytest.mark.parametrize("counting", [False, True])
+@pytest.mark.parametrize("fds", [None, "pipe"])
+def test_a_bell_rings_without_blocking_however_often(counting: bool, fds: str | None) -> None:
+    bell = Bell(counting, _pipe() if fds else None)
+    for _ in range(100_000 if fds else 3):
+        bell.ring()
+    assert bell.sleep(0)
+    assert bell.take()
+    assert bell.take() == counting
+    bell.close()

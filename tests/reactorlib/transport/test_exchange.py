@@ -1,0 +1,206 @@
+"""What workers share reaches forked and spawned processes, and leaves nothing behind."""
+
+import gc
+import multiprocessing
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from reactorlib.errors import WorkerError
+from reactorlib.transport.exchange import Endpoint, Exchange
+from reactorlib.transport.memory import PAGE, Memory, default_capacity
+from reactorlib.transport.ordering import fence, keeps_store_order
+from tests.reactorlib.transport.conftest import MakeExchange
+from tests.reactorlib.transport.peer import Peer
+
+LIMIT_S = 60
+
+
+def serve(exchange: Exchange, me: int) -> None:
+    """Top level, so that a spawned process finds it."""
+    _serve(exchange.endpoint(me))
+
+
+def _serve(end: Endpoint) -> None:
+    encode = end.codec.encoder([0])
+    while (value := end.codec.decode(end.incoming(0).receive())) is not None:
+        end.outgoing(0).send(encode(value * 2))
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_every_start_method_reaches_the_exchange(make_exchange: MakeExchange, method: str, kernel: bool) -> None:
+    exchange = make_exchange(kernel=kernel)
+    process = multiprocessing.get_context(method).Process(target=serve, args=(exchange, 1))  # type: ignore[attr-defined]
+    process.start()
+
+    def check() -> None:
+        if process.exitcode is not None:
+            raise WorkerError(f"exited with {process.exitcode}")
+
+    end = exchange.endpoint(0, check)
+    encode = end.codec.encoder([1])
+    for _ in range(10):
+        for value in (1, "ab", np.arange(10_000), (1.5, np.arange(3))):
+            end.outgoing(1).send(encode(value))
+            received = end.codec.decode(end.incoming(1).receive())
+            assert np.array_equal(received, value * 2) if isinstance(value, np.ndarray) else len(str(received))
+    end.outgoing(1).send(encode(None))
+    process.join(LIMIT_S)
+    assert process.exitcode == 0
+    process.close()
+
+
+def test_nothing_is_left_in_the_file_system(make_exchange: MakeExchange) -> None:
+    before = _files()
+    exchange = make_exchange()
+    with Peer(exchange, 1, _serve):
+        end = exchange.endpoint(0)
+        end.outgoing(1).send(end.codec.encode(np.zeros(1 << 20), [1]))
+        assert end.codec.decode(end.incoming(1).receive())[0] == 0
+        assert _files() == before
+        end.outgoing(1).send(end.codec.encode(None, [1]))
+
+
+def _files() -> set[str]:
+    return {str(path) for place in ("/dev/shm", "/tmp") for path in Path(place).glob("*reactorlib*")}
+
+
+def _descriptors() -> int:
+    gc.collect()  # a mapping holds a descriptor of its own until its last view is gone
+    return len([*Path("/proc/self/fd").iterdir()])
+
+
+def test_closing_gives_back_every_descriptor() -> None:
+    before = _descriptors()
+    for kernel in (False, True):
+        exchange = Exchange(3, capacity=1 << 20, kernel=kernel)
+        exchange.endpoint(0)
+        exchange.close()
+        del exchange
+    assert _descriptors() == before
+
+
+def test_memory_is_given_back_once_nobody_refers_to_it() -> None:
+    def mapped() -> int:
+        gc.collect()
+        return Path("/proc/self/maps").read_text().count("reactorlib")
+
+    before = mapped()
+    exchange = Exchange(2, capacity=1 << 24)
+    one, other = exchange.endpoint(0), exchange.endpoint(1)
+    array = other.codec.decode(one.codec.encode(np.arange(10_000), [1]))
+    exchange.close()
+    del exchange, one, other
+    assert mapped() > before
+    assert array[-1] == 9999
+    del array
+    assert mapped() == before
+
+
+def test_views_may_be_dropped_at_interpreter_exit() -> None:
+    code = (
+        "import numpy as np\n"
+        "from reactorlib.transport.exchange import Exchange\n"
+        "x = Exchange(2, capacity=1 << 24); a, b = x.endpoint(0), x.endpoint(1)\n"
+        "kept = b.codec.decode(a.codec.encode((np.zeros(10000), {None: np.zeros(10000)}), [1]))\n"
+        "own = np.frombuffer(a.arena.allocate(10000), 'u1')\n"
+        "class Late:\n"
+        "    def __init__(self): self.kept = kept, own\n"
+        "import builtins; builtins.late = Late(); late.me = late\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=LIMIT_S, check=True)
+    assert done.stderr == ""
+
+
+def test_memory_without_memfd_is_an_unlinked_private_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("os.memfd_create")
+    memory = Memory(10 * PAGE)
+    status = os.fstat(memory.fd)
+    assert status.st_nlink == 0
+    assert status.st_mode & 0o777 == 0o600
+    memory.map[:5] = b"hello"
+    assert Memory.attach(os.dup(memory.fd), memory.size).map[:5] == b"hello"
+
+
+def test_attached_memory_is_the_same_memory() -> None:
+    memory = Memory(PAGE)
+    other = Memory.attach(os.dup(memory.fd), memory.size)
+    memory.map[7] = 3
+    assert other.map[7] == 3
+    assert other.address != memory.address
+
+
+def test_defunded_pages_are_empty_again() -> None:
+    memory = Memory(4 * PAGE)
+    memory.fund(0, 4 * PAGE)
+    memory.map[PAGE] = 1
+    if memory.defund(PAGE, PAGE):
+        assert memory.map[PAGE] == 0
+
+
+def test_few_addresses_are_enough() -> None:
+    """Where the user limits the address space, the exchange takes less."""
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))\n"
+        "from reactorlib.transport.exchange import Exchange\n"
+        "x = Exchange(2, capacity=1 << 29); a, b = x.endpoint(0), x.endpoint(1)\n"
+        "assert b.codec.decode(a.codec.encode(b'x' * 10000000, [1])) == b'x' * 10000000\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=LIMIT_S)
+
+
+def test_too_few_addresses_are_an_error() -> None:
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 29, 1 << 29))\n"
+        "from reactorlib.transport.exchange import Exchange\n"
+        "try: Exchange(2, capacity=1 << 29)\n"
+        "except Exception as error: print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=LIMIT_S, check=True)
+    assert "cannot map" in done.stdout
+
+
+def test_the_environment_sets_the_capacity(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REACTORLIB_SHARED_BYTES", "12345678")
+    assert default_capacity() == 12345678
+    monkeypatch.setenv("REACTORLIB_SHARED_BYTES", "much")
+    with pytest.raises(WorkerError, match="REACTORLIB_SHARED_BYTES must be a positive number of bytes, got 'much'"):
+        default_capacity()
+    monkeypatch.delenv("REACTORLIB_SHARED_BYTES")
+    assert 1 << 20 < default_capacity() < os.sysconf("SC_PHYS_PAGES") * PAGE
+
+
+@pytest.mark.parametrize(
+    ("machine", "kept"), [("x86_64", True), ("AMD64", True), ("aarch64", False), ("riscv64", False)]
+)
+def test_store_order_is_trusted_only_where_it_is_kept(
+    monkeypatch: pytest.MonkeyPatch, machine: str, kept: bool
+) -> None:
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    assert keeps_store_order() == kept
+    exchange = Exchange(2, capacity=1 << 20)
+    assert exchange.kernel != kept
+    exchange.close()
+    fence()
+
+
+def test_only_the_pairs_that_talk_get_a_ring(make_exchange: MakeExchange) -> None:
+    exchange = make_exchange(3, pairs=[(0, 1), (1, 2)], kernel=True)
+    assert len(exchange.posts) == 2
+    one, other = exchange.endpoint(1), exchange.endpoint(2)
+    one.outgoing(2).send(b"x")
+    assert other.incoming(1).receive() == b"x"
+    with pytest.raises(ValueError, match="tuple"):
+        other.outgoing(0)
+
+
+def test_nobody_spins_where_there_are_more_workers_than_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _pid: {0, 1})
+    for workers, spins in ((2, True), (3, False)):
+        exchange = Exchange(workers, capacity=1 << 20)
+        assert (exchange.spin_ns > 0) == spins
+        exchange.close()
