@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import replace
 from typing import Any
 
@@ -10,12 +9,10 @@ from reactorlib.connections import Channel, Connection
 from reactorlib.elements import (
     POLICIES,
     Action,
-    Element,
     Input,
     Mode,
     PhysicalAction,
     Signal,
-    Transition,
     shutdown,
     startup,
 )
@@ -26,12 +23,12 @@ from reactorlib.instance import (
     BoundPort,
     BoundTimer,
     Instance,
-    instance_of,
     modes_of,
 )
-from reactorlib.program import Argument, Cell, Forward, ModeInstance, ReactionInstance, Trigger, TriggerKind
-from reactorlib.reactor import Bank, Reaction, Reactor, declarations_of, duration
-from reactorlib.validate import argument_fault, direction_fault, mode_fault, touch_fault
+from reactorlib.lookup import Lookup
+from reactorlib.program import Cell, Forward, ModeInstance, ReactionInstance, Trigger, TriggerKind
+from reactorlib.reactor import Reaction, declarations_of
+from reactorlib.validate import direction_fault
 
 Target = list[tuple[Instance, Bound]]
 
@@ -48,8 +45,8 @@ class Resolution:
         self.triggers: list[Trigger] = []
         self.modes: list[ModeInstance] = []
         self.connection_of: dict[Cell, Connection] = {}  # by target channel, for messages
-        self._mode_index: dict[BoundMode, int] = {}
-        self._trigger_of: dict[Bound | tuple[str, int | None], Trigger] = {}
+        self.mode_index: dict[BoundMode, int] = {}
+        self.trigger_of: dict[Bound | tuple[str, int | None], Trigger] = {}
         self._copies: dict[tuple[BoundPort, int, str], Cell] = {}
         self._writers: dict[Cell, tuple[BoundPort, int, Instance]] = {}
         self.channels = self._number_channels(instances)
@@ -59,7 +56,7 @@ class Resolution:
         self._connect(instances)
         self._follow_aliases()
         for signal in (startup, shutdown):
-            self._signal(signal, None)
+            self.signal(signal, None)
         for instance in instances:
             self._make_triggers(instance)
             self._resolve_reactions(instance)
@@ -96,7 +93,7 @@ class Resolution:
                 self.faults.append(f"{instance.path}: exactly one mode must be initial, got {had}")
             parent = self.mode_around(instance)
             for mode in modes:
-                self._mode_index[mode] = len(self.modes)
+                self.mode_index[mode] = len(self.modes)
                 self.modes.append(
                     ModeInstance(mode.path, instance, mode.name, _is_initial(mode), parent, siblings, None, None)
                 )
@@ -106,20 +103,20 @@ class Resolution:
         at: Instance | None = instance
         while at is not None:
             if at.mode is not None:
-                return self._mode_index[at.mode]
+                return self.mode_index[at.mode]
             at = at.parent
         return None
 
-    def _mode_of(self, instance: Instance, declared: Mode | None) -> int | None:
+    def mode_of(self, instance: Instance, declared: Mode | None) -> int | None:
         if declared is not None:
             bound = instance.elements.get(declared.name)
             if isinstance(bound, BoundMode):
-                return self._mode_index[bound]
+                return self.mode_index[bound]
         return self.mode_around(instance)
 
     def _freeze_modes(self) -> None:
         for index, mode in enumerate(self.modes):
-            start, again = (self._trigger_of.get((name, index)) for name in ("startup", "reset"))
+            start, again = (self.trigger_of.get((name, index)) for name in ("startup", "reset"))
             self.modes[index] = replace(
                 mode, startup=start.cell if start else None, reset=again.cell if again else None
             )
@@ -142,7 +139,7 @@ class Resolution:
             return
         checked: set[tuple[BoundPort, str]] = set()
         delays: dict[Cell, Cell] = {}
-        mode = None if connection.mode is None else self._mode_index[connection.mode]
+        mode = None if connection.mode is None else self.mode_index[connection.mode]
         for position, (target, channel) in enumerate(targets):
             source, source_channel = sources[position % len(sources)]
             fault = self._direction(container, source, target, connection, checked)
@@ -195,7 +192,7 @@ class Resolution:
         from_cell = source.first + channel
         if from_cell not in delays:
             path = source.channel_path(channel)
-            mode = self.mode_around(container) if connection.mode is None else self._mode_index[connection.mode]
+            mode = self.mode_around(container) if connection.mode is None else self.mode_index[connection.mode]
             kind: TriggerKind = "physical delay" if connection.physical else "delay"
             cell = self.new_cell(path)
             self.triggers.append(Trigger(kind, cell, path, mode, connection.after or 0, source=from_cell))
@@ -240,7 +237,7 @@ class Resolution:
     def _make_triggers(self, instance: Instance) -> None:
         for element in instance.elements.values():
             declared = element.declaration
-            mode = self._mode_of(instance, declared.mode)
+            mode = self.mode_of(instance, declared.mode)
             if isinstance(element, BoundTimer):
                 self._add(element, Trigger("timer", self.new_cell(element.path), element.path, mode,
                                            element.offset, element.period))  # fmt: skip
@@ -254,13 +251,13 @@ class Resolution:
                                            0, element.min_spacing, declared.policy))  # fmt: skip
 
     def _add(self, key: Bound | tuple[str, int | None], trigger: Trigger) -> Trigger:
-        self._trigger_of[key] = trigger
+        self.trigger_of[key] = trigger
         self.triggers.append(trigger)
         return trigger
 
-    def _signal(self, signal: Signal, mode: int | None) -> Cell:
+    def signal(self, signal: Signal, mode: int | None) -> Cell:
         key = (signal.name, None if signal.name == "shutdown" else mode)
-        found = self._trigger_of.get(key)
+        found = self.trigger_of.get(key)
         if found is None:
             path = signal.name if key[1] is None else f"{self.modes[key[1]].path}.{signal.name}"
             kind: TriggerKind = signal.name  # type: ignore[assignment]
@@ -274,7 +271,7 @@ class Resolution:
         for fault in declared.faults:
             self.faults.append(f"{instance.path}: {fault}")
         for declaration in declared.reactions:
-            self.reactions.append(_Resolver(self, instance, declaration).resolve())
+            self.reactions.append(Lookup(self, instance, declaration).resolve())
 
     def read_cells(self, port: BoundPort, reader: Instance, reaction: Reaction[Any]) -> tuple[Cell, ...]:
         """The cells that a reaction of `reader` reads for a port; of a mutable input, copies that are its own."""
@@ -302,172 +299,6 @@ class Resolution:
         return tuple(range(port.first, port.first + port.width))
 
 
-class _Resolver:
-    """One reaction of one instance: its names looked up, its arguments in order."""
-
-    def __init__(self, resolution: Resolution, instance: Instance, declaration: Reaction[Any]) -> None:
-        self.resolution = resolution
-        self.instance = instance
-        self.declaration = declaration
-        self.path = f"{instance.path}.{declaration.name}"
-        self.arguments: dict[object, Argument] = {}
-        self.triggers: dict[Cell, None] = {}
-        self.reads: dict[Cell, None] = {}
-        self.writes: dict[Cell, None] = {}
-        self.mode = resolution._mode_of(instance, declaration.mode)
-        self.complete = True
-
-    def resolve(self) -> ReactionInstance:
-        declared = self.declaration
-        if not declared.triggers:
-            self.fault("has no trigger: name at least one, such as startup")
-        for role, named in (
-            ("trigger", declared.triggers),
-            ("use", declared.uses),
-            ("effect", declared.effects),
-        ):
-            for name in named:
-                self._resolve_one(role, name)
-        if self.complete:  # otherwise the arguments are not known
-            fault = argument_fault(declared, list(self.arguments.values()))
-            if fault:
-                self.fault(fault)
-        own = None
-        if declared.mode is not None:
-            own = self.mode
-        return ReactionInstance(
-            index=len(self.resolution.reactions),
-            path=self.path,
-            instance=self.instance,
-            declaration=declared,
-            arguments=tuple(self.arguments.values()),
-            triggers=tuple(self.triggers),
-            reads=tuple(self.reads),
-            writes=tuple(self.writes),
-            deadline=self._deadline(),
-            mode=self.mode,
-            own_mode=own,
-        )
-
-    def fault(self, text: str) -> None:
-        self.complete = False
-        self.resolution.faults.append(f"{self.path}: {text}")
-
-    def _deadline(self) -> int | None:
-        if self.declaration.deadline is None:
-            if self.declaration.handler is not None:
-                self.fault("has a handler for a missed deadline and no deadline")
-            return None
-        before = len(self.instance.faults)
-        value = duration(self.instance, self.declaration.deadline, f"{self.declaration.name}: deadline")
-        self.resolution.faults += [f.replace("{path}", self.instance.path) for f in self.instance.faults[before:]]
-        del self.instance.faults[before:]
-        return value
-
-    def _resolve_one(self, role: str, named: Any) -> None:
-        history = False
-        if isinstance(named, Transition):
-            named, history = named.mode, named.history
-        elif isinstance(named, Signal):
-            self._signal(role, named)
-            return
-        found, several = self._lookup(role, named)
-        if found:
-            self._bind(role, found, several, history)
-
-    def _signal(self, role: str, signal: Signal) -> None:
-        if role != "trigger":
-            self.fault(f"{signal.name} can only be a trigger, not a {role}")
-            return
-        if signal.name == "reset" and self.mode is None:
-            self.fault("reset triggers only what lies in a mode")
-            return
-        self.triggers[self.resolution._signal(signal, self.mode)] = None
-
-    def _lookup(self, role: str, named: Any) -> tuple[list[Bound], bool]:
-        """The bound elements that a name stands for: one, or (True) that of each member of a contained bank."""
-        if isinstance(named, Element):
-            text = named.name
-            declared_here = any(vars(cls).get(text) is named for cls in type(self.instance.reactor).__mro__)
-            if self.instance.elements.get(text) is None or not declared_here:
-                self.fault(f"{role} {text or named!r} is no element of {type(self.instance.reactor).__name__}")
-                return [], False
-        elif isinstance(named, str):
-            text = named
-        else:
-            self.fault(f"{role} must be an element of the class or its name, got {named!r}")
-            return [], False
-        child, dot, port = text.partition(".")
-        if not dot:
-            bound = self.instance.elements.get(text)
-            if bound is None:
-                self.fault(f"{role} {text!r} names no element of {self._class()}{_hint(text, self.instance.elements)}")
-                return [], False
-            return [bound], False
-        return self._lookup_contained(role, text, child, port)
-
-    def _lookup_contained(self, role: str, text: str, child: str, port: str) -> tuple[list[Bound], bool]:
-        name, _, index = child.partition("[")
-        held = vars(self.instance.reactor).get(name)
-        if index and isinstance(held, Bank | list | tuple) and index.rstrip("]").isdigit():
-            held = held[int(index.rstrip("]"))] if int(index.rstrip("]")) < len(held) else None
-        members = [held] if isinstance(held, Reactor) else list(held) if isinstance(held, Bank | list | tuple) else []
-        if not members or not all(isinstance(member, Reactor) for member in members):
-            self.fault(f"{role} {text!r}: {self._class()} contains no reactor {child!r}")
-            return [], False
-        found: list[Bound] = []
-        for member in members:
-            contained = instance_of(member)
-            bound = contained.elements.get(port)
-            if bound is None:
-                hint = _hint(port, contained.elements)
-                self.fault(f"{role} {text!r} names no element of {type(member).__name__}{hint}")
-                return [], False
-            found.append(bound)
-        return found, members[0] is not held
-
-    def _class(self) -> str:
-        return type(self.instance.reactor).__name__
-
-    def _bind(self, role: str, bound: list[Bound], several: bool, history: bool) -> None:
-        first = bound[0]
-        fault = touch_fault(self.instance, role, first) or mode_fault(self.declaration, role, first)
-        if fault:
-            self.fault(fault)
-            return
-        if isinstance(first, BoundMode):
-            number = self.resolution._mode_index[first]
-            self.arguments[first] = Argument("switch", first.path, mode=number, history=history)
-        elif isinstance(first, BoundPort):
-            self._bind_ports(role, [b for b in bound if isinstance(b, BoundPort)], several)
-        else:
-            self._bind_trigger(role, first)
-
-    def _bind_trigger(self, role: str, bound: Bound) -> None:
-        trigger = self.resolution._trigger_of[bound]
-        if role == "trigger":
-            self.triggers[trigger.cell] = None
-        known = self.arguments.get(bound)
-        kind: Any = "schedule" if role == "effect" or (known is not None and known.kind == "schedule") else "read"
-        reads = role != "effect" or known is not None
-        self.arguments[bound] = Argument(kind, bound.path, (trigger.cell,), reads=reads)
-
-    def _bind_ports(self, role: str, ports: list[BoundPort], several: bool) -> None:
-        multi = several or ports[0].multi
-        key: object = ports[0] if len(ports) == 1 else tuple(ports)
-        path = ports[0].path
-        if role == "effect":
-            cells = [cell for port in ports for cell in self.resolution.write_cells(port, self.path)]
-            self.writes.update(dict.fromkeys(cells))
-            self.arguments[key] = Argument("set", path, tuple(cells), multi)
-            return
-        cells = [cell for port in ports for cell in self.resolution.read_cells(port, self.instance, self.declaration)]
-        self.reads.update(dict.fromkeys(cells))
-        if role == "trigger":
-            self.triggers.update(dict.fromkeys(cells))
-        self.arguments[key] = Argument("read", path, tuple(cells), multi)
-
-
 def _source_of(connection: Connection, channel: Cell) -> str:
     """The source that a connection gives a channel, for messages."""
     position = next(i for i, (port, at) in enumerate(connection.targets) if port.first + at == channel)
@@ -493,8 +324,3 @@ def _exclusive(one: Connection, other: Connection) -> bool:
         and one.mode is not other.mode
         and one.mode.owner is other.mode.owner
     )
-
-
-def _hint(name: str, known: dict[str, Bound]) -> str:
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f": did you mean {close[0]!r}?" if close else ""
