@@ -6,6 +6,7 @@ the message that was sent after the set. A message is an append to a deque, whic
 
 from __future__ import annotations
 
+import ctypes
 import sys
 import threading
 from collections import deque
@@ -73,10 +74,12 @@ class Mailbox:
             while not items and perf_counter_ns() < limit:
                 pass
         while not items:
-            self._sleep(check)
+            self._sleep()
+            if not items:
+                check()
         return items.popleft()
 
-    def _sleep(self, check: Callable[[], None]) -> None:
+    def _sleep(self) -> None:
         """Sleep until the bell rings, at most 50 ms. A ring for a message that is gone only costs one more look."""
         self._sleeping = True
         try:
@@ -84,7 +87,7 @@ class Mailbox:
             if not self._items:
                 self._bell.get(timeout=LONGEST_BLOCK_S)
         except Empty:
-            check()
+            pass
         finally:
             self._sleeping = False
 
@@ -192,7 +195,10 @@ class Threads(Parallel):
             if monotonic() > limit:
                 raise Stopped
 
-        with suppress(Stopped):  # a thread may be in a long reaction, which nothing can break off
+        for thread in self.threads.values():
+            if thread.busy:
+                thread.break_off()
+        with suppress(Stopped):  # a reaction may be in a long call into C, which nothing can break off
             self._settle(check)
 
     def _settle(self, check: Callable[[], None]) -> None:
@@ -293,17 +299,32 @@ class _WorkerThread(threading.Thread):
     def run(self) -> None:
         current.run = self.side  # type: ignore[assignment]  # all that reactions ask for is there
         inbox, outbox = self.owner.mail[0, self.worker], self.owner.mail[self.worker, 0]
-        with suppress(Stopped):
-            while True:
-                message = inbox.get(self._check)
-                if message[0] == GO:
-                    answer = self._part(*message[1:])
-                    self.busy = False
-                    outbox.put(answer)
-                elif message[0] == END:
-                    self.side.queue.time, self.side.queue.microstep = message[1:]
-                    self.notes = run_last(self.side.binding, self.last)
-                    return
+        going = True
+        while going:
+            try:
+                going = self._handle(inbox.get(self._check), outbox)
+            except Stopped:
+                return
+            except Poisoned:  # broken off, but not in the middle of a reaction
+                self.busy = False
+
+    def _handle(self, message: tuple[Any, ...], outbox: Mailbox) -> bool:
+        """Do what a message says; False after END."""
+        self._check()
+        if message[0] == GO:
+            answer = self._part(*message[1:])
+            self.busy = False
+            outbox.put(answer)
+        elif message[0] == END:
+            self.side.queue.time, self.side.queue.microstep = message[1:]
+            self.notes = run_last(self.side.binding, self.last)
+            return False
+        return True  # FAILED: this worker had ended its part already
+
+    def break_off(self) -> None:
+        """Make the reaction that runs raise Poisoned, as Ctrl-C does on worker 0; a call into C ends first."""
+        ident = ctypes.c_ulong(self.ident or 0)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(Poisoned))
 
     def _part(self, number: int, time: int, microstep: int) -> tuple[Any, ...]:
         schedule, heirs = self.parts[number]
