@@ -1,0 +1,161 @@
+"""Programs in which something goes wrong on a chosen worker at a chosen round, and what they leave behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from reactorlib import Bank, Input, Output, Reactor, connect, reaction, request_stop, shutdown, startup
+
+ON_EACH_ITS_OWN = {"Star.leaf[1]": 1, "Star.leaf[2]": 2}  # leaf[0] with the hub, on worker 0
+
+
+def note(log: str, text: str) -> None:
+    """Append a line to a file: what a test can see of every process."""
+    with Path(log).open("a") as file:
+        file.write(f"{text}\n")
+
+
+def noted(log: str | Path) -> list[str]:
+    """The lines so far."""
+    path = Path(log)
+    return path.read_text().splitlines() if path.exists() else []
+
+
+class UnportableError(Exception):
+    """Cannot be pickled: it holds a lock."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.lock = threading.Lock()
+
+
+def go_wrong(how: str, who: str) -> Any:
+    """Raise, die, or return a value that cannot travel."""
+    if how == "raise":
+        raise ValueError(f"{who} failed")
+    if how == "raise unportable":
+        raise UnportableError(f"{who} failed")
+    if how == "exit":
+        sys.exit(3)
+    if how == "exit at once":
+        os._exit(5)
+    if how == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if how == "unpicklable":
+        return lambda: who
+    raise AssertionError(how)
+
+
+class Hub(Reactor):
+    """Sends the number of the round, waits for all replies; `rounds` 0 never ends."""
+
+    replies = Input[Any](width="leaves")
+    request = Output[int]()
+
+    def __init__(self, leaves: int, rounds: int, faults: dict[str, tuple[int, str]], log: str) -> None:
+        self.rounds = rounds
+        self.fault = faults.get("hub")
+        self.log = log
+        self.round = 0
+
+    @reaction(startup, effects=request)
+    def begin(self, request) -> None:
+        request.set(0)
+
+    @reaction(replies, effects=request)
+    def gather(self, replies, request) -> None:
+        self.round += 1
+        if self.fault is not None and self.fault[0] == self.round:
+            go_wrong(self.fault[1], "hub")
+        if self.round == self.rounds:
+            request_stop()
+        else:
+            request.set(self.round)
+
+    @reaction(shutdown)
+    def end(self) -> None:
+        note(self.log, "hub ended")
+
+
+class Leaf(Reactor):
+    """Answers. Its fault comes at a round, at "startup" or at "shutdown"."""
+
+    request = Input[int]()
+    reply = Output[Any]()
+
+    def __init__(self, faults: dict[str, tuple[Any, str]], log: str) -> None:
+        self.name = f"leaf {self.bank_index}"
+        self.fault = faults.get(self.name, (None, ""))
+        self.log = log
+
+    @reaction(startup)
+    def begin(self) -> None:
+        note(self.log, f"{self.name} pid {os.getpid()}")
+        if self.fault[0] == "startup":
+            go_wrong(self.fault[1], self.name)
+
+    @reaction(request, effects=reply)
+    def answer(self, request, reply) -> None:
+        value = go_wrong(self.fault[1], self.name) if self.fault[0] == request.value else request.value
+        reply.set(value)
+
+    @reaction(shutdown)
+    def end(self) -> None:
+        note(self.log, f"{self.name} ended")
+        if self.fault[0] == "shutdown":
+            go_wrong(self.fault[1], self.name)
+
+
+class Star(Reactor):
+    """A hub and three leaves, by ON_EACH_ITS_OWN one on each worker of three."""
+
+    def __init__(self, log: str, faults: dict[str, tuple[Any, str]], rounds: int = 10, leaves: int = 3) -> None:
+        self.hub = Hub(leaves, rounds, faults, log)
+        self.leaf = Bank(Leaf, leaves, faults, log)
+        connect(self.hub.request, self.leaf.request, after=0)
+        connect(self.leaf.reply, self.hub.replies)
+
+
+class Link(Reactor):
+    """Passes on what it gets, one higher; `fails` at that value."""
+
+    inp = Input[int]()
+    out = Output[int]()
+
+    def __init__(self, log: str, fails: int) -> None:
+        self.log = log
+        self.fails = fails
+
+    @reaction(inp, effects=out)
+    def forward(self, inp, out) -> None:
+        if inp.value == self.fails:
+            raise ValueError(f"link failed at {inp.value}")
+        out.set(inp.value + 1)
+
+    @reaction(shutdown)
+    def end(self) -> None:
+        note(self.log, "link ended")
+
+
+class Source(Reactor):
+    out = Output[int]()
+
+    @reaction(startup, effects=out)
+    def begin(self, out) -> None:
+        out.set(0)
+
+
+class Chain(Reactor):
+    """Links in a row, all at one tag: value k arrives at link k; the failing ones are given by number."""
+
+    def __init__(self, log: str, failing: tuple[int, ...] = (), links: int = 4) -> None:
+        self.source = Source()
+        self.link = [Link(log, number if number in failing else -1) for number in range(links)]
+        connect(self.source.out, self.link[0].inp)
+        for left, right in zip(self.link, self.link[1:], strict=False):
+            connect(left.out, right.inp)

@@ -1,0 +1,102 @@
+"""A reaction raises on one worker or on several: one error, the same every time, equal to that of one worker."""
+
+from __future__ import annotations
+
+import pytest
+
+from reactorlib import ReactionError, WorkerError, run
+from tests.reactorlib.executors.programs import ON_EACH_ITS_OWN, Chain, Star, UnportableError, noted
+
+REPETITIONS = 5
+
+FAULTS = {
+    "worker 0": {"leaf 0": (5, "raise")},
+    "worker 1": {"leaf 1": (5, "raise")},
+    "workers 0 and 1": {"leaf 0": (5, "raise"), "leaf 1": (5, "raise")},
+    "workers 1 and 2": {"leaf 1": (5, "raise"), "leaf 2": (5, "raise")},
+    "all workers": {"leaf 0": (5, "raise"), "leaf 1": (5, "raise"), "leaf 2": (5, "raise")},
+    "the hub": {"hub": (5, "raise")},
+    "the hub after a leaf": {"hub": (6, "raise"), "leaf 2": (5, "raise")},
+    "startup on worker 1": {"leaf 1": ("startup", "raise")},
+    "startup on workers 0 and 2": {"leaf 0": ("startup", "raise"), "leaf 2": ("startup", "raise")},
+    "shutdown on worker 1": {"leaf 1": ("shutdown", "raise")},
+    "all that is left after a failure": {"hub": (5, "raise"), "leaf 0": ("shutdown", "raise"),
+                                         "leaf 1": ("shutdown", "raise")},
+}  # fmt: skip
+
+
+def ends(log, faults, **options):
+    """The error of a run of Star, and which shutdown reactions ran."""
+    before = len(noted(log))
+    with pytest.raises(ReactionError) as caught:
+        run(Star, log=log, faults=faults, fast=True, **options)
+    error = caught.value
+    ended = sorted(line for line in noted(log)[before:] if line.endswith("ended"))
+    cause = error.__cause__
+    notes = sorted(note for note in getattr(cause, "__notes__", ()) if "raised too" in note)
+    return str(error), error.reactor, error.reaction, error.tag, type(cause), str(cause), notes, ended
+
+
+@pytest.mark.parametrize("where", FAULTS)
+def test_the_error_is_that_of_one_worker_every_time(executor, where, log, soon):
+    expected = ends(log, FAULTS[where])
+    for _ in range(REPETITIONS):
+        with soon():
+            got = ends(log, FAULTS[where], executor=executor, workers=3, placement=ON_EACH_ITS_OWN)
+        assert got == expected
+
+
+@pytest.mark.parametrize("failing", [(0,), (3,), (1, 2), (2, 3), (0, 1, 2, 3)], ids=str)
+@pytest.mark.parametrize("workers", [2, 4])
+def test_whoever_waits_for_a_value_that_will_not_come_ends(executor, failing, workers, log, soon):
+    placement = {f"Chain.link[{number}]": (number + 1) % workers for number in range(4)}
+    for _ in range(REPETITIONS):
+        before = len(noted(log))
+        with soon(), pytest.raises(ReactionError, match=f"link failed at {failing[0]}") as caught:
+            run(Chain, log=log, failing=failing, executor=executor, workers=workers, placement=placement)
+        assert caught.value.reactor == f"Chain.link[{failing[0]}]"
+        assert noted(log)[before:] == ["link ended"] * 3
+
+
+@pytest.mark.parametrize("where", ["hub", "leaf 0", "leaf 1"])
+def test_sys_exit_in_a_reaction_ends_the_run_as_on_one_worker(executor, where, log, soon):
+    with soon(), pytest.raises(SystemExit) as caught:
+        run(Star, log=log, faults={where: (4, "exit")}, executor=executor, workers=3, placement=ON_EACH_ITS_OWN)
+    assert caught.value.code == 3
+    assert [line for line in sorted(noted(log)) if "ended" in line] == [
+        "hub ended", "leaf 0 ended", "leaf 1 ended", "leaf 2 ended"]  # fmt: skip
+
+
+def test_an_exception_that_cannot_be_pickled_is_told_in_words(log, soon):
+    faults = {"leaf 1": (3, "raise unportable")}
+    options = {"faults": faults, "workers": 3, "placement": ON_EACH_ITS_OWN}
+    with soon(), pytest.raises(ReactionError, match="leaf 1 failed") as caught:
+        run(Star, log=log, executor="processes", **options)
+    assert type(caught.value.__cause__) is RuntimeError
+    assert "UnportableError: leaf 1 failed" in str(caught.value.__cause__)
+    with soon(), pytest.raises(ReactionError, match="leaf 1 failed") as caught:
+        run(Star, log=log, executor="threads", **options)
+    assert type(caught.value.__cause__) is UnportableError
+
+
+def test_the_traceback_of_the_other_process_is_told(log):
+    with pytest.raises(ReactionError) as caught:
+        run(Star, log=log, faults={"leaf 2": (3, "raise")}, executor="processes", workers=3, placement=ON_EACH_ITS_OWN)
+    (told,) = caught.value.__cause__.__notes__
+    assert "in go_wrong" in told
+    assert "in answer" in told
+
+
+@pytest.mark.parametrize("where", ["leaf 1", "leaf 2"])
+@pytest.mark.parametrize("how", ["exit at once", "killed"])
+@pytest.mark.parametrize("when", [4, "startup", "shutdown"])
+def test_a_worker_that_dies_is_named(where, how, when, log, soon):
+    with soon(), pytest.raises(WorkerError) as caught:
+        run(Star, log=log, faults={where: (when, how)}, executor="processes", workers=3, placement=ON_EACH_ITS_OWN)
+    number = where[-1]
+    what = {"exit at once": "exited with status 5", "killed": "was killed by SIGKILL"}[how]
+    assert f"worker {number} (process " in str(caught.value)
+    assert f"with Star.leaf[{number}]) {what} before the run ended" in str(caught.value)
+    ended = [line for line in noted(log) if line.endswith("ended")]
+    assert len(ended) == len(set(ended))
+    assert {"hub ended", "leaf 0 ended"} <= set(ended)

@@ -1,0 +1,130 @@
+"""Ctrl-C, SIGTERM and SIGKILL for a whole run: it ends at once, shutdown reactions run, nobody stays behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Self
+
+import pytest
+
+from tests.reactorlib.executors.conftest import PATIENCE_S
+from tests.reactorlib.executors.programs import noted
+from tests.reactorlib.executors.victim import WHAT
+
+ROOT = Path(__file__).parents[3]
+ALL_ENDED = ["hub ended", "leaf 0 ended", "leaf 1 ended", "leaf 2 ended"]
+
+
+class Victim:
+    """A run in a process group of its own, which does not outlive the test."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.log = arguments[2]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.reactorlib.executors.victim", *arguments],
+            cwd=ROOT, start_new_session=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def __enter__(self) -> Self:
+        assert self.process.stdout is not None
+        if self.process.stdout.readline() != "ready\n":
+            pytest.fail(self.kill())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def kill(self) -> str:
+        """End it if nothing else has; what it wrote to standard error since it was asked last."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        return self.process.communicate()[1]
+
+    def pids(self) -> set[int]:
+        return {int(line.rpartition(" ")[2]) for line in noted(self.log) if " pid " in line}
+
+    def end(self) -> tuple[int, str]:
+        """Exit status and standard error, once the process has ended: soon."""
+        try:
+            _, errors = self.process.communicate(timeout=PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            pytest.fail("still there")
+        return self.process.returncode, errors
+
+    def gone(self) -> bool:
+        """Whether all workers have ended, or do so soon."""
+        until = time.monotonic() + PATIENCE_S
+        while any(alive(pid) for pid in self.pids()):
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.01)
+        return True
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def ended(log: str) -> list[str]:
+    return sorted(line for line in noted(log) if line.endswith("ended"))
+
+
+@pytest.mark.parametrize("what", WHAT)
+def test_ctrl_c_ends_the_whole_group(executor, what, log):
+    with Victim(executor, what, log) as victim:
+        os.killpg(victim.process.pid, signal.SIGINT)
+        status, errors = victim.end()
+        assert status == -signal.SIGINT
+        assert errors.count("Traceback") == 1, errors
+        assert errors.rstrip().endswith("KeyboardInterrupt")
+        assert victim.gone()
+        stuck = executor == "threads" and what == "sleeping leaf"  # nothing breaks off the sleep of a thread
+        stuck |= executor == "threads" and what == "sleeping everywhere"
+        assert ended(log) == ALL_ENDED or (stuck and set(ended(log)) >= {"hub ended", "leaf 0 ended"})
+
+
+@pytest.mark.parametrize("group", [False, True], ids=["main process", "group"])
+@pytest.mark.parametrize("what", WHAT)
+def test_sigterm_ends_it_quietly(executor, what, group, log):
+    with Victim(executor, what, log) as victim:
+        if group:
+            os.killpg(victim.process.pid, signal.SIGTERM)
+        else:
+            victim.process.send_signal(signal.SIGTERM)
+        status, errors = victim.end()
+        assert status == 128 + signal.SIGTERM
+        assert errors == ""
+        assert victim.gone()
+        stuck = executor == "threads" and what in ("sleeping leaf", "sleeping everywhere")
+        assert ended(log) == ALL_ENDED or (stuck and set(ended(log)) >= {"hub ended", "leaf 0 ended"})
+
+
+@pytest.mark.parametrize("start_method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("what", ["rounds", "sleeping leaf", "sleeping hub", "idle"])
+def test_workers_do_not_outlive_a_killed_main_process(what, start_method, log):
+    with Victim("processes", what, log, start_method) as victim:
+        victim.process.kill()
+        assert victim.end()[0] == -signal.SIGKILL
+        assert victim.gone()
+
+
+@pytest.mark.parametrize("what", ["rounds", "idle"])
+def test_sigterm_to_one_worker_ends_the_run_with_an_error(what, log):
+    with Victim("processes", what, log) as victim:
+        worker = min(victim.pids() - {victim.process.pid})
+        os.kill(worker, signal.SIGTERM)
+        status, errors = victim.end()
+        assert status == 1
+        assert errors.count("Traceback") == 1, errors
+        assert "was killed by SIGTERM before the run ended" in errors
+        assert victim.gone()
+        assert set(ended(log)) >= {"hub ended", "leaf 0 ended"}
