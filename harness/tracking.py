@@ -2,13 +2,16 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness import compare_report, comparison, finished
+from harness import compare_report, comparison, export, finished
 from harness.change import Judgement
 from harness.errors import UsageError
+from harness.export import series
+from harness.record import write_atomically
 
 MIN_EFFECT = 0.1
 
@@ -29,6 +32,7 @@ def add_commands(subparsers: Any) -> None:
             "compare", help="what became slower between two runs", description=_COMPARE, formatter_class=raw
         )
     )
+    _add_export(subparsers.add_parser("export", help="a run's numbers in another tool's format"))
 
 
 def _add_compare(command: argparse.ArgumentParser) -> None:
@@ -47,6 +51,17 @@ def _add_compare(command: argparse.ArgumentParser) -> None:
     form.add_argument("--json", action="store_true", help="for programs")
     form.add_argument("--markdown", action="store_true", help="a table for a page")
     command.set_defaults(command=_compare)
+
+
+def _add_export(command: argparse.ArgumentParser) -> None:
+    command.description = (
+        "Write a run's numbers for github-action-benchmark (a file for each direction, FILE.bigger.json and "
+        "FILE.smaller.json), for Bencher, or as pytest-benchmark does."
+    )
+    command.add_argument("directory", type=Path, metavar="DIR", help="the run's directory")
+    command.add_argument("--format", choices=list(export.FORMATS), required=True)
+    command.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.json", help="where to")
+    command.set_defaults(command=_export)
 
 
 def _effect(text: str) -> float:
@@ -78,3 +93,16 @@ def _compare(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     else:
         print("\n".join(compare_report.lines(changes, parsed.min_effect)))
     return 1 if any(one.judgement is Judgement.REGRESSION for one in changes) else 0
+
+
+def _export(parsed: argparse.Namespace, _: Sequence[str]) -> int:
+    measured = series.read(parsed.directory)
+    for path, content in export.files(measured, parsed.format, parsed.output).items():
+        try:
+            write_atomically(path, (json.dumps(content, indent=2) + "\n").encode())
+        except OSError as error:
+            raise UsageError(f"{path}: {error.strerror}; choose another --output") from None
+        print(path)
+    if measured.left_out:
+        print(f"harness: failed trials: {measured.left_out}; their backends' numbers are left out", file=sys.stderr)
+    return 0

@@ -1,0 +1,86 @@
+"""What every format is made from: one series per point, backend and metric, ratios to the baselines included."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness import record, stats
+from harness.record import Row
+from harness.stats import Estimate
+from harness.summary import OURS, Summary, point_labels, summarise
+
+_BIGGER_IS_BETTER = frozenset({"throughput"})
+
+
+@dataclass(frozen=True)
+class Series:
+    """One number of a run with its interval. `values`: by trial, none for a ratio. `parameters`: JSON of the point's.
+
+    `metric`: a metric of `measurements.csv`, or "speedup over <baseline>" in times ("x").
+    """
+
+    workload: str
+    label: str
+    parameters: str
+    backend: str
+    metric: str
+    unit: str
+    estimate: Estimate
+    values: tuple[float, ...]
+    bigger_is_better: bool
+
+    @property
+    def name(self) -> str:
+        """The point and the backend."""
+        return f"{self.workload} / {self.label} / {self.backend}"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A run as the formats need it. `left_out`: how many trials failed."""
+
+    machine: Mapping[str, Any]
+    series: tuple[Series, ...]
+    left_out: int
+
+    @property
+    def session(self) -> Mapping[str, Any]:
+        """What is known of the first call of the harness: commit, time, command."""
+        sessions = self.machine.get("sessions") or [{}]
+        first: Mapping[str, Any] = sessions[0]
+        return first
+
+
+def read(path: Path) -> Measured:
+    """The series of a results directory; raises UsageError where it can't be read."""
+    summary = summarise(path)
+    rows = record.read(path / record.FILE_NAME)
+    found = (*_values(summary, rows), *_ratios(summary, rows))
+    return Measured(summary.machine, found, sum(len(cell.failures) for _, cell in summary.failures))
+
+
+def _values(summary: Summary, rows: Sequence[Row]) -> Iterator[Series]:
+    failed = {(point.workload, point.label, cell.backend) for point, cell in summary.failures}
+    for (workload, parameters), label in point_labels(rows).items():
+        grouped: dict[tuple[str, str], list[Row]] = {}
+        for row in rows:
+            if row.ok and row.point == (workload, parameters):
+                grouped.setdefault((row.backend, row.metric), []).append(row)
+        for (backend, metric), own in grouped.items():
+            # Where one trial failed, its digest perhaps, the others are no result either.
+            if (workload, label, backend) not in failed:
+                values = tuple(row.value for row in own if row.value is not None)
+                bigger = metric in _BIGGER_IS_BETTER
+                estimate = stats.median(values)
+                yield Series(workload, label, parameters, backend, metric, own[0].unit, estimate, values, bigger)
+
+
+def _ratios(summary: Summary, rows: Sequence[Row]) -> Iterator[Series]:
+    parameters = {(point[0], label): point[1] for point, label in point_labels(rows).items()}
+    for point in summary.points:
+        for cell in point.cells:
+            if cell.backend.startswith(OURS) and not cell.failures:
+                for baseline, speedup in cell.speedups.items():
+                    name, at = f"speedup over {baseline}", (point.workload, point.label)
+                    yield Series(*at, parameters[at], cell.backend, name, "x", speedup, (), True)
