@@ -74,7 +74,7 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     _add_directory(command)
     command.add_argument("--json", action="store_true", help="for programs; writes no report.md")
     command.set_defaults(command=commands["report"])
-    tracking.add_commands(subparsers)
+    tracking.add_commands(subparsers, RUNS)
     return made
 
 

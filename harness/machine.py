@@ -139,7 +139,13 @@ def _commit() -> dict[str, Any]:
     root = Path(__file__).parent
     commit = _git(root, "rev-parse", "HEAD")
     changed = _git(root, "status", "--porcelain", "--untracked-files=no") if commit else None
-    return {"commit": commit, "dirty": None if changed is None else bool(changed)}
+    return {"commit": commit, "commit_time": commit_time("HEAD"), "dirty": None if changed is None else bool(changed)}
+
+
+def commit_time(revision: str) -> str | None:
+    """When a commit of this repository was made, UTC, ISO 8601, to the second; None where it isn't known."""
+    seconds = _git(Path(__file__).parent, "show", "--no-patch", "--format=%ct", revision, "--")
+    return f"{datetime.fromtimestamp(int(seconds), UTC):%Y-%m-%dT%H:%M:%SZ}" if seconds else None
 
 
 def _git(root: Path, *arguments: str) -> str | None:

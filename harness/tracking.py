@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness import compare_report, comparison, export, finished
+from harness import compare_report, comparison, export, finished, history, history_report
 from harness.change import Judgement
 from harness.errors import UsageError
 from harness.export import series
@@ -24,8 +24,8 @@ exit status: 0 no regression; 1 regressions, a line each; 2 cannot compare, and 
 """
 
 
-def add_commands(subparsers: Any) -> None:
-    """Add the commands to the parser's."""
+def add_commands(subparsers: Any, runs: Path) -> None:
+    """Add the commands to the parser's. `runs`: where runs are, unless told otherwise."""
     raw = argparse.RawDescriptionHelpFormatter
     _add_compare(
         subparsers.add_parser(
@@ -33,6 +33,7 @@ def add_commands(subparsers: Any) -> None:
         )
     )
     _add_export(subparsers.add_parser("export", help="a run's numbers in another tool's format"))
+    _add_history(subparsers.add_parser("history", help="a number over commits"), runs)
 
 
 def _add_compare(command: argparse.ArgumentParser) -> None:
@@ -62,6 +63,29 @@ def _add_export(command: argparse.ArgumentParser) -> None:
     command.add_argument("--format", choices=list(export.FORMATS), required=True)
     command.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.json", help="where to")
     command.set_defaults(command=_export)
+
+
+def _add_history(command: argparse.ArgumentParser, runs: Path) -> None:
+    command.description = "Follow a number over all runs of one machine, in the order of their commits."
+    add = command.add_argument
+    add(
+        "directories",
+        type=Path,
+        nargs="*",
+        default=[runs],
+        metavar="DIR",
+        help=f"runs, or directories of runs (default: {runs})",
+    )
+    add("--metric", choices=history.METRICS, default=history.SPEEDUP, help=f"default: {history.SPEEDUP}")
+    add("--against", default="serial", metavar="BACKEND", help="what the speedup is over (default: serial)")
+    add("--workload", action="append", default=[], metavar="NAME", help="only this one; repeatable")
+    add(
+        "--backend", action="append", default=[], metavar="NAME", help="this one; repeatable (default: every reactor's)"
+    )
+    add("--machine", metavar="TEXT", help="a part of its description (default: the one that ran last)")
+    add("--json", action="store_true", help="for programs")
+    add("-o", "--output", type=Path, metavar="FILE.svg", help="draw it, as SVG and as PNG beside it")
+    command.set_defaults(command=_history)
 
 
 def _effect(text: str) -> float:
@@ -106,3 +130,39 @@ def _export(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     if measured.left_out:
         print(f"harness: failed trials: {measured.left_out}; their backends' numbers are left out", file=sys.stderr)
     return 0
+
+
+def _history(parsed: argparse.Namespace, _: Sequence[str]) -> int:
+    def tell(line: str) -> None:
+        print(f"harness: {line}", file=sys.stderr)
+
+    if parsed.output and parsed.output.suffix not in (".svg", ".png"):
+        raise UsageError(f"--output {parsed.output}: expected a name that ends in .svg or .png")
+    runs = history.of_one_machine(history.collect(parsed.directories, tell), parsed.machine, tell)
+    found = history.history(runs, parsed.metric, parsed.against, parsed.workload, parsed.backend)
+    if parsed.json:
+        print(json.dumps(history_report.as_json(found), indent=2))
+    else:
+        print("\n".join(history_report.lines(found)))
+    if parsed.output:
+        for path in _draw(found, parsed.output):
+            print(f"written: {path}", file=sys.stderr)
+    return 0
+
+
+def _draw(found: history.History, output: Path) -> list[Path]:
+    import pandas as pd
+
+    from plots import history as figures
+    from plots.errors import FigureError
+    from plots.style import applied
+
+    try:
+        with applied():
+            rows = pd.DataFrame(history_report.rows(found))
+            figure = figures.over_commits(rows, found.metric, found.curves[0].unit, found.machine)
+        return figures.save(figure, output)
+    except FigureError as error:
+        raise UsageError(str(error)) from None
+    except OSError as error:
+        raise UsageError(f"{output}: {error.strerror}; choose another --output") from None

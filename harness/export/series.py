@@ -38,9 +38,10 @@ class Series:
 
 @dataclass(frozen=True)
 class Measured:
-    """A run as the formats need it. `left_out`: how many trials failed."""
+    """A run as the formats need it. `left_out`: how many trials failed. `points`: a row of each."""
 
     machine: Mapping[str, Any]
+    points: tuple[Row, ...]
     series: tuple[Series, ...]
     left_out: int
 
@@ -57,7 +58,8 @@ def read(path: Path) -> Measured:
     summary = summarise(path)
     rows = record.read(path / record.FILE_NAME)
     found = (*_values(summary, rows), *_ratios(summary, rows))
-    return Measured(summary.machine, found, sum(len(cell.failures) for _, cell in summary.failures))
+    points = tuple({row.point: row for row in rows}.values())
+    return Measured(summary.machine, points, found, sum(len(cell.failures) for _, cell in summary.failures))
 
 
 def _values(summary: Summary, rows: Sequence[Row]) -> Iterator[Series]:
