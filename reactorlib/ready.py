@@ -68,33 +68,45 @@ class Ready:
 
     def schedule(self, events: Iterable[Event], time: int, soon: Step) -> bool:
         """Run the tag of these events; True when the run ends with it."""
-        heap: list[int] = []
-        queued = self._queued
-        self._walks = walk = self._walks + 1
-        present: list[_Heard] = []
-        fresh: list[_Heard] = []  # present, and not heard of yet
+        self._walks += 1
+        arrived: list[_Heard] = []
         stops = False
         for event in events:
             trigger = event.trigger
             event.is_present = True
             heard = self._heard.get(trigger.cell) or self._hear(trigger.cell)
-            heard.arrived = walk
-            fresh.append(heard)
+            heard.arrived = self._walks
+            arrived.append(heard)
             if trigger.period:
                 self.run.queue.at(time + trigger.period, event, None)
             stops = stops or trigger.kind == "shutdown"
+        present = self._react(arrived, time, stops)
+        for heard in present:
+            for index in heard.captures:
+                self._capture(index, heard.reader, time, soon)
+        for heard in present:
+            heard.reader.is_present = False
+        if self._modal:
+            self.run.modes.apply()
+        return stops
+
+    def _react(self, arrived: list[_Heard], time: int, stops: bool) -> list[_Heard]:
+        """Run what follows from what arrived, in order; all that was present in the end."""
+        walk, queued = self._walks, self._queued
+        heap: list[int] = []
+        present: list[_Heard] = []
         while True:
-            for heard in fresh:
+            for heard in arrived:
                 present.append(heard)
                 for rank in heard.ranks:
                     if queued[rank] != walk:
                         queued[rank] = walk
                         heappush(heap, rank)
             if not heap:
-                break
+                return present
             rank = heappop(heap)
             walked = self._walked.get(rank) or self._walk(rank)
-            fresh = []
+            arrived = []
             if walked.plain:
                 self.running = walked.node
                 walked.body(*walked.arguments)
@@ -104,15 +116,7 @@ class Ready:
             for heard in walked.sets:
                 if heard.reader.is_present and heard.arrived != walk:
                     heard.arrived = walk
-                    fresh.append(heard)
-        for heard in present:
-            for index in heard.captures:
-                self._capture(index, heard.reader, time, soon)
-        for heard in present:
-            heard.reader.is_present = False
-        if self._modal:
-            self.run.modes.apply()
-        return stops
+                    arrived.append(heard)
 
     # What is looked up once
 
