@@ -22,7 +22,7 @@ FT_STAMP := $(FT_VENV)/.installed
 ALE_ARGS := -DSDL_SUPPORT=OFF;-DBUILD_CPP_LIB=OFF;-DBUILD_PYTHON_LIB=ON;-DBUILD_VECTOR_LIB=OFF;-DBUILD_VECTOR_XLA_LIB=OFF
 FT_TESTS ?= tests/reactorlib tests/workloads/gym_sampling tests/workloads/atari_sampling
 
-.PHONY: help install bench bench-kernel kernel-claims figures report test test-freethreaded check style format soak clean
+.PHONY: help install bench bench-kernel kernel-claims regress figures report test test-freethreaded check style format soak clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -30,6 +30,7 @@ help:  ## list the targets
 	@echo
 	@echo 'bench: PRESET=smoke|quick|paper (now $(PRESET)); bench, figures, report: RESULTS=directory'
 	@echo 'bench-kernel: COMPARE=0001 picks the saved run; .benchmarks/ holds them'
+	@echo 'regress: BASE=commit (now where this branch left origin/main, else the last commit), MIN_EFFECT=0.07'
 	@echo 'first use: PYTHON=python3.12 picks the interpreter, TORCH_INDEX=URL an index with CPU-only torch'
 
 install: $(STAMP)  ## create .venv and install everything into it
@@ -46,6 +47,9 @@ bench-kernel: $(STAMP)  ## benchmark the kernel by itself, beside the run saved 
 
 kernel-claims: $(STAMP)  ## measure what the kernel claims, each line with its limit and a verdict
 	$(BIN)/python -m benchmarks.kernel_claims
+
+regress: $(STAMP)  ## is the working tree slower than BASE? measured in turns, and suspects measured again
+	$(BIN)/python -m benchmarks.regress $(if $(BASE),--base $(BASE)) $(if $(MIN_EFFECT),--min-effect $(MIN_EFFECT))
 
 figures: $(STAMP)  ## draw the figures of the newest run again
 	$(HARNESS) plot $(RESULTS)

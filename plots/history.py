@@ -32,7 +32,7 @@ def over_commits(rows: pd.DataFrame, metric: str, unit: str, machine: str) -> Fi
         raise FigureError(f"{len(names)} panels; expected 1 to {_MOST_PANELS}: choose workloads")
     across = min(len(names), _ACROSS)
     down = math.ceil(len(names) / across)
-    title = f"{metric[:1].upper()}{metric[1:].replace('_', ' ')} over commits"
+    title = f"{metric[:1].upper()}{metric[1:].replace('_', ' ')}, commit by commit"
     trials = sorted({int(count) for count in rows["count"]})
     number = f"{trials[0]}" if len(trials) == 1 else f"{trials[0]} to {trials[-1]}"
     note = f"Each point is a run: the median of {number} trials, with its bootstrap 95 % interval."
@@ -69,4 +69,5 @@ def _panel(axes: Axes, rows: pd.DataFrame, name: str, ticks: dict[int, str]) -> 
     axes.xaxis.set_major_formatter(FixedFormatter([ticks[run] for run in shown]))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlim(min(ticks) - 0.5, max(ticks) + 0.5)
-    axes.tick_params(axis="x", rotation=45, labelsize=8)
+    for label in axes.get_xticklabels():
+        label.set(rotation=45, ha="right", rotation_mode="anchor", size=8)

@@ -16,9 +16,9 @@ from benchmarks.regress.kernel import KERNEL
 from benchmarks.regress.subjects import FAST_BACKENDS, FAST_WORKLOADS, Subject, kernel_subjects, workload_subjects
 from benchmarks.regress.trees import default_base, side_by_side
 from harness import change
+from harness.arguments import setting
 from harness.change import Judgement
 from harness.errors import UsageError
-from harness.selection import Setting
 from workloads.catalogue import BACKENDS, WORKLOADS
 
 MIN_EFFECT = 0.07
@@ -109,17 +109,11 @@ def _subjects(parsed: argparse.Namespace) -> list[Subject]:
     found = list(kernel_subjects([name for name in parsed.kernel or KERNEL if name != _NONE]))
     workloads = [name for name in parsed.workload or FAST_WORKLOADS if name != _NONE]
     if workloads:
-        settings = [_setting(text) for text in parsed.settings]
+        settings = [setting(text) for text in parsed.settings]
         found += workload_subjects(workloads, parsed.backend or FAST_BACKENDS, settings)
     if not found:
         raise UsageError("nothing is left to measure")
     return found
-
-
-def _setting(text: str) -> Setting:
-    name, _, values = text.partition("=")
-    workload, dot, parameter = name.rpartition(".")
-    return Setting(parameter, tuple(values.split(",")), workload if dot else None)
 
 
 def _effort(parsed: argparse.Namespace) -> Effort:

@@ -1,0 +1,171 @@
+"""Two trees measured in turns: what is much slower is found, and what cannot be compared gets no verdict."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.regress import findings, pairs
+from benchmarks.regress.__main__ import MIN_EFFECT, main
+from benchmarks.regress.errors import CannotCompareError
+from benchmarks.regress.findings import Effort, find
+from benchmarks.regress.kernel import KERNEL
+from benchmarks.regress.subjects import kernel_subjects, workload_subjects
+from benchmarks.regress.trees import MEASURED, Trees, default_base, side_by_side
+from harness.change import Judgement
+from tests.benchmarks.regress.slowdown import CALL, COMPILER, slowed
+
+ROOT = Path(__file__).resolve().parents[3]
+FEW = Effort(pairs=3, confirming_pairs=3, laps=4)
+QUICK = ("--workload", "none", "--kernel", "fan_out", "--pairs", "3", "--confirming-pairs", "3", "--laps", "4")
+
+
+@pytest.fixture(autouse=True)
+def short_laps(monkeypatch):
+    monkeypatch.setattr(pairs, "LAP_NS", 1_000_000)
+
+
+@pytest.fixture
+def slow(tmp_path):
+    """A tree whose fan-out takes several times as long."""
+    return slowed(ROOT, tmp_path / "slow", 150)
+
+
+def test_twice_as_slow_is_found_named_and_confirmed(slow, capsys):
+    assert main(["--base", str(ROOT), "--new", str(slow), *QUICK]) == 1
+    told = capsys.readouterr()
+    assert told.out.startswith("regression   fan_out: ")
+    assert "are slower than" in told.out
+    assert "suspected: fan_out: " in told.err
+
+
+def test_twice_as_fast_is_no_regression(slow, capsys):
+    assert main(["--base", str(slow), "--new", str(ROOT), *QUICK, "--json"]) == 0
+    (subject,) = json.loads(capsys.readouterr().out)["subjects"]
+    assert (subject["judgement"], subject["second"]) == ("improvement", None)
+    assert subject["first"]["value"] < 0.5
+    assert subject["first"]["count"] == 3
+
+
+def test_every_subject_can_be_measured_on_both_sides():
+    subjects = [*kernel_subjects(), *workload_subjects(["gym_sampling"], ["serial", "reactor-processes"])]
+    assert [one.one_process for one in subjects] == [True] * (len(KERNEL) + 1) + [False]
+    with side_by_side(str(ROOT), ROOT) as trees:
+        ratios = pairs.measure(trees, subjects, pairs.calibrate(trees.base, subjects), 1, 2)
+    assert all(len(values) == 1 and values[0] > 0 for values in ratios.values())
+    assert set(ratios) == {one.name for one in subjects}
+
+
+def changed(source, target, path, before, after):
+    for name in MEASURED:
+        shutil.copytree(source / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
+    text = (target / path).read_text()
+    assert before in text
+    (target / path).write_text(text.replace(before, after))
+    return target
+
+
+def test_a_tree_that_does_not_run_gets_no_verdict(tmp_path, capsys):
+    broken = changed(ROOT, tmp_path / "broken", COMPILER, CALL, "        raise RuntimeError('out of order')\n")
+    assert main(["--base", str(ROOT), "--new", str(broken), *QUICK]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.splitlines()[-1].startswith("cannot compare: new: ")
+
+
+def test_what_hangs_gets_no_verdict(tmp_path, monkeypatch):
+    monkeypatch.setattr(pairs, "_ANSWER_SECONDS", 3.0)
+    hanging = changed(ROOT, tmp_path / "hanging", COMPILER, CALL, "        __import__('time').sleep(1000)\n")
+    with (
+        side_by_side(str(ROOT), hanging) as trees,
+        pytest.raises(CannotCompareError, match="new: no answer within 3 s"),
+    ):
+        find(trees, list(kernel_subjects(["fan_out"])), MIN_EFFECT, FEW)
+
+
+def git(directory, *arguments):
+    identity = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+    subprocess.run(["git", *identity, *arguments], cwd=directory, check=True, capture_output=True, timeout=60)
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """Two commits of the measured folders."""
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
+    path = tmp_path / "repository"
+    for name in MEASURED:
+        (path / name).mkdir(parents=True)
+        (path / name / "__init__.py").write_text("first = 1\n")
+    git(path, "init", "--quiet", "--initial-branch=main")
+    git(path, "add", ".")
+    git(path, "commit", "--quiet", "-m", "first")
+    (path / "reactorlib" / "__init__.py").write_text("second = 2\n")
+    git(path, "commit", "--quiet", "--all", "-m", "second")
+    return path
+
+
+def revision(path, name):
+    return subprocess.check_output(["git", "rev-parse", name], cwd=path, text=True, timeout=60).strip()
+
+
+def test_a_commit_and_the_working_tree_stand_side_by_side(repository):
+    (repository / "reactorlib" / "__init__.py").write_text("third = 3\n")
+    with side_by_side("HEAD~1", repository) as trees:
+        texts = [(tree / "reactorlib" / "__init__.py").read_text() for tree in (trees.base, trees.new)]
+        assert len(str(trees.base)) == len(str(trees.new))
+    assert texts == ["first = 1\n", "third = 3\n"]
+    assert not trees.base.exists()
+
+
+def test_the_base_is_where_the_branch_began(repository, tmp_path):
+    assert default_base(repository) == revision(repository, "HEAD~1")
+    (repository / "reactorlib" / "__init__.py").write_text("third = 3\n")
+    assert default_base(repository) == revision(repository, "HEAD")
+    git(repository, "commit", "--quiet", "--all", "-m", "third")
+    git(repository, "update-ref", "refs/remotes/origin/main", "HEAD~2")
+    assert default_base(repository) == revision(repository, "HEAD~2")
+    with pytest.raises(CannotCompareError, match="no earlier commit"):
+        default_base(tmp_path)
+
+
+@pytest.mark.parametrize("base", ["no-such-commit", "/"])
+def test_a_base_that_is_none_gets_no_verdict(repository, base, capsys):
+    assert main(["--base", base, "--new", str(repository), *QUICK]) == 2
+    assert capsys.readouterr().err.startswith("cannot compare: ")
+
+
+def test_nothing_to_measure_gets_no_verdict(capsys):
+    assert main(["--base", str(ROOT), "--workload", "none", "--kernel", "none"]) == 2
+    assert "nothing is left to measure" in capsys.readouterr().err
+
+
+PAIR_NOISE = 0.045  # of a pair's ratio, as seen on two cores with a load of ten
+ATTEMPTS = 300
+
+
+def simulate(monkeypatch, slowdown):
+    """The share of attempts that end in a regression, where pairs have normal noise and one in ten is far off."""
+    random = np.random.default_rng(4)
+
+    def measured(trees, subjects, counts, count, laps):
+        noise = random.normal(0, PAIR_NOISE, count) + (random.random(count) < 0.1) * random.normal(0, 0.3, count)
+        return {one.name: list(slowdown * np.exp(noise)) for one in subjects}
+
+    monkeypatch.setattr(findings, "calibrate", lambda tree, subjects: {})
+    monkeypatch.setattr(findings, "measure", measured)
+    subjects = list(kernel_subjects(["fan_out"]))
+    trees = Trees(ROOT, ROOT)
+    found = [find(trees, subjects, MIN_EFFECT, Effort())[0].judgement for _ in range(ATTEMPTS)]
+    return found.count(Judgement.REGRESSION) / ATTEMPTS
+
+
+def test_15_percent_are_found_in_19_of_20_attempts_of_known_noise(monkeypatch):
+    assert simulate(monkeypatch, 1.15) >= 19 / 20
+
+
+def test_no_alarm_in_20_attempts_of_known_noise(monkeypatch):
+    assert simulate(monkeypatch, 1.0) <= 1 / ATTEMPTS
