@@ -1,4 +1,4 @@
-"""The command line: `python -m harness list | run | plot | report`. Owns exit statuses and a command's end.
+"""The command line: `python -m harness list | run | breakdown | plot | report`. Owns exit statuses and a command's end.
 
 Exit status: 0; 1 when a row failed; 2 for something the user can put right, said in one line; 130 after
 Ctrl-C.
@@ -20,6 +20,7 @@ from rich.console import Console
 
 from harness import listing, machine, manager, progress, quantity, report, results, summary
 from harness.arguments import DEFAULT_PRESET, LATEST, RUNS, parser, setting
+from harness.breakdown import campaign, show
 from harness.errors import Terminated, UsageError
 from harness.grid import Grid, backends_of
 from harness.results import Results
@@ -183,6 +184,29 @@ def _directory(parsed: argparse.Namespace) -> Path:
     return path
 
 
+def _breakdown(parsed: argparse.Namespace, _: Sequence[str]) -> int:
+    path = _directory(parsed)
+    run_id, measured = results.stored_grid(path)
+    _end_on_signals()
+    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    rows = campaign.run(
+        path,
+        run_id,
+        campaign.points(measured, parsed.workload),
+        campaign.backends(measured, parsed.backend),
+        trials=parsed.trials,
+        most_rounds=parsed.rounds,
+        time_limit_s=parsed.time_limit or measured.time_limit_s,
+        tell=console.print,
+    )
+    output = Console(width=None if sys.stdout.isatty() else _WIDTH_ELSEWHERE, highlight=False)
+    for table in show.tables(rows):
+        output.print(table)
+        output.print()
+    output.print(show.EXPLAINED, style="dim")
+    return 1 if campaign.failed(rows) else 0
+
+
 def _plot(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     from plots import figures
     from plots.errors import FigureError
@@ -205,12 +229,30 @@ def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
         return 0
     console = Console(width=None if sys.stdout.isatty() else _WIDTH_ELSEWHERE, highlight=False)
     report.to_terminal(summarised, console)
-    written = report.write_markdown(summarised)
-    console.print(f"\nwritten: {written}", style="dim")
+    from harness import page, readme  # import matplotlib
+
+    drawn = _drawn(summarised.path)
+    written = [report.write_markdown(summarised), page.write(summarised, drawn)]
+    if parsed.readme:
+        readme.update(parsed.readme, summarised, drawn)
+        written.append(parsed.readme)
+    console.print(f"\nwritten: {', '.join(map(str, written))}", style="dim")
     return 0
 
 
-_COMMANDS = {"list": _list, "run": _run, "plot": _plot, "report": _report}
+def _drawn(directory: Path) -> list[Path]:
+    """The figures of a results directory, drawn anew; none where there is nothing to draw."""
+    from plots import figures
+    from plots.errors import FigureError
+
+    try:
+        return figures.draw(directory, directory / "figures")
+    except FigureError as error:
+        print(error, file=sys.stderr)
+        return []
+
+
+_COMMANDS = {"list": _list, "run": _run, "breakdown": _breakdown, "plot": _plot, "report": _report}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -22,6 +22,7 @@ examples:
   python -m harness run --preset smoke
   python -m harness run --workload gym_sampling --set env=Acrobot-v1 --set actors=3,7 --output acrobot
   python -m harness run --output acrobot --resume
+  python -m harness breakdown acrobot
   python -m harness plot acrobot
   python -m harness report acrobot
   python -m harness compare results/runs/before results/runs/after
@@ -66,13 +67,26 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     command = subparsers.add_parser("run", help="measure", epilog=_RUN_EXAMPLES, formatter_class=raw)
     _add_run(command)
     command.set_defaults(command=commands["run"])
+    command = subparsers.add_parser("breakdown", help="where the rounds of a run's points go, on Ray and on reactors")
+    _add_breakdown(command)
+    command.set_defaults(command=commands["breakdown"])
     command = subparsers.add_parser("plot", help="draw every figure that a run has rows for")
     _add_directory(command)
     command.add_argument("--output", type=Path, metavar="DIR", help="where to (default: figures/ in the run's)")
     command.set_defaults(command=commands["plot"])
     command = subparsers.add_parser("report", help="compare the backends of a run, with intervals and doubts")
     _add_directory(command)
-    command.add_argument("--json", action="store_true", help="for programs; writes no report.md")
+    command.description = (
+        "Print the comparison, and write it as report.md and as report.html, one page with the figures in it that "
+        "opens from disk."
+    )
+    command.add_argument("--json", action="store_true", help="for programs; writes no files")
+    command.add_argument(
+        "--readme",
+        type=Path,
+        metavar="FILE",
+        help="put verdicts, figures and tables between the markers of this file too",
+    )
     command.set_defaults(command=commands["report"])
     tracking.add_commands(subparsers, RUNS)
     return made
@@ -82,6 +96,26 @@ def _add_directory(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "directory", type=Path, nargs="?", metavar="DIR", help=f"the run's directory (default: {LATEST})"
     )
+
+
+def _add_breakdown(command: argparse.ArgumentParser) -> None:
+    command.description = (
+        "Run the points of a finished run again with few rounds, recording what hub and workers do, and write what "
+        "part of a round each phase takes into breakdown.csv beside its measurements."
+    )
+    _add_directory(command)
+    add = command.add_argument
+    add("--workload", action="append", default=[], metavar="NAME", help="only this one; repeatable")
+    add(
+        "--backend",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="this one, even if the run had it not",
+    )
+    add("--trials", type=_at_least(int, 1), default=3, metavar="N", help="repetitions (default: 3)")
+    add("--rounds", type=_at_least(int, 1), default=100, metavar="N", help="at most so many (default: 100)")
+    add("--time-limit", type=_at_least(float, 0.1), metavar="SECONDS", help="for one trial (default: the run's)")
 
 
 def _add_run(command: argparse.ArgumentParser) -> None:

@@ -230,12 +230,13 @@ def to_markdown(summary: Summary) -> str:
     for section in headlines(summary):
         parts += [f"## {section.heading}", "\n".join(f"- {line}" for line in section.lines)]
     for grid in tables(summary):
-        parts += [f"## {grid.title}", _markdown_table(grid)]
+        parts += [f"## {grid.title}", markdown_table(grid)]
     parts += [f"{EXPLAINED} Bold: best of its point.", DOUBTS_EXPLAINED]
     return "\n\n".join(parts) + "\n"
 
 
-def _markdown_table(grid: Grid) -> str:
+def markdown_table(grid: Grid) -> str:
+    """A table in Markdown, the best of each point in bold."""
     rule = ["---" if position < 2 else "---:" for position in range(len(grid.columns))]
     lines = [grid.columns, rule]
     for number, row in enumerate(grid.rows):

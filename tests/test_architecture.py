@@ -12,7 +12,7 @@ ALLOWED = {
     "reactorlib": set(),
     "workloads": {"reactorlib"},
     "plots": set(),
-    "harness": {"workloads", "plots"},
+    "harness": {"workloads", "plots", "reactorlib"},
 }
 # The runtime may meet values of these packages, made by the user's program or asked for by it.
 OF_VALUES = {"numpy", "torch"}

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.__main__ import _parser
+from harness.__main__ import _COMMANDS
+from harness.arguments import parser
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -71,7 +72,7 @@ def test_make_knows_the_targets(command):
 
 @pytest.mark.parametrize("command", commands(HARNESS))
 def test_the_harness_knows_the_options(command):
-    assert _parser().parse_args(shlex.split(command.removeprefix(HARNESS))).command
+    assert parser(_COMMANDS).parse_args(shlex.split(command.removeprefix(HARNESS))).command
 
 
 @pytest.mark.parametrize("command", commands(HARNESS + "run"))

@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from reactorlib.cli.target import UsageError, add_target, resolved
+from reactorlib.cli.target import UsageError, add_target, count_option, resolved
 from reactorlib.elaboration import elaborate
 from reactorlib.errors import ReactorError
 
@@ -17,6 +17,7 @@ A trigger is a timer or an action by its path (hub.tick), a delayed connection b
 examples:
   python -m reactorlib source examples/powers.py:Powers
   python -m reactorlib source examples/powers.py:Powers --trigger hub.number
+  python -m reactorlib source examples/powers.py:Powers --trigger hub.number --workers 2
   python -m reactorlib source examples/powers.py:Powers --list
 """
 
@@ -30,6 +31,10 @@ def add_to(commands: Any) -> None:
     )  # fmt: skip
     add_target(parser)
     parser.add_argument("--trigger", metavar="PATH", action="append", default=[], help="default: startup; repeatable")
+    parser.add_argument(
+        "--workers", metavar="N", type=count_option, default=1,
+        help="show where reactors live and each worker's schedule, with its sends and waits (default: 1)",
+    )  # fmt: skip
     parser.add_argument("--list", action="store_true", help="list the triggers of the program instead")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(command=command)
@@ -45,7 +50,7 @@ def command(options: argparse.Namespace) -> int:
         return 0
     chosen = options.trigger or ["startup"]
     try:
-        text = program.source(*chosen)
+        text = program.source(*chosen, workers=options.workers)
     except ReactorError as error:
         raise UsageError(error) from error
     print(json.dumps({"triggers": chosen, "source": text}) if options.json else text, end="\n" if options.json else "")
