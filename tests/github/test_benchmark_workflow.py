@@ -1,0 +1,152 @@
+"""The workflow for pull requests: valid, made of commands that exist, and with the right end for every outcome."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from benchmarks.regress.__main__ import _parser as regress_parser
+from harness.__main__ import _COMMANDS
+from harness.arguments import parser
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKFLOW = ROOT / ".github/workflows/benchmark.yml"
+SCRIPT = ROOT / ".github/benchmark-pull-request.sh"
+LIMIT_S = 60
+
+pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+
+
+@pytest.fixture(scope="module")
+def workflow():
+    return yaml.safe_load(WORKFLOW.read_text())
+
+
+def steps(workflow):
+    (job,) = workflow["jobs"].values()
+    return job["steps"]
+
+
+def test_it_runs_on_pull_requests_with_no_more_rights_than_it_needs(workflow):
+    triggers = workflow[True]  # YAML 1.1 reads the word `on` as true
+    assert set(triggers) == {"pull_request"}
+    assert all((ROOT / path.removesuffix("/**")).exists() for path in triggers["pull_request"]["paths"])
+    assert workflow["permissions"] == {"contents": "read", "pull-requests": "write"}
+    (job,) = workflow["jobs"].values()
+    assert job["timeout-minutes"] > 0
+
+
+def test_every_step_does_one_thing_and_every_action_has_a_version(workflow):
+    for step in steps(workflow):
+        assert ("run" in step) != ("uses" in step)
+        assert re.fullmatch(r"[\w-]+/[\w-]+@v\d+", step.get("uses", "actions/checkout@v4"))
+
+
+@pytest.mark.parametrize("path", [SCRIPT])
+def test_the_script_is_executable_and_parses(path):
+    assert os.access(path, os.X_OK)
+    subprocess.run(["bash", "-n", path], check=True, timeout=LIMIT_S)
+
+
+def test_the_steps_are_shell_and_call_what_exists(workflow):
+    scripts = [step["run"] for step in steps(workflow) if "run" in step]
+    for script in scripts:
+        subprocess.run(["bash", "-n"], input=script, text=True, check=True, timeout=LIMIT_S)
+    text = "\n".join(scripts)
+    for target in re.findall(r"\bmake ([\w-]+)", text):
+        assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert all((ROOT / path).exists() for path in re.findall(r"(\.github/[\w.-]+)", text))
+
+
+def test_the_commands_of_the_script_have_these_options():
+    text = SCRIPT.read_text()
+    run, kernel = re.search(r"OPTIONS:-(.*?)\}", text), re.search(r"KERNEL_OPTIONS:-(.*?)\}", text)
+    assert run
+    assert kernel
+    harness = parser(_COMMANDS)
+    assert harness.parse_args(["run", *shlex.split(run[1]), "--output", "out"]).preset == "smoke"
+    assert harness.parse_args(["compare", "a", "b", "--again", "c", "d", "--markdown"]).markdown
+    assert regress_parser().parse_args(["--base", "x", *shlex.split(kernel[1]), "--markdown"]).markdown
+
+
+FAKE_PYTHON = """#!/bin/sh
+# Ends as told in $FAKE, "WORD=STATUS ..." by the first word that occurs among the arguments; notes what it was asked.
+echo "$*" >> "$NOTES"
+echo "output of $2 $3"
+echo "reason of $2 $3" >&2
+for rule in $FAKE; do
+  case " $* " in *"${rule%=*}"*) exit "${rule#*=}" ;; esac
+done
+"""
+
+
+@pytest.fixture
+def pull_request(tmp_path):
+    """Runs the script in a repository of two commits, where Python does as it is told."""
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
+    root = tmp_path / "repository"
+    (root / ".github").mkdir(parents=True)
+    shutil.copy(SCRIPT, root / ".github")
+    python = tmp_path / "python"
+    python.write_text(FAKE_PYTHON)
+    python.chmod(0o755)
+
+    def git(*arguments):
+        identity = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+        subprocess.run(["git", *identity, *arguments], cwd=root, check=True, capture_output=True, timeout=LIMIT_S)
+
+    git("init", "--quiet", "--initial-branch=main")
+    git("add", ".")
+    git("commit", "--quiet", "-m", "first")
+    git("commit", "--quiet", "--allow-empty", "-m", "second")
+
+    def run(fake=""):
+        done = subprocess.run(
+            [".github/benchmark-pull-request.sh", "HEAD^1", "benchmark"],
+            cwd=root,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+            env={"PATH": os.environ["PATH"], "PYTHON": str(python), "NOTES": str(tmp_path / "notes"), "FAKE": fake},
+        )
+        assert not (root / "benchmark/base-tree").exists()
+        asked = (tmp_path / "notes").read_text().splitlines()
+        return done, (root / "benchmark/table.md").read_text(), asked
+
+    return run
+
+
+def test_no_regression(pull_request):
+    done, table, asked = pull_request()
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[2] for line in asked] == ["run", "run", "compare", "--base"]
+    assert table == "<!-- benchmark -->\noutput of harness compare\n\noutput of benchmarks.regress --base\n"
+
+
+def test_a_suspicion_is_measured_again_before_it_fails(pull_request):
+    done, _, asked = pull_request("--again=0 compare=1")
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[2] for line in asked] == ["run", "run", "compare", "run", "run", "compare", "--base"]
+    again, _, _ = pull_request("compare=1")
+    assert again.returncode == 1
+
+
+def test_no_verdict_is_told_and_fails_nothing(pull_request):
+    done, table, _ = pull_request("compare=2 benchmarks.regress=2")
+    assert done.returncode == 0, done.stderr
+    assert "### No verdict on the ratios\nreason of harness compare" in table
+    assert "### No verdict on the kernel\nreason of benchmarks.regress" in table
+    assert done.stdout.count("::warning::") == 2
+
+
+@pytest.mark.parametrize("fake", ["benchmarks.regress=1", "benchmark/new=1"])
+def test_a_slower_kernel_and_a_failing_trial_fail(pull_request, fake):
+    done, _, _ = pull_request(fake)
+    assert done.returncode == 1
