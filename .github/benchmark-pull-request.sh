@@ -22,8 +22,17 @@ measure() {  # TREE NAME: the harness of the tree, on the code of the tree
   (cd "$1" && PYTHONPATH=$1 "$python" -m harness run "${options[@]}" --output "$output/$2")
 }
 
-compare() {  # ARGUMENTS: leaves the table in $output/ratios.md, or why there is none in $output/reason.txt
-  (cd "$new_tree" && "$python" -m harness compare "$@" --markdown) >"$output/ratios.md" 2>"$output/reason.txt"
+judge() {  # FILE MODULE ARGUMENTS: leaves the table in the file, or why there is none in $output/reason.txt
+  local status=0 file=$1
+  shift
+  (cd "$new_tree" && "$python" -m "$@" --markdown) >"$file" 2>"$output/reason.txt" || status=$?
+  # An interpreter that fails ends with 1 as well, but it leaves no table.
+  if [ "$status" -eq 1 ] && [ ! -s "$file" ]; then status=2; fi
+  return "$status"
+}
+
+compare() {
+  judge "$output/ratios.md" harness compare "$@"
 }
 
 status=0
@@ -40,13 +49,12 @@ if [ "$compared" -eq 1 ]; then
   compare "$output/base" "$output/new" --again "$output/base-again" "$output/new-again" || compared=$?
 fi
 if [ "$compared" -gt 1 ]; then
-  { echo "### No verdict on the ratios"; cat "$output/reason.txt"; } >"$output/ratios.md"
-  echo "::warning::$(head -n 1 "$output/reason.txt")"
+  { echo "### No verdict on the ratios"; tail -n 1 "$output/reason.txt"; } >"$output/ratios.md"
+  echo "::warning::$(tail -n 1 "$output/reason.txt")"
 fi
 
 kernel=0
-(cd "$new_tree" && "$python" -m benchmarks.regress --base "$base" "${kernel_options[@]}" --markdown) \
-  >"$output/kernel.md" 2>"$output/reason.txt" || kernel=$?
+judge "$output/kernel.md" benchmarks.regress --base "$base" "${kernel_options[@]}" || kernel=$?
 if [ "$kernel" -gt 1 ]; then
   { echo "### No verdict on the kernel"; tail -n 1 "$output/reason.txt"; } >"$output/kernel.md"
   echo "::warning::$(tail -n 1 "$output/reason.txt")"

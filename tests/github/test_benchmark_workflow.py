@@ -77,7 +77,7 @@ def test_the_commands_of_the_script_have_these_options():
 FAKE_PYTHON = """#!/bin/sh
 # Ends as told in $FAKE, "WORD=STATUS ..." by the first word that occurs among the arguments; notes what it was asked.
 echo "$*" >> "$NOTES"
-echo "output of $2 $3"
+[ "$MUTE" ] || echo "output of $2 $3"
 echo "reason of $2 $3" >&2
 for rule in $FAKE; do
   case " $* " in *"${rule%=*}"*) exit "${rule#*=}" ;; esac
@@ -106,7 +106,7 @@ def pull_request(tmp_path):
     git("commit", "--quiet", "-m", "first")
     git("commit", "--quiet", "--allow-empty", "-m", "second")
 
-    def run(fake=""):
+    def run(fake="", mute=""):
         done = subprocess.run(
             [".github/benchmark-pull-request.sh", "HEAD^1", "benchmark"],
             cwd=root,
@@ -114,7 +114,8 @@ def pull_request(tmp_path):
             text=True,
             timeout=LIMIT_S,
             check=False,
-            env={"PATH": os.environ["PATH"], "PYTHON": str(python), "NOTES": str(tmp_path / "notes"), "FAKE": fake},
+            env={"PATH": os.environ["PATH"], "PYTHON": str(python), "NOTES": str(tmp_path / "notes")}
+            | {"FAKE": fake, "MUTE": mute},
         )
         assert not (root / "benchmark/base-tree").exists()
         asked = (tmp_path / "notes").read_text().splitlines()
@@ -144,6 +145,12 @@ def test_no_verdict_is_told_and_fails_nothing(pull_request):
     assert "### No verdict on the ratios\nreason of harness compare" in table
     assert "### No verdict on the kernel\nreason of benchmarks.regress" in table
     assert done.stdout.count("::warning::") == 2
+
+
+def test_an_interpreter_that_fails_is_no_regression(pull_request):
+    done, table, _ = pull_request("compare=1 benchmarks.regress=1", mute="yes")
+    assert done.returncode == 0, done.stderr
+    assert table.count("### No verdict") == 2
 
 
 @pytest.mark.parametrize("fake", ["benchmarks.regress=1", "benchmark/new=1"])
