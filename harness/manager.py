@@ -122,12 +122,12 @@ def _run_trial(
     results.logs.mkdir(exist_ok=True)
     log = results.logs / _log_name(trial)
     try:
-        verdict = _supervise(order, log, time_limit_s)
+        verdict = supervise(order, log, time_limit_s)
     except BaseException:
         log.unlink(missing_ok=True)  # the trial will run again
         raise
     result = verdict.get("result") or {}
-    failure = _failure(verdict, result, time_limit_s)
+    failure = failure_of(verdict, result, time_limit_s)
     if failure:
         values, digest = {}, ""
     else:
@@ -155,7 +155,7 @@ def _run_trial(
     return rows, detail
 
 
-def _failure(verdict: dict[str, Any], result: dict[str, Any], time_limit_s: float) -> str:
+def failure_of(verdict: dict[str, Any], result: dict[str, Any], time_limit_s: float) -> str:
     """Why the trial gave no result, in one line; empty where it did."""
     if "error" in result:
         return str(result["error"])
@@ -209,7 +209,7 @@ def _short_hash(point: Point) -> str:
     return hashlib.blake2b(point.parameters.encode(), digest_size=4).hexdigest()
 
 
-def _supervise(order: dict[str, Any], log: Path, time_limit_s: float) -> dict[str, Any]:
+def supervise(order: dict[str, Any], log: Path, time_limit_s: float) -> dict[str, Any]:
     """Run a trial under a supervisor; what that reported, or nothing where it died."""
     with _scratch() as scratch, log.open("wb") as log_file:
         supervisor = subprocess.Popen(

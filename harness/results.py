@@ -87,7 +87,7 @@ def reopen(path: Path, grid: Grid | None, session: Mapping[str, Any]) -> Iterato
     with contextlib.ExitStack() as stack:
         with _writable(path):
             stack.enter_context(_locked(path))
-            run_id, stored = _stored_grid(path)
+            run_id, stored = stored_grid(path)
             described = _read_json(path / machine.FILE_NAME)
             _check_same(path, stored, grid, described)
             rows = record.read(path / record.FILE_NAME)
@@ -104,7 +104,8 @@ def holds_run(path: Path) -> bool:
     return any((path / name).exists() for name in _OWN)
 
 
-def _stored_grid(path: Path) -> tuple[str, Grid]:
+def stored_grid(path: Path) -> tuple[str, Grid]:
+    """The id and the grid of the run in a directory; raises UsageError."""
     try:
         stored = _read_json(path / GRID_NAME)
         return str(stored["run_id"]), Grid.restore(stored)

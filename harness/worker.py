@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import metrics, processes
+from harness.breakdown.measure import measure
 from harness.record import one_line, write_atomically
 from workloads import catalogue
 from workloads.parameter import ParameterError, UnsupportedError
@@ -76,8 +77,9 @@ def main() -> int:
     """Run the trial that standard input orders, and put the result where it says."""
     processes.die_with(os.getppid())
     order = json.loads(sys.stdin.readline())
+    what = order["workload"], order["backend"], order["parameters"]
     try:
-        result = run_trial(order["workload"], order["backend"], order["parameters"], order["verify_rounds"])
+        result = {"phases": measure(*what)} if "breakdown" in order else run_trial(*what, order["verify_rounds"])
     except UnsupportedError as error:
         result = {"unsupported": one_line(str(error))}
     except ParameterError as error:  # what can't run with these parameters says so itself

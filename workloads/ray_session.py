@@ -49,6 +49,8 @@ STYLES: dict[str, dict[str, str]] = {
     "tuned": _ADVISED,
     "compiled": _ADVISED | _PATIENT,
 }
+# Set for the next session, whatever its style, by those who record what Ray does.
+ADDED: dict[str, str] = {}
 # The part of the free memory that the object store of an advised session may fill: the processes need the rest.
 STORE_SHARE = 0.6
 
@@ -138,7 +140,7 @@ def start(style: str, probe: Probe) -> None:
         return
     stop()
     began_ns = time.perf_counter_ns()
-    saved = _set_environment(THREAD_LIMITS | QUIET | STYLES[style])
+    saved = _set_environment(THREAD_LIMITS | QUIET | STYLES[style] | ADDED)
     directory = _new_directory()
     _open = _Open(style, directory, saved)
     try:

@@ -1,0 +1,96 @@
+"""One point on one backend taken apart: a plain run for comparison, then one with spans recorded, in this process."""
+
+import contextlib
+import importlib
+import inspect
+import os
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import Any
+
+from harness.breakdown import phases, ray_spans, reactor_spans
+from harness.breakdown.spans import HUB, SUBMIT, MarkingProbe, Recorder
+from harness.machine import cores_allowed
+from workloads import catalogue
+from workloads.parameter import UnsupportedError
+
+ROUND = "round"
+PLAIN_ROUND = "plain_round"
+# What is told of a run: its phases, the round that they add up to, and the round of a run without recording.
+NAMES = (*phases.PHASES, ROUND, PLAIN_ROUND)
+
+_RAY = ("ray-paper", "ray-tuned")
+_REACTORS = "reactor-"
+# Spans are kept in memory, and Ray keeps its own of every task: about as many messages as this are recorded.
+_MOST_MESSAGES = 4_000
+
+
+def can(backend: str) -> bool:
+    """Whether the rounds of a backend can be taken apart."""
+    return backend in _RAY or backend.startswith(_REACTORS)
+
+
+def fitting(parameters: Mapping[str, Any], most_rounds: int) -> dict[str, Any]:
+    """The parameters with fewer rounds, where they have more than can be recorded."""
+    actors = parameters.get("actors") or parameters.get("agents") or 1
+    messages = actors * parameters.get("messages_per_round", 1)
+    rounds = min(parameters["rounds"], most_rounds, max(2, _MOST_MESSAGES // messages))
+    return {**parameters, "rounds": rounds, "warmup_rounds": min(parameters["warmup_rounds"], max(2, rounds // 5))}
+
+
+def measure(workload: str, backend: str, parameters: Mapping[str, Any]) -> dict[str, float]:
+    """The mean time of each phase in a measured round, in ns, by the names `NAMES`.
+
+    Raises UnsupportedError where the recording cannot tell phases apart.
+    """
+    task = catalogue.make_task(workload, parameters)
+    chosen = catalogue.BACKENDS[backend]
+    run = importlib.import_module(f"{catalogue.WORKLOADS[workload].module}.{chosen.module}").run
+    if backend in _RAY and getattr(task, "shape", "") == "ping_pong":
+        raise UnsupportedError("an actor waits inside its task, which Ray's timeline does not show")
+    plain, probe, recorder = MarkingProbe(task), MarkingProbe(task), Recorder()
+    with _prepared(backend):
+        run(task, plain, **chosen.options)
+        with _recording(backend, recorder, run):
+            run(task, probe, **chosen.options)
+    began_ns, ended_ns = probe.measured
+    found = phases.attribute(
+        recorder.spans(), began_ns, ended_ns, _capacity(backend, task), HUB if backend in _RAY else SUBMIT
+    )
+    plain_began_ns, plain_ended_ns = plain.measured
+    times = {**found, ROUND: ended_ns - began_ns, PLAIN_ROUND: plain_ended_ns - plain_began_ns}
+    return {name: times[name] / task.rounds for name in NAMES}
+
+
+@contextlib.contextmanager
+def _prepared(backend: str) -> Iterator[None]:
+    """Have the framework started in a way that can be recorded, in both runs alike."""
+    variables: MutableMapping[str, str] = os.environ
+    added = reactor_spans.VARIABLES
+    if backend in _RAY:
+        from workloads import ray_session
+
+        variables, added = ray_session.ADDED, ray_spans.VARIABLES
+    before = {name: variables[name] for name in added if name in variables}
+    variables.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            variables.pop(name)
+        variables.update(before)
+
+
+@contextlib.contextmanager
+def _recording(backend: str, recorder: Recorder, run: Any) -> Iterator[None]:
+    module = inspect.getmodule(run)
+    assert module is not None
+    with ray_spans.recording(recorder) if backend in _RAY else reactor_spans.recording(recorder, module):
+        yield
+
+
+def _capacity(backend: str, task: Any) -> int:
+    """How many lanes could run a worker's code at the same time."""
+    if catalogue.BACKENDS[backend].options.get("executor") == "inline":
+        return 1
+    parts: int = task.parallel_parts if hasattr(task, "parallel_parts") else task.actors
+    return min(cores_allowed(), parts)

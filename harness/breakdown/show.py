@@ -1,0 +1,44 @@
+"""The breakdown for the terminal: of each point and backend, how long a round is and which part each phase takes."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.table import Table
+
+from harness import quantity, stats
+from harness.breakdown.measure import PLAIN_ROUND, ROUND
+from harness.breakdown.phases import PHASES
+from harness.breakdown.table import Row
+
+EXPLAINED = (
+    "Parts of a round, medians over trials. 'hub': its own code; 'serialise': values to bytes and back, storing them; "
+    "'submit': handing work over; 'transfer': nobody works, a message is on its way or a process waits for a core; "
+    "'wait': some workers work, others have ended or not begun; 'compute': the workers' code. 'plain': a round "
+    "without recording: where 'round' is far above it, one sees the recording."
+)
+
+
+def tables(rows: Sequence[Row]) -> Iterator[Table]:
+    """One table per workload."""
+    for workload in dict.fromkeys(row.workload for row in rows):
+        table = Table(title=workload, title_justify="left", title_style="bold", box=None, pad_edge=False)
+        for name in ("scenario", "backend", "round", "plain", *PHASES):
+            table.add_column(name, justify="left" if name in ("scenario", "backend") else "right")
+        own = [row for row in rows if row.workload == workload]
+        for parameters, backend in dict.fromkeys((row.parameters, row.backend) for row in own):
+            cell = [row for row in own if (row.parameters, row.backend) == (parameters, backend)]
+            size = f", {cell[0].actors}" if cell[0].actors is not None else ""
+            table.add_row(f"{cell[0].scenario}{size}", backend, *_cells(cell))
+        yield table
+
+
+def _cells(rows: Sequence[Row]) -> Iterator[str]:
+    medians = {}
+    for phase in (ROUND, PLAIN_ROUND, *PHASES):
+        values = [row.value for row in rows if row.phase == phase and row.value is not None]
+        if not values:
+            yield rows[0].status
+            return
+        medians[phase] = stats.median(values).value
+    yield quantity.show(medians[ROUND], "ns")
+    yield quantity.show(medians[PLAIN_ROUND], "ns")
+    yield from (f"{medians[phase] / medians[ROUND]:.0%}" for phase in PHASES)

@@ -1,0 +1,65 @@
+"""`breakdown.csv` of a run's directory: where the rounds of its points go. Owns the file.
+
+One row per phase of one trial, in these columns:
+
+- `run_id`, `workload`, `scenario`, `backend`, `actors`, `object_bytes`, `steps_per_message`, `minibatch`, `parameters`
+  and `trial` as in `measurements.csv`; `parameters` are the point's, by which the two files can be joined
+- `started_at`: when this trial began
+- `rounds`: how many measured rounds were recorded, which may be fewer than `parameters` say
+- `phase`: `hub`, `serialise`, `submit`, `transfer`, `wait` or `compute` (see harness.breakdown.phases), which add up to
+  `round`; and `plain_round`, the same round without recording, which tells what the recording costs
+- `value`: the mean per measured round, empty where there is none; `unit`: `ns`
+- `status`: `ok`, or in one line why there is no value
+"""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+from harness.errors import UsageError
+from harness.record import write_atomically
+
+FILE_NAME = "breakdown.csv"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One phase of one trial; the fields are the columns, in their order."""
+
+    run_id: str
+    started_at: str
+    workload: str
+    scenario: str
+    backend: str
+    actors: int | None
+    object_bytes: int | None
+    steps_per_message: int | None
+    minibatch: int | None
+    parameters: str
+    trial: int
+    rounds: int
+    phase: str
+    value: float | None
+    unit: str
+    status: str
+
+
+COLUMNS = tuple(field.name for field in fields(Row))
+
+
+def check_absent(directory: Path) -> None:
+    """Raise UsageError where there is such a file already."""
+    path = directory / FILE_NAME
+    if path.exists():
+        raise UsageError(f"{path} exists; remove it to take the rounds apart anew")
+
+
+def write(directory: Path, rows: Sequence[Row]) -> None:
+    """Put these rows in place of all, atomically; raises OSError."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(["" if cell is None else cell for cell in astuple(row)] for row in rows)
+    write_atomically(directory / FILE_NAME, text.getvalue().encode())

@@ -1,0 +1,74 @@
+"""`harness breakdown`: a file beside a run's measurements, a row for each phase of each trial."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from harness.breakdown.measure import NAMES
+from harness.breakdown.table import COLUMNS
+
+TWO = ("--workload", "fake", "--backend", "serial", "--backend", "reactor-inline")
+
+
+def rows():
+    with Path("out/breakdown.csv").open(newline="") as file:
+        reader = csv.DictReader(file)
+        assert tuple(reader.fieldnames) == COLUMNS
+        return list(reader)
+
+
+def test_the_points_of_a_run_are_taken_apart(harness):
+    assert harness("run", *TWO, "--set", "rounds=20", "--trials", "1", "--output", "out").returncode == 0
+    done = harness("breakdown", "out", "--trials", "2", "--rounds", "5")
+    assert done.returncode == 0, done.stderr
+    assert "reactor-inline" in done.stdout
+    found = rows()
+    assert [(row["trial"], row["phase"]) for row in found] == [(str(trial), name) for trial in (0, 1) for name in NAMES]
+    assert {(row["status"], row["rounds"], row["backend"], row["unit"]) for row in found} == {
+        ("ok", "5", "reactor-inline", "ns")
+    }
+    assert all(float(row["value"]) >= 0 for row in found)
+    with Path("out/measurements.csv").open(newline="") as file:
+        measured = next(csv.DictReader(file))
+    assert {row["parameters"] for row in found} == {measured["parameters"]}
+    assert {row["run_id"] for row in found} == {measured["run_id"]}
+    again = harness("breakdown", "out")
+    assert (again.returncode, again.stderr) == (
+        2,
+        "harness: out/breakdown.csv exists; remove it to take the rounds apart anew\n",
+    )
+
+
+@pytest.mark.parametrize(("behaviour", "status"), [("raises", 1), ("refuses", 0)])
+def test_what_goes_wrong_is_in_the_file_and_in_the_exit_status(harness, behaviour, status):
+    harness("run", *TWO, "--set", f"behaviour={behaviour}", "--trials", "1", "--output", "out")
+    done = harness("breakdown", "out", "--trials", "1")
+    assert done.returncode == status, done.stderr
+    reason = "RuntimeError: told to raise" if status else "unsupported: told to refuse"
+    assert {(row["status"], row["value"]) for row in rows()} == {(reason, "")}
+    assert reason in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--backend", "serial"), "the rounds of serial can't be taken apart"),
+        (("--workload", "overhead"), "the run has no points of overhead"),
+        (("--trials", "0"), "argument --trials: must be at least 1, got 0"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused(harness, arguments, message):
+    harness("run", *TWO, "--trials", "1", "--output", "out")
+    done = harness("breakdown", "out", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_run_without_anything_to_take_apart_says_so(harness):
+    harness("run", "--workload", "fake", "--backend", "serial", "--trials", "1", "--output", "out")
+    done = harness("breakdown", "out")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "harness: none of serial can be taken apart; name others with --backend\n",
+    )
