@@ -17,6 +17,7 @@ from reactorlib.context import Context, current
 from reactorlib.elaboration import elaborate
 from reactorlib.errors import ReactionError, RunError
 from reactorlib.events import Queue
+from reactorlib.executors import leftovers
 from reactorlib.executors.choice import check_executor, make_executor
 from reactorlib.modes import Modes, ModeState
 from reactorlib.plan import Reach
@@ -96,7 +97,10 @@ def run(
     one = Run(fresh, timeout, fast, keepalive, trace, executor, workers, placement, costs, start_method)
     with _stopping_on_sigterm():
         one.run()
-    return one.result()
+    result = one.result()
+    del one
+    leftovers.tidy()
+    return result
 
 
 def _fresh(program: type[Reactor] | Program, parameters: dict[str, Any]) -> Program:

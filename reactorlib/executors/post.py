@@ -101,24 +101,30 @@ class Post:
 
     def fail(self, failure: Failure) -> None:
         """Tell worker 0 that this worker failed; in few words where shared memory has no room for more."""
+        error = failure.error
+        # A WorkerError says all that there is to say.
+        where = "" if isinstance(error, WorkerError) else "".join(traceback.format_exception(error))
         try:
-            self.tell(0, FAILED, (portable(failure.error), failure.node))
+            self.tell(0, FAILED, (portable(error), where, failure.node))
         except WorkerError:
-            short = WorkerError(str(failure.error)[:LONGEST_TEXT])
-            self.tell(0, FAILED, (short, failure.node))
+            self.tell(0, FAILED, (WorkerError(str(error)[:LONGEST_TEXT]), "", failure.node))
+
+
+def failure_of(content: bytes) -> Failure:
+    """What `fail` told: the exception has the traceback in the worker as a note."""
+    error, where, node = pickle.loads(content)
+    if where:
+        error.add_note(f"in a worker process:\n{where}")
+    return Failure(error, node)
 
 
 def portable(error: BaseException) -> BaseException:
-    """The exception as it can travel, with the worker's traceback as a note; a stand-in if it cannot be pickled."""
-    where = "".join(traceback.format_exception(error))
-    copy: BaseException | None = None
+    """A copy of the exception that can travel, or a stand-in."""
     with suppress(Exception):  # pickling runs the user's code
-        copy = pickle.loads(pickle.dumps(error))
-    if type(copy) is not type(error):
-        copy = RuntimeError("".join(traceback.format_exception_only(error)).strip())
-    if not isinstance(error, WorkerError):  # which says all that there is to say
-        copy.add_note(f"in a worker process:\n{where}")
-    return copy
+        copy: BaseException = pickle.loads(pickle.dumps(error))
+        if type(copy) is type(error):
+            return copy
+    return RuntimeError("".join(traceback.format_exception_only(error)).strip())
 
 
 def crossing_cells(splitter: Splitter) -> frozenset[Cell]:

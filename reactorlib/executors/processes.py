@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from reactorlib.cells import Reader
 from reactorlib.compiler import Ref
 from reactorlib.errors import RunError, WorkerError
+from reactorlib.executors import leftovers
 from reactorlib.executors.libraries import single_threaded
 from reactorlib.executors.parallel import LONGEST_END_S, Failure, Parallel, Poisoned
 from reactorlib.executors.post import (
@@ -43,8 +44,9 @@ from reactorlib.executors.post import (
     SYNC,
     Post,
     crossing_cells,
+    failure_of,
 )
-from reactorlib.executors.worker_process import BEGUN, HELD, LEAVING, Setup, serve
+from reactorlib.executors.worker_process import BEGUN, GONE, HELD, LEAVING, Setup, serve
 from reactorlib.partition import Partition
 from reactorlib.split import Send, Wait
 from reactorlib.trace import Row
@@ -71,7 +73,7 @@ class Processes(Parallel):
             raise RunError(f"unknown start method {self.start_method!r}: one of {', '.join(known)}")
         self.processes: dict[int, BaseProcess] = {}
         self.waiting: set[int] = set()  # workers that have yet to end their part of this tag
-        self.ending = False  # workers may leave now
+        self.ending = False  # workers were told to leave
         self.gone: set[int] = set()  # workers that have taken their leave
         others = range(1, partition.workers)
         self._modes_sent = dict.fromkeys(others, -1)  # versions of modes
@@ -79,6 +81,7 @@ class Processes(Parallel):
         run.modes.watchers.extend(self._restarted.values())
         self._announced: dict[int, set[int]] = {worker: set() for worker in others}
         self.owner = os.getpid()
+        leftovers.tidy()
         self.exchange = Exchange(partition.workers)
         try:
             self.post = Post(self.exchange.endpoint(0, self.check))
@@ -128,7 +131,7 @@ class Processes(Parallel):
         ended = wait_for([process.sentinel for process in self.processes.values()], timeout=0)
         for worker, process in self.processes.items():
             code = process.exitcode
-            if (code is not None or process.sentinel in ended) and (code or not self.ending):
+            if (code is not None or process.sentinel in ended) and self.exchange.stage_of(worker) != GONE:
                 self.lost = WorkerError(self._epitaph(worker, process))
                 self.interrupt()
                 raise self.lost
@@ -226,7 +229,7 @@ class Processes(Parallel):
         """A worker has failed at this tag; without an error of its own it could not go on for another's."""
         self.waiting.discard(worker)
         if len(message) > 1:
-            self.failures[worker] = Failure(*pickle.loads(message[1:]))
+            self.failures[worker] = failure_of(message[1:])
 
     def forgotten(self) -> None:
         for worker, announced in self._announced.items():
@@ -310,6 +313,7 @@ class Processes(Parallel):
                 process.join()
                 process.close()
             del self.processes[worker]
+        leftovers.note(self.exchange.taken())
         self.exchange.close()
         self._restore()
         atexit.unregister(self.kill)

@@ -54,7 +54,7 @@ from reactorlib.transport.exchange import Exchange
 HELD = (signal.SIGINT, signal.SIGTERM)  # kept back while a process starts, until its handlers are in place
 SIGTERM_GRACE_S = 0.3  # for worker 0 to say that the whole run was told to end, not this process alone
 ROWS_AT_ONCE = 256
-BEGUN, LEAVING = 1, 2  # stages of a worker's life
+BEGUN, LEAVING, GONE = 1, 2, 3  # stages of a worker's life
 _PR_SET_PDEATHSIG = 1
 
 
@@ -112,22 +112,28 @@ class _Life:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group: worker 0 decides what it means
         signal.signal(signal.SIGTERM, self._terminate)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
-        if sys.platform == "linux":  # elsewhere a long reaction is finished first
+        if self.remote_parent is not None:
+            threading.Thread(target=self._follow, args=(self.remote_parent,), daemon=True).start()
+        elif sys.platform == "linux":  # elsewhere a long reaction is finished first
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         self.check()
-        self.exchange.enter_stage(self.worker, BEGUN)
+        self.enter(BEGUN)
 
     def check(self) -> None:
         """Called at least every 50 ms while this worker waits: whether the run goes on."""
-        if os.getppid() != self.parent or (self.remote_parent is not None and not self.remote_parent.is_alive()):
+        if os.getppid() != self.parent:
             os._exit(1)
         if self.exchange.aborted:
             self._stop()
 
-    def leave(self) -> None:
-        """From now on only shutdown reactions run, which nobody breaks off."""
-        self.stopped = True
-        self.exchange.enter_stage(self.worker, LEAVING)
+    def _follow(self, parent: Any) -> None:
+        parent.join()
+        os._exit(1)
+
+    def enter(self, stage: int) -> None:
+        """Let worker 0 know how far this process is. Once LEAVING, nobody breaks off its shutdown reactions."""
+        self.stopped = stage >= LEAVING
+        self.exchange.enter_stage(self.worker, stage)
 
     def _stop(self) -> None:
         self.stopped = True
@@ -290,6 +296,7 @@ class _Worker:
         elif self.side.recorder is not None:
             self._hand_in(self.side.recorder.take())
         self.post.tell(0, BYE, notes)
+        self.life.enter(GONE)
 
     def _hand_in(self, rows: list[Row]) -> None:
         """What was recorded goes to worker 0, in messages of moderate size."""
@@ -304,7 +311,7 @@ class _Worker:
 
     def _shut_down(self, failed: int | None) -> list[str]:
         """The shutdown reactions of this worker; what they raised."""
-        self.life.leave()
+        self.life.enter(LEAVING)
         worker, of_node = self.side.worker, self.partition.of_node
         clear(self.side.binding)
         mine = last_reactions(self.program, self.side.mode_states, lambda node: of_node[node] == worker, failed)

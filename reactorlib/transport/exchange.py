@@ -94,6 +94,10 @@ class Exchange:
         """Whether some worker called `abort`."""
         return self.memory.map[0] != 0
 
+    def taken(self) -> int:
+        """How many bytes of shared memory the arenas of all workers have taken."""
+        return sum(self.memory.view[self.counts : self.counts + 8 * self.workers].cast("Q"))
+
     def enter_stage(self, worker: int, stage: int) -> None:
         """A worker says how far it is in its life: a number below 256, at first 0."""
         self.memory.map[self._stage_at(worker)] = stage

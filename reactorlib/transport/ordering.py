@@ -5,17 +5,17 @@ from __future__ import annotations
 import platform
 import threading
 
-_lock = threading.Lock()
-_lock.acquire()
-
 
 def fence() -> None:
     """Nothing before this call is seen by another processor after what follows it.
 
-    A lock released and taken again: a locked instruction on x86, a release and an acquire elsewhere.
+    A lock released and taken again: a locked instruction on x86, a release and an acquire elsewhere. The lock is new,
+    so that neither another thread nor an exception out of a signal handler finds it in between.
     """
-    _lock.release()
-    _lock.acquire()
+    lock = threading.Lock()
+    lock.acquire()
+    lock.release()
+    lock.acquire()
 
 
 def keeps_store_order() -> bool:

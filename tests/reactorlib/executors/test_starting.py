@@ -1,0 +1,260 @@
+"""How workers start and what a run leaves behind: start methods, threads, several runs, nothing afterwards."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+from reactorlib import (
+    MSEC,
+    Bank,
+    ElaborationError,
+    Input,
+    Output,
+    Reactor,
+    RunError,
+    Timer,
+    WorkerError,
+    connect,
+    elaborate,
+    reaction,
+    request_stop,
+    run,
+    startup,
+)
+from reactorlib.executors import leftovers
+from tests.reactorlib.executors.programs import ON_EACH_ITS_OWN, Star, noted
+
+START_METHODS = ["fork", "spawn", "forkserver"]
+
+
+class Leaf(Reactor):
+    inp = Input[int]()
+    out = Output[int]()
+
+    @reaction(inp, effects=out)
+    def answer(self, inp, out) -> None:
+        out.set(inp.value * 10 + self.bank_index)
+
+
+class Hub(Reactor):
+    answers = Input[int](width="leaves")
+    ask = Output[int]()
+    total = Output[int]()
+
+    def __init__(self, leaves: int, rounds: int) -> None:
+        self.rounds = rounds
+        self.round = 0
+
+    @reaction(startup, effects=ask)
+    def begin(self, ask) -> None:
+        ask.set(1)
+
+    @reaction(answers, effects=[ask, total])
+    def gather(self, answers, ask, total) -> None:
+        self.round += 1
+        total.set(sum(answer.value for answer in answers))
+        if self.round < self.rounds:
+            ask.set(self.round)
+
+
+class Sum(Reactor):
+    def __init__(self, leaves: int = 4, rounds: int = 20) -> None:
+        self.hub = Hub(leaves, rounds)
+        self.leaf = Bank(Leaf, leaves)
+        connect(self.hub.ask, self.leaf.inp, after=0)
+        connect(self.leaf.out, self.hub.answers)
+
+
+@pytest.fixture(scope="module")
+def digest() -> str:
+    found = run(Sum, trace=True).digest
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("start_method", START_METHODS)
+def test_every_start_method_gives_the_same(start_method, digest):
+    result = run(Sum, trace=True, executor="processes", workers=3, start_method=start_method)
+    assert result.digest == digest
+    assert (result.executor, result.workers) == ("processes", 3)
+
+
+@pytest.mark.parametrize("start_method", ["spawn", "forkserver"])
+def test_a_program_that_cannot_be_sent_says_what_to_do(start_method, soon):
+    class Local(Reactor):
+        tick = Timer(0, 1 * MSEC)
+
+        @reaction(tick)
+        def show(self, tick) -> None: ...
+
+    with soon(), pytest.raises(WorkerError, match=r"top level of a module .* or use start_method='fork'"):
+        run(Local, timeout=1 * MSEC, executor="processes", workers=2, start_method=start_method)
+    with soon(), pytest.raises(WorkerError, match="parameters that can be pickled"):
+        run(Star, log=lambda: 0, faults={}, executor="processes", workers=2, start_method=start_method)
+    run(Local, timeout=1 * MSEC, executor="processes", workers=2, start_method="fork")
+
+
+class OnlyHere(Reactor):
+    """Its constructor refuses to run in any process but the one that made it."""
+
+    tick = Timer(0, 1 * MSEC)
+
+    def __init__(self, pid: int) -> None:
+        if os.getpid() != pid:
+            raise ValueError("this is another process")
+
+    @reaction(tick)
+    def show(self, tick) -> None: ...
+
+
+@pytest.mark.parametrize("start_method", ["spawn", "forkserver"])
+def test_what_a_constructor_raises_in_a_worker_is_the_error(start_method, soon):
+    with pytest.raises(ElaborationError, match="this is another process") as caught:
+        run(OnlyHere, pid=os.getpid(), timeout=1 * MSEC, executor="processes", workers=2, start_method=start_method)
+    assert "in __init__" in caught.value.__notes__[0]
+    run(OnlyHere, pid=os.getpid(), timeout=1 * MSEC, executor="processes", workers=2, start_method="fork")
+
+
+def test_a_script_without_a_guard_is_told_so(tmp_path):
+    script = tmp_path / "unguarded.py"
+    script.write_text(
+        "from reactorlib import *\n"
+        "class Main(Reactor):\n"
+        "    @reaction(startup)\n"
+        "    def begin(self): ...\n"
+        "run(Main, executor='processes', workers=2, start_method='spawn')\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert 'must call run() under `if __name__ == "__main__":`' in done.stderr.splitlines()[-1]
+
+
+def test_unknown_start_method_and_placement_are_refused():
+    with pytest.raises(RunError, match="unknown start method 'thread': one of fork"):
+        run(Sum, executor="processes", start_method="thread")
+    for executor in ("threads", "processes"):
+        with pytest.raises(RunError, match=r"names no reactor of this program: 'Sum\.leaf'"):
+            run(Sum, executor=executor, placement={"Sum.leaf": 0})
+        with pytest.raises(RunError, match="there are workers 0 to 1"):
+            run(Sum, executor=executor, workers=2, placement={"Sum.hub": 2})
+
+
+@pytest.mark.parametrize("workers", [1, 2, 7])
+def test_more_workers_than_reactors_or_one(executor, workers, digest):
+    assert run(Sum, trace=True, executor=executor, workers=workers).digest == digest
+
+
+def test_the_top_level_reactor_may_live_elsewhere(executor, digest):
+    placement = {"Sum": 1, "Sum.hub": 1, **{f"Sum.leaf[{i}]": 1 for i in range(4)}}
+    assert run(Sum, trace=True, executor=executor, workers=2, placement=placement).digest == digest
+
+
+def test_a_program_runs_again(executor, digest):
+    program = elaborate(Sum)
+    for _ in range(3):
+        assert run(program, trace=True, executor=executor, workers=2).digest == digest
+
+
+def test_a_run_may_start_in_any_thread(executor, digest):
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(run, Sum, trace=True, executor=executor, workers=3)
+        assert future.result(30).digest == digest
+
+
+def test_runs_side_by_side_in_threads(executor, digest):
+    with ThreadPoolExecutor(4) as pool:
+        futures = [pool.submit(run, Sum, trace=True, executor=executor, workers=2, rounds=20) for _ in range(12)]
+        futures.append(pool.submit(run, Sum, trace=True, executor="threads", workers=3))
+        assert {future.result(60).digest for future in futures} == {digest}
+
+
+def test_a_failure_in_one_thread_leaves_the_other_run_alone(log, executor, digest):
+    options = {"executor": executor, "workers": 3}
+    with ThreadPoolExecutor(2) as pool:
+        good = pool.submit(run, Sum, trace=True, **options)
+        bad = pool.submit(run, Star, log=log, faults={"leaf 1": (3, "raise")}, placement=ON_EACH_ITS_OWN, **options)
+        assert good.result(30).digest == digest
+        assert "leaf 1 failed" in str(bad.exception(30))
+
+
+def possessions() -> tuple[int, int, int, set[str]]:
+    gc.collect()
+    process = psutil.Process()
+    shared = Path("/dev/shm")
+    names = {path.name for path in shared.iterdir()} if shared.is_dir() else set()
+    return process.num_fds(), threading.active_count(), len(multiprocessing.active_children()), names
+
+
+def test_many_runs_leave_nothing_behind(executor, log):
+    faults = [{}, {"leaf 1": (2, "raise")}, {"leaf 2": ("startup", "raise")}]
+    if executor == "processes":
+        faults += [{"leaf 1": (2, "killed")}, {"leaf 2": (2, "unpicklable")}]
+    before = possessions()
+    for number in range(50):
+        fault = faults[number % len(faults)]
+        try:
+            run(Star, log=log, faults=fault, executor=executor, workers=3, placement=ON_EACH_ITS_OWN)
+        except Exception:  # noqa: BLE001
+            assert fault
+        else:
+            assert not fault
+    assert possessions() == before
+    assert len([line for line in noted(log) if line == "hub ended"]) == 50
+
+
+class Large(Reactor):
+    tick = Timer(0, 1 * MSEC)
+    out = Output[np.ndarray]()
+
+    @reaction(tick, effects=out)
+    def make(self, tick, out) -> None:
+        out.set(np.ones(1 << 20))
+
+
+class Sink(Reactor):
+    inp = Input[np.ndarray]()
+
+    @reaction(inp)
+    def take(self, inp) -> None:
+        self.last = inp.value
+        if inp.value.sum() != 1 << 20:
+            request_stop()
+
+
+class Heavy(Reactor):
+    def __init__(self) -> None:
+        self.large = Large()
+        self.sink = Sink()
+        connect(self.large.out, self.sink.inp)
+
+
+def shared_mappings() -> int:
+    return Path("/proc/self/maps").read_text().count("memfd:reactorlib")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize("mover", ["large", "sink"])
+def test_shared_memory_is_freed_though_nothing_else_collects_garbage(mover):
+    gc.collect()
+    before = shared_mappings()
+    gc.disable()
+    try:
+        for _ in range(6):
+            run(Heavy, timeout=10 * MSEC, fast=True, executor="processes", workers=2, placement={f"Heavy.{mover}": 1})
+        assert shared_mappings() - before <= 3  # at least 8 MiB each
+        for _ in range(20):
+            run(Sum, rounds=2, executor="processes", workers=2)
+        assert shared_mappings() - before <= leftovers.RUNS
+    finally:
+        gc.enable()

@@ -1,0 +1,288 @@
+"""What crosses between workers: values that cannot, memory that is full, views that are kept, copies that go stale."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reactorlib import (
+    MSEC,
+    Bank,
+    Input,
+    LogicalAction,
+    Output,
+    Reactor,
+    Timer,
+    WorkerError,
+    connect,
+    reaction,
+    request_stop,
+    run,
+    shutdown,
+    startup,
+)
+from tests.reactorlib.executors.programs import note, noted
+
+
+class Giver(Reactor):
+    """Gives a lambda to a port or an action, on the way to another reactor."""
+
+    plain = Output[int]()
+    out = Output[Any]()
+    later = LogicalAction[Any]()
+
+    def __init__(self, how: str) -> None:
+        self.how = how
+
+    @reaction(startup, effects=[plain, out, later])
+    def give(self, plain, out, later) -> None:
+        plain.set(1)
+        if self.how == "action":
+            later.schedule(value=lambda: 2)
+        else:
+            out.set(lambda: 2)
+
+    @reaction(later, effects=out)
+    def on(self, later, out) -> None:
+        out.set(later.value)
+
+
+class Taker(Reactor):
+    plain = Input[int]()
+    inp = Input[Any]()
+
+    def __init__(self, log: str) -> None:
+        self.log = log
+
+    @reaction(plain, uses=inp)
+    def take(self, plain, inp) -> None: ...
+
+    @reaction(inp)
+    def call(self, inp) -> None:
+        note(self.log, str(inp.value()))
+
+    @reaction(shutdown)
+    def end(self) -> None:
+        note(self.log, "ended")
+
+
+class Gift(Reactor):
+    def __init__(self, log: str, how: str = "port", after: int | None = None) -> None:
+        self.giver = Giver(how)
+        self.taker = Taker(log)
+        connect(self.giver.plain, self.taker.plain)
+        connect(self.giver.out, self.taker.inp, after=after)
+
+
+@pytest.mark.parametrize("how", ["port", "action"])
+@pytest.mark.parametrize("after", [None, 0, 1 * MSEC], ids=str)
+@pytest.mark.parametrize("mover", ["giver", "taker"])
+def test_a_value_that_cannot_be_pickled_is_named_by_its_port(mover, after, how, log, soon):
+    options = {"how": how, "after": after, "log": log, "workers": 2, "placement": {f"Gift.{mover}": 1}, "fast": True}
+    run(Gift, executor="threads", **options)
+    assert noted(log) == ["2", "ended"]
+    with soon(), pytest.raises(WorkerError) as caught:
+        run(Gift, executor="processes", **options)
+    element = "later" if (how, mover) == ("action", "giver") else "out"
+    assert str(caught.value).startswith(f"Gift.giver.{element}: a value of type function cannot travel")
+    assert noted(log) == ["2", "ended", "ended"]
+
+
+class Unwilling:
+    """Can be pickled, but not rebuilt."""
+
+    def __reduce__(self) -> Any:
+        return _refuse, ()
+
+
+def _refuse() -> None:
+    raise ValueError("not here")
+
+
+class UnwillingGiver(Reactor):
+    out = Output[Any]()
+
+    @reaction(startup, effects=out)
+    def give(self, out) -> None:
+        out.set(Unwilling())
+
+
+class UnwillingGift(Reactor):
+    def __init__(self, log: str) -> None:
+        self.giver = UnwillingGiver()
+        self.taker = Taker(log)
+        connect(self.giver.out, self.taker.inp)
+
+
+@pytest.mark.parametrize("mover", ["giver", "taker"])
+def test_a_value_that_cannot_be_rebuilt_is_named_by_its_port(mover, log, soon):
+    with soon(), pytest.raises(WorkerError, match=r"UnwillingGift.giver.out: .*cannot be rebuilt.*not here"):
+        run(UnwillingGift, log=log, executor="processes", workers=2, placement={f"UnwillingGift.{mover}": 1})
+    assert noted(log) == ["ended"]
+
+
+# Memory
+
+
+class Maker(Reactor):
+    """Makes arrays of `nbytes`, each filled with its number; by `allocate`, if asked to, in shared memory."""
+
+    ask = Input[int]()
+    array = Output[Any]()
+
+    def __init__(self, nbytes: int, allocates: bool) -> None:
+        self.count = nbytes // 8
+        self.allocates = allocates
+
+    @reaction(ask, effects=array)
+    def make(self, ask, array) -> None:
+        if self.allocates:
+            made = array.allocate(self.count, np.int64)
+            made[:] = ask.value
+        else:
+            made = np.full(self.count, ask.value)
+        array.set(made)
+
+
+class Keeper(Reactor):
+    """Asks for an array each round; keeps every one, or every `every`th."""
+
+    array = Input[Any]()
+    ask = Output[int]()
+
+    def __init__(self, rounds: int, every: int, kept: list[Any]) -> None:
+        self.rounds = rounds
+        self.every = every
+        self.kept = kept
+
+    @reaction(startup, effects=ask)
+    def begin(self, ask) -> None:
+        ask.set(0)
+
+    @reaction(array, effects=ask)
+    def keep(self, array, ask) -> None:
+        number = int(array.value[0])
+        if number % self.every == 0:
+            self.kept.append(array.value)
+        if number + 1 == self.rounds:
+            request_stop()
+        else:
+            ask.set(number + 1)
+
+
+class Hoard(Reactor):
+    def __init__(
+        self, nbytes: int, rounds: int, every: int = 1, allocates: bool = False, kept: list[Any] | None = None
+    ) -> None:
+        self.keeper = Keeper(rounds, every, [] if kept is None else kept)
+        self.maker = Maker(nbytes, allocates)
+        connect(self.keeper.ask, self.maker.ask, after=0)
+        connect(self.maker.array, self.keeper.array)
+
+
+@pytest.mark.parametrize("allocates", [False, True])
+@pytest.mark.parametrize("mover", ["maker", "keeper"])
+def test_shared_memory_that_is_full_ends_the_run_with_an_error(mover, allocates, monkeypatch, soon):
+    monkeypatch.setenv("REACTORLIB_SHARED_BYTES", str(4 << 20))
+    options = {"executor": "processes", "workers": 2, "placement": {f"Hoard.{mover}": 1}, "allocates": allocates}
+    run(Hoard, nbytes=1 << 20, rounds=50, every=50, **options)
+    with soon(), pytest.raises(Exception, match="shared memory is full") as caught:
+        run(Hoard, nbytes=1 << 20, rounds=50, **options)
+    assert isinstance(caught.value, WorkerError) or isinstance(caught.value.__cause__, WorkerError)
+
+
+@pytest.mark.parametrize("allocates", [False, True])
+def test_a_view_that_is_kept_stays_as_it_was(executor, allocates):
+    kept: list[Any] = []
+    options = {"executor": executor, "workers": 2, "placement": {"Hoard.maker": 1}, "allocates": allocates}
+    run(Hoard, nbytes=16 << 10, rounds=1001, every=100, kept=kept, **options)
+    for number, array in enumerate(kept):  # the run is over, too
+        assert (array == 100 * number).all()
+    if executor == "processes":
+        assert not any(array.flags.writeable for array in kept)
+    view = kept[3][5:50]
+    kept.clear()
+    del array
+    gc.collect()
+    assert (view == 300).all()
+
+
+# Copies that are only looked at later
+
+
+class Ticker(Reactor):
+    """Sets `often` every 2 ms and `seldom` every 7 ms."""
+
+    fast = Timer(0, 2 * MSEC)
+    slow = Timer(1 * MSEC, 7 * MSEC)
+    often = Output[int]()
+    seldom = Output[Any]()
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    @reaction(fast, effects=often)
+    def tick(self, fast, often) -> None:
+        self.count += 1
+        often.set(self.count)
+
+    @reaction(slow, effects=seldom)
+    def tock(self, slow, seldom) -> None:
+        seldom.set(np.full(5000, self.count) if self.count % 3 else {"count": self.count})
+
+
+class Looker(Reactor):
+    often = Input[int]()
+    seldom = Input[Any]()
+    seen = Output[Any]()
+
+    @reaction(often, uses=seldom, effects=seen)
+    def look(self, often, seldom, seen) -> None:
+        last = seldom.value
+        seen.set((often.value, seldom.is_present, last["count"] if isinstance(last, dict) else last and int(last[0])
+                  if not isinstance(last, np.ndarray) else int(last[0])))  # fmt: skip
+
+
+class Watch(Reactor):
+    def __init__(self, lookers: int = 4) -> None:
+        self.ticker = Ticker()
+        self.looker = Bank(Looker, lookers)
+        connect(self.ticker.often, self.looker.often)
+        connect(self.ticker.seldom, self.looker.seldom)
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_a_value_is_still_there_at_later_tags(executor, workers):
+    expected = run(Watch, timeout=50 * MSEC, fast=True, trace=True)
+    for placement in (None, {"Watch.ticker": 1}):
+        got = run(Watch, timeout=50 * MSEC, fast=True, trace=True, executor=executor, workers=workers,
+                  placement=placement)  # fmt: skip
+        assert got.digest == expected.digest
+
+
+# Traces
+
+
+class Private(Reactor):
+    """Sets a port that nobody reads to something that cannot be pickled."""
+
+    tick = Timer(0, 1 * MSEC)
+    out = Output[Any]()
+
+    @reaction(tick, effects=out)
+    def show(self, tick, out) -> None:
+        out.set(lambda: 1)
+
+
+class Secretive(Reactor):
+    def __init__(self) -> None:
+        self.private = Bank(Private, 2)
+
+
+def test_a_trace_that_cannot_travel_is_an_error_that_names_the_port(soon):
+    run(Secretive, timeout=3 * MSEC, fast=True, executor="processes", workers=2)
+    with soon(), pytest.raises(WorkerError, match=r"Secretive.private\[1\].out: a value of type function"):
+        run(Secretive, timeout=3 * MSEC, fast=True, trace=True, executor="processes", workers=2)
