@@ -12,7 +12,7 @@ output=$(cd "$2" && pwd)
 new_tree=$(cd "$(dirname "$0")/.." && pwd)
 base_tree=$output/base-tree
 python=${PYTHON:-$new_tree/.venv/bin/python}
-read -r -a options <<<"${OPTIONS:---preset smoke --trials 5}"
+read -r -a options <<<"${OPTIONS:---preset smoke --trials 7}"
 read -r -a kernel_options <<<"${KERNEL_OPTIONS:---workload none}"
 
 git -C "$new_tree" worktree add --quiet --detach --force "$base_tree" "$base"

@@ -54,10 +54,15 @@ class Change:
         return self.workload, self.label, self.backend, self.baseline
 
 
-def compare(base: FinishedRun, new: FinishedRun, min_effect: float) -> list[Change]:
-    """Every ratio that both runs have; raises UsageError where there is none, or the runs can't be compared."""
+def compare(
+    base: FinishedRun, new: FinishedRun, min_effect: float, metrics: Sequence[str] = MAIN_METRICS
+) -> list[Change]:
+    """Every ratio that both runs have, by the first of the metrics that a point has.
+
+    Raises UsageError where there is no ratio, or the runs can't be compared.
+    """
     check_alike(base, new)
-    found = list(_changes(base, new, min_effect))
+    found = list(_changes(base, new, min_effect, metrics))
     if not found:
         raise UsageError(
             f"{new.path}: no ratio of a reactor backend to serial, to Ray or to a measured limit; "
@@ -132,10 +137,10 @@ def _supported(run: FinishedRun) -> dict[tuple[str, str, str], bool]:
     return {row.trial_key[:3]: row.ok for row in run.rows}
 
 
-def _changes(base: FinishedRun, new: FinishedRun, min_effect: float) -> Iterator[Change]:
+def _changes(base: FinishedRun, new: FinishedRun, min_effect: float, metrics: Sequence[str]) -> Iterator[Change]:
     labels = point_labels(new.rows)
     for point, label in labels.items():
-        metric, before, after = _times(base.rows, new.rows, point)
+        metric, before, after = _times(base.rows, new.rows, point, metrics)
         for backend in (name for name in after if name.startswith(OURS)):
             for baseline in (name for name in after if _is_baseline(name)):
                 old = _slowness(before, backend, baseline)
@@ -163,14 +168,14 @@ def _is_baseline(backend: str) -> bool:
 
 
 def _times(
-    before: Sequence[Row], after: Sequence[Row], point: tuple[str, str]
+    before: Sequence[Row], after: Sequence[Row], point: tuple[str, str], metrics: Sequence[str]
 ) -> tuple[str, dict[str, Times], dict[str, Times]]:
     """The metric by which a point is compared, and by backend what each trial took by it, in both runs.
 
     A rate counts as the time per unit. An overhead is a difference, and may come out as nothing: then there is no
     ratio, and the next metric is taken.
     """
-    for metric in MAIN_METRICS:
+    for metric in metrics:
         told = [
             [row for row in rows if row.point == point and row.metric == metric and row.ok] for rows in (before, after)
         ]

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness import compare_report, comparison, export, finished, history, history_report
+from harness import compare_report, comparison, export, finished, history, history_report, record
 from harness.change import Judgement
 from harness.errors import UsageError
 from harness.export import series
 from harness.record import write_atomically
+from harness.summary import MAIN_METRICS
 
 MIN_EFFECT = 0.1
 
@@ -48,6 +49,11 @@ def _add_compare(command: argparse.ArgumentParser) -> None:
         help="a second measurement of both: only what it shows as well is called a regression",
     )
     add("--min-effect", type=_effect, default=MIN_EFFECT, metavar="X", help=f"0.1 is 10 %% (default: {MIN_EFFECT})")
+    add(
+        "--metric",
+        choices=record.METRICS,
+        help="default: as in `report`; cpu_time suffers less from other load, and tells nothing of waiting",
+    )
     form = command.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="for programs")
     form.add_argument("--markdown", action="store_true", help="a table for a page")
@@ -99,15 +105,16 @@ def _effect(text: str) -> float:
 
 
 def _compare(parsed: argparse.Namespace, _: Sequence[str]) -> int:
+    metrics = (parsed.metric,) if parsed.metric else MAIN_METRICS
     try:
         base, new = finished.load(parsed.base), finished.load(parsed.new)
-        changes = comparison.compare(base, new, parsed.min_effect)
+        changes = comparison.compare(base, new, parsed.min_effect, metrics)
         if parsed.again:
             first_base, first_new = base, new
             base, new = (finished.load(path) for path in parsed.again)
             for before, again in ((first_base, base), (first_new, new)):
                 comparison.check_repeated(before, again)
-            changes = comparison.confirmed(changes, comparison.compare(base, new, parsed.min_effect))
+            changes = comparison.confirmed(changes, comparison.compare(base, new, parsed.min_effect, metrics))
     except UsageError as error:
         raise UsageError(f"cannot compare: {error}") from None
     if parsed.json:

@@ -99,6 +99,17 @@ def test_a_measured_limit_is_a_baseline(harness, tmp_path):
     }
 
 
+def test_another_metric_may_decide(harness, base, tmp_path):
+    def slow_to_start(row):
+        own = row.metric == "startup_time" and row.backend == "reactor-inline"
+        return replace(row, value=row.value * 2) if own else row
+
+    new = write(tmp_path / "new", change=slow_to_start)
+    assert harness("compare", base, new).returncode == 0
+    assert harness("compare", base, new, "--metric", "cpu_time").returncode == 0
+    assert harness("compare", base, new, "--metric", "startup_time").returncode == 1
+
+
 def test_the_same_directory_twice_is_refused(harness, base):
     assert "the same run twice" in refused(harness("compare", base, base))
 
