@@ -1,4 +1,4 @@
-"""How a worker waits for another: it looks for a short time, then sleeps in the kernel until it is rung.
+"""How a worker waits for another: it spins for a short time, then sleeps in the kernel until it is rung.
 
 A sleeper is rung only if it says that it sleeps, so that a message to a worker that is awake costs no system
 call. Saying "I sleep" and looking once more race with writing and looking for sleepers; the sleeper has a fence
@@ -12,13 +12,16 @@ import contextlib
 import os
 import select
 from collections.abc import Callable
-from time import perf_counter_ns
+from time import perf_counter_ns as clock
 
 from reactorlib.transport.ordering import fence
 
-SPIN_NS = 100_000
+SPIN_NS = 200_000
+PREEMPTED_NS = 100_000  # a gap like this while spinning means that the processor was taken away
+REST_NS, LONGEST_REST_NS = 10_000_000, 1_000_000_000  # without spinning after that
 FIRST_SLEEP_MS = 2
 LONGEST_SLEEP_MS = 50
+PROBE = 16  # of the waits that are spun in vain so many are spun in full
 AWAKE, ANYONE = 0, 0xFFFF  # states of a worker; others say what it waits for
 STATE_WORDS = 8  # the state of a worker has a cache line of its own
 
@@ -81,7 +84,11 @@ def _pipe() -> tuple[int, int]:
 class Waiter:
     """The waits of one worker. `states[worker * STATE_WORDS]` says what it sleeps on: AWAKE (nothing), ANYONE, ...
 
-    `check` is called at least every LONGEST_SLEEP_MS of a wait and ends it by raising; `meanwhile` after it.
+    `check` is called after every sleep in vain, so at least every LONGEST_SLEEP_MS, and ends the wait by raising;
+    `meanwhile` is called after it.
+
+    Spinning is for a machine whose processors are ours. It stops for a while where it is found that others use
+    them too, and becomes short where nothing comes in time.
     """
 
     def __init__(
@@ -99,6 +106,9 @@ class Waiter:
         self.spin_ns = spin_ns
         self._states = states
         self._at = worker * STATE_WORDS
+        self._rested = 0  # when it may spin again
+        self._rest_ns = REST_NS
+        self._vain = 0  # so many times in succession nothing arrived while it was spinning
 
     def wait(
         self,
@@ -113,13 +123,18 @@ class Waiter:
         `state` is what the others see while this worker sleeps. With a `bell` of its own, rung for whatever
         arrives, nothing need be seen. `hint` tells cheaply that `arrived` is worth a call.
         """
-        now = perf_counter_ns()
+        now = clock()
         end = None if limit_ns is None else now + limit_ns
-        self._spin(hint or arrived, now + self.spin_ns if end is None else min(now + self.spin_ns, end))
+        if now >= self._rested:
+            until = now + (self.spin_ns if self._vain % PROBE == 0 else self.spin_ns >> min(self._vain, 4))
+            self._spin(hint or arrived, now, until if end is None else min(until, end))
         pause = FIRST_SLEEP_MS
         while not arrived():
+            if pause > FIRST_SLEEP_MS:
+                self.check()
+                self.meanwhile()
             if end is not None:
-                left = end - perf_counter_ns()
+                left = end - clock()
                 if left <= 0:
                     return False
                 pause = min(pause, max(left // 1_000_000, 1))
@@ -127,8 +142,6 @@ class Waiter:
                 bell.sleep(pause)
             else:
                 self._sleep(arrived, state, pause)
-            self.check()
-            self.meanwhile()
             pause = min(2 * pause, LONGEST_SLEEP_MS)
         return True
 
@@ -141,12 +154,20 @@ class Waiter:
         finally:
             self._states[self._at] = AWAKE
 
-    def _spin(self, arrived: Callable[[], bool], until: int) -> None:
-        looks = 0
-        while perf_counter_ns() < until:
+    def _spin(self, arrived: Callable[[], bool], now: int, until: int) -> None:
+        while now < until:
             for _ in range(32):
                 if arrived():
+                    self._vain = 0
                     return
-            looks += 1
-            if looks % 8 == 0:
-                os.sched_yield()
+            last, now = now, clock()
+            if now - last > PREEMPTED_NS:
+                self._rest(now)
+                return
+        self._vain += 1
+
+    def _rest(self, now: int) -> None:
+        """Others want this processor: who sleeps is woken in time, who spins uses up the time that it may run."""
+        again = now - self._rested < LONGEST_REST_NS
+        self._rest_ns = min(2 * self._rest_ns, LONGEST_REST_NS) if again else REST_NS
+        self._rested = now + self._rest_ns

@@ -9,7 +9,7 @@ import pytest
 from reactorlib.errors import WorkerError
 from reactorlib.transport.channel import INLINE, PUBLISH, SLOTS
 from reactorlib.transport.exchange import Endpoint, Exchange
-from reactorlib.transport.signals import Bell, _pipe
+from reactorlib.transport.signals import _pipe
 from tests.reactorlib.transport.conftest import MakeExchange
 from tests.reactorlib.transport.peer import Peer
 
@@ -234,15 +234,3 @@ def test_pipes_ring_where_there_is_no_eventfd(monkeypatch: pytest.MonkeyPatch, k
             end.outgoing(1).send(b"%d" % number)
             assert end.incoming(1).receive() == b"%d" % number
     exchange.close()
-
-
-@pytest.mark.parametrize("counting", [False, True])
-@pytest.mark.parametrize("fds", [None, "pipe"])
-def test_a_bell_rings_without_blocking_however_often(counting: bool, fds: str | None) -> None:
-    bell = Bell(counting, _pipe() if fds else None)
-    for _ in range(100_000 if fds else 3):
-        bell.ring()
-    assert bell.sleep(0)
-    assert bell.take()
-    assert bell.take() == counting
-    bell.close()
