@@ -1,7 +1,6 @@
-"""How conformance tests run their programs: each on the compiled path and on the fallback, and on any executor.
+"""How conformance tests run their programs: on the compiled path and on the fallback of one worker, and on several.
 
-REACTORLIB_TEST_EXECUTORS, such as "inline,threads:2,processes:3:scattered", says on which executors; the default is
-inline.
+REACTORLIB_TEST_EXECUTORS, such as "inline,threads:2,processes:3:scattered", says on which executors.
 """
 
 from __future__ import annotations
@@ -17,27 +16,38 @@ from tests.reactorlib.observing import Execute
 from tests.reactorlib.reference.comparison import Executor
 
 RUN_OPTIONS = inspect.signature(run).parameters
-EXECUTORS = [Executor.parse(text) for text in os.environ.get("REACTORLIB_TEST_EXECUTORS", "inline").split(",")]
+EXECUTORS = os.environ.get("REACTORLIB_TEST_EXECUTORS", "inline,threads:3:scattered,processes:2:scattered").split(",")
+PATHS = ("compiled", "fallback")
+WAYS = [  # the fallback is for one worker only
+    pytest.param((Executor.parse(text), path), id=f"{text}-{path}")
+    for text in EXECUTORS
+    for path in (PATHS if text == "inline" else PATHS[:1])
+]
 
 
-@pytest.fixture(params=["compiled", "fallback"])
+@pytest.fixture(params=PATHS)
 def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Whether tags run as generated source or by the fallback that needs no source."""
-    if request.param == "fallback":
+    return _take(request.param, monkeypatch)
+
+
+def _take(path: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    if path == "fallback":
         monkeypatch.setenv("REACTORLIB_FORCE_FALLBACK", "1")
     else:
         monkeypatch.delenv("REACTORLIB_FORCE_FALLBACK", raising=False)
-    chosen: str = request.param
-    return chosen
+    return path
 
 
-@pytest.fixture(params=EXECUTORS, ids=str)
-def execute(request: pytest.FixtureRequest, path: str) -> Execute:
-    """`run` with a trace, in fast time and on the executor of the day, unless told otherwise."""
+@pytest.fixture(params=WAYS)
+def execute(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Execute:
+    """`run` with a trace and in fast time, unless told otherwise, in each of several ways."""
+    chosen, path = request.param
+    _take(path, monkeypatch)
 
     def execute(main: Any, **options: Any) -> Any:
         parameters = {name: value for name, value in options.items() if name not in RUN_OPTIONS}
-        executor = request.param.options(main, **parameters)
+        executor = chosen.options(main, **parameters)
         return run(main, **{"fast": True, "trace": True, **executor, **options})
 
     return execute
