@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,24 +63,23 @@ def partition(
     """Place every reactor: the members of a bank evenly over the workers, all else with the first.
 
     `placement` maps paths of reactors to workers and holds for all that they contain. `costs` maps paths of
-    reactors to measured time (any unit) and balances the members of each bank by it. What declares a physical
-    action stays with the first worker, where the event queue is. Raises RunError for an unknown path or worker.
+    reactors to measured time (any unit) and balances the members of each bank by it, with all that they contain. What
+    declares a physical action stays with the first worker, where the event queue is. Raises RunError for an unknown
+    path or worker.
     """
     placed = _checked(program, workers, placement or {})
+    balanced = _balanced(program, workers, costs) if costs else {}
     of: dict[int, int] = {}
-    loads = [0.0] * workers
-    for position, instance in enumerate(program.instances):
-        inherited = 0 if instance.parent is None else of[id(instance.parent)]
+    for instance in program.instances:
         if instance.path in placed:
             worker = placed[instance.path]
         elif instance.member is not None and not _inside_spread(instance.parent):
-            worker = _member_worker(program, position, workers, costs, loads)
+            worker = balanced.get(id(instance), _even(*instance.member, workers))
         else:
-            worker = inherited
+            worker = 0 if instance.parent is None else of[id(instance.parent)]
         of[id(instance)] = worker
-    for trigger in program.triggers:
-        if trigger.kind == "physical":
-            _pin(program, trigger.path.rpartition(".")[0], of)
+    physical = {trigger.path.rpartition(".")[0] for trigger in program.triggers if trigger.kind == "physical"}
+    of.update((id(instance), 0) for instance in program.instances if instance.path in physical)
     of_instance = tuple(of[id(instance)] for instance in program.instances)
     of_node = [of[id(reaction.instance)] for reaction in program.reactions]
     reader = {cell: of_node[r.index] for r in reversed(program.reactions) for cell in r.reads}
@@ -109,23 +109,40 @@ def _inside_spread(instance: Instance | None) -> bool:
     return False
 
 
-def _member_worker(
-    program: Program, position: int, workers: int, costs: Mapping[str, float] | None, loads: list[float]
-) -> int:
-    """Without costs, contiguous blocks whose sizes differ by at most one, the larger ones first; else least loaded."""
-    instance = program.instances[position]
-    assert instance.member is not None
-    index, size = instance.member
-    if costs is None:
-        share, extra = divmod(size, workers)
-        boundary = extra * (share + 1)
-        return index // (share + 1) if index < boundary else extra + (index - boundary) // max(share, 1)
-    worker = loads.index(min(loads))
-    loads[worker] += costs.get(instance.path, 0.0)
-    return worker
+def _even(index: int, size: int, workers: int) -> int:
+    """Contiguous blocks of members whose sizes differ by at most one, the larger ones first."""
+    share, extra = divmod(size, workers)
+    boundary = extra * (share + 1)
+    return index // (share + 1) if index < boundary else extra + (index - boundary) // max(share, 1)
 
 
-def _pin(program: Program, path: str, of: dict[int, int]) -> None:
+def _balanced(program: Program, workers: int, costs: Mapping[str, float]) -> dict[int, int]:
+    """The workers of the members of banks with known costs: the dearest first, each to the least loaded worker."""
+    total = _costs_with_contents(program, costs)
+    banks: dict[tuple[int, str], list[Instance]] = defaultdict(list)
     for instance in program.instances:
-        if instance.path == path:
-            of[id(instance)] = 0
+        if instance.member is not None and not _inside_spread(instance.parent):
+            banks[id(instance.parent), instance.path.rpartition("[")[0]].append(instance)
+    of: dict[int, int] = {}
+    for members in banks.values():
+        known = [total[id(member)] for member in members if total.get(id(member))]
+        if not known:
+            continue
+        usual = sum(known) / len(known)
+        loads = [0.0] * workers
+        dearest = sorted(members, key=lambda member: total.get(id(member), usual), reverse=True)
+        for member in dearest:
+            worker = of[id(member)] = loads.index(min(loads))
+            loads[worker] += total.get(id(member), usual)
+    return of
+
+
+def _costs_with_contents(program: Program, costs: Mapping[str, float]) -> dict[int, float]:
+    total: dict[int, float] = {}
+    for instance in program.instances:
+        cost = costs.get(instance.path)
+        at: Instance | None = instance if cost is not None else None
+        while at is not None:
+            total[id(at)] = total.get(id(at), 0.0) + (cost or 0.0)
+            at = at.parent
+    return total

@@ -1,0 +1,306 @@
+"""Physical time on parallel executors: waiting, deadlines, physical actions and connections, and dying while idle."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from reactorlib import (
+    MSEC,
+    SEC,
+    Bank,
+    Input,
+    LogicalAction,
+    Output,
+    PhysicalAction,
+    Reactor,
+    Timer,
+    WorkerError,
+    check_deadline,
+    connect,
+    current_tag,
+    logical_elapsed,
+    physical_elapsed,
+    physical_time,
+    reaction,
+    request_stop,
+    run,
+    shutdown,
+    startup,
+)
+from tests.reactorlib.executors.programs import note, noted
+
+LIMIT = 20 * SEC  # no run here takes so long, whatever goes wrong
+
+
+class Clocked(Reactor):
+    """Ticks, and says when in logical and in physical time; then sends both on."""
+
+    tick = Timer(0, 5 * MSEC)
+    out = Output[tuple[int, int]]()
+
+    @reaction(tick, effects=out)
+    def beat(self, tick, out) -> None:
+        out.set((logical_elapsed(), physical_time()))
+
+
+class Check(Reactor):
+    inp = Input[tuple[int, int]]()
+    seen = Output[tuple[bool, bool, bool]]()
+
+    @reaction(inp, effects=seen)
+    def look(self, inp, seen) -> None:
+        logical, physical = inp.value
+        seen.set((logical == logical_elapsed(), physical <= physical_time(), physical_elapsed() >= logical))
+
+
+class Pace(Reactor):
+    def __init__(self) -> None:
+        self.clocked = Bank(Clocked, 3)
+        self.check = Bank(Check, 3)
+        connect(self.clocked.out, self.check.inp)
+
+
+@pytest.mark.parametrize("mover", ["clocked", "check"])
+def test_all_workers_read_one_physical_clock_which_is_never_before_logical_time(executor, mover):
+    placement = {f"Pace.{mover}[{i}]": (i + 1) % 3 for i in range(3)}
+    began = time.monotonic()
+    result = run(Pace, timeout=60 * MSEC, trace=True, executor=executor, workers=3, placement=placement)
+    assert time.monotonic() - began >= 0.06
+    assert result.tag == (60 * MSEC, 0)
+    values = [value for record in result.trace for path, value in record.writes if path.endswith("seen")]
+    assert values == [(True, True, True)] * 39
+
+
+class Hurried(Reactor):
+    """Deadlines that are missed for certain, and some that are kept for certain."""
+
+    inp = Input[int]()
+    said = Output[str](width=3)
+
+    @reaction(inp, effects=said, deadline=0)
+    def at_once(self, inp, said) -> None:
+        said[0].set("kept")
+
+    @at_once.missed
+    def too_late(self, inp, said) -> None:
+        said[0].set("missed")
+
+    @reaction(inp, effects=said, deadline=2 * MSEC)
+    def slow(self, inp, said) -> None:
+        while not check_deadline():
+            pass
+        said[1].set(f"late {check_deadline()}")
+
+    @slow.missed
+    def later(self, inp, said) -> None:
+        said[1].set("late True")
+
+    @reaction(inp, effects=said, deadline=1 * MSEC)
+    def after(self, inp, said) -> None:
+        said[2].set("kept")
+
+    @after.missed
+    def missed(self, inp, said) -> None:
+        said[2].set("missed")
+
+
+class Numbers(Reactor):
+    tick = Timer(0, 10 * MSEC)
+    out = Output[int]()
+
+    @reaction(tick, effects=out)
+    def count(self, tick, out) -> None:
+        out.set(1)
+
+
+class Deadlines(Reactor):
+    def __init__(self) -> None:
+        self.numbers = Numbers()
+        self.hurried = Bank(Hurried, 2)
+        connect(self.numbers.out, self.hurried.inp)
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_deadlines_are_kept_and_missed_on_other_workers(executor, fast):
+    expected = run(Deadlines, timeout=30 * MSEC, fast=fast, trace=True)
+    got = run(Deadlines, timeout=30 * MSEC, fast=fast, trace=True, executor=executor, workers=2)
+    written = [[record.writes for record in result.trace] for result in (expected, got)]
+    assert written[0] == written[1]
+    assert any(value == "missed" for writes in written[1] for _, value in writes)
+
+
+def test_starting_processes_costs_no_deadline():
+    class Punctual(Reactor):
+        said = Output[str]()
+
+        @reaction(startup, effects=said, deadline=500 * MSEC)
+        def begin(self, said) -> None:
+            said.set("kept")
+
+        @begin.missed
+        def late(self, said) -> None:
+            said.set("missed")
+
+    class Main(Reactor):
+        def __init__(self) -> None:
+            self.punctual = Bank(Punctual, 8)
+
+    result = run(Main, trace=True, executor="processes", workers=8)
+    assert [value for record in result.trace for _, value in record.writes] == ["kept"] * 8
+
+
+class Listener(Reactor):
+    """Takes physical events from two threads and passes them to a bank."""
+
+    event = PhysicalAction[tuple[str, int]]()
+    out = Output[tuple[str, int]]()
+
+    def __init__(self, each: int) -> None:
+        self.each = each
+
+    @reaction(startup, effects=event)
+    def begin(self, event) -> None:
+        def source(name: str) -> None:
+            for number in range(self.each):
+                event.schedule(value=(name, number))
+
+        self.threads = [threading.Thread(target=source, args=(name,)) for name in "ab"]
+        for thread in self.threads:
+            thread.start()
+
+    @reaction(event, effects=out)
+    def arrive(self, event, out) -> None:
+        out.set(event.value)
+
+    @reaction(shutdown)
+    def end(self) -> None:
+        for thread in self.threads:
+            thread.join(10)
+
+
+class Count(Reactor):
+    """Asks the run to stop once all have come; the last of a bank does it."""
+
+    inp = Input[tuple[str, int]]()
+    seen = Output[tuple[str, int]]()
+
+    def __init__(self, each: int, stops: int) -> None:
+        self.left = 2 * each
+        self.stops = self.bank_index == stops
+
+    @reaction(inp, effects=seen)
+    def take(self, inp, seen) -> None:
+        seen.set(inp.value)
+        self.left -= 1
+        if not self.left and self.stops:
+            request_stop()
+
+
+class Physical(Reactor):
+    def __init__(self, each: int = 100) -> None:
+        self.listener = Listener(each)
+        self.count = Bank(Count, 3, each, 2)
+        connect(self.listener.out, self.count.inp)
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_physical_events_reach_other_workers_none_lost_and_in_order(executor, fast):
+    result = run(Physical, timeout=LIMIT, fast=fast, trace=True, executor=executor, workers=3,
+                 placement={"Physical.listener": 1})  # fmt: skip  # stays on worker 0 all the same
+    for member in range(3):
+        path = f"Physical.count[{member}].seen"
+        seen = [value for record in result.trace for port, value in record.writes if port == path]
+        for name in "ab":
+            assert [number for who, number in seen if who == name] == list(range(100))
+
+
+class Sender(Reactor):
+    again = LogicalAction[int]()
+    out = Output[int]()
+
+    @reaction(startup, effects=again)
+    def begin(self, again) -> None:
+        again.schedule(value=1)
+
+    @reaction(again, effects=[again, out])
+    def go(self, again, out) -> None:
+        out.set(again.value)
+        if again.value < 20:
+            again.schedule(1 * MSEC, value=again.value + 1)
+
+
+class Receiver(Reactor):
+    inp = Input[int]()
+    got = Output[tuple[int, bool]]()
+
+    @reaction(inp, effects=got)
+    def take(self, inp, got) -> None:
+        got.set((inp.value, current_tag().time <= physical_elapsed()))
+
+
+class Wire(Reactor):
+    def __init__(self) -> None:
+        self.sender = Sender()
+        self.receiver = Receiver()
+        connect(self.sender.out, self.receiver.inp, physical=True, after=2 * MSEC)
+
+
+@pytest.mark.parametrize("mover", ["sender", "receiver"])
+def test_a_physical_connection_between_workers(executor, mover):
+    result = run(Wire, timeout=LIMIT, trace=True, executor=executor, workers=2, placement={f"Wire.{mover}": 1})
+    got = [(record.tag.time, value) for record in result.trace for port, value in record.writes if port.endswith("got")]
+    assert [value for _, value in got] == [(number, True) for number in range(1, 21)]
+    sent = {value: record.tag.time for record in result.trace for port, value in record.writes if port.endswith("out")}
+    assert all(at >= sent[value[0]] + 2 * MSEC for at, value in got)
+
+
+class Idle(Reactor):
+    """Tells its process, then waits for what never comes."""
+
+    never = Input[Any]()
+
+    def __init__(self, log: str) -> None:
+        self.log = log
+
+    @reaction(startup)
+    def begin(self) -> None:
+        note(self.log, f"pid {os.getpid()}")
+
+    @reaction(never)
+    def take(self, never) -> None: ...
+
+
+class Sleepy(Reactor):
+    event = PhysicalAction[int]()
+    far = Timer(100 * SEC)
+
+    def __init__(self, log: str) -> None:
+        self.idle = Idle(log)
+        self.log = log
+
+    @reaction(far)
+    def later(self, far) -> None: ...
+
+    @reaction(event)
+    def arrive(self, event) -> None: ...
+
+    @reaction(startup, effects=event)
+    def begin(self, event) -> None:
+        """Kills the worker once the run waits for physical time, or just before: it makes no difference."""
+        threading.Thread(target=self._kill).start()
+
+    def _kill(self) -> None:
+        while not noted(self.log):
+            time.sleep(0.01)
+        os.kill(int(noted(self.log)[0].split()[1]), signal.SIGKILL)
+
+
+def test_a_worker_that_dies_while_the_run_waits_is_noticed(log, soon):
+    with soon(), pytest.raises(WorkerError, match=r"with Sleepy.idle\) was killed by SIGKILL"):
+        run(Sleepy, log=log, timeout=LIMIT, executor="processes", workers=2, placement={"Sleepy.idle": 1})

@@ -1,0 +1,101 @@
+"""Where reactors are placed: banks spread evenly or by cost, all else with the first worker, what is placed stays."""
+
+from __future__ import annotations
+
+import pytest
+
+from reactorlib import Bank, Input, Output, PhysicalAction, Reactor, connect, elaborate, reaction
+from reactorlib.partition import Partition, available_cpus, partition
+
+
+class Leaf(Reactor):
+    inp = Input[int]()
+    out = Output[int]()
+
+    @reaction(inp, effects=out)
+    def answer(self, inp, out) -> None: ...
+
+
+class Group(Reactor):
+    inp = Input[int]()
+
+    def __init__(self) -> None:
+        self.leaf = Bank(Leaf, 3)
+        connect(self.inp, self.leaf.inp)
+
+
+class Ear(Reactor):
+    event = PhysicalAction[int]()
+
+    @reaction(event)
+    def hear(self, event) -> None: ...
+
+
+class Main(Reactor):
+    start = Output[int]()
+
+    def __init__(self, leaves: int = 6) -> None:
+        self.leaf = Bank(Leaf, leaves)
+        self.group = Bank(Group, 2)
+        self.single = Leaf()
+        self.ear = Bank(Ear, 2)
+
+
+def places(found: Partition, leaves: int = 6) -> dict[str, int]:
+    program = elaborate(Main, leaves=leaves)
+    return {instance.path: worker for instance, worker in zip(program.instances, found.of_instance, strict=True)}
+
+
+def leaf_workers(workers: int, leaves: int, **options) -> list[int]:
+    found = places(partition(elaborate(Main, leaves=leaves), workers, **options), leaves)
+    return [found[f"Main.leaf[{number}]"] for number in range(leaves)]
+
+
+@pytest.mark.parametrize(
+    ("workers", "leaves", "expected"),
+    [
+        (1, 4, [0, 0, 0, 0]),
+        (2, 4, [0, 0, 1, 1]),
+        (2, 5, [0, 0, 0, 1, 1]),
+        (3, 7, [0, 0, 0, 1, 1, 2, 2]),
+        (5, 3, [0, 1, 2]),
+    ],
+)
+def test_members_of_a_bank_are_spread_evenly(workers, leaves, expected):
+    assert leaf_workers(workers, leaves) == expected
+
+
+def test_all_else_is_with_the_first_worker_and_members_keep_their_contents():
+    found = places(partition(elaborate(Main), 2))
+    assert (found["Main"], found["Main.single"]) == (0, 0)
+    assert [found[f"Main.group[1].leaf[{number}]"] for number in range(3)] == [1, 1, 1]
+
+
+def test_what_declares_a_physical_action_is_with_the_event_queue():
+    found = places(partition(elaborate(Main), 2, {"Main.ear[1]": 1}))
+    assert (found["Main.ear[0]"], found["Main.ear[1]"]) == (0, 0)
+
+
+def test_placement_holds_for_all_that_a_reactor_contains():
+    found = places(partition(elaborate(Main), 3, {"Main.group[0]": 2, "Main.group[0].leaf[1]": 1}))
+    assert [found[f"Main.group[0].leaf[{number}]"] for number in range(3)] == [2, 1, 2]
+
+
+def test_costs_balance_the_members():
+    costs = {"Main.leaf[0]": 9.0, **{f"Main.leaf[{number}]": 3.0 for number in range(1, 4)}}
+    assert leaf_workers(2, 4, costs=costs) == [0, 1, 1, 1]
+    contents = {"Main.group[0].leaf[2]": 5.0, "Main.group[1].leaf[0]": 7.0}
+    found = places(partition(elaborate(Main), 2, costs=contents))
+    assert (found["Main.group[0].leaf[0]"], found["Main.group[1]"]) == (1, 0)
+    ascending = {f"Main.leaf[{number}]": number + 1.0 for number in range(6)}
+    found = leaf_workers(2, 6, costs=ascending)
+    assert sorted(sum(number + 1 for number in range(6) if found[number] == worker) for worker in range(2)) == [10, 11]
+
+
+@pytest.mark.parametrize("costs", [{}, {"Main.single": 5.0}, {"Main.leaf[0]": 0.0}])
+def test_costs_that_say_nothing_of_a_bank_leave_it_even(costs):
+    assert leaf_workers(2, 6, costs=costs) == [0, 0, 0, 1, 1, 1]
+
+
+def test_some_processors_are_available():
+    assert available_cpus() >= 1
