@@ -1,7 +1,9 @@
-"""The command line: `python -m harness list | run | breakdown | plot | report`. Owns exit statuses and a command's end.
+"""The command line: `python -m harness list | run | breakdown | plot | report | compare | export | history`.
 
-Exit status: 0; 1 when a row failed; 2 for something the user can put right, said in one line; 130 after
-Ctrl-C.
+Owns exit statuses and a command's end.
+
+Exit status: 0; 1 when a row failed or something became slower; 2 for something the user can put right, said in one
+line; 130 after Ctrl-C.
 """
 
 import argparse

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from benchmarks.regress.errors import CannotCompareError
 from benchmarks.regress.findings import Effort, Finding, find
@@ -44,6 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (CannotCompareError, UsageError) as error:
         print(f"cannot compare: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
     slower = [finding for finding in found if finding.judgement is Judgement.REGRESSION]
     if parsed.json:
         print(json.dumps(_as_json(base, parsed.min_effect, found), indent=2))
@@ -54,6 +57,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{finding.judgement.value:11}  {finding.subject}: {change.describe(finding.factor)}")
         print(_conclusion(base, parsed.min_effect, found))
     return 1 if slower else 0
+
+
+def _terminate(number: int, _: object) -> NoReturn:
+    sys.exit(128 + number)  # the copies of the trees are removed on the way out
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -155,4 +162,5 @@ def _as_markdown(base: str, found: Sequence[Finding]) -> str:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _terminate)
     sys.exit(main())

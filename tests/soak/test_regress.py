@@ -7,7 +7,7 @@ import pytest
 from benchmarks.regress.__main__ import MIN_EFFECT
 from benchmarks.regress.findings import Effort, find
 from benchmarks.regress.pairs import calibrate, measure
-from benchmarks.regress.subjects import kernel_subjects
+from benchmarks.regress.subjects import kernel_subjects, workload_subjects
 from benchmarks.regress.trees import side_by_side
 from harness import change, stats
 from harness.change import Judgement
@@ -57,15 +57,16 @@ def test_a_slowdown_of_15_percent_is_found(tmp_path):
     assert found >= FOUND_AT_LEAST
 
 
-def test_the_same_code_raises_no_alarm():
+@pytest.mark.parametrize("subjects", [kernel_subjects, workload_subjects])
+def test_the_same_code_raises_no_alarm(subjects):
     with side_by_side(str(ROOT), ROOT) as trees:
-        alarms = [one for attempt in range(ATTEMPTS) for one in alarms_of(attempt, trees)]
+        alarms = [one for attempt in range(ATTEMPTS) for one in alarms_of(attempt, trees, list(subjects()))]
     assert alarms == []
 
 
-def alarms_of(attempt, trees):
-    found = find(trees, list(kernel_subjects()), MIN_EFFECT, Effort())
+def alarms_of(attempt, trees, subjects):
+    found = find(trees, subjects, MIN_EFFECT, Effort())
     tell(f"{attempt}: " + "; ".join(f"{one.subject} {change.describe(one.first)}" for one in found))
-    suspected = [one.subject for one in found if one.second is not None]
+    suspected = [f"{one.subject} then {shown(one.second)}" for one in found if one.second is not None]
     tell(f"   suspected at first: {suspected}")
     return [one for one in found if one.judgement is Judgement.REGRESSION]
