@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 SPIN_NS = 100_000
 LONGEST_BLOCK_S = 0.05
+LOOK_S = 0.02  # between two looks at a thread that is to end
 
 GO, DONE, SYNC, FAILED, END = range(5)
 
@@ -106,25 +107,25 @@ class Threads(Parallel):
         self.over = False  # threads leave at once
         self.broken = False  # what a thread waits for in the middle of a tag will not come
         self._restore: Callable[[], None] = lambda: None
-        self.threads: dict[int, _WorkerThread] = {}
+        self.others: dict[int, _Worker] = {}
 
     def start(self) -> None:
         self._restore = single_threaded()
         for worker in range(1, self.workers):
-            self.threads[worker] = _WorkerThread(self, worker)
-        for thread in self.threads.values():
-            thread.start()
+            self.others[worker] = _Worker(self, worker)
+        for other in self.others.values():
+            other.thread.start()
 
     def begin(self) -> None:
-        for thread in self.threads.values():
-            thread.side.started = self.run.started
+        for other in self.others.values():
+            other.side.started = self.run.started
 
     def check(self) -> None:
         """Whether all threads live: one can only end early by a fault of this library."""
-        for thread in self.threads.values():
-            if not thread.is_alive():
+        for other in self.others.values():
+            if not other.thread.is_alive():
                 self.over = True
-                self.lost = WorkerError(f"worker {thread.worker} ended before the run did")
+                self.lost = WorkerError(f"worker {other.worker} ended before the run did")
                 raise self.lost
 
     # Schedules and messages
@@ -132,21 +133,21 @@ class Threads(Parallel):
     def prepare(self, number: int, split: Split) -> None:
         for worker in split.parts:
             if worker:
-                self.threads[worker].prepare(number, split)
+                self.others[worker].prepare(number, split)
 
     def forgotten(self) -> None:
-        for thread in self.threads.values():
-            thread.parts.clear()
-            thread.schedules.forget()
+        for other in self.others.values():
+            other.parts.clear()
+            other.schedules.forget()
 
     def starter(self, number: int, split: Split) -> Callable[[int], None]:
-        members = [(self.threads[worker], self.mail[0, worker]) for worker in split.parts if worker]
+        members = [(self.others[worker], self.mail[0, worker]) for worker in split.parts if worker]
         queue = self.run.queue
 
         def go(time: int) -> None:
             message = (GO, number, time, queue.microstep)
-            for thread, box in members:
-                thread.busy = True
+            for other, box in members:
+                other.busy = True
                 box.put(message)
 
         return go
@@ -177,15 +178,15 @@ class Threads(Parallel):
     def finish(self) -> None:
         self._stop()
         if self.run.recorder is not None:
-            for thread in self.threads.values():
-                assert thread.side.recorder is not None
-                self.run.recorder.merge(thread.side.recorder.take())
+            for other in self.others.values():
+                assert other.side.recorder is not None
+                self.run.recorder.merge(other.side.recorder.take())
 
     def settle(self) -> None:
         self._settle(self.check)
-        for worker, thread in self.threads.items():
-            if thread.failure is not None:
-                self.failures[worker] = thread.failure
+        for worker, other in self.others.items():
+            if other.failure is not None:
+                self.failures[worker] = other.failure
 
     def interrupt(self) -> None:
         self.broken = True
@@ -195,35 +196,35 @@ class Threads(Parallel):
             if monotonic() > limit:
                 raise Stopped
 
-        for thread in self.threads.values():
-            if thread.busy:
-                thread.break_off()
+        for other in self.others.values():
+            if other.busy:
+                other.break_off()
         with suppress(Stopped):  # a reaction may be in a long call into C, which nothing can break off
             self._settle(check)
 
     def _settle(self, check: Callable[[], None]) -> None:
         """Wait until no thread runs a part of this tag. Which messages worker 0 has seen may not matter here."""
-        for worker in self.threads:
+        for worker in self.others:
             self.mail[0, worker].put((FAILED, None))
-        for worker, thread in self.threads.items():
+        for worker, other in self.others.items():
             box = self.mail[worker, 0]
 
-            def look(thread: _WorkerThread = thread) -> None:
-                if not thread.busy:
+            def look(other: _Worker = other) -> None:
+                if not other.busy:
                     raise _Rests
                 check()
 
             with suppress(_Rests):
-                while thread.busy:
+                while other.busy:
                     box.get(look)
 
     def end(self, failure: Failure) -> list[str]:
-        for worker, thread in self.threads.items():
-            thread.last = self.last_reactions(worker, failure.skipped)
-            for reaction in thread.last:
-                thread.side.binding.call(reaction.index)  # cells are only ever made here, in the thread of worker 0
+        for worker, other in self.others.items():
+            other.last = self.last_reactions(worker, failure.skipped)
+            for reaction in other.last:
+                other.side.binding.call(reaction.index)  # cells are only ever made here, in the thread of worker 0
         self._stop()
-        return [note for thread in self.threads.values() for note in thread.notes]
+        return [note for other in self.others.values() for note in other.notes]
 
     def kill(self) -> None:
         self.over = True
@@ -232,11 +233,12 @@ class Threads(Parallel):
     def _stop(self) -> None:
         """Ask all threads to end, and wait; one that is stuck in a reaction is left behind, it cannot be killed."""
         queue = self.run.queue
-        for worker in self.threads:
+        for worker in self.others:
             self.mail[0, worker].put((END, queue.time, queue.microstep))
         deadline = monotonic() + LONGEST_END_S / 2
-        for thread in self.threads.values():
-            thread.join(max(0.0, deadline - monotonic()))
+        for other in self.others.values():
+            while other.thread.is_alive() and (other.leaving or monotonic() < deadline):
+                other.thread.join(LOOK_S)
         self.over = True
         self._restore()
 
@@ -245,11 +247,12 @@ class _Rests(Exception):  # noqa: N818  # not an error
     """The thread that was waited for has ended its part."""
 
 
-class _WorkerThread(threading.Thread):
-    """A worker: takes GO, runs its part, says DONE; until END."""
+class _Worker:
+    """What one thread does: takes GO, runs its part, says DONE; until END."""
 
     def __init__(self, owner: Threads, worker: int) -> None:
-        super().__init__(name=f"reactor worker {worker}", daemon=True)
+        # A thread that never comes back from a reaction must not keep the interpreter from its end.
+        self.thread = threading.Thread(target=self.serve, name=f"reactor worker {worker}", daemon=True)
         run = owner.run
         self.owner = owner
         self.worker = worker
@@ -264,6 +267,7 @@ class _WorkerThread(threading.Thread):
         self.schedules = Schedules(self.side)
         self.parts: dict[int, tuple[Schedule, list[int]]] = {}
         self.busy = False  # from the GO that worker 0 sends to the end of this part of the tag
+        self.leaving = False  # only shutdown reactions are left, however long they take
         self.failure: Failure | None = None
         self.last: list[ReactionInstance] = []  # shutdown reactions to run when the run has failed
         self.notes: list[str] = []  # what they raised
@@ -296,7 +300,8 @@ class _WorkerThread(threading.Thread):
         if self.owner.broken:
             raise Poisoned
 
-    def run(self) -> None:
+    def serve(self) -> None:
+        """The whole life of the thread."""
         current.run = self.side  # type: ignore[assignment]  # all that reactions ask for is there
         inbox, outbox = self.owner.mail[0, self.worker], self.owner.mail[self.worker, 0]
         going = True
@@ -317,13 +322,14 @@ class _WorkerThread(threading.Thread):
             outbox.put(answer)
         elif message[0] == END:
             self.side.queue.time, self.side.queue.microstep = message[1:]
+            self.leaving = True
             self.notes = run_last(self.side.binding, self.last)
             return False
         return True  # FAILED: this worker had ended its part already
 
     def break_off(self) -> None:
         """Make the reaction that runs raise Poisoned, as Ctrl-C does on worker 0; a call into C ends first."""
-        ident = ctypes.c_ulong(self.ident or 0)
+        ident = ctypes.c_ulong(self.thread.ident or 0)
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(Poisoned))
 
     def _part(self, number: int, time: int, microstep: int) -> tuple[Any, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from reactorlib import ReactionError, WorkerError, run
-from tests.reactorlib.executors.programs import ON_EACH_ITS_OWN, Chain, Star, UnportableError, noted
+from reactorlib import Bank, ReactionError, Reactor, WorkerError, connect, reaction, run, shutdown
+from tests.reactorlib.executors.programs import ON_EACH_ITS_OWN, Chain, Hub, Leaf, Star, UnportableError, note, noted
 
 REPETITIONS = 5
 
@@ -100,3 +102,26 @@ def test_a_worker_that_dies_is_named(where, how, when, log, soon):
     ended = [line for line in noted(log) if line.endswith("ended")]
     assert len(ended) == len(set(ended))
     assert {"hub ended", "leaf 0 ended"} <= set(ended)
+
+
+class Slow(Leaf):
+    """Its shutdown takes longer than a worker that does not answer is given."""
+
+    @reaction(shutdown)
+    def save(self) -> None:
+        time.sleep(1.5)
+        note(self.log, f"{self.name} saved")
+
+
+class Saving(Reactor):
+    def __init__(self, log: str, faults: dict[str, tuple[int, str]]) -> None:
+        self.hub = Hub(2, 0, faults, log)
+        self.leaf = Bank(Slow, 2, faults, log)
+        connect(self.hub.request, self.leaf.request, after=0)
+        connect(self.leaf.reply, self.hub.replies)
+
+
+def test_shutdown_reactions_have_the_time_they_take(executor, log):
+    with pytest.raises(ReactionError, match="hub failed"):
+        run(Saving, log=log, faults={"hub": (3, "raise")}, executor=executor, workers=2)
+    assert {"leaf 0 saved", "leaf 1 saved"} <= set(noted(log))
