@@ -6,6 +6,7 @@ import ctypes
 import os
 import sys
 from collections.abc import Callable
+from functools import cache
 from threading import RLock
 from typing import Any
 from weakref import WeakSet
@@ -13,20 +14,17 @@ from weakref import WeakSet
 from reactorlib.transport.arena import Arena
 from reactorlib.transport.ordering import fence, keeps_store_order
 
-TYPES = 1024  # remembered, one per size class in use
-
 
 class _Lent:
-    """The base of a receiver's views. `releases` and `memory` are the same for all buffers of a lender."""
+    """The base of a receiver's views: it releases its block when it dies, with the last of them."""
 
     __slots__ = ()
-    releases: Any
-    memory: Any  # keeps the mapping
+    lender: Lender
     count: int
 
     def __del__(self) -> None:
         # No call between load and store: with a GIL neither another thread nor a collection comes between them.
-        releases, count = self.releases, self.count
+        releases, count = self.lender.releases, self.count
         releases[count] = releases[count] + 1
 
 
@@ -40,8 +38,16 @@ class _LentInOrder(_Lent):
     def __del__(self) -> None:
         with self.lock:
             self.fence()  # the owner may overwrite the block once it sees the count: our reads come before
-            releases, count = self.releases, self.count
+            releases, count = self.lender.releases, self.count
             releases[count] = releases[count] + 1
+
+
+@cache
+def _maker(base: Any, room: int) -> Callable[[int], Any]:
+    """Makes buffers of one size class, of which there are few, from addresses."""
+    sized: Any = type("Lent", (base, ctypes.c_ubyte * room), {"__slots__": ("count", "lender")})
+    make: Callable[[int], Any] = sized.from_address
+    return make
 
 
 class _Nowhere:
@@ -55,15 +61,15 @@ class _Nowhere:
 
 
 class Lender:
-    """Makes the buffers of one receiver over the blocks of one owner."""
+    """Makes the buffers of one receiver over the blocks of one owner; they keep it, and it keeps the mapping."""
 
     def __init__(self, arena: Arena, receiver: int) -> None:
-        base = _Lent if keeps_store_order() and has_gil() else _LentInOrder
         self.memory = arena.memory
         self.receiver = receiver
-        attributes = {"__slots__": (), "releases": arena.releases, "memory": arena.memory.map}
-        self._base: Any = type("Lent", (base,), attributes)
-        self._types: dict[int, Callable[[int], Any]] = {}
+        self.releases: Any = arena.releases
+        self._address = arena.memory.address
+        self._base: Any = _Lent if keeps_store_order() and has_gil() else _LentInOrder
+        self._makers: dict[int, Callable[[int], Any]] = {}  # known so far, by room
         _lenders.add(self)
 
     def lend(self, first: int, offset: int, room: int) -> memoryview:
@@ -72,22 +78,17 @@ class Lender:
 
     def borrow(self, first: int, offset: int, room: int) -> Any:
         """The same, writable, for those who cannot take a read-only one."""
-        make = self._types.get(room) or self._type(room)
-        buffer = make(self.memory.address + offset)
+        make = self._makers.get(room)
+        if make is None:
+            make = self._makers[room] = _maker(self._base, room)
+        buffer = make(self._address + offset)
         buffer.count = first + self.receiver
+        buffer.lender = self
         return buffer
-
-    def _type(self, room: int) -> Callable[[int], Any]:
-        if len(self._types) >= TYPES:
-            self._types.clear()
-        sized: Any = type("Lent", (self._base, ctypes.c_ubyte * room), {"__slots__": ("count",)})
-        make: Callable[[int], Any] = sized.from_address
-        self._types[room] = make
-        return make
 
     def disown(self) -> None:
         """The buffers so far release nothing any more."""
-        self._base.releases = _Nowhere()
+        self.releases = _Nowhere()
 
 
 _lenders: WeakSet[Lender] = WeakSet()
