@@ -146,14 +146,17 @@ class Resolution:
             if fault:
                 continue
             into = target.first + channel
-            others = incoming.setdefault(into, [])
-            if any(not _exclusive(connection, other) for other in others):
+            others = incoming.get(into)
+            if others is None:
+                incoming[into] = [connection]
+            elif all(_exclusive(connection, other) for other in others):
+                others.append(connection)
+            else:
                 self.faults.append(
                     f"{target.channel_path(channel)} has two sources: {_source_of(others[0], into)} "
                     f"and {_source_of(connection, into)}"
                 )
                 continue
-            others.append(connection)
             self.connection_of[into] = connection
             cell = source.first + source_channel
             if connection.after is not None or connection.physical:
