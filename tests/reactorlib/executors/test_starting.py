@@ -140,7 +140,10 @@ def test_a_script_without_a_guard_is_told_so(tmp_path):
         "    def begin(self): ...\n"
         "run(Main, executor='processes', workers=2, start_method='spawn')\n"
     )
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    done = subprocess.run(
+        [sys.executable, script], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.returncode == 1
     assert 'must call run() under `if __name__ == "__main__":`' in done.stderr.splitlines()[-1]
 
