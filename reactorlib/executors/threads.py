@@ -34,11 +34,11 @@ from reactorlib.executors.parallel import (
 from reactorlib.partition import Partition, available_cpus
 from reactorlib.program import ReactionInstance
 from reactorlib.split import Send, Split, Wait
+from reactorlib.transport.spinning import Spinner
 
 if TYPE_CHECKING:
     from reactorlib.runtime import Run
 
-SPIN_NS = 100_000
 LONGEST_BLOCK_S = 0.05
 LOOK_S = 0.02  # between two looks at a thread that is to end
 
@@ -54,13 +54,13 @@ def gil_enabled() -> bool:
 class Mailbox:
     """Messages from one thread to another: spins for a while where threads really run, then blocks."""
 
-    __slots__ = ("_bell", "_items", "_sleeping", "_spin_ns")
+    __slots__ = ("_bell", "_items", "_sleeping", "_spinner")
 
-    def __init__(self, spin_ns: int) -> None:
+    def __init__(self, spinner: Spinner | None) -> None:
         self._items: deque[tuple[Any, ...]] = deque()
         self._bell: SimpleQueue[None] = SimpleQueue()
         self._sleeping = False
-        self._spin_ns = spin_ns
+        self._spinner = spinner  # of the receiving thread
 
     def put(self, message: tuple[Any, ...]) -> None:
         self._items.append(message)
@@ -70,10 +70,8 @@ class Mailbox:
     def get(self, check: Callable[[], None]) -> tuple[Any, ...]:
         """The next message; `check` is called at least every 50 ms while there is none, and may raise."""
         items = self._items
-        if not items and self._spin_ns:
-            limit = perf_counter_ns() + self._spin_ns
-            while not items and perf_counter_ns() < limit:
-                pass
+        if not items and self._spinner is not None:
+            self._spinner.spin(items.__len__, perf_counter_ns())
         while not items:
             self._sleep()
             if not items:
@@ -101,9 +99,10 @@ class Threads(Parallel):
 
     def __init__(self, run: Run, partition: Partition) -> None:
         super().__init__(run, partition)
-        spin = 0 if gil_enabled() or available_cpus() < partition.workers else SPIN_NS
         workers = range(partition.workers)
-        self.mail = {(a, b): Mailbox(spin) for a in workers for b in workers if a != b}
+        spins = not gil_enabled() and available_cpus() >= partition.workers
+        spinners = [Spinner() if spins else None for _ in workers]
+        self.mail = {(a, b): Mailbox(spinners[b]) for a in workers for b in workers if a != b}
         self.over = False  # threads leave at once
         self.broken = False  # what a thread waits for in the middle of a tag will not come
         self._restore: Callable[[], None] = lambda: None

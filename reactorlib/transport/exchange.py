@@ -17,7 +17,8 @@ from reactorlib.transport.codec import Codec
 from reactorlib.transport.memory import PAGE, Memory, default_capacity
 from reactorlib.transport.ordering import keeps_store_order
 from reactorlib.transport.quota import Quota
-from reactorlib.transport.signals import SPIN_NS, STATE_WORDS, Bell, Waiter
+from reactorlib.transport.signals import STATE_WORDS, Bell, Waiter
+from reactorlib.transport.spinning import SPIN_NS
 
 LINE = 64  # bytes that processors share as a whole
 MOST_ADDRESSES = 1 << 44

@@ -15,13 +15,10 @@ from collections.abc import Callable
 from time import perf_counter_ns as clock
 
 from reactorlib.transport.ordering import fence
+from reactorlib.transport.spinning import SPIN_NS, Spinner
 
-SPIN_NS = 200_000
-PREEMPTED_NS = 100_000  # a gap like this while spinning means that the processor was taken away
-REST_NS, LONGEST_REST_NS = 10_000_000, 1_000_000_000  # without spinning after that
 FIRST_SLEEP_MS = 2
 LONGEST_SLEEP_MS = 50
-PROBE = 16  # of the waits that are spun in vain so many are spun in full
 AWAKE, ANYONE = 0, 0xFFFF  # states of a worker; others say what it waits for
 STATE_WORDS = 8  # the state of a worker has a cache line of its own
 
@@ -86,9 +83,6 @@ class Waiter:
 
     `check` is called after every sleep in vain, so at least every LONGEST_SLEEP_MS, and ends the wait by raising;
     `meanwhile` is called after it.
-
-    Spinning is for a machine whose processors are ours. It stops for a while where it is found that others use
-    them too, and becomes short where nothing comes in time.
     """
 
     def __init__(
@@ -103,12 +97,9 @@ class Waiter:
         self.bell = bell
         self.check = check
         self.meanwhile = meanwhile
-        self.spin_ns = spin_ns
+        self._spinner = Spinner(spin_ns)
         self._states = states
         self._at = worker * STATE_WORDS
-        self._rested = 0  # when it may spin again
-        self._rest_ns = REST_NS
-        self._vain = 0  # so many times in succession nothing arrived while it was spinning
 
     def wait(
         self,
@@ -125,9 +116,7 @@ class Waiter:
         """
         now = clock()
         end = None if limit_ns is None else now + limit_ns
-        if now >= self._rested:
-            until = now + (self.spin_ns if self._vain % PROBE == 0 else self.spin_ns >> min(self._vain, 4))
-            self._spin(hint or arrived, now, until if end is None else min(until, end))
+        self._spinner.spin(hint or arrived, now, end)
         pause = FIRST_SLEEP_MS
         while not arrived():
             if pause > FIRST_SLEEP_MS:
@@ -153,21 +142,3 @@ class Waiter:
                 self.bell.take()
         finally:
             self._states[self._at] = AWAKE
-
-    def _spin(self, arrived: Callable[[], bool], now: int, until: int) -> None:
-        while now < until:
-            for _ in range(32):
-                if arrived():
-                    self._vain = 0
-                    return
-            last, now = now, clock()
-            if now - last > PREEMPTED_NS:
-                self._rest(now)
-                return
-        self._vain += 1
-
-    def _rest(self, now: int) -> None:
-        """Others want this processor: who sleeps is woken in time, who spins uses up the time that it may run."""
-        again = now - self._rested < LONGEST_REST_NS
-        self._rest_ns = min(2 * self._rest_ns, LONGEST_REST_NS) if again else REST_NS
-        self._rested = now + self._rest_ns

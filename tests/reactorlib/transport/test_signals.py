@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from reactorlib.errors import WorkerError
-from reactorlib.transport import signals
-from reactorlib.transport.signals import ANYONE, AWAKE, LONGEST_REST_NS, PREEMPTED_NS, REST_NS, Bell, Waiter
+from reactorlib.transport import signals, spinning
+from reactorlib.transport.signals import ANYONE, AWAKE, Bell, Waiter
+from reactorlib.transport.spinning import LONGEST_REST_NS, PREEMPTED_NS, REST_NS
 
 LOOK_NS = 100
 
@@ -25,7 +26,8 @@ class Scene:
         self.gap_at: int | None = None  # after so many looks the processor is taken away for a while
         self.states = memoryview(bytearray(64)).cast("Q")
         self.seen: list[int] = []
-        monkeypatch.setattr(signals, "clock", lambda: self.now)
+        for module in (signals, spinning):
+            monkeypatch.setattr(module, "clock", lambda: self.now)
         self.waiter = Waiter(self, self.states, 0, self._check, self._pull, spin_ns=200_000)  # type: ignore[arg-type]
 
     def arrived(self) -> bool:
