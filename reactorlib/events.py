@@ -1,8 +1,8 @@
 """The event queue: what is due at which tag. At one tag a trigger has at most one event.
 
-Times wait in a heap of integers. The events of a time are a dictionary {event: value} for its first microstep and,
-where events met events of the same trigger, a list of more. `soon` is the next microstep of the current time, where
-nearly all events of an `after=0` loop go: a schedule writes into it directly.
+Times wait in a heap of integers, the earliest beside it. The events of a time are a dictionary {event: value} for
+its first microstep and, where events met events of the same trigger, a list of more. `soon` is the next microstep of
+the current time, where nearly all events of an `after=0` loop go: a schedule writes into it directly.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ Step = dict[Event, Any]
 class Queue:
     """Pending events. `time` (ns since the start of the run) and `microstep` are the current tag."""
 
-    __slots__ = ("_more", "_steps", "_tags", "_times", "ahead", "microstep", "soon", "time")
+    __slots__ = ("_first", "_more", "_steps", "_tags", "_times", "ahead", "microstep", "soon", "time")
 
     def __init__(self) -> None:
         self.time = 0
         self.microstep = -1
         self.soon: Step = {}  # due at (time, microstep + 1)
         self.ahead: list[Step] = []  # due at (time, microstep + 2) and after
-        self._times: list[int] = []
-        self._steps: dict[int, Step] = {}  # of each time in _times: its first microstep
+        self._first: int | None = None  # the earliest time, while it is known to come before all in _times
+        self._times: list[int] = []  # a heap of the others
+        self._steps: dict[int, Step] = {}  # of each of these times: its first microstep
         self._more: dict[int, list[Step]] = {}  # of few times: the microsteps after the first
         # For actions with min_spacing: the tags of the pending events, and of the last one handled.
         self._tags: dict[Event, list[tuple[int, int]]] = {}
@@ -37,6 +38,8 @@ class Queue:
         """The time of the next event: the current one while microsteps are pending; None when there is none."""
         if self.soon or self.ahead:
             return self.time
+        if self._first is not None:
+            return self._first
         return self._times[0] if self._times else None
 
     def pop(self) -> Step:
@@ -45,7 +48,12 @@ class Queue:
         if step or ahead:
             self.microstep += 1
         else:
-            self.time = time = heappop(self._times)
+            time = self._first
+            if time is None:
+                time = heappop(self._times)
+            else:
+                self._first = None
+            self.time = time
             self.microstep = 0
             step = self._steps.pop(time)
             if self._more:
@@ -61,13 +69,30 @@ class Queue:
         if time > self.time:
             step = self._steps.get(time)
             if step is None:
-                heappush(self._times, time)
                 self._steps[time] = {event: value}
+                times = self._times
+                if self._first is None and times and times[0] < time:
+                    heappush(times, time)
+                else:
+                    self._add(time)
                 return
             if event not in step:
                 step[event] = value
                 return
         self._place(time, event, value)
+
+    def _add(self, time: int) -> None:
+        """Note a new time. One before all others stays out of the heap: a timer that fires often while very many
+        wait costs what it would cost alone.
+        """
+        first, times = self._first, self._times
+        if first is None:
+            if not times or time < times[0]:
+                self._first = time
+                return
+        elif time < first:
+            self._first, time = time, first
+        heappush(times, time)
 
     def _place(self, time: int, event: Event, value: Any) -> tuple[int, int]:
         """Put an event at the first microstep at which it has none yet."""
@@ -77,7 +102,7 @@ class Queue:
             first = 0
             found = self._steps.get(time)
             if found is None:
-                heappush(self._times, time)
+                self._add(time)
                 found = self._steps[time] = {}
             step = found
         if event not in step:
@@ -184,5 +209,8 @@ class Queue:
         self._more.pop(time, None)
         if not self._steps[time]:
             del self._steps[time]
-            self._times.remove(time)
-            heapify(self._times)
+            if time == self._first:
+                self._first = None
+            else:
+                self._times.remove(time)
+                heapify(self._times)
