@@ -141,7 +141,7 @@ class Processes(Parallel):
         if code is None:
             how = "ended, and somebody else took its exit status,"
         else:
-            how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"exited with status {code}"
+            how = f"was killed by {_signal_name(-code)}" if code < 0 else f"exited with status {code}"
         members = zip(self.run.program.instances, self.partition.of_instance, strict=True)
         paths = [instance.path for instance, of in members if of == worker]
         shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
@@ -317,6 +317,12 @@ class Processes(Parallel):
         self.exchange.close()
         self._restore()
         atexit.unregister(self.kill)
+
+
+def _signal_name(number: int) -> str:
+    with suppress(ValueError):  # most real-time signals have no name
+        return signal.Signals(number).name
+    return f"signal {number}"
 
 
 def _lives(process: BaseProcess) -> bool:

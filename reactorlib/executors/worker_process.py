@@ -76,7 +76,7 @@ def serve(setup: Setup) -> None:
     life = _Life(setup)
     with suppress(Stopped):
         life.guard()
-        single_threaded()
+        single_threaded(forked=isinstance(setup.program, Program))
         current.run = None
         post = Post(setup.exchange.endpoint(setup.worker, life.check))
         try:
@@ -91,7 +91,13 @@ def serve(setup: Setup) -> None:
 def _program(setup: Setup) -> Program:
     if isinstance(setup.program, Program):
         return setup.program
-    cls, parameters = pickle.loads(setup.program)
+    try:
+        cls, parameters = pickle.loads(setup.program)
+    except Exception as error:
+        raise WorkerError(
+            f"a new process cannot rebuild the program: {type(error).__name__}: {error}. Define its class in a module "
+            "or script that can be imported, or use start_method='fork'"
+        ) from error
     return elaborate(cls, **parameters)
 
 

@@ -109,6 +109,28 @@ def test_a_program_that_cannot_be_sent_says_what_to_do(start_method, soon):
     run(Local, timeout=1 * MSEC, executor="processes", workers=2, start_method="fork")
 
 
+def test_a_class_that_cannot_be_imported_elsewhere_says_what_to_do():
+    lines = (
+        "from reactorlib import *",
+        "class Main(Reactor):",
+        "    @reaction(startup)",
+        "    def begin(self): ...",
+        "run(Main, executor='processes', workers=2, start_method='spawn')",
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("Traceback") == 1, done.stderr
+    assert "Define its class in a module or script that can be imported" in done.stderr.splitlines()[-1]
+
+
 class OnlyHere(Reactor):
     """Its constructor refuses to run in any process but the one that made it."""
 
