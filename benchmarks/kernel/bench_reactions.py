@@ -10,7 +10,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from benchmarks.interleaving import fallback
 from benchmarks.rounds import measure_tags
 from benchmarks.shapes import Chain, FanOut, PingPong, Ring
-from benchmarks.structures import Timers
+from benchmarks.structures import Sparse, Switchers, Timers
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time, group="reactions")
 
@@ -34,6 +34,16 @@ def bench_ring(benchmark: BenchmarkFixture) -> None:
 
 def bench_timers(benchmark: BenchmarkFixture) -> None:
     measure_tags(benchmark, Timers, 20, 1_000, timers=1_000)
+
+
+@pytest.mark.parametrize("width", [16, 1024])
+def bench_sparse_multiport(benchmark: BenchmarkFixture, width: int) -> None:
+    measure_tags(benchmark, Sparse, 1_000, 2, width=width)
+
+
+@pytest.mark.parametrize("switchers", [1, 100])
+def bench_mode_switch(benchmark: BenchmarkFixture, switchers: int) -> None:
+    measure_tags(benchmark, Switchers, 400 // switchers, switchers, switchers=switchers)
 
 
 def bench_fan_out_with_a_trace(benchmark: BenchmarkFixture) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import sys
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from benchmarks.kernel_claims import processes, reactions, scale
@@ -44,14 +46,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in chosen.parts or PARTS:
         print(f"measuring {name} ...", file=sys.stderr, flush=True)
         claims += PARTS[name](size)
+    print(", ".join(f"{name} {value}" for name, value in about().items()))
     print(table(claims))
     if chosen.json is not None:
-        machine = {"python": sys.version, "machine": platform.platform(), "size": "tiny" if chosen.tiny else "full"}
-        text = json.dumps({**machine, "claims": [claim.record for claim in claims]}, indent=2)
+        about_run = {**about(), "size": "tiny" if chosen.tiny else "full"}
+        text = json.dumps({**about_run, "claims": [claim.record for claim in claims]}, indent=2)
         chosen.json.write_text(text + "\n", encoding="utf-8")
     failed = [claim.name for claim in claims if claim.verdict == "FAIL"]
     print(f"{len(failed)} of {len(claims)} lines fail" + "".join(f"\n  {name}" for name in failed))
     return 1 if failed else 0
+
+
+def about() -> dict[str, str]:
+    """What the figures depend on besides the code."""
+    try:
+        xronos = version("xronos")
+    except PackageNotFoundError:
+        xronos = "not installed"
+    return {
+        "python": f"{platform.python_version()} ({platform.python_implementation()})",
+        "machine": platform.machine(),
+        "cpus": str(os.cpu_count()),
+        "load": f"{os.getloadavg()[0]:.1f}",
+        "xronos": xronos,
+    }
 
 
 if __name__ == "__main__":

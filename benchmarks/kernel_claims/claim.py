@@ -54,7 +54,7 @@ class Claim:
         if not self.figures:
             return None
         if self.at_most is not None:
-            return self.figure / self.at_most
+            return self.figure / self.at_most if self.at_most else None
         return None if self.at_least is None else self.at_least / self.figure
 
     @property
