@@ -15,7 +15,7 @@ import pytest
 
 from tests.reactorlib.executors.conftest import PATIENCE_S
 from tests.reactorlib.executors.programs import noted
-from tests.reactorlib.executors.victim import WHAT
+from tests.reactorlib.executors.victim import UNBREAKABLE, WHAT
 
 ROOT = Path(__file__).parents[3]
 ALL_ENDED = ["hub ended", "leaf 0 ended", "leaf 1 ended", "leaf 2 ended"]
@@ -115,6 +115,17 @@ def test_workers_do_not_outlive_a_killed_main_process(what, start_method, log):
         victim.process.kill()
         assert victim.end()[0] == -signal.SIGKILL
         assert victim.gone()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_worker_that_nothing_breaks_off_is_left_behind_or_killed(executor, number, log):
+    with Victim(executor, UNBREAKABLE, log) as victim:
+        os.killpg(victim.process.pid, number)
+        status, errors = victim.end()
+        assert status == (-number if number == signal.SIGINT else 128 + number)
+        assert errors.count("Traceback") == (number == signal.SIGINT), errors
+        assert victim.gone()
+        assert ended(log) == ["hub ended", "leaf 0 ended", "leaf 2 ended"]
 
 
 @pytest.mark.parametrize("what", ["rounds", "idle"])

@@ -5,6 +5,7 @@ It prints "ready" once all leaves have started and WHAT has begun.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 import time
@@ -14,6 +15,7 @@ from reactorlib import SEC, Bank, Input, Output, Reactor, Timer, connect, reacti
 from tests.reactorlib.executors.programs import note
 
 LONG_S = 60.0
+UNBREAKABLE = "leaf in C"
 WHAT = ("rounds", "sleeping leaf", "computing leaf", "sleeping hub", "sleeping everywhere", "idle")
 
 
@@ -50,6 +52,9 @@ class Leaf(Reactor):
             elif self.what == "computing leaf":
                 say_ready()
                 pass_time("computing")
+            elif self.what == UNBREAKABLE:
+                say_ready()
+                hashlib.pbkdf2_hmac("sha256", b"", b"", 200_000_000)  # no signal handler runs meanwhile
         reply.set(request.value)
 
     @reaction(shutdown)

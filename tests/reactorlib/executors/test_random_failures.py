@@ -1,0 +1,63 @@
+"""Random programs in which reactions raise: every executor reports the one that inline does.
+
+REACTORLIB_RANDOM_FAILURES says how many programs (default 60).
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from typing import Any
+
+import pytest
+
+from reactorlib import NSEC, ReactionError, current_tag, run
+from tests.reactorlib.reference import body
+from tests.reactorlib.reference.choices import Seeded
+from tests.reactorlib.reference.comparison import Executor, observe
+from tests.reactorlib.reference.generator import generate
+from tests.reactorlib.reference.source import build, render
+from tests.reactorlib.reference.specification import ProgramSpec
+
+PROGRAMS = int(os.environ.get("REACTORLIB_RANDOM_FAILURES", "60"))
+CHUNK = 20
+EXECUTORS = [Executor.parse(text) for text in ("threads:3:scattered", "processes:2:scattered", "processes:4:scattered")]
+
+
+def faults_of(program: ProgramSpec, choices: random.Random) -> set[tuple[str, tuple[int, int]]]:
+    """Some (method, tag): whatever has a method of this name fails there, on as many workers as it runs."""
+    records = observe(program)[0].records
+    chosen = choices.sample(records, min(len(records), choices.randrange(1, 4)))
+    return {(reaction.rpartition(".")[2], tuple(tag)) for tag, reaction, _ in chosen}
+
+
+def error_of(program: ProgramSpec, executor: Executor) -> Any:
+    """What the run says, and at which tag; None if it ends without an error."""
+    main = build(program)
+    try:
+        run(main, timeout=program.timeout_ns * NSEC, fast=True, **executor.options(main))
+    except ReactionError as error:
+        return str(error), error.reactor, error.reaction, error.tag
+    return None
+
+
+@pytest.mark.parametrize("chunk", range(-(-PROGRAMS // CHUNK)))
+def test_the_error_is_that_of_inline(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    perform = body.perform
+    faults: set[tuple[str, tuple[int, int]]] = set()
+
+    def failing(reactor: Any, name: str, *rest: Any) -> None:
+        if (name, tuple(current_tag())) in faults:
+            raise ValueError(f"{type(reactor).__name__} {reactor.bank_index}")
+        perform(reactor, name, *rest)
+
+    monkeypatch.setattr(body, "perform", failing)
+    for seed in range(chunk * CHUNK, min((chunk + 1) * CHUNK, PROGRAMS)):
+        program = generate(Seeded(50_000 + seed))
+        faults.clear()
+        found = faults_of(program, random.Random(seed))
+        faults |= found
+        expected = error_of(program, Executor())
+        for executor in EXECUTORS:
+            got = error_of(program, executor)
+            assert got == expected, f"seed {50_000 + seed}, {executor}, {faults}\n{render(program)}"
