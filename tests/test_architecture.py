@@ -13,6 +13,7 @@ ALLOWED = {
     "workloads": {"reactorlib"},
     "plots": set(),
     "harness": {"workloads", "plots", "reactorlib"},
+    "benchmarks": {"workloads", "harness", "reactorlib"},
 }
 # The runtime may meet values of these packages, made by the user's program or asked for by it.
 OF_VALUES = {"numpy", "torch"}

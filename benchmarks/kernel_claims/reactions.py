@@ -128,8 +128,8 @@ def timers(size: Size) -> Iterator[Claim]:
 
     def measure(count: int, rounds: int, walked: bool) -> Cost:
         run_one = program(Timers, timers=count)
-        if not walked:
-            return cost_per_tag(rounds, run_one, warmup=4).per(count)
+        if not walked:  # after as many rounds as it may take to show that compiling pays
+            return cost_per_tag(rounds, run_one, warmup=80).per(count)
         with fallback():
             return cost_per_tag(rounds, run_one, warmup=4).per(count)
 
