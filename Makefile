@@ -20,7 +20,7 @@ FREETHREADED ?= python3.13t
 FT_VENV ?= .venv-ft
 FT_STAMP := $(FT_VENV)/.installed
 ALE_ARGS := -DSDL_SUPPORT=OFF;-DBUILD_CPP_LIB=OFF;-DBUILD_PYTHON_LIB=ON;-DBUILD_VECTOR_LIB=OFF;-DBUILD_VECTOR_XLA_LIB=OFF
-FT_TESTS ?= tests/reactorlib tests/workloads/gym_sampling tests/workloads/atari_sampling
+FT_TESTS ?= tests/reactorlib/conformance tests/workloads/gym_sampling tests/workloads/atari_sampling
 
 .PHONY: help install bench bench-kernel kernel-claims regress figures report test test-freethreaded check style format soak clean
 .DEFAULT_GOAL := help
