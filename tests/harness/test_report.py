@@ -63,8 +63,11 @@ def sections(summary):
 def test_where_a_baseline_wins_is_said_before_anything_else(results):
     summary = results({"serial": times(150), "reactor-inline": times(100), "ray-paper": times(5)})
     found = sections(summary)
-    slower, faster = list(found)[:2]
+    first, slower, faster = list(found)[:3]
     assert (slower, faster) == ("Where the reactor runtime is slower", "Where the reactor runtime is faster")
+    assert first == "Verdict"
+    (sentence,) = found["Verdict"]
+    assert 0 < sentence.index("0.67x [0.67, 0.67] the speed of serial") < sentence.index("the speed of ray-paper")
     assert found["Where the reactor runtime is slower"] == [
         "gym_sampling CartPole-v1, actors=2: speed of reactor-inline is 0.667x [0.667, 0.667] that of serial"
     ]
