@@ -93,7 +93,7 @@ $(STAMP): pyproject.toml constraints.txt
 # Only what has wheels for such an interpreter; ale-py has none and is built from its source: needs cmake, ninja, zlib.
 $(FT_STAMP): pyproject.toml
 	$(FREETHREADED) -m venv $(FT_VENV)
-	$(FT_VENV)/bin/python -m pip install --only-binary :all: numpy gymnasium pytest pytest-timeout hypothesis \
+	$(FT_VENV)/bin/python -m pip install --only-binary :all: numpy gymnasium pytest pytest-benchmark pytest-timeout hypothesis \
 	  scikit-build-core nanobind cmake ninja
 	$(FT_VENV)/bin/python -m pip download --no-deps --no-binary :all: --no-build-isolation --dest $(FT_VENV)/source ale-py==0.12.1
 	PATH="$(CURDIR)/$(FT_VENV)/bin:$$PATH" $(FT_VENV)/bin/python -m pip install --no-deps --no-build-isolation -C cmake.args="$(ALE_ARGS)" $(FT_VENV)/source/ale_py-*.tar.gz
