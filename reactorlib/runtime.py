@@ -212,6 +212,7 @@ class Run:
         finally:
             current.run = None
             self.clock.close()
+            self.executor.schedules.forget()
 
     def _start(self) -> None:
         for event in self.binding.events:

@@ -20,6 +20,7 @@ from reactorlib.plan import Step as PlanStep
 from reactorlib.trace import Recorder
 
 Schedule = Callable[[int, Step], bool]
+SHOWN_BY_TRACEBACKS = frozenset(("__name__", "__loader__"))
 
 
 class Side(Protocol):
@@ -44,6 +45,7 @@ class Schedules:
     def __init__(self, side: Side) -> None:
         self.side = side
         self._sources: dict[CodeType, Source] = {}
+        self._loaded: list[Schedule] = []
 
     def load(self, source: Source, extra: dict[str, Any], cross: Callable[[Ref], Any] | None = None) -> Schedule:
         """The callable of a source; `cross` gives the objects of sends and waits, `extra` further names."""
@@ -66,10 +68,16 @@ class Schedules:
             objects[name] = cross(ref) if cross is not None and ref.kind in ("send", "wait") else self._object(ref)
         schedule = load(source, objects)
         self._sources[schedule.__code__] = source
+        self._loaded.append(schedule)
         return schedule
 
     def forget(self) -> None:
-        """Drop all sources: the schedules were dropped too."""
+        """All schedules are dropped, and with them what they refer to; tracebacks can still show their source."""
+        for schedule in self._loaded:
+            names = schedule.__globals__
+            for name in names.keys() - SHOWN_BY_TRACEBACKS:
+                del names[name]
+        self._loaded.clear()
         self._sources.clear()
 
     def failed(self, traceback: TracebackType | None) -> Node | None:

@@ -313,6 +313,7 @@ class Processes(Parallel):
                 process.join()
                 process.close()
             del self.processes[worker]
+        self.post.codec.close()
         leftovers.note(self.exchange.taken())
         self.exchange.close()
         self._restore()

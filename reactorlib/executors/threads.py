@@ -238,6 +238,8 @@ class Threads(Parallel):
         for other in self.others.values():
             while other.thread.is_alive() and (other.leaving or monotonic() < deadline):
                 other.thread.join(LOOK_S)
+            if not other.thread.is_alive():
+                other.schedules.forget()
         self.over = True
         self._restore()
 

@@ -32,13 +32,8 @@ from reactorlib import (
     startup,
 )
 from reactorlib.executors import leftovers
-from reactorlib.executors.threads import gil_enabled
 from tests.reactorlib.executors.programs import ON_EACH_ITS_OWN, Star, noted
 
-IMMORTAL = pytest.mark.skipif(
-    not gil_enabled() and sys.version_info < (3, 14),
-    reason="free-threaded Python 3.13 never frees classes and functions, and what they refer to",
-)
 START_METHODS = ["fork", "spawn", "forkserver"]
 
 
@@ -224,7 +219,6 @@ def possessions() -> tuple[int, int, int, set[str]]:
     return len(list(Path("/dev/fd").iterdir())), threading.active_count(), len(multiprocessing.active_children()), names
 
 
-@IMMORTAL
 def test_many_runs_leave_nothing_behind(executor, log):
     faults = [{}, {"leaf 1": (2, "raise")}, {"leaf 2": ("startup", "raise")}]
     if executor == "processes":
@@ -273,7 +267,6 @@ def shared_mappings() -> int:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-@IMMORTAL
 @pytest.mark.parametrize("mover", ["large", "sink"])
 def test_shared_memory_is_freed_though_nothing_else_collects_garbage(mover):
     gc.collect()
