@@ -42,8 +42,9 @@ class Victim:
 
     def kill(self) -> str:
         """End it if nothing else has; what it wrote to standard error since it was asked last."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+        if self.process.poll() is None or any(map(alive, self.pids())):  # else its number may be another's by now
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
         return self.process.communicate()[1]
 
     def pids(self) -> set[int]:
