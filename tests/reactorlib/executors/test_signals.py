@@ -126,7 +126,8 @@ def test_a_worker_that_nothing_breaks_off_is_left_behind_or_killed(executor, num
         assert status == (-number if number == signal.SIGINT else 128 + number)
         assert errors.count("Traceback") == (number == signal.SIGINT), errors
         assert victim.gone()
-        assert ended(log) == ["hub ended", "leaf 0 ended", "leaf 2 ended"]
+        # The signal may have come just before the call into C: then leaf 1 has ended, too.
+        assert [line for line in ended(log) if line != "leaf 1 ended"] == ["hub ended", "leaf 0 ended", "leaf 2 ended"]
 
 
 @pytest.mark.parametrize("what", ["rounds", "idle"])
