@@ -17,6 +17,8 @@ from typing import Any
 
 import psutil
 
+from workloads.ray_styles import STYLES
+
 FILE_NAME = "machine.json"
 _PACKAGES = (
     "ale-py", "envpool", "gymnasium", "matplotlib", "numpy", "pandas", "pettingzoo", "psutil", "ray",
@@ -68,6 +70,7 @@ def describe_session(command: Sequence[str], limits: Mapping[str, str]) -> dict[
         "load_average": list(os.getloadavg()),
         "variables": dict(sorted(relevant.items())),
         "variables_of_workers": dict(limits),
+        "variables_of_ray": {f"ray-{style}": variables for style, variables in STYLES.items()},
     }
 
 

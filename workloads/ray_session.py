@@ -21,34 +21,8 @@ from ray.exceptions import ObjectStoreFullError, OutOfDiskError, RayTaskError
 
 from workloads.parameter import ParameterError, unknown
 from workloads.probe import Probe
+from workloads.ray_styles import QUIET, STYLES, THREAD_LIMITS
 
-# One thread per worker in the numeric libraries; the other backends run under the same limit.
-THREAD_LIMITS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-
-# No prompt, no report home, no advice on our console: true of every style.
-QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
-
-# As Ray's documentation advises: workers at the driver's priority, reports that nobody reads turned off. The last
-# two make an overflowing object store an error: neither spilling nor a silent move to the disk.
-_ADVISED = {
-    "RAY_worker_niceness": "0",
-    "RAY_task_events_report_interval_ms": "0",
-    "RAY_enable_metrics_collection": "0",
-    "RAY_metrics_report_interval_ms": "0",
-    "RAY_automatic_object_spilling_enabled": "0",
-    "RAY_local_fs_capacity_threshold": "0.0",
-}
-# In seconds. By default a compiled graph gives up after ten, which a loaded machine may need for its first round.
-_PATIENT = {
-    "RAY_CGRAPH_submit_timeout": "300",
-    "RAY_CGRAPH_get_timeout": "300",
-    "RAY_CGRAPH_teardown_timeout": "60",
-}
-STYLES: dict[str, dict[str, str]] = {
-    "paper": {},  # as a user starts Ray: every default of Ray's own
-    "tuned": _ADVISED,
-    "compiled": _ADVISED | _PATIENT,
-}
 # Set for the next session, whatever its style, by those who record what Ray does.
 ADDED: dict[str, str] = {}
 # The part of the free memory that the object store of an advised session may fill: the processes need the rest.

@@ -15,11 +15,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from harness.breakdown.spans import BLOCKED, COMPUTE, SERIALISE, SUBMIT, Recorder, Span, replaced
+from workloads.ray_styles import INLINE_LIMIT_BYTES
 
 # What Ray reports, and how often it looks for something to report.
 VARIABLES = {"RAY_task_events_report_interval_ms": "100"}
-# The largest argument that Ray passes inline (its setting max_direct_call_object_size).
-INLINE_LIMIT_BYTES = 100 * 1024
 
 _KINDS = {
     "task:deserialize_arguments": SERIALISE,

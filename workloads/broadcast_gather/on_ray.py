@@ -5,6 +5,7 @@ import ray
 from workloads.broadcast_gather.task import Task, Value
 from workloads.probe import Probe
 from workloads.ray_session import session
+from workloads.ray_styles import INLINE_LIMIT_BYTES
 
 
 class Client:
@@ -24,8 +25,8 @@ class Client:
 def run(task: Task, probe: Probe, *, style: str = "paper") -> None:
     """Run all rounds of the task, reporting to the probe.
 
-    Style "paper" gives the array itself to every call, and Ray stores it anew for each; "tuned" stores it
-    once per broadcast and gives its reference.
+    Style "paper" gives the array itself to every call, and Ray stores a large one anew for each; "tuned" stores a
+    large one once per broadcast and gives its reference.
     """
     # An actor reserves no CPU, so that any number of them starts on any machine; they share its cores.
     actor = ray.remote(Client).options(num_cpus=0)
@@ -33,9 +34,10 @@ def run(task: Task, probe: Probe, *, style: str = "paper") -> None:
         clients = ray_session.keep(actor.remote(task) for _ in range(task.actors))
         ray.get([client.ready.remote() for client in clients])
         value = task.first_value()
+        put = style == "tuned" and task.object_bytes > INLINE_LIMIT_BYTES
         probe.ready()
         for round_index in range(task.total_rounds):
-            message = value if style == "paper" else ray.put(value)
+            message = ray.put(value) if put else value
             replies = ray.get([client.work.remote(message) for client in clients])
             if probe.verifying:
                 task.record(probe.digest, replies)

@@ -10,9 +10,7 @@ from workloads.multi_agent.task import Task
 from workloads.multi_agent.traffic_junction import Observation
 from workloads.probe import Probe
 from workloads.ray_session import session
-
-# The largest argument that Ray passes inline (its setting max_direct_call_object_size).
-INLINE_LIMIT_BYTES = 100 * 1024
+from workloads.ray_styles import INLINE_LIMIT_BYTES
 
 
 class Agent:
