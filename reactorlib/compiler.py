@@ -12,12 +12,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reactorlib.plan import Plan, Reach, Step
 from reactorlib.program import Cell, Program, ReactionInstance
-from reactorlib.split import Part, Send, Wait
 from reactorlib.tag import format_ns
+
+if TYPE_CHECKING:  # only a program on several workers is split
+    from reactorlib.split import Part, Send, Wait
 
 LOOP_FROM = 32  # so many alike steps in a row become a loop over rows: shorter code, the same order
 CHECKS = 32  # so many presence checks stand in one condition; more are a call
@@ -130,6 +132,8 @@ class Compiler:
 
     def _cross(self, out: Source, item: Send | Wait) -> None:
         """A value, or only its order, goes from worker to worker."""
+        from reactorlib.split import Send
+
         shown = self._shown(item.cells)
         if isinstance(item, Send):
             name = out.name_of(Ref("send", item), f"send_to_worker_{item.to}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any
 
 from reactorlib.elements import Element, Signal, Transition
@@ -182,5 +181,7 @@ class Lookup:
 
 
 def _hint(name: str, known: dict[str, Bound]) -> str:
+    import difflib
+
     close = difflib.get_close_matches(name, list(known), n=1)
     return f": did you mean {close[0]!r}?" if close else ""

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from reactorlib.binding import Binding
@@ -141,6 +142,7 @@ class Run:
         self.clock = clock or PhysicalClock()
         self.started = 0
         self.queue = Queue()
+        self.later = self.queue.at
         self.context = Context()
         self.inbox: deque[tuple[Event, int, Any]] = deque()  # physical actions, from any thread
         self.recorder = Recorder(program, self.queue) if trace else None
@@ -164,9 +166,6 @@ class Run:
     @property
     def mode_states(self) -> list[ModeState]:
         return self.modes.states
-
-    def later(self, time: int, event: Event, value: Any) -> None:
-        self.queue.at(time, event, value)
 
     def switch(self) -> None:
         self.modes.apply()
@@ -222,6 +221,8 @@ class Run:
 
     def _loop(self) -> None:
         queue, inbox, executor = self.queue, self.inbox, self.executor
+        # Before this time nothing is waited for, and the run does not end.
+        horizon = -1 if not self.fast else inf if self.stop_time is None else self.stop_time
         while True:
             if inbox:
                 self._receive()
@@ -231,7 +232,9 @@ class Run:
                 soon = queue.soon = {}
             else:
                 if not events:
-                    self._advance()
+                    due = queue.next_time()
+                    if due is None or due >= horizon:
+                        self._advance()
                 events = queue.pop()
                 soon = queue.soon
             if len(events) == 1:

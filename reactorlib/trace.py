@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import pickle
 from collections.abc import Iterable
 from dataclasses import dataclass
 from time import perf_counter_ns
@@ -71,34 +69,43 @@ class Recorder:
         self._queue = queue
         self._worker = worker
         self._writes: list[tuple[str, Any]] = []
-        self._rows: list[Row] = []
+        # Rows one after the other, six entries each: a tuple for each would be looked through by the garbage
+        # collector again and again, for a third of the cost of a trace.
+        self._entries: list[Any] = []
+        self._merged: list[Row] = []
         self.note = self._writes.append
 
     def record(self, reaction: int, began_ns: int) -> None:
-        queue, writes = self._queue, self._writes
         ended = perf_counter_ns()
-        self._rows.append((queue.time, queue.microstep, reaction, tuple(writes), began_ns, ended, self._worker))
+        queue, writes = self._queue, self._writes
+        written = tuple(writes) if writes else ()
+        self._entries += (queue.time, queue.microstep, reaction, written, began_ns, ended)
         writes.clear()
+
+    def _rows(self) -> list[Row]:
+        columns = (self._entries[part::6] for part in range(6))
+        return [*self._merged, *((*row, self._worker) for row in zip(*columns, strict=True))]
 
     def take(self) -> list[Row]:
         """The rows of another worker, to be merged by that of worker 0."""
-        rows, self._rows = self._rows, []
+        rows = self._rows()
+        self._entries.clear()
+        self._merged.clear()
         return rows
 
     def merge(self, rows: Iterable[Row]) -> None:
         """Take in what another worker recorded, in the order in which one worker alone would have run it."""
         rank = self._program.order.rank
-        self._rows.extend(rows)
-        self._rows.sort(key=lambda row: (row[0], row[1], rank[row[2]]))
+        self._merged = sorted([*self.take(), *rows], key=lambda row: (row[0], row[1], rank[row[2]]))
 
     def records(self) -> list[TraceRecord]:
         """What ran, in order."""
         reactions = self._program.reactions
-        return [TraceRecord(Tag(row[0], row[1]), reactions[row[2]].path, row[3]) for row in self._rows]
+        return [TraceRecord(Tag(row[0], row[1]), reactions[row[2]].path, row[3]) for row in self._rows()]
 
     def spans(self) -> list[Span]:
         """When it ran, in order."""
-        return [Span(row[2], Tag(row[0], row[1]), row[4], row[5], row[6]) for row in self._rows]
+        return [Span(row[2], Tag(row[0], row[1]), row[4], row[5], row[6]) for row in self._rows()]
 
 
 def costs_of(program: Program, spans: Iterable[Span]) -> dict[str, float]:
@@ -116,6 +123,8 @@ def digest_of(records: Iterable[TraceRecord]) -> str:
     >>> digest_of([]) == digest_of([TraceRecord(Tag(0, 0), "Main.begin", ())])
     False
     """
+    import hashlib
+
     state = hashlib.blake2b(digest_size=16)
     for record in records:
         state.update(f"{record.tag.time} {record.tag.microstep} {record.reaction}\n".encode())
@@ -138,4 +147,6 @@ def _canonical(value: Any) -> bytes:
         return f"{value.dtype} {getattr(value, 'shape', ())} ".encode() + bytes(value.tobytes())
     if hasattr(value, "detach") and hasattr(value, "numpy"):
         return _canonical(value.detach().numpy())
+    import pickle
+
     return pickle.dumps(value, protocol=5)
