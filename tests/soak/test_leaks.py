@@ -58,9 +58,9 @@ class Main(Reactor):
 
 
 def possessions():
-    """What a run may hold, and must give back: files, threads, processes, names in shared memory."""
+    """What a run may hold, and must give back: files, threads, processes, names of its own in shared memory."""
     process = psutil.Process()
-    names = {path.name for path in SHARED_MEMORY.iterdir()} if SHARED_MEMORY.is_dir() else set()
+    names = {path.name for path in SHARED_MEMORY.glob("*reactorlib*")}
     return process.num_fds(), process.num_threads(), len(process.children(recursive=True)), names
 
 
