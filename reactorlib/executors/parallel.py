@@ -196,9 +196,10 @@ class Parallel:
 
     def _collect(self, soon: Step) -> None:
         """Queue what the other workers scheduled, in the order of workers."""
-        for worker in sorted(self.outboxes):
-            deliver(self.run, self.outboxes[worker], soon)
-        self.outboxes.clear()
+        if self.outboxes:
+            for worker in sorted(self.outboxes):
+                deliver(self.run, self.outboxes[worker], soon)
+            self.outboxes.clear()
 
     # The end
 

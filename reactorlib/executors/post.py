@@ -13,16 +13,18 @@ from contextlib import suppress
 from struct import Struct
 from typing import Any
 
-from reactorlib.cells import Reader
+from reactorlib.cells import Event, Reader
 from reactorlib.errors import WorkerError
+from reactorlib.executors.packing import packer, unpacker, values_of
 from reactorlib.executors.parallel import Failure
 from reactorlib.program import Cell
 from reactorlib.split import Splitter
 from reactorlib.transport.exchange import Endpoint
 
-GO, DONE, SYNC, FAILED, END, READY, BEGIN, PLAN, MODES, FORGET, ROWS, BYE = range(12)
-GO_HEAD = Struct("<BIqI")  # kind, number of the split, time, microstep
-DONE_HEAD = Struct("<BI")  # kind, length of the cells that follow; then the outbox
+# The kind of a message is its last byte, so that what comes before is decoded where it lies.
+GO, DONE, SCHEDULED, SYNC, FAILED, END, READY, BEGIN, PLAN, MODES, FORGET, ROWS, BYE = range(13)
+GO_TAIL = Struct("<IqIB")  # number of the split, time, microstep, kind; before it the values of events
+SCHEDULED_TAIL = Struct("<IB")  # length of the message DONE that comes first, kind; between them the outbox
 CARRYING = ("logical", "physical", "delay", "physical delay")  # triggers whose events have values
 LONGEST_TEXT = 1000  # characters of an error for which shared memory has no room
 
@@ -35,56 +37,46 @@ class Post:
         self.arena = end.arena
         self._outgoing, self._incoming = end.outgoing, end.incoming
 
+    def encoder(self, events: Sequence[Event], receivers: Sequence[int]) -> Callable[[], bytes]:
+        """A function that encodes the values of these events. It raises WorkerError with the path of an event."""
+        return values_of(events, self.codec.encoder(receivers), lambda error: self.blame(events, error))
+
     def send(self, worker: int, message: bytes) -> None:
         self._outgoing(worker).send(message)
+
+    def sender_to(self, worker: int) -> Callable[[bytes], None]:
+        """`send` to one other worker."""
+        return self._outgoing(worker).send
 
     def receive(self, worker: int) -> bytes:
         return self._incoming(worker).receive()
 
+    def receiver_from(self, worker: int) -> Callable[[], bytes]:
+        """`receive` from one other worker."""
+        return self._incoming(worker).receive
+
     def tell(self, worker: int, kind: int, content: Any) -> None:
         """Send something that only the runtime made."""
-        self.send(worker, bytes([kind]) + pickle.dumps(content))
+        self.send(worker, pickle.dumps(content) + bytes([kind]))
 
-    def packer(self, cells: Sequence[Reader], receiver: int) -> Callable[[], bytes]:
-        """A function that says which cells are present (one bit each, in whole bytes), then their values."""
+    def packer(self, cells: Sequence[Reader], receiver: int, kind: int) -> Callable[[], bytes]:
+        """A function that makes a message of what these cells hold. It raises WorkerError with the path of a cell."""
         encode = self.codec.encoder((receiver,))
-        size = len(cells) + 7 >> 3
-        everything = ((1 << len(cells)) - 1).to_bytes(size, "little")
-
-        def pack() -> bytes:
-            values = [cell.value for cell in cells if cell.is_present]
-            try:
-                if len(values) == len(cells):
-                    return everything + encode(tuple(values))
-                mask = sum(1 << position for position, cell in enumerate(cells) if cell.is_present)
-                head = mask.to_bytes(size, "little")
-                return head + encode(tuple(values)) if values else head
-            except WorkerError as error:
-                raise self.blame([cell for cell in cells if cell.is_present], error) from error.__cause__
-
-        return pack
+        return packer(cells, encode, kind, lambda error: self.blame([c for c in cells if c.is_present], error))
 
     def sender(self, cells: Sequence[Reader], receiver: int) -> Callable[[], None]:
         """What a Send does: all cells in one message."""
-        pack, send, head = self.packer(cells, receiver), self._outgoing(receiver).send, bytes([SYNC])
-        return lambda: send(head + pack())
+        pack, send = self.packer(cells, receiver, SYNC), self._outgoing(receiver).send
+        return lambda: send(pack())
 
-    def unpack(self, cells: Sequence[Reader], data: bytes) -> None:
-        """Make present what the sender's cells held."""
-        size = len(cells) + 7 >> 3
-        if len(data) == size:
-            return
-        mask = int.from_bytes(data[:size], "little")
-        if mask != (1 << len(cells)) - 1:
-            cells = [cell for position, cell in enumerate(cells) if mask >> position & 1]
-        try:
-            values = self.codec.decode(data[size:])
-        except WorkerError as error:
+    def unpacker(self, cells: Sequence[Reader]) -> Callable[[bytes], None]:
+        """A function that makes present what the sender's cells held."""
+
+        def blame(error: WorkerError) -> WorkerError:
             shown = ", ".join(cell.path for cell in cells[:3]) + (", ..." if len(cells) > 3 else "")
-            raise WorkerError(f"{shown}: {error}") from error.__cause__
-        for cell, value in zip(cells, values, strict=True):
-            cell.value = value
-            cell.is_present = True
+            return WorkerError(f"{shown}: {error}")
+
+        return unpacker(cells, self.codec.decoder(), blame)
 
     def blame(self, cells: Iterable[Reader], error: WorkerError) -> WorkerError:
         """The error of the first of these cells that cannot be encoded by itself, with its path."""

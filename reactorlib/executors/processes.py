@@ -12,7 +12,7 @@ import os
 import pickle
 import signal
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait as wait_for
@@ -20,7 +20,6 @@ from multiprocessing.process import BaseProcess
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from reactorlib.cells import Reader
 from reactorlib.compiler import Ref
 from reactorlib.errors import RunError, WorkerError
 from reactorlib.executors import leftovers
@@ -31,16 +30,17 @@ from reactorlib.executors.post import (
     BYE,
     CARRYING,
     DONE,
-    DONE_HEAD,
     END,
     FAILED,
     FORGET,
     GO,
-    GO_HEAD,
+    GO_TAIL,
     MODES,
     PLAN,
     READY,
     ROWS,
+    SCHEDULED,
+    SCHEDULED_TAIL,
     SYNC,
     Post,
     crossing_cells,
@@ -79,7 +79,6 @@ class Processes(Parallel):
         self._modes_sent = dict.fromkeys(others, -1)  # versions of modes
         self._restarted: dict[int, set[int]] = {worker: set() for worker in others}  # modes, since they were sent
         run.modes.watchers.extend(self._restarted.values())
-        self._announced: dict[int, set[int]] = {worker: set() for worker in others}
         self.owner = os.getpid()
         leftovers.tidy()
         self.exchange = Exchange(partition.workers)
@@ -105,7 +104,7 @@ class Processes(Parallel):
                 self.processes[worker] = self._start(context, self._setup(worker, handed))
         for worker in self.processes:
             message = self.post.receive(worker)
-            if message[0] != READY:
+            if message[-1] != READY:
                 self._failed(worker, message)
                 raise self.failures[worker].error
 
@@ -156,41 +155,44 @@ class Processes(Parallel):
     # Messages of worker 0
 
     def starter(self, number: int, split: Split) -> Callable[[int], None]:
-        queue, post = self.run.queue, self.post
+        queue, post, waiting = self.run.queue, self.post, self.waiting
         groups: dict[tuple[int, ...], list[int]] = {}
         for worker, part in split.parts.items():
             if worker:
                 carrying = tuple(i for i in part.events if self.run.program.triggers[i].kind in CARRYING)
                 groups.setdefault(carrying, []).append(worker)
         bound = self.run.binding.events
-        rows = [([bound[i] for i in key], post.codec.encoder(workers), workers) for key, workers in groups.items()]
-        members = [worker for workers in groups.values() for worker in workers]
-        events = split.plan.events
+        rows = [
+            (
+                post.encoder([bound[i] for i in key], workers) if key else bytes,
+                tuple(workers),
+                [post.sender_to(worker) for worker in workers],
+            )
+            for key, workers in groups.items()
+        ]
+        members = [worker for _, workers, _ in rows for worker in workers]
+        has_modes, is_new = bool(self.run.modes.states), True
 
         def go(time: int) -> None:
-            head = GO_HEAD.pack(GO, number, time, queue.microstep)
-            for worker in members:
-                self._prepare(worker, number, events)
-            for cells, encode, workers in rows:
-                message = head
-                if cells:
-                    try:
-                        message += encode(tuple([cell.value for cell in cells]))
-                    except WorkerError as error:
-                        raise post.blame(cells, error) from error.__cause__
-                self.waiting.update(workers)
-                for worker in workers:
-                    post.send(worker, message)
+            nonlocal is_new
+            if is_new or has_modes:
+                self._prepare(members, number, split.plan.events if is_new else None)
+                is_new = False
+            tail = GO_TAIL.pack(number, time, queue.microstep, GO)
+            for encode, workers, sends in rows:
+                message = encode() + tail
+                waiting.update(workers)
+                for send in sends:
+                    send(message)
 
         return go
 
-    def _prepare(self, worker: int, number: int, events: tuple[int, ...]) -> None:
-        """What a worker must know before it can go: the plan, when it is new to it, and modes that have switched."""
-        announced = self._announced[worker]
-        if number not in announced:
-            announced.add(number)
-            self.post.tell(worker, PLAN, (number, events))
-        self._tell_modes(worker)
+    def _prepare(self, workers: Iterable[int], number: int, events: tuple[int, ...] | None) -> None:
+        """What workers must know before they can go: the events of a plan that is new, and modes that have switched."""
+        for worker in workers:
+            if events is not None:
+                self.post.tell(worker, PLAN, (number, events))
+            self._tell_modes(worker)
 
     def _tell_modes(self, worker: int) -> None:
         modes = self.run.modes
@@ -206,34 +208,40 @@ class Processes(Parallel):
         if isinstance(item, Send):
             return self.post.sender(readers, item.to)
         assert isinstance(item, Wait)
-        post, worker = self.post, item.of
-        return lambda: self._take(worker, post.receive(worker), readers)
+        worker, receive, unpack, waiting = (
+            item.of,
+            self.post.receiver_from(item.of),
+            self.post.unpacker(readers),
+            self.waiting,
+        )
 
-    def _take(self, worker: int, message: bytes, readers: Sequence[Reader]) -> None:
-        """On worker 0: a message of another worker."""
-        kind = message[0]
-        if kind == SYNC:
-            self.post.unpack(readers, message[1:])
-        elif kind == DONE:
-            self.waiting.discard(worker)
-            _, length = DONE_HEAD.unpack_from(message)
-            if length:
-                self.post.unpack(readers, message[DONE_HEAD.size : DONE_HEAD.size + length])
-            if len(message) > DONE_HEAD.size + length:
-                self.outboxes[worker] = self.post.codec.decode(message[DONE_HEAD.size + length :])
-        else:
-            self._failed(worker, message)
-            raise Poisoned
+        def wait() -> None:
+            message = receive()
+            kind = message[-1]
+            if kind == DONE:
+                waiting.discard(worker)
+                unpack(message)
+            elif kind == SYNC:
+                unpack(message)
+            elif kind == SCHEDULED:
+                waiting.discard(worker)
+                length, _ = SCHEDULED_TAIL.unpack_from(message, len(message) - SCHEDULED_TAIL.size)
+                unpack(message[:length])
+                self.outboxes[worker] = self.post.codec.decode(message[length:])
+            else:
+                self._failed(worker, message)
+                raise Poisoned
+
+        return wait
 
     def _failed(self, worker: int, message: bytes) -> None:
         """A worker has failed at this tag; without an error of its own it could not go on for another's."""
         self.waiting.discard(worker)
         if len(message) > 1:
-            self.failures[worker] = failure_of(message[1:])
+            self.failures[worker] = failure_of(message)
 
     def forgotten(self) -> None:
-        for worker, announced in self._announced.items():
-            announced.clear()
+        for worker in self.processes:
             self.post.send(worker, bytes([FORGET]))
 
     # The end
@@ -256,12 +264,12 @@ class Processes(Parallel):
                 self.post.tell(worker, END, how)
         self.ending = True
         for worker in self.processes.keys() - self.gone:
-            while (message := self.post.receive(worker))[0] != BYE:
-                if message[0] == ROWS:
-                    rows += pickle.loads(message[1:])
-                elif message[0] == FAILED:
+            while (message := self.post.receive(worker))[-1] != BYE:
+                if message[-1] == ROWS:
+                    rows += pickle.loads(message)
+                elif message[-1] == FAILED:
                     self._failed(worker, message)
-            notes += pickle.loads(message[1:])
+            notes += pickle.loads(message)
             self.gone.add(worker)
         return rows, notes
 
@@ -272,9 +280,9 @@ class Processes(Parallel):
             while self.waiting:
                 worker = min(self.waiting)
                 message = self.post.receive(worker)
-                if message[0] == DONE:
+                if message[-1] in (DONE, SCHEDULED):
                     self.waiting.discard(worker)
-                elif message[0] == FAILED:
+                elif message[-1] == FAILED:
                     self._failed(worker, message)
         except WorkerError:  # it died on top of the failure that is reported
             self.interrupt()

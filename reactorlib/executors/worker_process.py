@@ -29,16 +29,17 @@ from reactorlib.executors.post import (
     BYE,
     CARRYING,
     DONE,
-    DONE_HEAD,
     END,
     FAILED,
     FORGET,
     GO,
-    GO_HEAD,
+    GO_TAIL,
     MODES,
     PLAN,
     READY,
     ROWS,
+    SCHEDULED,
+    SCHEDULED_TAIL,
     SYNC,
     Post,
     crossing_cells,
@@ -50,10 +51,12 @@ from reactorlib.program import Program
 from reactorlib.split import Send, Splitter
 from reactorlib.trace import Row
 from reactorlib.transport.exchange import Exchange
+from reactorlib.transport.generator import Decode
 
 HELD = (signal.SIGINT, signal.SIGTERM)  # kept back while a process starts, until its handlers are in place
 SIGTERM_GRACE_S = 0.3  # for worker 0 to say that the whole run was told to end, not this process alone
 ROWS_AT_ONCE = 256
+NOTHING = bytes([DONE])  # no cell
 BEGUN, LEAVING, GONE = 1, 2, 3  # stages of a worker's life
 _PR_SET_PDEATHSIG = 1
 
@@ -186,8 +189,8 @@ class _Worker:
         binding.allocate = post.arena.allocate
         self.schedules = Schedules(self.side)
         self.states = states_by_mode(program)
-        self.parts: dict[int, tuple[Schedule, list[int], list[Event]]] = {}
-        self._cells = b""  # packed by the schedule that runs, to travel with the end of its part
+        self.parts: dict[int, tuple[Schedule, Decode, list[int], list[Event]]] = {}
+        self._done = NOTHING  # made by the schedule that runs: its last message
 
     def serve(self) -> None:
         """Until the end of the run. Shutdown reactions run also when it ends early."""
@@ -201,49 +204,49 @@ class _Worker:
 
     def _handle(self, message: bytes) -> bool:
         """Do what a message says; False after END."""
-        kind = message[0]
+        kind = message[-1]
         if kind == GO:
             self._go(message)
         elif kind == BEGIN:
-            self.side.started = pickle.loads(message[1:])
+            self.side.started = pickle.loads(message)
         elif kind == PLAN:
-            self._learn(*pickle.loads(message[1:]))
+            self._learn(*pickle.loads(message))
         elif kind == MODES:
-            self._switch(*pickle.loads(message[1:]))
+            self._switch(*pickle.loads(message))
         elif kind == FORGET:
             self.parts.clear()
             self.schedules.forget()
         elif kind == END:
-            self._finish(*pickle.loads(message[1:]))
+            self._finish(*pickle.loads(message))
             return False
         return True  # FAILED: this worker had ended its part already
 
     def _learn(self, number: int, present: tuple[int, ...]) -> None:
         split = self.splitter.split(self.reach.plan(present))
         part = split.parts[self.side.worker]
-        pack = self.post.packer([self.side.binding.cell(cell) for cell in part.last], 0)
+        pack = self.post.packer([self.side.binding.cell(cell) for cell in part.last], 0, DONE)
 
         def finish() -> None:
-            self._cells = pack()
+            self._done = pack()
 
         schedule = load_part(self.program, self.reach, self.schedules, split, part, self._crossing, finish)
         heirs = [item.to for item in part.items if isinstance(item, Send) and item.to]
         events = self.side.binding.events
         carrying = [events[i] for i in part.events if self.program.triggers[i].kind in CARRYING]
-        self.parts[number] = schedule, heirs, carrying
+        self.parts[number] = schedule, self.post.codec.decoder(), heirs, carrying
 
     def _crossing(self, ref: Ref) -> Callable[[], None]:
         item, post = ref.index, self.post
         readers = [self.side.binding.cell(cell) for cell in item.cells]
         if isinstance(item, Send):
             return post.sender(readers, item.to)
-        source = item.of
+        receive, unpack = post.receiver_from(item.of), post.unpacker(readers)
 
         def wait() -> None:
-            message = post.receive(source)
-            if message[0] != SYNC:
+            message = receive()
+            if message[-1] != SYNC:
                 raise Poisoned
-            post.unpack(readers, message[1:])
+            unpack(message)
 
         return wait
 
@@ -254,27 +257,27 @@ class _Worker:
             reset_states(self.states, mode)
 
     def _go(self, message: bytes) -> None:
-        _, number, time, microstep = GO_HEAD.unpack_from(message)
-        schedule, heirs, carrying = self.parts[number]
+        number, time, microstep, _ = GO_TAIL.unpack_from(message, len(message) - GO_TAIL.size)
+        schedule, decode, heirs, carrying = self.parts[number]
         side, post = self.side, self.post
         side.queue.time, side.queue.microstep = time, microstep
         soon: dict[Any, Any] = {}
         try:
             if carrying:
-                values = post.codec.decode(message[GO_HEAD.size :])
+                values = decode(message)
                 for event, value in zip(carrying, values, strict=True):
                     event.value = value
-            self._cells = b""
+            self._done = NOTHING
             schedule(time, soon)
-            cells = self._cells
-            outbox = side.take(soon) if soon or side.outbox else None
-            tail = self._pack_outbox(outbox) if outbox else b""
+            done = self._done
+            if soon or side.outbox:
+                done += self._pack_outbox(side.take(soon)) + SCHEDULED_TAIL.pack(len(done), SCHEDULED)
         except Stopped:
             raise
         except BaseException as error:  # noqa: BLE001  # it travels to worker 0, which raises it
             self._fail(error, heirs)
         else:
-            post.send(0, DONE_HEAD.pack(DONE, len(cells)) + cells + tail)
+            post.send(0, done)
 
     def _pack_outbox(self, outbox: list[tuple[Any, ...]]) -> bytes:
         try:

@@ -98,6 +98,24 @@ class Codec:
         prefix = bytes(inner[: inner[0] * UNIT])
         return (self._decoders.get(prefix) or self._learn(prefix))(inner)
 
+    def decoder(self) -> Callable[[bytes], Any]:
+        """`decode` for the messages of one place: looks first whether one has the structure of the one before."""
+        prefix: bytes = b""
+        latest: Decode = self.decode
+
+        def decode(message: bytes) -> Any:
+            nonlocal prefix, latest
+            if prefix and message.startswith(prefix):
+                return latest(message)
+            units = message[0]
+            if units <= ENCLOSED:
+                return self.decode(message)
+            prefix = message[: units * UNIT]
+            latest = self._decoders.get(prefix) or self._learn(prefix)
+            return latest(message)
+
+        return decode
+
     def discard(self, message: bytes) -> None:
         """Release the memory of a message that nobody will decode."""
         self.decode(message)

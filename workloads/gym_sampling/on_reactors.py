@@ -38,6 +38,7 @@ class Hub(Reactor):
     def __init__(self, task: SamplingTask, probe: Probe) -> None:
         self.task = task
         self.probe = probe
+        self.total_rounds = task.total_rounds
         self.round_index = 0
 
     @reaction(ready, effects=step)
@@ -54,7 +55,7 @@ class Hub(Reactor):
             self.task.record(self.probe.digest, values)
         self.probe.round()
         self.round_index += 1
-        if self.round_index < self.task.total_rounds:
+        if self.round_index < self.total_rounds:
             step.set(self.round_index * self.task.steps_per_message)
         else:
             self.probe.state(self.task.final_state(values))

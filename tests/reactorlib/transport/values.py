@@ -81,10 +81,10 @@ DTYPES: SearchStrategy[np.dtype[Any]] = st.one_of(
     arrays.integer_dtypes(endianness="="),
     arrays.unsigned_integer_dtypes(endianness="="),
     arrays.floating_dtypes(endianness="="),
-    arrays.complex_number_dtypes(),
+    arrays.complex_number_dtypes(endianness="="),
     arrays.datetime64_dtypes(endianness="="),
     arrays.timedelta64_dtypes(endianness="="),
-    arrays.unicode_string_dtypes(max_len=3),
+    arrays.unicode_string_dtypes(endianness="=", max_len=3),
     arrays.byte_string_dtypes(max_len=3),
     arrays.array_dtypes(max_size=3),
 )
