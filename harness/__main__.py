@@ -1,4 +1,4 @@
-"""The command line: `python -m harness list | run | breakdown | plot | report | compare | export | history`.
+"""The command line: `python -m harness list | run | breakdown | scaling | plot | report | compare | export | history`.
 
 Owns exit statuses and a command's end.
 
@@ -26,6 +26,8 @@ from harness.breakdown import campaign, show
 from harness.errors import Terminated, UsageError
 from harness.grid import Grid, backends_of
 from harness.results import Results
+from harness.scaling import campaign as scaling
+from harness.scaling.show import EXPLAINED
 from harness.selection import Selection, select
 
 # Tables are not squeezed into 80 columns when nobody said how many there are.
@@ -209,6 +211,26 @@ def _breakdown(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     return 1 if campaign.failed(rows) else 0
 
 
+def _scaling(parsed: argparse.Namespace, _: Sequence[str]) -> int:
+    path = _directory(parsed)
+    run_id, measured = results.stored_grid(path)
+    _end_on_signals()
+    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    rows = scaling.run(
+        path,
+        run_id,
+        scaling.points(measured, parsed.workload, [setting(text) for text in parsed.settings]),
+        trials=parsed.trials,
+        most_rounds=parsed.rounds,
+        time_limit_s=parsed.time_limit or measured.time_limit_s,
+        tell=console.print,
+    )
+    output = Console(width=None if sys.stdout.isatty() else _WIDTH_ELSEWHERE, highlight=False)
+    report.print_grid(report.scaling_table(rows), output)
+    output.print(f"\n{EXPLAINED}", style="dim")
+    return 1 if scaling.failed(rows) else 0
+
+
 def _plot(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     from plots import figures
     from plots.errors import FigureError
@@ -254,7 +276,14 @@ def _drawn(directory: Path) -> list[Path]:
         return []
 
 
-_COMMANDS = {"list": _list, "run": _run, "breakdown": _breakdown, "plot": _plot, "report": _report}
+_COMMANDS = {
+    "list": _list,
+    "run": _run,
+    "breakdown": _breakdown,
+    "scaling": _scaling,
+    "plot": _plot,
+    "report": _report,
+}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -23,6 +23,7 @@ examples:
   python -m harness run --workload gym_sampling --set env=Acrobot-v1 --set actors=3,7 --output acrobot
   python -m harness run --output acrobot --resume
   python -m harness breakdown acrobot
+  python -m harness scaling acrobot
   python -m harness plot acrobot
   python -m harness report acrobot
   python -m harness compare results/runs/before results/runs/after
@@ -70,6 +71,9 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     command = subparsers.add_parser("breakdown", help="where the rounds of a run's points go, on Ray and on reactors")
     _add_breakdown(command)
     command.set_defaults(command=commands["breakdown"])
+    command = subparsers.add_parser("scaling", help="how the points of a run scale with workers: predicted, measured")
+    _add_scaling(command)
+    command.set_defaults(command=commands["scaling"])
     command = subparsers.add_parser("plot", help="draw every figure that a run has rows for")
     _add_directory(command)
     command.add_argument("--output", type=Path, metavar="DIR", help="where to (default: figures/ in the run's)")
@@ -116,6 +120,28 @@ def _add_breakdown(command: argparse.ArgumentParser) -> None:
     add("--trials", type=_at_least(int, 1), default=3, metavar="N", help="repetitions (default: 3)")
     add("--rounds", type=_at_least(int, 1), default=100, metavar="N", help="at most so many (default: 100)")
     add("--time-limit", type=_at_least(float, 0.1), metavar="SECONDS", help="for one trial (default: the run's)")
+
+
+def _add_scaling(command: argparse.ArgumentParser) -> None:
+    command.description = (
+        "Trace the reactor program of each point of a finished run on one worker, calculate from it the speed-up on 1 "
+        "to 64 workers, measure reactor-processes on 1 worker up to all cores against the serial loop, and write "
+        "both into scaling.csv beside the run's measurements. plot and report show it."
+    )
+    _add_directory(command)
+    add = command.add_argument
+    add("--workload", action="append", default=[], metavar="NAME", help="only this one; repeatable")
+    add(
+        "--set",
+        action="append",
+        default=[],
+        dest="settings",
+        metavar="[WORKLOAD.]NAME=VALUE,...",
+        help="only the run's points with one of these values; repeatable",
+    )
+    add("--trials", type=_at_least(int, 1), default=3, metavar="N", help="repetitions (default: 3)")
+    add("--rounds", type=_at_least(int, 1), metavar="N", help="at most so many (default: the point's)")
+    add("--time-limit", type=_at_least(float, 0.1), metavar="SECONDS", help="for one process (default: the run's)")
 
 
 def _add_run(command: argparse.ArgumentParser) -> None:

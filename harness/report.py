@@ -16,6 +16,8 @@ from rich.text import Text
 from harness import limits, quantity, verdict
 from harness.checks import DOUBTS_EXPLAINED
 from harness.record import write_atomically
+from harness.scaling import show as scaling
+from harness.scaling import table as scaling_rows
 from harness.stats import CONFIDENCE, Estimate
 from harness.summary import LIMIT, OURS, SIDE_METRICS, Cell, PointSummary, Summary, Verdict
 
@@ -64,6 +66,7 @@ def headlines(summary: Summary) -> list[Section]:
         Section("Where no difference is shown", tuple(_lines(undecided))),
         Section("Where the reactor runtime is faster", tuple(_lines(faster))),
         Section("How near the reactor runtime comes to the limit", tuple(_shares(summary.points))),
+        Section(scaling.HEADING, tuple(scaling.lines(scaling_rows.read(summary.path)))),
         Section("Not run", tuple(unsupported)),
         Section("About the backends", tuple(f"{name}: {note}" for name, note in summary.notes.items())),
     ]
@@ -111,13 +114,19 @@ class Grid:
 
 
 def tables(summary: Summary) -> list[Grid]:
-    """One table per workload."""
+    """One table per workload, and that of the scaling where it was measured."""
     found = []
     for workload in dict.fromkeys(point.workload for point in summary.points):
         points = [point for point in summary.points if point.workload == workload]
         compared = {name for point in points for cell in point.cells for name in cell.speedups}
         found.append(_table(workload, points, [name for name in _SHOWN_BASELINES if name in compared]))
-    return found
+    rows = scaling_rows.read(summary.path)
+    return [*found, scaling_table(rows)] if rows else found
+
+
+def scaling_table(rows: Sequence[scaling_rows.Row]) -> Grid:
+    """Predicted and measured scaling of all points."""
+    return Grid(scaling.TITLE, scaling.COLUMNS, tuple(scaling.cells(rows)), frozenset())
 
 
 def _table(workload: str, points: Sequence[PointSummary], baselines: Sequence[str]) -> Grid:
@@ -211,17 +220,22 @@ def to_terminal(summary: Summary, console: Console) -> None:
         for line in section.lines:
             console.print(Text(f"  {line}"), soft_wrap=True)
     for grid in tables(summary):
-        table = Table(title=grid.title, title_justify="left", title_style="bold", box=None, pad_edge=False)
-        for position, column in enumerate(grid.columns):
-            table.add_column(column, justify="left" if position < 2 else "right", overflow="fold")
-        for number, row in enumerate(grid.rows):
-            if row[0] and number:
-                table.add_section()
-            table.add_row(*map(Text, row), style="bold" if number in grid.best else None)
         console.print()
-        console.print(table)
+        print_grid(grid, console)
     console.print()
     console.print(Text(f"{EXPLAINED} Bold: best of its point. {DOUBTS_EXPLAINED}", style="dim"))
+
+
+def print_grid(grid: Grid, console: Console) -> None:
+    """Print a table, the best of each point in bold."""
+    table = Table(title=grid.title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for position, column in enumerate(grid.columns):
+        table.add_column(column, justify="left" if position < 2 else "right", overflow="fold")
+    for number, row in enumerate(grid.rows):
+        if row[0] and number:
+            table.add_section()
+        table.add_row(*map(Text, row), style="bold" if number in grid.best else None)
+    console.print(table)
 
 
 def to_markdown(summary: Summary) -> str:
@@ -262,6 +276,7 @@ def to_json(summary: Summary) -> dict[str, Any]:
             for point in summary.points
         ],
         "doubts": list(summary.doubts),
+        "scaling": [dataclasses.asdict(row) for row in scaling_rows.read(summary.path)],
     }
 
 

@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from harness import metrics, processes
-from harness.breakdown.measure import measure
+from harness.breakdown import measure as breakdown
 from harness.record import one_line, write_atomically
+from harness.scaling import measure as scaling
+from harness.scaling.table import PREDICTED
 from workloads import catalogue
 from workloads.parameter import ParameterError, UnsupportedError
 from workloads.probe import Probe
@@ -77,9 +79,8 @@ def main() -> int:
     """Run the trial that standard input orders, and put the result where it says."""
     processes.die_with(os.getppid())
     order = json.loads(sys.stdin.readline())
-    what = order["workload"], order["backend"], order["parameters"]
     try:
-        result = {"phases": measure(*what)} if "breakdown" in order else run_trial(*what, order["verify_rounds"])
+        result = _carry_out(order)
     except UnsupportedError as error:
         result = {"unsupported": one_line(str(error))}
     except ParameterError as error:  # what can't run with these parameters says so itself
@@ -89,6 +90,17 @@ def main() -> int:
         result = {"error": one_line(f"{type(error).__name__}: {error}")}
     write_atomically(Path(order["result_path"]), json.dumps(result).encode())
     return 1 if "error" in result else 0
+
+
+def _carry_out(order: Mapping[str, Any]) -> dict[str, Any]:
+    what = order["workload"], order["backend"], order["parameters"]
+    if "breakdown" in order:
+        return {"phases": breakdown.measure(*what)}
+    if order.get("scaling") == PREDICTED:
+        return {"scaling": scaling.predicted(order["workload"], order["parameters"])}
+    if "scaling" in order:
+        return {"scaling": scaling.measured(*what, order["workers"])}
+    return run_trial(*what, order["verify_rounds"])
 
 
 def run_trial(workload: str, backend: str, parameters: Mapping[str, Any], verify_rounds: int) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The catalogue of figures, and drawing all that a results directory has rows for."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from plots import (
+    breakdown,
     broadcast_gather,
     granularity,
     hardware_limit,
@@ -18,6 +19,7 @@ from plots import (
     round_time,
     rows,
     sampling,
+    scaling,
     style,
 )
 from plots.errors import FigureError
@@ -37,10 +39,13 @@ CAPTIONS = {
     "overhead_fan_out": "Cost of one reaction by fan-out",
     "granularity": "Speed-up over Ray by steps per message",
     "round_time": "Where a round's time goes",
+    "breakdown": "The phases of a round: computing, serialising, handing over, waiting",
+    "scaling": "Predicted and measured scaling with workers",
     "hardware_limit": "Share of what the machine's cores could do",
 }
 
-# `hardware_limit` needs the machine as well and is added to these.
+# Added to these: what is drawn from the file of a further command, if there is one, and `hardware_limit`, which needs
+# the machine as well.
 FIGURES: dict[str, Draw] = {
     "broadcast_gather_actors": broadcast_gather.by_actors,
     "broadcast_gather_size": broadcast_gather.by_object_size,
@@ -54,21 +59,24 @@ FIGURES: dict[str, Draw] = {
     "granularity": granularity.speed_up,
     "round_time": round_time.breakdown,
 }
+FURTHER: dict[str, tuple[str, Draw]] = {
+    "breakdown": (breakdown.FILE, breakdown.phases),
+    "scaling": (scaling.FILE, scaling.speed_up),
+}
 
 
 def draw(results_dir: Path, output_dir: Path, tell: Callable[[str], None] = lambda _: None) -> list[Path]:
     """Draw every figure that `results_dir` has rows for, as SVG and PNG, and return the files in order.
 
     `tell` is called with one line for each figure that can't be drawn and why. Raises FigureError when none
-    can, or when nothing can be read or written.
+    can, or when nothing can be read or written. A figure of a file that isn't there is not missed.
     """
     table = rows.read(results_dir)
     skipped: list[str] = []
     files: list[Path] = []
     try:
         output_dir.mkdir(parents=True, exist_ok=True)
-        limit: Draw = partial(_hardware_limit, results_dir)
-        for name, function in [*FIGURES.items(), ("hardware_limit", limit)]:
+        for name, function in _all(results_dir):
             try:
                 with style.applied():
                     figure = function(table)
@@ -83,6 +91,19 @@ def draw(results_dir: Path, output_dir: Path, tell: Callable[[str], None] = lamb
     for line in skipped:
         tell(line)
     return files
+
+
+def _all(results_dir: Path) -> Iterator[tuple[str, Draw]]:
+    """Every figure that may be drawn here, in order, as a function of the measurements."""
+    yield from FIGURES.items()
+    for name, (file, function) in FURTHER.items():
+        if (results_dir / file).exists():
+            yield name, partial(_further, results_dir, file, function)
+    yield "hardware_limit", partial(_hardware_limit, results_dir)
+
+
+def _further(results_dir: Path, file: str, function: Draw, _: pd.DataFrame) -> Figure:
+    return function(rows.read(results_dir, file))
 
 
 def _hardware_limit(results_dir: Path, table: pd.DataFrame) -> Figure:

@@ -4,7 +4,7 @@ data.
 
 import textwrap
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -23,12 +23,21 @@ _WIDE_RANGE = 20.0  # from this ratio on, small values can't be told apart on a 
 
 
 def page(
-    title: str, subtitle: str, notes: Sequence[str], body: float, rows: int = 1, columns: int = 1
+    title: str,
+    subtitle: str,
+    notes: Sequence[str],
+    body: float,
+    rows: int = 1,
+    columns: int = 1,
+    legend: float = 0.0,
 ) -> tuple[Figure, list[Axes]]:
-    """A figure of the common width with `rows` x `columns` axes, `body` inches high, in reading order."""
+    """A figure of the common width with `rows` x `columns` axes, `body` inches high, in reading order.
+
+    `legend`: inches kept free above the panels for `legend()`.
+    """
     subtitle_lines = textwrap.wrap(subtitle, _NOTE_CHARACTERS)
     note_lines = [line for note in notes for line in textwrap.wrap(note, _NOTE_CHARACTERS)]
-    header = _MARGIN + _TITLE + _LINE * len(subtitle_lines) + _MARGIN
+    header = _MARGIN + _TITLE + _LINE * len(subtitle_lines) + _MARGIN + legend
     footer = _MARGIN + _LINE * len(note_lines)
     height = header + body + footer
     figure = Figure(figsize=(style.WIDTH, height), layout="constrained")
@@ -43,6 +52,24 @@ def page(
     figure.text(left, _MARGIN / 2 / height, "\n".join(note_lines), fontsize=8.5, color=style.FAINT, va="bottom")
     axes = figure.subplots(rows, columns, squeeze=False)
     return figure, [axes[row, column] for row in range(rows) for column in range(columns)]
+
+
+def legend(figure: Figure, handles: Sequence[Any]) -> None:
+    """One legend for all panels, in a line below the subtitle, where `page` has kept room for it."""
+    subtitle = figure.texts[1]
+    figure.draw_without_rendering()
+    bottom = figure.transFigure.inverted().transform(subtitle.get_window_extent())[0][1]
+    one = figure.legend(
+        handles=list(handles),
+        loc="upper left",
+        bbox_to_anchor=(_MARGIN / style.WIDTH, bottom - _GAP / figure.get_figheight()),
+        ncols=len(handles),
+        borderpad=0.0,
+        borderaxespad=0.0,
+        handlelength=1.3,
+        columnspacing=1.3,
+    )
+    one.set_in_layout(False)
 
 
 def hide(axes: Sequence[Axes]) -> None:

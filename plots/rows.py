@@ -60,11 +60,11 @@ class Selection:
         return sorted(self.frame[name].unique().tolist())
 
 
-def read(results_dir: Path) -> pd.DataFrame:
-    """The rows of a results directory, all columns as text. Raises FigureError for a missing, empty or broken
-    file.
+def read(results_dir: Path, name: str = FILE) -> pd.DataFrame:
+    """The rows of a file of a results directory, all columns as text. Raises FigureError for a missing, empty or
+    broken file.
     """
-    path = results_dir / FILE
+    path = results_dir / name
     try:
         with path.open(newline="", encoding="utf-8") as file:
             lines = list(csv.reader(file))
@@ -103,7 +103,7 @@ def select(
         chosen = chosen[chosen["status"] == "ok"]
     if chosen.empty:
         raise FigureError(f"no successful rows of {workload} with the metric {metric}")
-    records = [(record, _setting(record)) for record in chosen.to_dict("records")]
+    records = [(record, setting_of(record)) for record in chosen.to_dict("records")]
     records = [(record, setting) for record, setting in records if where.items() <= setting.items()]
     if not records:
         wanted = ", ".join(f"{name}={value}" for name, value in where.items())
@@ -115,9 +115,9 @@ def select(
         {
             "backend": record["backend"],
             "scenario": record["scenario"],
-            "trial": int(_number("trial", record.get("trial") or 0)),
+            "trial": int(number("trial", record.get("trial") or 0)),
             "value": _measured(metric, record["value"]),
-            "workers": _number("workers", record.get("workers") or 0),
+            "workers": number("workers", record.get("workers") or 0),
             "setting": _fixed(setting, varied),
             **{name: setting[name] for name in varied},
         }
@@ -126,7 +126,7 @@ def select(
     return _most_shown(pd.DataFrame(points), tuple(varied))
 
 
-def _setting(record: Mapping[Any, Any]) -> dict[str, Any]:
+def setting_of(record: Mapping[Any, Any]) -> dict[str, Any]:
     """All parameters of a row: what the JSON column says, or without it the columns of their own."""
     text = record.get("parameters") or "{}"
     try:
@@ -135,7 +135,7 @@ def _setting(record: Mapping[Any, Any]) -> dict[str, Any]:
         setting = None
     if not isinstance(setting, dict):
         raise FigureError(f"column 'parameters' holds {text!r}; expected a JSON object")
-    return setting or {name: int(_number(name, record[name])) for name in _PARAMETER_COLUMNS if record.get(name)}
+    return setting or {name: int(number(name, record[name])) for name in _PARAMETER_COLUMNS if record.get(name)}
 
 
 def _fixed(setting: Mapping[str, Any], varied: Sequence[str]) -> str:
@@ -150,7 +150,7 @@ def _most_shown(frame: pd.DataFrame, varied: tuple[str, ...]) -> Selection:
     """
     points = frame[["setting", "backend", "scenario", *varied]].drop_duplicates()
     counts = Counter(points["setting"])
-    setting = max(counts, key=lambda text: (counts[text], _preference(json.loads(text)), text))
+    setting = max(counts, key=lambda text: (counts[text], preference(json.loads(text)), text))
     frame = frame[frame["setting"] == setting].drop(columns="setting")
     frame = frame[frame["workers"] == frame.groupby("backend")["workers"].transform("max")]
     # Sorted, so that the same rows in another order give the same interval.
@@ -158,7 +158,8 @@ def _most_shown(frame: pd.DataFrame, varied: tuple[str, ...]) -> Selection:
     return Selection(frame, varied, json.loads(setting), len(counts) - 1)
 
 
-def _preference(setting: Mapping[str, Any]) -> tuple[float, ...]:
+def preference(setting: Mapping[str, Any]) -> tuple[float, ...]:
+    """Larger for a setting to be shown rather than another: one step per message, many actors, many bytes."""
     return (
         -setting.get("steps_per_message", 1),
         setting.get("actors", 0),
@@ -168,13 +169,14 @@ def _preference(setting: Mapping[str, Any]) -> tuple[float, ...]:
 
 
 def _measured(metric: str, value: Any) -> float:
-    number = _number("value", value)
-    if not math.isfinite(number) or (number <= 0 and metric != "overhead"):  # a difference may be negative
+    found = number("value", value)
+    if not math.isfinite(found) or (found <= 0 and metric != "overhead"):  # a difference may be negative
         raise FigureError(f"column 'value' holds {value!r} for {metric}; expected a positive number")
-    return number
+    return found
 
 
-def _number(name: str, value: Any) -> float:
+def number(name: str, value: Any) -> float:
+    """A cell of the column `name` as a number; raises FigureError."""
     try:
         return float(value)
     except (TypeError, ValueError):

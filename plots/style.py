@@ -72,13 +72,15 @@ _LOOKS = {
     "envpool": Look("EnvPool", "#AA4499", "p"),
     "ale-vector": Look("ALE vector", "#332288", ">"),
     "xronos": Look("xronos", "#44AA99", "d"),
+    "limit": Look("limit: copies alone", "#555555", "*"),
 }
+_UNKNOWN = "#999999", "8"
 _PUBLISHED = {"ray": Look("", "#D55E00", "v"), "lf": Look("", "#0072B2", "o")}
 
 
 def look(backend: str) -> Look:
     """The look of a backend; one without an entry is grey and keeps its own name."""
-    return _LOOKS.get(backend, Look(backend, "#888888", "*"))
+    return _LOOKS.get(backend, Look(backend, *_UNKNOWN))
 
 
 def known() -> list[str]:

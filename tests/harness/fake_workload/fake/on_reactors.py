@@ -18,7 +18,7 @@ time.sleep(1000)
 """
 
 
-def run(task, probe, *, executor):
+def run(task, probe, *, executor, workers=None):
     """Count, or don't."""
     if task.behaviour == "raises":
         raise RuntimeError("told to\nraise")

@@ -1,0 +1,1 @@
+"""How a run's points scale with workers: what the static graph predicts, and what is measured here."""

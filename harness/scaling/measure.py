@@ -1,0 +1,110 @@
+"""One point in this process: traced on one worker, for the prediction, or timed on some backend and workers."""
+
+import contextlib
+import importlib
+import inspect
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from harness.breakdown.spans import MarkingProbe, replaced
+from reactorlib import Span, elaborate
+from reactorlib.program import Program
+from reactorlib.scaling import predict
+from workloads import catalogue
+from workloads.parameter import UnsupportedError
+from workloads.probe import Probe
+
+TRACED = "reactor-inline"
+# Each reaction that is traced takes memory, and time in the prediction: about as many messages as this are traced.
+_MOST_MESSAGES = 20_000
+_OF_RUN = ("fast", "executor", "workers")
+
+Parameters = Mapping[str, Any]
+
+
+def fitting(parameters: Parameters) -> dict[str, Any]:
+    """The parameters with fewer rounds, where they have more than can be traced."""
+    actors = parameters.get("actors") or parameters.get("agents") or 1
+    rounds = min(parameters["rounds"], max(2, _MOST_MESSAGES // (actors * parameters.get("messages_per_round", 1))))
+    return {**parameters, "rounds": rounds, "warmup_rounds": min(parameters["warmup_rounds"], max(2, rounds // 5))}
+
+
+def predicted(workload: str, parameters: Parameters) -> dict[str, Any]:
+    """Work and span of a measured round in ns, and the predicted speed-up over one worker by number of workers.
+
+    Raises UnsupportedError where no reaction runs in the measured rounds.
+    """
+    task = catalogue.make_task(workload, fitting(parameters))
+    probe = MarkingProbe(task)
+    run = _run_of(workload, TRACED)
+    with _traced(run) as found:
+        run(task, probe, **catalogue.BACKENDS[TRACED].options)
+    ((program, spans),) = found
+    within = list(_within(spans, *probe.measured))
+    if not within:
+        raise UnsupportedError("no reaction begins within the measured rounds, so there is nothing to predict from")
+    prediction = predict(program, within)
+    return {
+        "work_ns": prediction.work_ns / task.rounds,
+        "span_ns": prediction.span_ns / task.rounds,
+        "speed_up": {str(count): value for count, value in prediction.speed_up.items()},
+    }
+
+
+def _within(spans: Iterable[Span], began_ns: int, ended_ns: int) -> Iterator[Span]:
+    """Those of the measured rounds: a round is reported inside a reaction, which belongs to the round it ends."""
+    return (span for span in spans if began_ns <= span.began_ns < ended_ns)
+
+
+def measured(workload: str, backend: str, parameters: Parameters, workers: int | None) -> dict[str, Any]:
+    """The mean time of a measured round in ns, and the digest of the final state. `workers`: if it can be told."""
+    task = catalogue.make_task(workload, parameters)
+    probe = Probe(task.rounds, task.warmup_rounds, verify=False)
+    options = dict(catalogue.BACKENDS[backend].options)
+    if workers is not None:
+        options["workers"] = workers
+    _run_of(workload, backend)(task, probe, **options)
+    outcome = probe.outcome()
+    return {"round_ns": outcome.elapsed_ns / outcome.rounds, "state_digest": outcome.state_digest}
+
+
+def _run_of(workload: str, backend: str) -> Any:
+    name = f"{catalogue.WORKLOADS[workload].module}.{catalogue.BACKENDS[backend].module}"
+    return importlib.import_module(name).run
+
+
+@contextlib.contextmanager
+def _traced(run: Any) -> Iterator[list[tuple[Program, list[Span]]]]:
+    """Have a workload's `run` traced, and what it ran collected. Values that were set are not kept: only times count,
+    and memory that is never given back would change them.
+    """
+    from reactorlib import runtime
+    from reactorlib.trace import Recorder
+
+    class Times(Recorder):
+        """A recorder that notes no values."""
+
+        def __init__(self, program: Program, queue: Any, worker: int = 0) -> None:
+            super().__init__(program, queue, worker)
+            self.note = _forget
+
+    module = inspect.getmodule(run)
+    assert module is not None
+    if not hasattr(module, "run_reactors"):
+        raise UnsupportedError(f"{module.__name__} calls no run_reactors, which could be traced")
+    run_reactors = module.run_reactors
+    found: list[tuple[Program, list[Span]]] = []
+
+    def traced(reactor: Any, **given: Any) -> Any:
+        options = {name: given.pop(name) for name in _OF_RUN if name in given}
+        program = elaborate(reactor, **given)
+        result = run_reactors(program, trace=True, **options)
+        found.append((program, result.spans))
+        return result
+
+    with replaced(runtime, "Recorder", Times), replaced(module, "run_reactors", traced):
+        yield found
+
+
+def _forget(_written: tuple[str, Any]) -> None:
+    """Keep nothing."""

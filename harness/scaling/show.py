@@ -1,0 +1,93 @@
+"""Prediction and measurement side by side, as text: a line for each workload, and a table of all points."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from harness import quantity
+from harness.scaling.table import MEASURED, PREDICTED, Row
+
+HEADING = "Predicted and measured scaling with workers"
+TITLE = "scaling with workers"
+COLUMNS = ("point", "workers", "predicted", "measured", "measured / predicted")
+EXPLAINED = (
+    "'Predicted' is the speed-up over one worker that the program's static graph allows when "
+    "messages cost nothing, calculated from what each reaction took in a traced run on one worker; 'measured' is that "
+    "of reactor-processes over the serial loop. What lies between the two is communication, and cores that others use."
+)
+_NOT_A_SETTING = frozenset({"seed", "rounds", "warmup_rounds"})
+
+
+def lines(rows: Sequence[Row]) -> Iterator[str]:
+    """For each workload how far measurement and prediction are apart, on the most workers measured; then what the two
+    are. Nothing without rows.
+    """
+    for workload in dict.fromkeys(row.workload for row in rows):
+        own = [row for row in rows if row.workload == workload]
+        most = max((row.workers for row in own if row.kind == MEASURED and row.speedup), default=0)
+        pairs = [
+            (ahead.speedup, row.speedup)
+            for row in own
+            if row.kind == MEASURED and row.workers == most and row.speedup
+            if (ahead := _find(own, row.point, PREDICTED, most)) is not None and ahead.speedup
+        ]
+        if not pairs:
+            reason = next((row.status for row in own if row.status != "ok"), "")
+            yield f"{workload}: not compared" + (f" ({reason})" if reason else "")
+            continue
+        predicted = _range([ahead for ahead, _ in pairs], "x")
+        measured = _range([found for _, found in pairs], "x")
+        part = _range([100 * found / ahead for ahead, found in pairs], " %")
+        number = "1 worker" if most == 1 else f"{most} workers"
+        yield f"{workload} on {number}: predicted {predicted}, measured {measured}, which is {part} of it"
+    if rows:
+        yield EXPLAINED
+
+
+def _range(values: Sequence[float], unit: str) -> str:
+    low, high = quantity.number(min(values)), quantity.number(max(values))
+    return f"{low}{unit}" if low == high else f"{low}{unit} to {high}{unit}"
+
+
+def cells(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
+    """The table: for each point the numbers of workers that were measured, and the largest predicted."""
+    for point in dict.fromkeys(row.point for row in rows):
+        own = [row for row in rows if row.point == point]
+        counts = {row.workers for row in own if row.kind == MEASURED}
+        counts.add(max(row.workers for row in own))
+        for position, count in enumerate(sorted(counts)):
+            predicted, measured = (_find(own, point, kind, count) for kind in (PREDICTED, MEASURED))
+            share = "-"
+            if predicted and measured and predicted.speedup and measured.speedup:
+                share = f"{100 * measured.speedup / predicted.speedup:.0f} %"
+            label = _label(own[0], rows) if position == 0 else ""
+            yield label, str(count), _cell(predicted), _cell(measured), share
+
+
+def _cell(row: Row | None) -> str:
+    if row is None:
+        return "-"
+    if row.speedup is None or row.low is None or row.high is None:
+        return row.status
+    interval = f" [{quantity.number(row.low)}, {quantity.number(row.high)}]" if row.trials > 1 else ""
+    return f"{quantity.number(row.speedup)}x{interval}"
+
+
+def _find(rows: Sequence[Row], point: tuple[str, str], kind: str, workers: int) -> Row | None:
+    return next((row for row in rows if (row.point, row.kind, row.workers) == (point, kind, workers)), None)
+
+
+def _label(row: Row, rows: Sequence[Row]) -> str:
+    """Workload, scenario, size, and whatever else differs between the points of the workload and scenario."""
+    peers = [json.loads(other.parameters) for other in rows if (other.workload, other.scenario) == _family(row)]
+    own = json.loads(row.parameters)
+    varied = [
+        name
+        for name, value in own.items()
+        if name in ("actors", "agents")
+        or (name not in _NOT_A_SETTING and any(peer.get(name) != value for peer in peers))
+    ]
+    return ", ".join([f"{row.workload} {row.scenario}", *(f"{name}={own[name]}" for name in varied)])
+
+
+def _family(row: Row) -> tuple[str, str]:
+    return row.workload, row.scenario

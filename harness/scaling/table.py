@@ -1,0 +1,119 @@
+"""`scaling.csv` of a run's directory: predicted and measured speed-up by number of workers. Owns the file.
+
+One row per point, kind and number of workers, in these columns:
+
+- `run_id`, `workload`, `scenario`, `actors`, `object_bytes`, `steps_per_message`, `minibatch` and `parameters` as in
+  `measurements.csv`; `parameters` are the point's, by which the two files can be joined
+- `backend`: whose reactions were traced (`predicted`), or what was measured
+- `kind`: `predicted`, the speed-up over one worker that the static graph allows, at no cost of communication, from what
+  the reactions took in a traced run on one worker; or `measured`, the speed-up over the serial loop
+- `workers`: how many
+- `trials`: how many repetitions the number is of
+- `speedup`, `low`, `high`: the median (where measured, of ratios paired by trial) and its 95 % interval, or nothing
+- `status`: `ok`, or in one line why there is no speed-up
+"""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from harness.errors import UsageError
+from harness.record import UNSUPPORTED, write_atomically
+
+FILE_NAME = "scaling.csv"
+PREDICTED, MEASURED = "predicted", "measured"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A speed-up; the fields are the columns, in their order."""
+
+    run_id: str
+    workload: str
+    scenario: str
+    backend: str
+    actors: int | None
+    object_bytes: int | None
+    steps_per_message: int | None
+    minibatch: int | None
+    parameters: str
+    kind: str
+    workers: int
+    trials: int
+    speedup: float | None
+    low: float | None
+    high: float | None
+    status: str
+
+    @property
+    def point(self) -> tuple[str, str]:
+        """What was run."""
+        return self.workload, self.parameters
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether something went wrong, other than that the point can't be run so."""
+        return self.speedup is None and not self.status.startswith(UNSUPPORTED)
+
+
+COLUMNS = tuple(field.name for field in fields(Row))
+
+
+def check_absent(directory: Path) -> None:
+    """Raise UsageError where there is such a file already."""
+    path = directory / FILE_NAME
+    if path.exists():
+        raise UsageError(f"{path} exists; remove it to measure the scaling anew")
+
+
+def write(directory: Path, rows: Sequence[Row]) -> None:
+    """Put these rows in place of all, atomically; raises OSError."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(["" if cell is None else cell for cell in astuple(row)] for row in rows)
+    write_atomically(directory / FILE_NAME, text.getvalue().encode())
+
+
+def read(directory: Path) -> list[Row]:
+    """The rows of a directory, none where it has no such file; raises UsageError for a broken one."""
+    path = directory / FILE_NAME
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            lines = list(csv.DictReader(file, strict=True))
+    except FileNotFoundError:
+        return []
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(
+            f"{path}: not readable ({error}); remove it, or write it anew with `harness scaling`"
+        ) from None
+    rows = []
+    for number, line in enumerate(lines, start=2):
+        try:
+            rows.append(_row(line))
+        except (KeyError, TypeError, ValueError):
+            raise UsageError(
+                f"{path}, line {number}: not a row of this version; remove the file, or write it anew with "
+                "`harness scaling`"
+            ) from None
+    return rows
+
+
+def _row(line: Mapping[str, str]) -> Row:
+    numbers: dict[str, Any] = {}
+    for name in ("actors", "object_bytes", "steps_per_message", "minibatch", "workers", "trials"):
+        numbers[name] = int(line[name]) if line[name] else None
+    for name in ("speedup", "low", "high"):
+        numbers[name] = float(line[name]) if line[name] else None
+        if numbers[name] is not None and not (numbers[name] > 0 and math.isfinite(numbers[name])):
+            raise ValueError(name)
+    if line["kind"] not in (PREDICTED, MEASURED) or numbers["workers"] is None or numbers["trials"] is None:
+        raise ValueError("kind or count")
+    if not isinstance(json.loads(line["parameters"]), dict):
+        raise TypeError("parameters")
+    return Row(**{name: numbers.get(name, line[name]) for name in COLUMNS})

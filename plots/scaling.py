@@ -1,0 +1,151 @@
+"""Speed-up by number of workers: what the static graph of a program predicts, and what was measured."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from plots import page, quantity, rows, style
+from plots.errors import FigureError
+from plots.intervals import Estimate
+from plots.lines import whiskers
+
+FILE = "scaling.csv"
+_NEEDED = ("workload", "scenario", "parameters", "workers", "kind", "trials", "speedup", "low", "high", "status")
+_KINDS = ("predicted", "measured")
+_BACKEND = "reactor-processes"
+_COLUMNS = 2
+_LEGEND = 0.24
+_NAMED = ("actors", "agents", "object_bytes", "steps_per_message")  # what a panel's title has room for
+
+
+@dataclass(frozen=True)
+class _Point:
+    """Both curves of one point, by number of workers."""
+
+    workload: str
+    scenario: str
+    setting: Mapping[str, Any]
+    curves: Mapping[str, Mapping[int, Estimate]]
+
+
+def speed_up(scaled: pd.DataFrame) -> Figure:
+    """Predicted and measured speed-up by workers, a panel per workload, from the rows of `scaling.csv`.
+
+    Of a workload with several points the one with the most numbers, then actors, is shown. Raises FigureError.
+    """
+    points, omitted = _chosen(list(_points(scaled)))
+    columns = min(len(points), _COLUMNS)
+    height = -(-len(points) // columns)
+    figure, axes = page.page(
+        "Predicted and measured scaling with workers",
+        "Predicted: the speed-up over one worker that the program's graph allows if messages cost nothing.",
+        [
+            "Predicted from what each reaction took in a traced run on one worker. Measured: over the serial loop.",
+            *_words(points, omitted),
+        ],
+        height * 2.35,
+        height,
+        columns,
+        legend=_LEGEND,
+    )
+    for index, (one, point) in enumerate(zip(axes, points, strict=False)):
+        _panel(one, point, first=index % columns == 0)
+    page.hide(axes[len(points) :])
+    page.legend(figure, _handles(axes[: len(points)]))
+    return figure
+
+
+def _points(scaled: pd.DataFrame) -> Iterator[_Point]:
+    missing = [name for name in _NEEDED if name not in scaled.columns]
+    if missing:
+        raise FigureError(f"{FILE}: column {missing[0]!r} is missing; expected {', '.join(_NEEDED)}")
+    done = scaled[(scaled["status"] == "ok") & scaled["kind"].isin(_KINDS)]
+    for (workload, scenario, parameters), own in done.groupby(["workload", "scenario", "parameters"], sort=True):
+        curves: dict[str, dict[int, Estimate]] = {}
+        for record in own.to_dict("records"):
+            count = int(rows.number("workers", record["workers"]))
+            curves.setdefault(str(record["kind"]), {})[count] = _estimate(record)
+        yield _Point(str(workload), str(scenario), rows.setting_of({"parameters": parameters}), curves)
+
+
+def _estimate(record: Mapping[Any, Any]) -> Estimate:
+    value, low, high = (rows.number(name, record[name]) for name in ("speedup", "low", "high"))
+    if not 0 < low <= value <= high < float("inf"):
+        raise FigureError(f"{FILE}: a speed-up of {value:g} between {low:g} and {high:g}; expected positive, in order")
+    return Estimate(value, low, high, int(rows.number("trials", record["trials"])))
+
+
+def _chosen(points: list[_Point]) -> tuple[list[_Point], int]:
+    """One point of each workload, and how many there are besides."""
+    if not points:
+        raise FigureError(f"{FILE}: no point has a speed-up")
+    best: dict[str, _Point] = {}
+    for point in points:
+        best[point.workload] = max(best.get(point.workload, point), point, key=_rank)
+    return [best[workload] for workload in sorted(best)], len(points) - len(best)
+
+
+def _rank(point: _Point) -> tuple[Any, ...]:
+    numbers = sum(len(curve) for curve in point.curves.values())
+    return len(point.curves), numbers, rows.preference(point.setting), point.scenario, sorted(point.setting.items())
+
+
+def _words(points: list[_Point], omitted: int) -> Iterator[str]:
+    counts = {one.count for point in points for curve in point.curves.values() for one in curve.values()}
+    if max(counts) > 1:
+        number = str(max(counts)) if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
+        yield f"Each value is of {number} trials; whiskers show its bootstrap 95 % interval."
+    else:
+        yield "One trial of each, so there are no intervals."
+    if omitted:
+        yield f"Not shown: {omitted} other {'point' if omitted == 1 else 'points'} of {FILE}."
+
+
+def _panel(axes: Axes, point: _Point, first: bool) -> None:
+    predicted, measured = (point.curves.get(kind, {}) for kind in _KINDS)
+    look = style.look(_BACKEND)
+    if predicted:
+        axes.plot(
+            list(predicted),
+            [one.value for one in predicted.values()],
+            color=style.FAINT,
+            linewidth=1.6,
+            label="predicted",
+            zorder=2,
+        )
+    if measured:
+        axes.errorbar(
+            list(measured),
+            [one.value for one in measured.values()],
+            yerr=whiskers(list(measured.values())),
+            label=f"measured: {look.label}",
+            color=look.color,
+            marker=look.marker,
+            linestyle="none",
+            markersize=6,
+            capsize=3,
+            zorder=3,
+        )
+    axes.axhline(1.0, color=style.INK, linewidth=0.9, linestyle=(0, (4, 3)), label="serial loop", zorder=1)
+    ends = [end for curve in (predicted, measured) for one in curve.values() for end in (one.low, one.high)]
+    page.scale(axes, "y", [*ends, 1.0], most=5)
+    page.named_ticks(axes, sorted({*predicted, *measured}), quantity.count)
+    axes.set_xlabel("workers")
+    if first:
+        axes.set_ylabel("speed-up (×)")
+    named = {name: point.setting[name] for name in _NAMED if name in point.setting}
+    title = f"{point.workload.replace('_', ' ')}: {point.scenario}\n{quantity.sentence(named)}"
+    axes.set_title(title, loc="left", fontsize=9)
+
+
+def _handles(panels: list[Axes]) -> list[Any]:
+    """What the panels show, each once."""
+    found: dict[str, Any] = {}
+    for axes in panels:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    return [found[label] for label in sorted(found, key=lambda label: ("predicted", "serial loop").count(label) == 0)]

@@ -1,0 +1,119 @@
+"""`harness scaling`: a file beside a run's measurements, a row for each point, kind and number of workers."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from harness.machine import cores_allowed
+from harness.scaling.campaign import worker_counts
+from harness.scaling.table import COLUMNS
+from reactorlib.scaling import WORKERS
+
+SAMPLING = ("--workload", "gym_sampling", "--backend", "serial", "--trials", "1", "--set", "rounds=20")
+COUNTS = worker_counts(cores_allowed())
+
+
+def run(harness, *arguments, actors="2"):
+    done = harness("run", *SAMPLING, "--set", f"actors={actors}", "--set", "env=CartPole-v1", "--output", "out")
+    assert done.returncode == 0, done.stderr
+    return harness("scaling", "out", *arguments)
+
+
+def rows():
+    with Path("out/scaling.csv").open(newline="") as file:
+        reader = csv.DictReader(file)
+        assert tuple(reader.fieldnames) == COLUMNS
+        return list(reader)
+
+
+def test_the_points_of_a_run_are_predicted_measured_and_reported(harness):
+    done = run(harness, "--trials", "2", "--rounds", "10")
+    assert done.returncode == 0, done.stderr
+    assert f"[{2 * (2 + len(COUNTS))}/{2 * (2 + len(COUNTS))}] gym_sampling" in done.stderr
+    found = rows()
+    assert [(row["kind"], int(row["workers"])) for row in found] == [
+        *(("predicted", count) for count in WORKERS),
+        *(("measured", count) for count in COUNTS),
+    ]
+    assert {(row["status"], row["trials"], row["actors"]) for row in found} == {("ok", "2", "2")}
+    assert all(0 < float(row["low"]) <= float(row["speedup"]) <= float(row["high"]) for row in found)
+    assert {float(row["speedup"]) for row in found if (row["kind"], row["workers"]) == ("predicted", "1")} == {1.0}
+    with Path("out/measurements.csv").open(newline="") as file:
+        measured = next(csv.DictReader(file))
+    assert {(row["parameters"], row["run_id"]) for row in found} == {(measured["parameters"], measured["run_id"])}
+    assert "gym_sampling CartPole-v1, actors=2" in done.stdout
+
+    again = harness("scaling", "out")
+    message = "harness: out/scaling.csv exists; remove it to measure the scaling anew\n"
+    assert (again.returncode, again.stderr) == (2, message)
+
+    assert harness("report", "out").returncode == 0
+    for name in ("report.md", "report.html"):
+        text = Path("out", name).read_text()
+        assert "Predicted and measured scaling with workers" in text
+        assert f"gym_sampling on {COUNTS[-1]} worker" in text
+    assert Path("out/figures/scaling.svg").exists()
+
+
+def test_only_the_points_asked_for(harness):
+    done = run(harness, "--trials", "1", "--set", "actors=3", actors="2,3")
+    assert done.returncode == 0, done.stderr
+    assert {row["actors"] for row in rows()} == {"3"}
+    Path("out/scaling.csv").unlink()
+    for value, message in {
+        "actors=7": "harness: --set actors=7: the run has no such point, only actors=2, 3\n",
+        "actors=x": "harness: --set actors=x: gym_sampling: actors: expected an integer, got 'x'\n",
+        "actor=2": "harness: --set actor=2: ",
+    }.items():
+        refused = harness("scaling", "out", "--set", value)
+        assert refused.returncode == 2
+        assert refused.stderr.startswith(message)
+        assert refused.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(("behaviour", "status"), [("raises", 1), ("refuses", 0)])
+def test_what_goes_wrong_is_in_the_file_and_in_the_exit_status(harness, behaviour, status):
+    fake = ("--workload", "fake", "--backend", "serial", "--set", f"behaviour={behaviour}", "--trials", "1")
+    harness("run", *fake, "--output", "out")
+    done = harness("scaling", "out", "--trials", "1")
+    assert done.returncode == status, done.stderr
+    reason = "RuntimeError: told to raise" if status else "unsupported: told to refuse"
+    untraced = "unsupported: workloads.fake.on_reactors calls no run_reactors, which could be traced"
+    assert {(row["kind"], row["status"], row["speedup"]) for row in rows()} == {
+        ("predicted", untraced, ""),
+        ("measured", reason, ""),
+    }
+    assert reason in done.stdout
+    report = harness("report", "out")
+    assert report.returncode == 0
+    assert f"fake: not compared ({untraced})" in report.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--workload", "overhead"), "the run has no points of overhead"),
+        (("--trials", "0"), "argument --trials: must be at least 1, got 0"),
+        (("--rounds", "x"), "argument --rounds: expected an integer, got 'x'"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused(harness, arguments, message):
+    harness("run", "--workload", "fake", "--backend", "serial", "--trials", "1", "--output", "out")
+    done = harness("scaling", "out", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_directory_without_a_run_is_refused(harness, tmp_path):
+    (tmp_path / "empty").mkdir()
+    done = harness("scaling", tmp_path / "empty")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("cores", "counts"), [(1, [1]), (2, [1, 2]), (3, [1, 2, 3]), (6, [1, 2, 4, 6]), (64, [1, 2, 4, 8, 16, 32, 64])]
+)
+def test_as_many_workers_as_there_are_cores_are_measured(cores, counts):
+    assert worker_counts(cores) == counts
