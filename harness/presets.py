@@ -11,10 +11,13 @@ from workloads.overhead.task import SHAPES
 
 Values = Mapping[str, tuple[Any, ...]]
 
+KIB = 2**10
 MIB = 2**20
 KB = 10**3
 MB = 10**6
-_BASIC_BACKENDS = ("serial", "reactor-inline", "ray-paper")
+_REACTORS = ("reactor-inline", "reactor-threads", "reactor-processes")
+_RAY = ("ray-paper", "ray-tuned", "ray-compiled")
+_PEERS = ("gymnasium-sync", "gymnasium-async", "envpool", "ale-vector", "xronos")
 _FEW_WARM_UP: Values = {"warmup_rounds": (5,)}
 
 
@@ -44,7 +47,7 @@ _SMOKE = Preset(
     summary="does everything work? one short trial of each workload, about a minute",
     trials=1,
     time_limit_s=120,
-    backends=_BASIC_BACKENDS,
+    backends=("serial", *_REACTORS, "ray-paper"),
     sweeps=(
         Sweep(
             "broadcast_gather",
@@ -61,34 +64,60 @@ _SMOKE = Preset(
     ),
 )
 
-# Few actors: on two cores each costs Ray a second to start, and there are as many starts as trials.
+# Few points: a trial of Ray takes six seconds on two cores, nearly all of them to start and to end it.
 _QUICK = Preset(
     name="quick",
-    summary="a first answer with intervals: every workload, few points, five trials; minutes",
+    summary="a first answer with intervals: every workload and backend, few points, five trials; 20 minutes",
     trials=5,
     time_limit_s=180,
-    backends=_BASIC_BACKENDS,
+    backends=("serial", *_REACTORS, *_RAY, *_PEERS, "limit"),
     sweeps=(
         Sweep(
             "broadcast_gather",
-            {"actors": (2, 4), "object_bytes": (10 * MIB,), "work_seconds": (0.0,), "rounds": (20,)},
-        ),
-        Sweep(
-            "broadcast_gather",
-            {"actors": (4,), "object_bytes": (100_000, MIB), "work_seconds": (0.0,), "rounds": (50,)},
+            {"actors": (4,), "object_bytes": (100 * KB, 10 * MIB), "work_seconds": (0.0,), "rounds": (30,)},
         ),
         Sweep(
             "gym_sampling",
-            {"env": ("CartPole-v1", "Blackjack-v1", "Pendulum-v1"), "actors": (4,), "rounds": (1_000,)},
+            {"env": ("CartPole-v1",), "actors": (4,), "steps_per_message": (1, 10), "rounds": (500,)},
         ),
-        Sweep("atari_sampling", {"env": ("Pong", "SpaceInvaders"), "actors": (4,), "rounds": (200,)}),
-        Sweep("q_learning", {"actors": (4,), "minibatch": (250, 2_000), "rounds": (10,)}, trials=3),
-        Sweep("multi_agent", {"agents": (2, 4), "rounds": (1_000,)}, trials=3),
-        Sweep(
-            "overhead",
-            {"shape": ("ping_pong",), "actors": (2,), "messages_per_round": (20,), "rounds": (100,)},
-        ),
+        Sweep("atari_sampling", {"env": ("Pong",), "actors": (4,), "rounds": (150,)}),
+        Sweep("q_learning", {"actors": (4,), "minibatch": (250,), "rounds": (10,)}),
+        Sweep("multi_agent", {"agents": (4,), "rounds": (500,)}),
         Sweep("overhead", {"shape": ("fan_out",), "actors": (4,), "messages_per_round": (20,), "rounds": (50,)}),
+    ),
+)
+
+_SWEEPS = Preset(
+    name="sweeps",
+    summary="what costs grow with: object size, actors, steps per message, agents, minibatch, fan-out; 40 minutes",
+    trials=5,
+    time_limit_s=180,
+    backends=("serial", "reactor-inline", "reactor-processes", "ray-paper", "ray-tuned", "limit"),
+    sweeps=(
+        Sweep(
+            "broadcast_gather",
+            {
+                "actors": (4,),
+                # Ray passes arguments of up to 100 KiB inline.
+                "object_bytes": (KB, 64 * KIB, 96 * KIB, 104 * KIB, 160 * KIB, MIB),
+                "work_seconds": (0.0,),
+                "rounds": (100,),
+            },
+        ),
+        Sweep(
+            "broadcast_gather",
+            {"actors": (1, 2, 4, 8), "object_bytes": (10 * MIB,), "work_seconds": (0.0,), "rounds": (30,)},
+        ),
+        Sweep(
+            "gym_sampling",
+            {"env": ("CartPole-v1",), "actors": (4,), "steps_per_message": (1, 10, 100), "rounds": (300,)},
+        ),
+        Sweep("gym_sampling", {"env": ("Blackjack-v1", "Pendulum-v1"), "actors": (4,), "rounds": (500,)}),
+        Sweep("atari_sampling", {"env": ("MsPacman", "SpaceInvaders"), "actors": (4,), "rounds": (150,)}),
+        Sweep("q_learning", {"actors": (4,), "minibatch": (500, 2_000), "rounds": (10,)}),
+        Sweep("multi_agent", {"agents": (2, 10), "rounds": (500,)}),
+        Sweep("overhead", {"shape": ("fan_out",), "actors": (1, 2, 8), "messages_per_round": (20,), "rounds": (50,)}),
+        Sweep("overhead", {"shape": ("ping_pong",), "actors": (2,), "messages_per_round": (20,), "rounds": (50,)}),
     ),
 )
 
@@ -97,15 +126,7 @@ _PAPER = Preset(
     summary="the paper's parameters, as every figure of it needs them; days on two cores, hours on sixteen",
     trials=5,
     time_limit_s=12 * 3600,
-    backends=(
-        "serial",
-        "reactor-inline",
-        "reactor-threads",
-        "reactor-processes",
-        "ray-paper",
-        "ray-tuned",
-        "ray-compiled",
-    ),
+    backends=("serial", *_REACTORS, *_RAY, "limit"),
     sweeps=(
         Sweep(
             "broadcast_gather",
@@ -134,4 +155,4 @@ _PAPER = Preset(
     ),
 )
 
-PRESETS: dict[str, Preset] = {preset.name: preset for preset in (_SMOKE, _QUICK, _PAPER)}
+PRESETS: dict[str, Preset] = {preset.name: preset for preset in (_SMOKE, _QUICK, _SWEEPS, _PAPER)}
