@@ -140,7 +140,7 @@ def test_a_value_is_used_where_it_suits_and_what_is_left_out_is_noted():
 
 
 def test_a_value_may_suit_some_points_only():
-    selection = select("quick", workloads=["overhead"], settings=[Setting("actors", ("3", "7"))])
+    selection = select("sweeps", workloads=["overhead"], settings=[Setting("actors", ("3", "7"))])
     assert values(selection.grid, "shape") == ["fan_out", "fan_out"]
     assert values(selection.grid, "actors") == [3, 7]
     assert selection.notes[0].startswith("left out: overhead: actors: ping_pong takes exactly 2")
