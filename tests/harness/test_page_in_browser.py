@@ -1,0 +1,129 @@
+"""The page in a real browser: nothing on the console, nothing asked for, nothing too wide, legible in both schemes."""
+
+import pytest
+
+from harness.__main__ import main
+from harness.breakdown import table as breakdown
+from harness.breakdown.measure import NAMES
+from harness.scaling import table as scaling
+from reactorlib.scaling import WORKERS
+from tests.harness import browser, runs
+
+BACKENDS = ("serial", "reactor-inline", "reactor-processes", "ray-paper")
+POINTS = (
+    ("gym_sampling", {"actors": 2, "rounds": 50, "env": "MountainCarContinuous-v0"}),
+    ("gym_sampling", {"actors": 16, "rounds": 50, "env": "CartPole-v1"}),
+    ("q_learning", {"actors": 4, "rounds": 5}),
+    ("broadcast_gather", {"actors": 4, "rounds": 5}),
+)
+PHONE, DESKTOP = (390, 844), (1280, 900)
+
+# What leaves the screen (the window grows with it), though no box that scrolls by itself holds it. What is inside a
+# picture scales with that.
+TOO_WIDE = """
+[...document.body.querySelectorAll("*")]
+  .filter(one => !one.closest("svg *") && !one.parentElement.closest(".table"))
+  .filter(one => one.getBoundingClientRect().right > screen.width + 0.5 || one.getBoundingClientRect().left < -0.5)
+  .map(one => one.outerHTML.slice(0, 80))
+"""
+# Text whose contrast is below 4.5 (WCAG 2.1, success criterion 1.4.3), with the contrast.
+FAINT = """
+(() => {
+  const parse = text => text.match(/[\\d.]+/g).map(Number);
+  const linear = part => part <= 0.04045 * 255 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4;
+  const luminance = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+  const behind = one => {
+    for (; one; one = one.parentElement) {
+      const colour = parse(getComputedStyle(one).backgroundColor);
+      if (colour.length < 4 || colour[3] > 0) return colour;
+    }
+    return [255, 255, 255];
+  };
+  return [...document.body.querySelectorAll("h1, h2, p, li, th, td, figcaption, summary, code")].map(one => {
+    const [low, high] = [luminance(parse(getComputedStyle(one).color)), luminance(behind(one))].sort((a, b) => a - b);
+    return [(high + 0.05) / (low + 0.05), one.outerHTML.slice(0, 80)];
+  }).filter(([contrast]) => contrast < 4.5);
+})()
+"""
+BACKGROUND = "getComputedStyle(document.body).backgroundColor"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """The report of a run with everything that a report can show."""
+    chosen = runs.grid(backends=BACKENDS, trials=3, points=POINTS)
+    path = runs.write(tmp_path_factory.mktemp("page") / "run", chosen=chosen, described=runs.MACHINE)
+    common = {"run_id": "a-run", "object_bytes": None, "steps_per_message": None, "minibatch": None, "status": "ok"}
+    scaled, taken_apart = [], []
+    for point in chosen.points:
+        where = common | {"workload": point.workload, "scenario": point.scenario, "parameters": point.parameters}
+        where["actors"] = point.values["actors"]
+        for kind, counts in ((scaling.PREDICTED, WORKERS), (scaling.MEASURED, (1, 2))):
+            for count in counts:
+                number = {"trials": 3, "speedup": count**0.5, "low": 0.9 * count**0.5, "high": 1.1 * count**0.5}
+                scaled.append(scaling.Row(**where, backend="reactor-processes", kind=kind, workers=count, **number))
+        for backend in BACKENDS[1:]:
+            one = where | {
+                "started_at": "2026-05-01T10:00:00Z",
+                "backend": backend,
+                "trial": 0,
+                "rounds": 5,
+                "unit": "ns",
+            }
+            taken_apart += [breakdown.Row(**one, phase=name, value=1e5 + len(name)) for name in NAMES]
+    scaling.write(path, scaled)
+    breakdown.write(path, taken_apart)
+    assert main(["report", str(path)]) == 0
+    return path / "report.html"
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    executable = browser.found()
+    if executable is None:
+        pytest.skip(f"no browser on PATH; looked for {', '.join(browser.NAMES)}")
+    with browser.Browser(executable, tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_the_page_is_whole_and_legible(page, chromium, size, scheme):
+    assert chromium.open(page.as_uri(), *size, scheme) == []
+    assert [url for url in chromium.requested() if not url.startswith("data:")] == [page.as_uri()]
+    assert chromium.evaluate("innerWidth") == size[0]
+    assert chromium.evaluate("document.scrollingElement.scrollWidth") <= size[0]
+    assert chromium.evaluate(TOO_WIDE) == []
+    assert chromium.evaluate(FAINT) == []
+    assert chromium.evaluate(f"matchMedia('(prefers-color-scheme: {scheme})').matches")
+    assert chromium.evaluate(BACKGROUND) == {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 22, 27)"}[scheme]
+
+
+def test_every_figure_and_table_is_shown(page, chromium):
+    chromium.open(page.as_uri(), *DESKTOP, "light")
+    drawn = {path.stem for path in page.parent.glob("figures/*.svg")}
+    assert {"breakdown", "scaling", "round_time", "gym_sampling"} <= drawn
+    assert chromium.evaluate("document.querySelectorAll('figure svg').length") == len(drawn)
+    small = (
+        "[...document.querySelectorAll('figure svg')].filter(one => one.getBoundingClientRect().height < 100).length"
+    )
+    assert chromium.evaluate(small) == 0
+    headings = chromium.evaluate("[...document.querySelectorAll('h2')].map(one => one.textContent)")
+    assert {"scaling with workers", "Predicted and measured scaling with workers"} <= set(headings)
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("<p style='width: 500px'>wide</p>", "too wide"),
+        ("<p style='color: #777; background: #888'>grey</p>", "faint"),
+        ("<script>console.error('no')</script>", "console"),
+        ("<script>undefined.name</script>", "console"),
+        ("<img src='absent.png'>", "console"),
+    ],
+)
+def test_a_page_with_a_fault_does_not_pass(tmp_path, chromium, body, told):
+    (tmp_path / "faulty.html").write_text(f"<!doctype html><meta name=viewport content='width=device-width'>{body}")
+    events = chromium.open((tmp_path / "faulty.html").as_uri(), *PHONE, "light")
+    found = {"too wide": chromium.evaluate(TOO_WIDE), "faint": chromium.evaluate(FAINT), "console": events}
+    assert [name for name, faults in found.items() if faults] == [told]
