@@ -24,7 +24,7 @@ class Client(Reactor):
     @reaction(value, effects=reply)
     def work(self, value: Input[Value], reply: Output[Value]) -> None:
         """Answer a broadcast."""
-        reply.set(self.task.work(value.value))
+        reply.set(self.task.work(value.value, reply.allocate))
 
 
 class Hub(Reactor):
@@ -51,7 +51,7 @@ class Hub(Reactor):
         """Take a round's replies and send the next array."""
         if self.probe.verifying:
             self.task.record(self.probe.digest, [reply.value for reply in replies])
-        next_value = self.task.next_value(replies[0].value, self.round_index)
+        next_value = self.task.next_value(replies[0].value, self.round_index, value.allocate)
         self.probe.round()
         self.round_index += 1
         if self.round_index < self.task.total_rounds:

@@ -1,7 +1,7 @@
 """Broadcast and gather: the array, the worker's work and the hub's update."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from workloads.digest import Digest, NoDigest
 from workloads.parameter import ParameterError, parameter, validate
 
 # One dimension of object_bytes / 8 elements.
+Allocate = Callable[[tuple[int, ...], Any], Any]  # of shape and dtype: an uninitialised array
 Value = npt.NDArray[np.float64]
 
 _ITEM_BYTES = 8
@@ -64,15 +65,18 @@ class Task:
         """The array of the first broadcast: noise, so that no two pages are alike."""
         return np.random.default_rng(self.seed).random(self.object_bytes // _ITEM_BYTES)
 
-    def work(self, value: Value) -> Value:
-        """What a worker does with a broadcast: sleep, then copy."""
+    def work(self, value: Value, allocate: Allocate = np.empty) -> Value:
+        """What a worker does with a broadcast: sleep, then copy, into memory that the backend allocates."""
         if self.work_seconds:
             time.sleep(self.work_seconds)
-        return np.copy(value)
+        copy: Value = allocate(value.shape, value.dtype)
+        np.copyto(copy, value)
+        return copy
 
-    def next_value(self, reply: Value, round_index: int) -> Value:
+    def next_value(self, reply: Value, round_index: int, allocate: Allocate = np.empty) -> Value:
         """The next broadcast: a copy of the first reply with one element changed, so that rounds differ."""
-        value = np.copy(reply)
+        value: Value = allocate(reply.shape, reply.dtype)
+        np.copyto(value, reply)
         self.change(value, round_index)
         return value
 
