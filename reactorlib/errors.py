@@ -7,6 +7,18 @@ from collections.abc import Sequence
 from reactorlib.tag import Tag
 
 
+def words_of(error: BaseException) -> str:
+    """What an exception says; its class is the user's, and so its words may fail.
+
+    >>> words_of(ValueError("no reply"))
+    'no reply'
+    """
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001  # the error that is being told matters more
+        return "its str() failed"
+
+
 class ReactorError(Exception):
     """The base of every error that reactorlib raises on purpose.
 
@@ -53,7 +65,7 @@ class ReactionError(ReactorError):
         self.reactor = reactor
         self.reaction = reaction
         self.tag = tag
-        super().__init__(f"{reactor}.{reaction} raised {type(cause).__name__} at tag {tag}: {cause}")
+        super().__init__(f"{reactor}.{reaction} raised {type(cause).__name__} at tag {tag}: {words_of(cause)}")
         self.__cause__ = cause
 
     def __reduce__(self) -> tuple[type[ReactionError], tuple[str, str, Tag, BaseException | None]]:

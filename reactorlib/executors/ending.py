@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from reactorlib.binding import Binding
+from reactorlib.errors import words_of
 from reactorlib.modes import ModeState
 from reactorlib.plan import Node
 from reactorlib.program import Program, ReactionInstance
@@ -47,5 +48,5 @@ def run_last(binding: Binding, reactions: Sequence[ReactionInstance]) -> list[st
         try:
             body(*arguments)
         except Exception as second:  # noqa: BLE001  # noted on the first error, which is raised
-            raised.append(f"{reaction.path} raised too: {type(second).__name__}: {second}")
+            raised.append(f"{reaction.path} raised too: {type(second).__name__}: {words_of(second)}")
     return raised

@@ -14,7 +14,7 @@ from struct import Struct
 from typing import Any
 
 from reactorlib.cells import Event, Reader
-from reactorlib.errors import WorkerError
+from reactorlib.errors import WorkerError, words_of
 from reactorlib.executors.packing import packer, unpacker, values_of
 from reactorlib.executors.parallel import Failure
 from reactorlib.program import Cell
@@ -71,12 +71,12 @@ class Post:
 
     def unpacker(self, cells: Sequence[Reader]) -> Callable[[bytes], None]:
         """A function that makes present what the sender's cells held."""
+        return unpacker(cells, self.codec.decoder(), lambda error: self.unreadable(cells, error))
 
-        def blame(error: WorkerError) -> WorkerError:
-            shown = ", ".join(cell.path for cell in cells[:3]) + (", ..." if len(cells) > 3 else "")
-            return WorkerError(f"{shown}: {error}")
-
-        return unpacker(cells, self.codec.decoder(), blame)
+    def unreadable(self, cells: Sequence[Reader], error: WorkerError) -> WorkerError:
+        """The error of a message for these cells that cannot be decoded, with their paths."""
+        shown = ", ".join(cell.path for cell in cells[:3]) + (", ..." if len(cells) > 3 else "")
+        return WorkerError(f"{shown}: {error}")
 
     def blame(self, cells: Iterable[Reader], error: WorkerError) -> WorkerError:
         """The error of the first of these cells that cannot be encoded by itself, with its path."""
@@ -97,26 +97,40 @@ class Post:
         # A WorkerError says all that there is to say.
         where = "" if isinstance(error, WorkerError) else "".join(traceback.format_exception(error))
         try:
-            self.tell(0, FAILED, (portable(error), where, failure.node))
+            self.tell(0, FAILED, (*portable(error), where, failure.node))
         except WorkerError:
-            self.tell(0, FAILED, (WorkerError(str(error)[:LONGEST_TEXT]), "", failure.node))
+            short = WorkerError(words_of(error)[:LONGEST_TEXT])
+            self.tell(0, FAILED, (*portable(short), "", failure.node))
 
 
 def failure_of(content: bytes) -> Failure:
     """What `fail` told: the exception has the traceback in the worker as a note."""
-    error, where, node = pickle.loads(content)
+    pickled, words, where, node = pickle.loads(content)
+    error = rebuilt(pickled, BaseException)
+    if error is None:
+        error = RuntimeError(words)
     if where:
         error.add_note(f"in a worker process:\n{where}")
     return Failure(error, node)
 
 
-def portable(error: BaseException) -> BaseException:
-    """A copy of the exception that can travel, or a stand-in."""
+def portable(error: BaseException) -> tuple[bytes, str]:
+    """The pickle of an exception, empty if it cannot travel; and what a stand-in says where it cannot be rebuilt."""
+    words = "".join(traceback.format_exception_only(error)).strip()
     with suppress(Exception):  # pickling runs the user's code
-        copy: BaseException = pickle.loads(pickle.dumps(error))
-        if type(copy) is type(error):
-            return copy
-    return RuntimeError("".join(traceback.format_exception_only(error)).strip())
+        pickled = pickle.dumps(error)
+        if rebuilt(pickled, type(error)) is not None:
+            return pickled, words
+    return b"", words
+
+
+def rebuilt(pickled: bytes, kind: type[BaseException]) -> BaseException | None:
+    """The exception of a pickle; None if it cannot be rebuilt in this process, or is of another kind."""
+    with suppress(Exception):  # this runs the user's code, too
+        error = pickle.loads(pickled)
+        if isinstance(error, kind):
+            return error
+    return None
 
 
 def crossing_cells(splitter: Splitter) -> frozenset[Cell]:

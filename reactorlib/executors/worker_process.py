@@ -264,7 +264,10 @@ class _Worker:
         soon: dict[Any, Any] = {}
         try:
             if carrying:
-                values = decode(message)
+                try:
+                    values = decode(message)
+                except WorkerError as error:
+                    raise post.unreadable(carrying, error) from error.__cause__
                 for event, value in zip(carrying, values, strict=True):
                     event.value = value
             self._done = NOTHING
@@ -284,7 +287,7 @@ class _Worker:
             return self.post.codec.encode(outbox, (0,))
         except WorkerError as error:
             triggers = self.program.triggers
-            values = [(triggers[entry[1]].path, entry[-1]) for entry in outbox if len(entry) > 1]
+            values = [(triggers[entry[1]].path, entry[-1]) for entry in outbox if entry[0] not in ("stop", "switch")]
             raise self.post.blame_values(values, error) from error.__cause__
 
     def _fail(self, error: BaseException, heirs: Sequence[int]) -> None:

@@ -11,7 +11,7 @@ from io import BytesIO
 from pickle import PickleBuffer
 from typing import Any
 
-from reactorlib.errors import WorkerError
+from reactorlib.errors import WorkerError, words_of
 from reactorlib.transport.structure import array_of
 
 OutOfBand = Callable[[PickleBuffer], bool]  # takes a buffer, or returns True to leave it in the pickle
@@ -34,7 +34,7 @@ def dumps(value: Any, out_of_band: OutOfBand) -> bytes:
         where = f" ({path} of a value of type {type_name(value)})" if path else ""
         raise UnpicklableError(
             f"a value of type {type_name(culprit)}{where} cannot travel to another worker: "
-            f"{type(reason).__name__}: {reason}"
+            f"{type(reason).__name__}: {words_of(reason)}"
         ) from error
 
 
@@ -44,7 +44,7 @@ def loads(data: Any, buffers: list[memoryview], sender: int) -> Any:
         return pickle.loads(data, buffers=buffers)
     except Exception as error:
         raise WorkerError(
-            f"a value from worker {sender} cannot be rebuilt here: {type(error).__name__}: {error}"
+            f"a value from worker {sender} cannot be rebuilt here: {type(error).__name__}: {words_of(error)}"
         ) from error
 
 

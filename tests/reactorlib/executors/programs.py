@@ -34,12 +34,36 @@ class UnportableError(Exception):
         self.lock = threading.Lock()
 
 
+class WordlessError(Exception):
+    """Cannot say what it is about."""
+
+    def __str__(self) -> str:
+        raise ZeroDivisionError
+
+
+class NativeError(Exception):
+    """Can be rebuilt by the process that raised it and by no other."""
+
+    def __reduce__(self) -> Any:
+        return _of_process, (*self.args, os.getpid())
+
+
+def _of_process(text: str, pid: int) -> NativeError:
+    if pid != os.getpid():
+        raise OSError(f"made by process {pid}")
+    return NativeError(text)
+
+
 def go_wrong(how: str, who: str) -> Any:
     """Raise, die, or return a value that cannot travel."""
     if how == "raise":
         raise ValueError(f"{who} failed")
     if how == "raise unportable":
         raise UnportableError(f"{who} failed")
+    if how == "raise wordless":
+        raise WordlessError
+    if how == "raise native":
+        raise NativeError(f"{who} failed")
     if how == "exit":
         sys.exit(3)
     if how == "exit at once":

@@ -7,7 +7,17 @@ import time
 import pytest
 
 from reactorlib import Bank, ReactionError, Reactor, WorkerError, connect, reaction, run, shutdown
-from tests.reactorlib.executors.programs import ON_EACH_ITS_OWN, Chain, Hub, Leaf, Star, UnportableError, note, noted
+from tests.reactorlib.executors.programs import (
+    ON_EACH_ITS_OWN,
+    Chain,
+    Hub,
+    Leaf,
+    Star,
+    UnportableError,
+    WordlessError,
+    note,
+    noted,
+)
 
 REPETITIONS = 5
 
@@ -79,6 +89,25 @@ def test_an_exception_that_cannot_be_pickled_is_told_in_words(log, soon):
     with soon(), pytest.raises(ReactionError, match="leaf 1 failed") as caught:
         run(Star, log=log, executor="threads", **options)
     assert type(caught.value.__cause__) is UnportableError
+
+
+def test_an_exception_that_cannot_be_rebuilt_here_is_told_in_words(log, soon):
+    faults = {"leaf 1": (3, "raise native")}
+    with soon(), pytest.raises(ReactionError, match=r"Star.leaf\[1\].answer raised .*: leaf 1 failed") as caught:
+        run(Star, log=log, faults=faults, executor="processes", workers=3, placement=ON_EACH_ITS_OWN)
+    assert type(caught.value.__cause__) is RuntimeError
+    assert "in go_wrong" in caught.value.__cause__.__notes__[0]
+
+
+@pytest.mark.parametrize("also", ["", "at shutdown"])
+@pytest.mark.parametrize("where", ["hub", "leaf 0", "leaf 1"])
+def test_an_exception_without_words_is_named_all_the_same(executor, where, also, log, soon):
+    faults = {where: (3, "raise wordless")} | ({"leaf 2": ("shutdown", "raise wordless")} if also else {})
+    with soon(), pytest.raises(ReactionError, match=r"raised WordlessError at .*: its str\(\) failed") as caught:
+        run(Star, log=log, faults=faults, executor=executor, workers=3, placement=ON_EACH_ITS_OWN)
+    assert type(caught.value.__cause__) is WordlessError
+    notes = getattr(caught.value.__cause__, "__notes__", [])
+    assert sum("raised too: WordlessError" in note for note in notes) == bool(also)
 
 
 def test_the_traceback_of_the_other_process_is_told(log):

@@ -111,16 +111,17 @@ class UnwillingGiver(Reactor):
 
 
 class UnwillingGift(Reactor):
-    def __init__(self, log: str) -> None:
+    def __init__(self, log: str, after: int | None) -> None:
         self.giver = UnwillingGiver()
         self.taker = Taker(log)
-        connect(self.giver.out, self.taker.inp)
+        connect(self.giver.out, self.taker.inp, after=after)
 
 
-@pytest.mark.parametrize("mover", ["giver", "taker"])
-def test_a_value_that_cannot_be_rebuilt_is_named_by_its_port(mover, log, soon):
-    with soon(), pytest.raises(WorkerError, match=r"UnwillingGift.giver.out: .*cannot be rebuilt.*not here"):
-        run(UnwillingGift, log=log, executor="processes", workers=2, placement={f"UnwillingGift.{mover}": 1})
+@pytest.mark.parametrize(("mover", "after"), [("giver", None), ("taker", None), ("taker", 0)])
+def test_a_value_that_cannot_be_rebuilt_is_named_by_its_port(mover, after, log, soon):
+    options = {"executor": "processes", "workers": 2, "placement": {f"UnwillingGift.{mover}": 1}}
+    with soon(), pytest.raises(WorkerError, match=r"UnwillingGift.giver.out.*: .*cannot be rebuilt.*not here"):
+        run(UnwillingGift, log=log, after=after, **options)
     assert noted(log) == ["ended"]
 
 
