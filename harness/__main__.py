@@ -1,4 +1,4 @@
-"""The command line: `python -m harness list | run | breakdown | scaling | plot | report | compare | export | history`.
+"""The command line: `python -m harness list | run | breakdown | scaling | noise | plot | report | ...`.
 
 Owns exit statuses and a command's end.
 
@@ -25,6 +25,7 @@ from harness.arguments import DEFAULT_PRESET, LATEST, RUNS, parser, setting
 from harness.breakdown import campaign, show
 from harness.errors import Terminated, UsageError
 from harness.grid import Grid, backends_of
+from harness.noise import command as noise
 from harness.results import Results
 from harness.scaling import campaign as scaling
 from harness.scaling.show import EXPLAINED
@@ -231,6 +232,12 @@ def _scaling(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     return 1 if scaling.failed(rows) else 0
 
 
+def _noise(parsed: argparse.Namespace, _: Sequence[str]) -> int:
+    _end_on_signals()
+    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    return noise.run(_directory(parsed), parsed, console.print)
+
+
 def _plot(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     from plots import figures
     from plots.errors import FigureError
@@ -281,6 +288,7 @@ _COMMANDS = {
     "run": _run,
     "breakdown": _breakdown,
     "scaling": _scaling,
+    "noise": _noise,
     "plot": _plot,
     "report": _report,
 }

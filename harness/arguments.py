@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from harness import tracking
 from harness.errors import UsageError
+from harness.noise.command import DESCRIPTION as NOISE
 from harness.presets import PRESETS
 from harness.selection import Setting
 
@@ -24,6 +25,7 @@ examples:
   python -m harness run --output acrobot --resume
   python -m harness breakdown acrobot
   python -m harness scaling acrobot
+  python -m harness noise acrobot
   python -m harness plot acrobot
   python -m harness report acrobot
   python -m harness compare results/runs/before results/runs/after
@@ -74,6 +76,9 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     command = subparsers.add_parser("scaling", help="how the points of a run scale with workers: predicted, measured")
     _add_scaling(command)
     command.set_defaults(command=commands["scaling"])
+    command = subparsers.add_parser("noise", help="compare backends with themselves: the run's noise floor")
+    _add_noise(command)
+    command.set_defaults(command=commands["noise"])
     command = subparsers.add_parser("plot", help="draw every figure that a run has rows for")
     _add_directory(command)
     command.add_argument("--output", type=Path, metavar="DIR", help="where to (default: figures/ in the run's)")
@@ -142,6 +147,29 @@ def _add_scaling(command: argparse.ArgumentParser) -> None:
     add("--trials", type=_at_least(int, 1), default=3, metavar="N", help="repetitions (default: 3)")
     add("--rounds", type=_at_least(int, 1), metavar="N", help="at most so many (default: the point's)")
     add("--time-limit", type=_at_least(float, 0.1), metavar="SECONDS", help="for one process (default: the run's)")
+
+
+def _add_noise(command: argparse.ArgumentParser) -> None:
+    command.description = NOISE
+    _add_directory(command)
+    add = command.add_argument
+    add(
+        "--workload",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="its quickest point; repeatable (default: the workload with the quickest trials)",
+    )
+    add(
+        "--backend",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="this one; repeatable (default: all of the run but Ray's, which take seconds to start)",
+    )
+    add("--comparisons", type=_at_least(int, 1), default=100, metavar="N", help="of all together (default: 100)")
+    add("--trials", type=_at_least(int, 2), default=5, metavar="N", help="pairs of each comparison (default: 5)")
+    add("--time-limit", type=_at_least(float, 0.1), metavar="SECONDS", help="for one trial (default: the run's)")
 
 
 def _add_run(command: argparse.ArgumentParser) -> None:

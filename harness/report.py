@@ -15,6 +15,7 @@ from rich.text import Text
 
 from harness import limits, quantity, verdict
 from harness.checks import DOUBTS_EXPLAINED
+from harness.noise import floor
 from harness.record import write_atomically
 from harness.scaling import show as scaling
 from harness.scaling import table as scaling_rows
@@ -26,7 +27,8 @@ MARKDOWN_NAME = "report.md"
 _SHOWN_BASELINES = ("serial", "ray-paper", "ray-tuned", "ray-compiled", LIMIT)
 _SIDE_HEADINGS = {"startup_time": "startup", "peak_rss": "memory", "cpu_time": "CPU"}
 EXPLAINED = (
-    f"Values are medians over trials with bootstrap {CONFIDENCE:.0%} intervals. 'x': how many times as fast "
+    f"Values are medians over trials with bootstrap {CONFIDENCE:.0%} intervals, widened where trials are "
+    "few. 'x': how many times as fast "
     "as that baseline (more than 1: faster), the ratio of medians paired by trial, with its interval. "
     f"{limits.EXPLAINED} "
     "'startup': until the first round can begin. 'memory': the most that the whole process tree held, shared "
@@ -66,6 +68,7 @@ def headlines(summary: Summary) -> list[Section]:
         Section("Where no difference is shown", tuple(_lines(undecided))),
         Section("Where the reactor runtime is faster", tuple(_lines(faster))),
         Section("How near the reactor runtime comes to the limit", tuple(_shares(summary.points))),
+        Section(floor.HEADING, tuple(floor.lines(summary.noise))),
         Section(scaling.HEADING, tuple(scaling.lines(scaling_rows.read(summary.path)))),
         Section("Not run", tuple(unsupported)),
         Section("About the backends", tuple(f"{name}: {note}" for name, note in summary.notes.items())),
@@ -80,7 +83,8 @@ def _lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
         grouped.setdefault((one.workload, one.label, one.backend), []).append(one)
     for (workload, label, backend), group in grouped.items():
         ratios = ", ".join(f"{_ratio(one.speedup)} that of {one.baseline}" for one in group)
-        doubts = f" ({', '.join(group[0].doubts)})" if group[0].doubts else ""
+        within = [f"{one.baseline} within the noise floor of {floor.percent(one.floor)}" for one in group if one.within]
+        doubts = f" ({', '.join((*group[0].doubts, *within))})" if group[0].doubts or within else ""
         yield f"{workload} {label}: speed of {backend} is {ratios}{doubts}"
 
 
@@ -176,7 +180,7 @@ def _cells(point: PointSummary, cell: Cell, baselines: Sequence[str], sides: Seq
         yield _ratio(speedup) if speedup else ("1" if baseline == cell.backend and cell.main else "-")
     for name in sides:
         side = cell.side.get(name)
-        yield quantity.show(side.value, _base(point.units[name])) if side else "-"
+        yield _value(side, point.units[name]) if side else "-"
     yield ", ".join((*cell.doubts, *(f"{len(cell.failures)} failed" for _ in cell.failures[:1])))
 
 
@@ -276,6 +280,7 @@ def to_json(summary: Summary) -> dict[str, Any]:
             for point in summary.points
         ],
         "doubts": list(summary.doubts),
+        "noise": [dataclasses.asdict(one) for one in floor.floors(summary.noise)],
         "scaling": [dataclasses.asdict(row) for row in scaling_rows.read(summary.path)],
     }
 
@@ -285,6 +290,7 @@ def _cell_json(cell: Cell) -> dict[str, Any]:
         "median": dataclasses.asdict(cell.main) if cell.main else None,
         "speedups": {name: dataclasses.asdict(speedup) for name, speedup in cell.speedups.items()},
         **{name: side.value for name, side in cell.side.items()},
+        "intervals": {name: [side.low, side.high] for name, side in cell.side.items()},
         "doubts": list(cell.doubts),
         "failures": list(cell.failures),
     }

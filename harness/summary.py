@@ -13,6 +13,7 @@ from typing import Any
 from harness import checks, details, limits, machine, record, stats
 from harness.details import Detail
 from harness.errors import UsageError
+from harness.noise import floor, table
 from harness.record import Row, TrialKey
 from harness.stats import Estimate
 from workloads.catalogue import BACKENDS
@@ -56,7 +57,9 @@ class PointSummary:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How one of our backends stands to a baseline at a point."""
+    """How one of our backends stands to a baseline at a point. `floor`: the factor below which a difference there is
+    noise, 1 where that wasn't measured.
+    """
 
     workload: str
     label: str
@@ -64,22 +67,28 @@ class Verdict:
     baseline: str
     speedup: Estimate
     doubts: tuple[str, ...]
+    floor: float = 1.0
 
     @property
     def slower(self) -> bool:
-        """Whether the baseline wins, by the whole interval."""
-        return self.speedup.high < 1
+        """Whether the baseline wins, by the whole interval and by more than noise."""
+        return self.speedup.high < 1 and not self.within
 
     @property
     def faster(self) -> bool:
-        """Whether our backend wins, by the whole interval."""
-        return self.speedup.low > 1
+        """Whether our backend wins, by the whole interval and by more than noise."""
+        return self.speedup.low > 1 and not self.within
+
+    @property
+    def within(self) -> bool:
+        """Whether the difference is smaller than the noise floor."""
+        return 1 / self.floor < self.speedup.value < self.floor
 
 
 @dataclass(frozen=True)
 class Summary:
     """A results directory in numbers. `baselines`: the backends that others are compared with. `notes`: what to
-    know of a backend before comparing it.
+    know of a backend before comparing it. `noise`: backends compared with themselves, where that was measured.
     """
 
     path: Path
@@ -90,6 +99,7 @@ class Summary:
     doubts: tuple[str, ...]
     notes: Mapping[str, str]
     rows: int
+    noise: tuple[table.Row, ...]
 
     @property
     def failures(self) -> list[tuple[PointSummary, Cell]]:
@@ -107,6 +117,7 @@ def summarise(path: Path) -> Summary:
     rows = [row.failed(wrong[row.trial_key]) if row.trial_key in wrong else row for row in rows]
     described = _machine(path)
     known = details.read(path / details.FILE_NAME)
+    noise = tuple(table.read(path))
     present = list(dict.fromkeys(row.backend for row in rows))
     baselines = tuple(name for name in _order([*present, LIMIT]) if not name.startswith(OURS))
     labels = point_labels(rows)
@@ -119,10 +130,11 @@ def summarise(path: Path) -> Summary:
         machine=described,
         baselines=baselines,
         points=points,
-        verdicts=_verdicts(points),
+        verdicts=_verdicts(points, floor.by_workload(noise)),
         doubts=tuple(_run_doubts(described)),
         notes={name: BACKENDS[name].note for name in _order(present) if name in BACKENDS and BACKENDS[name].note},
         rows=len(rows),
+        noise=noise,
     )
 
 
@@ -254,9 +266,17 @@ def _circumstances(
     )
 
 
-def _verdicts(points: Sequence[PointSummary]) -> tuple[Verdict, ...]:
+def _verdicts(points: Sequence[PointSummary], floors: Mapping[str, float]) -> tuple[Verdict, ...]:
     return tuple(
-        Verdict(point.workload, point.label, cell.backend, baseline, speedup, cell.doubts)
+        Verdict(
+            point.workload,
+            point.label,
+            cell.backend,
+            baseline,
+            speedup,
+            cell.doubts,
+            floors.get(point.workload, 1.0),
+        )
         for point in points
         for cell in point.cells
         if cell.backend.startswith(OURS)

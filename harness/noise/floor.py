@@ -1,0 +1,94 @@
+"""What backends compared with themselves tell of a run: the noise floor, below which a difference is undecided."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from harness.noise.table import Row
+
+HEADING = "Noise floor"
+# An interval that promises 95 % holds 1 in fewer of a hundred comparisons once in a hundred times.
+ENOUGH_SHARE = 0.9
+NOT_MEASURED = "not measured; `python -m harness noise DIR` compares backends of this run with themselves"
+
+
+@dataclass(frozen=True)
+class Floor:
+    """A backend against itself at one point.
+
+    `half_width`: as a factor, what lies between the middle of an interval and its end, in the median over all
+    comparisons; `widest`: the largest of them; `farthest`: the ratio farthest from 1, as a factor of at least 1.
+    """
+
+    workload: str
+    scenario: str
+    backend: str
+    comparisons: int
+    trials: int
+    containing: int
+    half_width: float
+    widest: float
+    farthest: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the intervals contain 1 often enough."""
+        return self.containing >= ENOUGH_SHARE * self.comparisons
+
+
+def floors(rows: Sequence[Row]) -> list[Floor]:
+    """One for each backend and point."""
+    grouped: dict[tuple[str, str, str], list[Row]] = {}
+    for row in rows:
+        if row.ratio is not None:
+            grouped.setdefault((row.workload, row.parameters, row.backend), []).append(row)
+    return [_floor(group) for group in grouped.values()]
+
+
+def _floor(rows: Sequence[Row]) -> Floor:
+    halves = [math.sqrt(row.high / row.low) for row in rows if row.low is not None and row.high is not None]
+    return Floor(
+        workload=rows[0].workload,
+        scenario=rows[0].scenario,
+        backend=rows[0].backend,
+        comparisons=len(rows),
+        trials=rows[0].trials,
+        containing=sum(row.contains_one is True for row in rows),
+        half_width=median(halves),
+        widest=max(halves),
+        farthest=max(max(row.ratio, 1 / row.ratio) for row in rows if row.ratio is not None),
+    )
+
+
+def by_workload(rows: Sequence[Row]) -> dict[str, float]:
+    """The factor below which a difference at a workload is undecided: of the noisiest backend measured there."""
+    found: dict[str, float] = {}
+    for floor in floors(rows):
+        found[floor.workload] = max(found.get(floor.workload, 1.0), floor.half_width)
+    return found
+
+
+def lines(rows: Sequence[Row]) -> Iterator[str]:
+    """What the report says."""
+    if not rows:
+        yield NOT_MEASURED
+    for floor in floors(rows):
+        text = (
+            f"{floor.workload} {floor.scenario}: {floor.backend} against itself, {floor.comparisons} comparisons of "
+            f"{floor.trials} trials: {floor.containing} of {floor.comparisons} intervals contain 1; they reach "
+            f"{percent(floor.half_width)} to either side in the median, {percent(floor.widest)} at most; the ratio "
+            f"farthest from 1 is off by {percent(floor.farthest)}"
+        )
+        yield text if floor.holds else f"{text}. That is too few: intervals here promise more than they hold"
+    for workload, factor in by_workload(rows).items():
+        yield f"{workload}: differences of less than {percent(factor)} are called undecided"
+    failed = [row for row in rows if row.ratio is None]
+    if failed:
+        yield f"{len(failed)} comparisons failed, the first: {failed[0].status}"
+
+
+def percent(factor: float) -> str:
+    """A factor as the part by which it differs from 1."""
+    part = (factor - 1) * 100
+    return f"{part:.1f} %" if part < 10 else f"{part:.0f} %"

@@ -1,0 +1,100 @@
+"""`noise.csv` of a run's directory: backends compared with themselves. Owns the file.
+
+One row per comparison, in these columns:
+
+- `run_id`, `workload`, `scenario`, `backend` and `parameters` as in `measurements.csv`
+- `metric`: what was compared; `trials`: how many pairs of trials the comparison is of
+- `comparison`: its number, from 0
+- `ratio`, `low`, `high`: the ratio of the two medians, paired by trial, and its 95 % interval; both sides are the same
+  backend, so that the true ratio is 1
+- `contains_one`: `true` or `false`
+- `status`: `ok`, or in one line why there is no ratio, which leaves the four before it empty
+"""
+
+import csv
+import io
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+from harness.errors import UsageError
+from harness.record import write_atomically
+
+FILE_NAME = "noise.csv"
+_WORDS = {True: "true", False: "false", None: ""}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A comparison; the fields are the columns, in their order."""
+
+    run_id: str
+    workload: str
+    scenario: str
+    backend: str
+    parameters: str
+    metric: str
+    trials: int
+    comparison: int
+    ratio: float | None
+    low: float | None
+    high: float | None
+    contains_one: bool | None
+    status: str
+
+
+COLUMNS = tuple(field.name for field in fields(Row))
+
+
+def check_absent(directory: Path) -> None:
+    """Raise UsageError where there is such a file already."""
+    path = directory / FILE_NAME
+    if path.exists():
+        raise UsageError(f"{path} exists; remove it to measure the noise anew")
+
+
+def write(directory: Path, rows: Sequence[Row]) -> None:
+    """Put these rows in place of all, atomically; raises OSError."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in rows:
+        cells = [_WORDS[cell] if isinstance(cell, bool) else cell for cell in astuple(row)]
+        writer.writerow(["" if cell is None else cell for cell in cells])
+    write_atomically(directory / FILE_NAME, text.getvalue().encode())
+
+
+def read(directory: Path) -> list[Row]:
+    """The rows of a directory, none where it has no such file; raises UsageError for a broken one."""
+    path = directory / FILE_NAME
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            return [_row(line) for line in csv.DictReader(file, strict=True)]
+    except FileNotFoundError:
+        return []
+    except (OSError, csv.Error, KeyError, TypeError, ValueError) as error:
+        raise UsageError(f"{path}: broken ({error}); remove it, or write it anew with `harness noise`") from None
+
+
+def _row(line: Mapping[str, str]) -> Row:
+    numbers = {name: float(line[name]) if line[name] else None for name in ("ratio", "low", "high")}
+    if any(number is not None and not 0 < number < math.inf for number in numbers.values()):
+        raise ValueError("a ratio that is not positive")
+    if not line["status"]:
+        raise ValueError("a row without status")
+    return Row(
+        run_id=line["run_id"],
+        workload=line["workload"],
+        scenario=line["scenario"],
+        backend=line["backend"],
+        parameters=line["parameters"],
+        metric=line["metric"],
+        trials=int(line["trials"]),
+        comparison=int(line["comparison"]),
+        ratio=numbers["ratio"],
+        low=numbers["low"],
+        high=numbers["high"],
+        contains_one={word: value for value, word in _WORDS.items()}[line["contains_one"]],
+        status=line["status"],
+    )
