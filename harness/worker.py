@@ -6,7 +6,6 @@ at the end.
 """
 
 import gc
-import importlib
 import json
 import os
 import resource
@@ -111,10 +110,9 @@ def run_trial(workload: str, backend: str, parameters: Mapping[str, Any], verify
         digest = catalogue.execute(workload, backend, short, verify=True).digest
         gc.collect()
     task = catalogue.make_task(workload, parameters)
-    chosen = catalogue.BACKENDS[backend]
-    run = importlib.import_module(f"{catalogue.WORKLOADS[workload].module}.{chosen.module}").run
+    catalogue.load(workload, backend)  # importing is no part of the start-up time
     probe = AccountingProbe(task, _gauges())
-    run(task, probe, **chosen.options)
+    catalogue.run(workload, backend, task, probe)
     outcome = probe.outcome()
     cpu_ns, held_bytes = probe.stock()
     return {

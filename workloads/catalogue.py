@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
 from workloads.parameter import ParameterError, build, unknown
@@ -12,10 +13,15 @@ from workloads.probe import Outcome, Probe
 
 @dataclass(frozen=True)
 class Workload:
-    """A workload: `module` is the package that holds its task and its backends."""
+    """A workload: `module` is the package that holds its task and its backends.
+
+    `parts`: modules of the package that its task imports only when it makes something, because they take long; whoever
+    runs the workload imports them before the clock runs.
+    """
 
     name: str
     summary: str
+    parts: tuple[str, ...] = ()
 
     @property
     def module(self) -> str:
@@ -54,8 +60,8 @@ _WORKLOADS = (
     Workload("broadcast_gather", "a large array to every worker and a copy back from each"),
     Workload("gym_sampling", "classic Gymnasium environments, one per worker, stepped at random"),
     Workload("atari_sampling", "Atari environments, one per worker, full RGB frames in every reply"),
-    Workload("q_learning", "rollout workers, a replay buffer and a learner on Blackjack"),
-    Workload("multi_agent", "Traffic Junction with one policy network, in its own worker, per agent"),
+    Workload("q_learning", "rollout workers, a replay buffer and a learner on Blackjack", ("rollout", "learner")),
+    Workload("multi_agent", "Traffic Junction with one policy network, in its own worker, per agent", ("policy",)),
     Workload("overhead", "actor micro-benchmarks: the cost of one message or reaction"),
 )
 _BACKENDS = (
@@ -131,20 +137,36 @@ def make_task(workload: str, parameters: Mapping[str, Any]) -> Any:
     return build(WORKLOADS[workload].task_class(), parameters)
 
 
-def execute(workload: str, backend: str, parameters: Mapping[str, Any], *, verify: bool) -> Outcome:
-    """Run a workload once in this process. Importing the framework is not part of the start-up time.
+def load(workload: str, backend: str) -> ModuleType:
+    """The module that runs a workload on a backend, imported with all that it needs; raises ParameterError."""
+    for what, asked, known in (("workload", workload, WORKLOADS), ("backend", backend, BACKENDS)):
+        if asked not in known:
+            raise ParameterError(unknown(what, asked, known))
+    package = WORKLOADS[workload].module
+    name = f"{package}.{BACKENDS[backend].module}"
+    if importlib.util.find_spec(name) is None:
+        raise ParameterError(f"backend: {backend} does not run {workload}")
+    for part in WORKLOADS[workload].parts:
+        importlib.import_module(f"{package}.{part}")
+    return importlib.import_module(name)
+
+
+def run(workload: str, backend: str, task: Any, probe: Probe, **options: Any) -> None:
+    """Run a task once in this process, told to a probe. `options`: instead of the backend's own, or beside them.
 
     Raises ParameterError before anything starts, UnsupportedError where the backend cannot run, and whatever else
     the backend raises.
     """
+    load(workload, backend).run(task, probe, **{**BACKENDS[backend].options, **options})
+
+
+def execute(workload: str, backend: str, parameters: Mapping[str, Any], *, verify: bool) -> Outcome:
+    """Run a workload once in this process. Importing the framework is not part of the start-up time.
+
+    Raises what `run` raises.
+    """
     task = make_task(workload, parameters)
-    if backend not in BACKENDS:
-        raise ParameterError(unknown("backend", backend, BACKENDS))
-    chosen = BACKENDS[backend]
-    name = f"{WORKLOADS[workload].module}.{chosen.module}"
-    if importlib.util.find_spec(name) is None:
-        raise ParameterError(f"backend: {backend} does not run {workload}")
-    module = importlib.import_module(name)
+    load(workload, backend)
     probe = Probe(task.rounds, task.warmup_rounds, verify)
-    module.run(task, probe, **chosen.options)
+    run(workload, backend, task, probe)
     return probe.outcome()

@@ -1,10 +1,9 @@
 """One point on one backend taken apart: a plain run for comparison, then one with spans recorded, in this process."""
 
 import contextlib
-import importlib
-import inspect
 import os
 from collections.abc import Iterator, Mapping, MutableMapping
+from types import ModuleType
 from typing import Any
 
 from harness.breakdown import phases, ray_spans, reactor_spans
@@ -43,15 +42,14 @@ def measure(workload: str, backend: str, parameters: Mapping[str, Any]) -> dict[
     Raises UnsupportedError where the recording cannot tell phases apart.
     """
     task = catalogue.make_task(workload, parameters)
-    chosen = catalogue.BACKENDS[backend]
-    run = importlib.import_module(f"{catalogue.WORKLOADS[workload].module}.{chosen.module}").run
+    module = catalogue.load(workload, backend)
     if backend in _RAY and getattr(task, "shape", "") == "ping_pong":
         raise UnsupportedError("an actor waits inside its task, which Ray's timeline does not show")
     plain, probe, recorder = MarkingProbe(task), MarkingProbe(task), Recorder()
     with _prepared(backend):
-        run(task, plain, **chosen.options)
-        with _recording(backend, recorder, run):
-            run(task, probe, **chosen.options)
+        catalogue.run(workload, backend, task, plain)
+        with _recording(backend, recorder, module):
+            catalogue.run(workload, backend, task, probe)
     began_ns, ended_ns = probe.measured
     found = phases.attribute(
         recorder.spans(), began_ns, ended_ns, _capacity(backend, task), HUB if backend in _RAY else SUBMIT
@@ -81,9 +79,7 @@ def _prepared(backend: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _recording(backend: str, recorder: Recorder, run: Any) -> Iterator[None]:
-    module = inspect.getmodule(run)
-    assert module is not None
+def _recording(backend: str, recorder: Recorder, module: ModuleType) -> Iterator[None]:
     with ray_spans.recording(recorder) if backend in _RAY else reactor_spans.recording(recorder, module):
         yield
 

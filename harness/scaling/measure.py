@@ -1,9 +1,8 @@
 """One point in this process: traced on one worker, for the prediction, or timed on some backend and workers."""
 
 import contextlib
-import importlib
-import inspect
 from collections.abc import Iterable, Iterator, Mapping
+from types import ModuleType
 from typing import Any
 
 from harness.breakdown.spans import MarkingProbe, replaced
@@ -36,9 +35,8 @@ def predicted(workload: str, parameters: Parameters) -> dict[str, Any]:
     """
     task = catalogue.make_task(workload, fitting(parameters))
     probe = MarkingProbe(task)
-    run = _run_of(workload, TRACED)
-    with _traced(run) as found:
-        run(task, probe, **catalogue.BACKENDS[TRACED].options)
+    with _traced(catalogue.load(workload, TRACED)) as found:
+        catalogue.run(workload, TRACED, task, probe)
     ((program, spans),) = found
     within = list(_within(spans, *probe.measured))
     if not within:
@@ -60,23 +58,15 @@ def measured(workload: str, backend: str, parameters: Parameters, workers: int |
     """The mean time of a measured round in ns, and the digest of the final state. `workers`: if it can be told."""
     task = catalogue.make_task(workload, parameters)
     probe = Probe(task.rounds, task.warmup_rounds, verify=False)
-    options = dict(catalogue.BACKENDS[backend].options)
-    if workers is not None:
-        options["workers"] = workers
-    _run_of(workload, backend)(task, probe, **options)
+    catalogue.run(workload, backend, task, probe, **({} if workers is None else {"workers": workers}))
     outcome = probe.outcome()
     return {"round_ns": outcome.elapsed_ns / outcome.rounds, "state_digest": outcome.state_digest}
 
 
-def _run_of(workload: str, backend: str) -> Any:
-    name = f"{catalogue.WORKLOADS[workload].module}.{catalogue.BACKENDS[backend].module}"
-    return importlib.import_module(name).run
-
-
 @contextlib.contextmanager
-def _traced(run: Any) -> Iterator[list[tuple[Program, list[Span]]]]:
-    """Have a workload's `run` traced, and what it ran collected. Values that were set are not kept: only times count,
-    and memory that is never given back would change them.
+def _traced(module: ModuleType) -> Iterator[list[tuple[Program, list[Span]]]]:
+    """Have the `run` of a workload's module traced, and what it ran collected. Values that were set are not kept: only
+    times count, and memory that is never given back would change them.
     """
     from reactorlib import runtime
     from reactorlib.trace import Recorder
@@ -88,8 +78,6 @@ def _traced(run: Any) -> Iterator[list[tuple[Program, list[Span]]]]:
             super().__init__(program, queue, worker)
             self.note = _forget
 
-    module = inspect.getmodule(run)
-    assert module is not None
     if not hasattr(module, "run_reactors"):
         raise UnsupportedError(f"{module.__name__} calls no run_reactors, which could be traced")
     run_reactors = module.run_reactors

@@ -153,9 +153,12 @@ def test_everything_there_is_to_run_is_listed(capsys):
     }
 
 
-def test_listing_imports_no_ray():
-    code = "import sys; from harness.__main__ import main; main(['list']); sys.exit('ray' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60)
+@pytest.mark.parametrize("arguments", [["list"], ["list", "--json"], ["run", "--dry-run", "--preset", "paper"]])
+def test_listing_and_planning_import_nothing_that_takes_seconds(arguments):
+    code = f"import sys; from harness.__main__ import main; main({arguments}); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60)
+    assert done.stdout
+    assert not {"ray", "torch", "pandas", "matplotlib"} & set(done.stderr.split())
 
 
 def test_help_shows_examples(capsys):

@@ -57,6 +57,16 @@ def test_listing_imports_no_framework_and_no_task():
     assert not heavy & set(output.split())
 
 
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_what_a_task_imports_late_is_imported_before_the_clock_runs(workload):
+    command = (
+        f"import sys; from workloads.catalogue import load, make_task; make_task({workload!r}, {{}}); "
+        f"assert 'torch' not in sys.modules; load({workload!r}, 'serial'); print('torch' in sys.modules)"
+    )
+    output = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True, timeout=60)
+    assert output.stdout.strip() == str(workload in ("q_learning", "multi_agent"))
+
+
 @pytest.mark.parametrize(
     ("workload", "backend", "parameters", "message"),
     [

@@ -6,17 +6,18 @@ environment with the joint action.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from workloads.digest import Digest, NoDigest
 from workloads.multi_agent.episodes import Episodes
-from workloads.multi_agent.policy import make_policy
 from workloads.multi_agent.traffic_junction import VIEW_CELLS, TrafficJunction
 from workloads.parameter import parameter, validate
-from workloads.perceptron import ArgmaxPolicy
+
+if TYPE_CHECKING:
+    from workloads.perceptron import ArgmaxPolicy
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,10 @@ class Task:
         env = TrafficJunction(self.agents, self.arrival_probability, self.episode_steps)
         return Episodes(env, self.seed)
 
-    def make_policy(self, agent: int) -> ArgmaxPolicy:
+    def make_policy(self, agent: int) -> "ArgmaxPolicy":
         """The policy of an agent."""
+        from workloads.multi_agent.policy import make_policy  # imports torch
+
         return make_policy(self.features, self.seed, agent)
 
     @staticmethod

@@ -5,16 +5,18 @@ them, the replay buffer appends all transitions and hands out a minibatch, the l
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from workloads.digest import Digest, NoDigest
 from workloads.parameter import parameter, validate
-from workloads.q_learning.learner import Learner
 from workloads.q_learning.replay import MINIBATCH_POLICIES, ReplayBuffer, Ring
-from workloads.q_learning.rollout import RolloutWorker
+
+if TYPE_CHECKING:
+    from workloads.q_learning.learner import Learner
+    from workloads.q_learning.rollout import RolloutWorker
 
 
 @dataclass(frozen=True)
@@ -64,8 +66,10 @@ class Task:
         """Warm-up and measured rounds."""
         return self.warmup_rounds + self.rounds
 
-    def make_rollout_worker(self, index: int) -> RolloutWorker:
+    def make_rollout_worker(self, index: int) -> "RolloutWorker":
         """The worker of this index."""
+        from workloads.q_learning.rollout import RolloutWorker  # imports torch
+
         return RolloutWorker(self.seed, index, self.steps, self.epsilon)
 
     def make_ring(self) -> Ring:
@@ -78,8 +82,10 @@ class Task:
         """The empty replay buffer."""
         return ReplayBuffer(self.make_ring())
 
-    def make_learner(self) -> Learner:
+    def make_learner(self) -> "Learner":
         """The learner with the initial network."""
+        from workloads.q_learning.learner import Learner  # imports torch
+
         generator = np.random.default_rng([self.seed, self.actors + 1])
         return Learner(generator, self.learning_rate, self.gamma, self.target_rounds)
 

@@ -1,11 +1,13 @@
 """The record of one environment step that rollout workers produce and the learner learns from."""
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from torch import Tensor
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 FEATURES = 3  # Blackjack: the player's sum, the dealer's card, whether an ace counts as eleven
 ACTIONS = 2  # stick, hit
@@ -14,7 +16,7 @@ Observation: TypeAlias = tuple[int, ...]
 # observation, action, reward, next observation, whether the episode ended there
 Transition: TypeAlias = tuple[Observation, int, float, Observation, bool]
 # The same with the observations as small tensors: the paper's representation.
-TensorTransition: TypeAlias = tuple[Tensor, int, float, Tensor, bool]
+TensorTransition: TypeAlias = "tuple[Tensor, int, float, Tensor, bool]"
 
 TRANSITION = np.dtype(
     [
