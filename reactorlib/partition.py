@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from reactorlib.errors import RunError
 from reactorlib.instance import Instance
@@ -29,29 +27,6 @@ class Partition:
             shown = ", ".join(paths[:6]) + (f", ... ({len(paths)} in all)" if len(paths) > 6 else "")
             lines.append(f"worker {worker}: {shown or 'nothing'}")
         return "\n".join(lines)
-
-
-def available_cpus() -> int:
-    """The CPUs that this process may really use: its affinity, and the quota of its control group, rounded up."""
-    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    quota = _cgroup_quota()
-    return max(1, min(count, quota) if quota else count)
-
-
-def _cgroup_quota() -> int | None:
-    """CPUs of the control group's quota: cgroup v2's cpu.max, v1's cpu.cfs_*_us; None without one."""
-    group = Path("/sys/fs/cgroup")
-    try:
-        quota, period = (group / "cpu.max").read_text().split()
-    except (OSError, ValueError):
-        try:
-            quota = (group / "cpu/cpu.cfs_quota_us").read_text().strip()
-            period = (group / "cpu/cpu.cfs_period_us").read_text().strip()
-        except OSError:
-            return None
-    if quota in ("max", "-1"):
-        return None
-    return -(-int(quota) // int(period))
 
 
 def partition(

@@ -36,8 +36,9 @@ def make_executor(
     if name == "inline":
         return Inline(run)
     # Imported where they are used: a program on one thread starts in three quarters of the time without them.
+    from reactorlib.cpus import available_cpus
     from reactorlib.executors.threads import Threads, gil_enabled
-    from reactorlib.partition import available_cpus, partition
+    from reactorlib.partition import partition
 
     count = workers or available_cpus()
     placed = partition(run.program, count, placement, costs)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from reactorlib.compiler import Ref
 from reactorlib.context import current
+from reactorlib.cpus import available_cpus
 from reactorlib.errors import WorkerError
 from reactorlib.executors.ending import run_last
 from reactorlib.executors.libraries import single_threaded
@@ -31,7 +32,7 @@ from reactorlib.executors.parallel import (
     WorkerSide,
     load_part,
 )
-from reactorlib.partition import Partition, available_cpus
+from reactorlib.partition import Partition
 from reactorlib.program import ReactionInstance
 from reactorlib.split import Send, Split, Wait
 from reactorlib.transport.spinning import Spinner

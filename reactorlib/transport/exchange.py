@@ -5,11 +5,11 @@ The memory is laid out as: a control page, a ring for each ordered pair of worke
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
+from reactorlib.cpus import available_cpus
 from reactorlib.errors import WorkerError
 from reactorlib.transport.arena import Arena, table_bytes
 from reactorlib.transport.channel import RING_BYTES, Channel, KernelChannel, Link
@@ -44,7 +44,7 @@ class Exchange:
         self.workers = workers
         self.capacity = default_capacity() if capacity is None else capacity
         self.kernel = not keeps_store_order() if kernel is None else kernel
-        self.spin_ns = (SPIN_NS if workers <= _processors() else 0) if spin_ns is None else spin_ns
+        self.spin_ns = (SPIN_NS if workers <= available_cpus() else 0) if spin_ns is None else spin_ns
         self.pairs = tuple(
             (s, r) for s in range(workers) for r in range(workers) if s != r
         ) if pairs is None else tuple(pairs)  # fmt: skip
@@ -215,7 +215,3 @@ def _received(state: tuple[bool, list[Any]]) -> Bell:
 
 def _pages(nbytes: int) -> int:
     return -(-nbytes // PAGE) * PAGE
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

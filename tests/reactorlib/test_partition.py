@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from reactorlib import Bank, Input, Output, PhysicalAction, Reactor, connect, elaborate, reaction
-from reactorlib.partition import Partition, available_cpus, partition
+from reactorlib.cpus import available_cpus
+from reactorlib.partition import Partition, partition
 
 
 class Leaf(Reactor):
