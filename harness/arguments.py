@@ -144,7 +144,7 @@ def _add_scaling(command: argparse.ArgumentParser) -> None:
         metavar="[WORKLOAD.]NAME=VALUE,...",
         help="only the run's points with one of these values; repeatable",
     )
-    add("--trials", type=_at_least(int, 1), default=3, metavar="N", help="repetitions (default: 3)")
+    add("--trials", type=_at_least(int, 1), default=5, metavar="N", help="repetitions (default: 5)")
     add("--rounds", type=_at_least(int, 1), metavar="N", help="at most so many (default: the point's)")
     add("--time-limit", type=_at_least(float, 0.1), metavar="SECONDS", help="for one process (default: the run's)")
 

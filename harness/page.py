@@ -34,7 +34,8 @@ table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabu
 th, td { padding: .3rem .6rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th:nth-child(-n+2), td:nth-child(-n+2) { text-align: left; }
 tr.best td { font-weight: 600; } td.ours { color: var(--ours); } tr.first td { border-top: 2px solid var(--line); }
-figure { margin: 1.5rem 0; } figcaption { color: var(--soft); font-size: .9rem; }
+figure { margin: 1.5rem 0; } figcaption { margin-top: .3rem; color: var(--soft);
+  font-size: .9rem; }
 figure svg { display: block; width: 100%; height: auto; max-width: 52rem; border-radius: .4rem; }
 code { font-size: .85em; } .soft { color: var(--soft); font-size: .9rem; }
 """

@@ -57,7 +57,8 @@ def draw(
         _dots(one, panel, backends, systems, text)
         if limit is not None:
             one.axvline(limit, color=style.FAINT, linewidth=1.2, linestyle=(0, (1, 1)), zorder=1)
-        one.set_title(textwrap.fill(panel.title, _TITLE_CHARACTERS // columns), loc="left")
+        lines = (textwrap.fill(line, _TITLE_CHARACTERS // columns) for line in panel.title.splitlines())
+        one.set_title("\n".join(lines), loc="left")
         one.set_xlabel(unit)
     page.hide(axes[len(panels) :])
     return figure

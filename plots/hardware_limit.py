@@ -1,55 +1,107 @@
-"""How near each backend comes to what the machine could do, for workloads whose workers need no one else."""
+"""How near each backend comes to what the machine could do at all.
+
+The limit is the same as in the report's tables: measured where a backend stands for it (the copies of a broadcast and
+gather, alone), elsewhere the serial loop's pace on all cores at once, whole parts of a round on each, and nothing spent
+on communication.
+"""
+
+from collections.abc import Iterator
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from plots import dots, intervals, notes, rows, sampling
+from plots import dots, intervals, notes, quantity, rows
 from plots.errors import FigureError
 
 _BASE = "serial"
+_LIMIT = "limit"
+# Workloads whose rounds are of equal parts, and the parameters that the figure may vary from panel to panel.
+_IN_PARTS = {
+    "gym_sampling": ("Gymnasium", ("env",)),
+    "atari_sampling": ("Atari", ("env",)),
+    "q_learning": ("Q-learning", ()),
+    "multi_agent": ("Traffic Junction", ()),
+}
+_MEASURED = ("broadcast_gather", "Broadcast and gather")
+_SIZES = ("actors", "agents")
 
 
 def fraction(measurements: pd.DataFrame, cores: int) -> Figure:
-    """Throughput in percent of the limit of a machine with `cores` cores. Raises FigureError.
-
-    The limit: the serial loop's throughput x actors / ceil(actors / cores), which is as many environments at
-    a time as there are cores, and nothing spent on communication.
-    """
-    selections = sampling.selections(measurements, ["env"])
-    panels = [one for name, selection in selections.items() for one in _panels(selection, name, cores)]
-    if not panels:
-        raise FigureError(f"no sampling rows of {_BASE}, which the limit is computed from, and of another backend")
+    """Speed in percent of the limit of a machine with `cores` cores, by workload. Raises FigureError."""
+    found: list[tuple[rows.Selection, list[dots.Panel]]] = []
+    faults: list[FigureError] = []
+    for workload, (name, varied) in _IN_PARTS.items():
+        try:
+            selection = rows.select(measurements, workload, "throughput", varied)
+        except FigureError as fault:
+            faults.append(fault)
+        else:
+            found.append((selection, list(_computed(selection, name, cores))))
+    try:
+        selection = rows.select(measurements, _MEASURED[0], "overhead", [])
+    except FigureError as fault:
+        faults.append(fault)
+    else:
+        found.append((selection, list(_measured(selection, _MEASURED[1]))))
+    shown = [(selection, panels) for selection, panels in found if panels]
+    if not shown:
+        if len(faults) == len(_IN_PARTS) + 1:
+            raise faults[0]
+        raise FigureError(
+            f"no workload has successful rows of {_BASE} (of {_LIMIT}, for {_MEASURED[0]}), which the limit is of, "
+            "and of another backend"
+        )
     number = "1 core" if cores == 1 else f"{cores} cores"
     return dots.draw(
-        panels,
+        [panel for _, panels in shown for panel in panels],
         f"Share of what {number} could do",
-        notes.fixed(*selections.values()),
+        "",
         [
             (
-                f"100 %: the serial loop's pace on {number} at once, whole environments on each, and no time "
-                "for communication. Paired by trial."
+                f"100 %: the serial loop's pace on {number} at once, whole environments, workers or agents on each, "
+                "and no time for communication; for broadcast and gather the copies alone, measured. Paired by trial."
             ),
-            *notes.below(*selections.values()),
+            *notes.below(*(selection for selection, _ in shown)),
         ],
         "% of the limit",
         limit=100.0,
     )
 
 
-def _panels(selection: rows.Selection, name: str, cores: int) -> list[dots.Panel]:
-    actors = selection.setting.get("actors")
-    if not actors:
+def _computed(selection: rows.Selection, name: str, cores: int) -> Iterator[dots.Panel]:
+    """One panel for each scenario that has rows of the serial loop."""
+    parts = next((selection.setting[size] for size in _SIZES if selection.setting.get(size)), None)
+    if parts is None:
         raise FigureError("the rows don't say their actors; expected a column or parameter of that name")
-    gain = actors / -(-actors // cores)
+    gain = parts / -(-parts // cores)
     trials = selection.trials("scenario", "backend")
-    panels = []
     for scenario in selection.distinct("scenario"):
         base = trials.get((scenario, _BASE), {})
-        measured = {
+        shares = {
             backend: intervals.ratio(values, base).scaled(100 / gain)
             for (where, backend), values in trials.items()
             if where == scenario and base.keys() & values.keys()
         }
-        if len(measured) > 1:
-            panels.append(dots.Panel(f"{name}: {scenario}", measured))
-    return panels
+        if len(shares) > 1:
+            yield dots.Panel(_title(name, scenario, selection), shares)
+
+
+def _measured(selection: rows.Selection, name: str) -> Iterator[dots.Panel]:
+    """One panel for each scenario that has rows of the limit; a difference of times may be none, which has no ratio."""
+    trials = selection.trials("scenario", "backend")
+    for scenario in selection.distinct("scenario"):
+        base = trials.get((scenario, _LIMIT), {})
+        shares = {
+            backend: intervals.ratio(base, values).scaled(100)
+            for (where, backend), values in trials.items()
+            if where == scenario and backend != _LIMIT  # which is the line at 100 %
+            if base.keys() & values.keys() and min([*base.values(), *values.values()]) > 0
+        }
+        if shares:
+            yield dots.Panel(_title(name, scenario, selection), shares)
+
+
+def _title(name: str, scenario: str, selection: rows.Selection) -> str:
+    size = {key: selection.setting[key] for key in _SIZES if key in selection.setting}
+    words = f"{name}: {scenario}" if scenario not in name.replace(" ", "") else name
+    return f"{words}\n{quantity.sentence(size)}"

@@ -19,6 +19,8 @@ _KINDS = ("predicted", "measured")
 _BACKEND = "reactor-processes"
 _COLUMNS = 2
 _LEGEND = 0.24
+# How many times as far as the values an axis reaches for the sake of intervals; a whisker may leave the panel.
+_REACH = 3.0
 _NAMED = ("actors", "agents", "object_bytes", "steps_per_message")  # what a panel's title has room for
 
 
@@ -69,7 +71,8 @@ def _points(scaled: pd.DataFrame) -> Iterator[_Point]:
         for record in own.to_dict("records"):
             count = int(rows.number("workers", record["workers"]))
             curves.setdefault(str(record["kind"]), {})[count] = _estimate(record)
-        yield _Point(str(workload), str(scenario), rows.setting_of({"parameters": parameters}), curves)
+        ordered = {kind: dict(sorted(curve.items())) for kind, curve in curves.items()}
+        yield _Point(str(workload), str(scenario), rows.setting_of({"parameters": parameters}), ordered)
 
 
 def _estimate(record: Mapping[Any, Any]) -> Estimate:
@@ -131,8 +134,7 @@ def _panel(axes: Axes, point: _Point, first: bool) -> None:
             zorder=3,
         )
     axes.axhline(1.0, color=style.INK, linewidth=0.9, linestyle=(0, (4, 3)), label="serial loop", zorder=1)
-    ends = [end for curve in (predicted, measured) for one in curve.values() for end in (one.low, one.high)]
-    page.scale(axes, "y", [*ends, 1.0], most=5)
+    page.scale(axes, "y", _extent([*predicted.values(), *measured.values()]), most=5)
     page.named_ticks(axes, sorted({*predicted, *measured}), quantity.count)
     axes.set_xlabel("workers")
     if first:
@@ -140,6 +142,13 @@ def _panel(axes: Axes, point: _Point, first: bool) -> None:
     named = {name: point.setting[name] for name in _NAMED if name in point.setting}
     title = f"{point.workload.replace('_', ' ')}: {point.scenario}\n{quantity.sentence(named)}"
     axes.set_title(title, loc="left", fontsize=9)
+
+
+def _extent(estimates: list[Estimate]) -> list[float]:
+    """What the vertical axis has to hold: all values, and of their intervals as much as leaves the values apart."""
+    values = [1.0, *(one.value for one in estimates)]
+    low, high = min(values) / _REACH, max(values) * _REACH
+    return [*values, *(min(max(end, low), high) for one in estimates for end in (one.low, one.high))]
 
 
 def _handles(panels: list[Axes]) -> list[Any]:

@@ -8,6 +8,7 @@ from matplotlib.text import Text
 
 from plots import figures, hardware_limit, published, rows, style
 from plots.errors import FigureError
+from workloads.catalogue import BACKENDS as BACKENDS_TO_RUN
 
 DRAW = figures.FIGURES | {"hardware_limit": lambda measurements: hardware_limit.fraction(measurements, cores=2)}
 BACKENDS = (
@@ -152,6 +153,10 @@ def test_every_published_figure_of_ours_is_in_the_file():
         assert {series.system for series in published.series(name)} == {"ray", "lf"}
 
 
+def test_every_backend_of_the_catalogue_has_a_look_of_its_own():
+    assert set(style.known()) == set(BACKENDS_TO_RUN)
+
+
 def test_no_two_backends_look_alike():
     looks = [style.look(backend) for backend in style.known()]
     assert len({look.color for look in looks}) == len({look.marker for look in looks}) == len(looks)
@@ -161,6 +166,36 @@ def test_figures_that_show_percentages_of_the_limit_know_the_cores(full_rows):
     one, two = (hardware_limit.fraction(full_rows, cores) for cores in (1, 2))
     assert "1 core" in one.texts[0].get_text()
     assert "2 cores" in two.texts[0].get_text()
+
+
+def shares(figure):
+    """What stands beside the dots of each panel, by the panel's title."""
+    return {
+        axes.get_title(loc="left").replace("\n", " "): sorted(text.get_text() for text in axes.texts)
+        for axes in figure.axes
+        if axes.get_visible()
+    }
+
+
+def test_the_share_of_the_limit_is_the_loops_pace_on_all_cores_whole_parts_on_each(make_rows):
+    frame = make_rows(1, ("serial", "reactor-inline"))
+    frame.loc[frame["metric"] == "throughput", "value"] = "100"
+    frame.loc[(frame["metric"] == "throughput") & (frame["backend"] == "reactor-inline"), "value"] = "150"
+    found = shares(hardware_limit.fraction(frame, cores=2))
+    assert found["Gymnasium: CartPole-v1 15 actors"] == ["53.3", "80.0"]  # the fullest core has 8 of 15
+    assert found["Q-learning: Blackjack-v1 16 actors"] == ["50.0", "75.0"]
+    assert found["Traffic Junction 10 agents"] == ["50.0", "75.0"]
+    assert not any("Broadcast" in title for title in found)
+
+
+def test_the_share_of_a_limit_that_is_measured_is_taken_of_that(make_rows):
+    frame = make_rows(1, ("serial", "reactor-inline", "limit"))
+    for backend, value in {"serial": "8e6", "reactor-inline": "4e6", "limit": "2e6"}.items():
+        frame.loc[(frame["metric"] == "overhead") & (frame["backend"] == backend), "value"] = value
+    frame = frame[(frame["workload"] == "broadcast_gather") | (frame["backend"] != "limit")]
+    found = shares(hardware_limit.fraction(frame, cores=2))
+    (title,) = (title for title in found if "Broadcast" in title)
+    assert found[title] == ["25.0", "50.0"]
 
 
 def save(directory, measurements, machine='{"cores_allowed": 2}'):
