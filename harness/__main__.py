@@ -80,9 +80,12 @@ def _run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
     with _open(parsed, arguments, selection.grid) as opened:
         if parsed.output is None:
             _point_latest(opened.path)
+        again = manager.forget_failures(opened)
         todo = manager.missing(opened)
         done = sum(1 for _ in opened.grid.trials()) - len(todo)
         console.print(f"{len(todo)} trials into {opened.path}")
+        if again:
+            console.print(f"{again} of them failed before, and run again")
         try:
             with progress.Display(console, todo, done) as display:
                 manager.run(opened, display, parsed.time_limit)

@@ -189,7 +189,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     add("--trials", type=_at_least(int, 1), metavar="N", help="repetitions of every point on every backend")
     add("--seed", type=_at_least(int, 0), metavar="N", help="of the order and of every workload (default: 0)")
     add("--output", type=Path, metavar="DIR", help=f"default: {RUNS}/<time>-<preset>, also as {LATEST}")
-    add("--resume", action="store_true", help="run only what an interrupted run still lacks")
+    add("--resume", action="store_true", help="run only what an interrupted run still lacks, and again what failed")
     add(
         "--time-limit",
         type=_at_least(float, 0.1),

@@ -17,6 +17,7 @@ SHORT_NS = 100_000_000
 ENOUGH_TICKS = 20
 
 _DIGEST_CHARACTERS = 8
+_DIFFERS = "digest differs: "
 
 
 def disagreements(rows: Iterable[Row]) -> dict[TrialKey, str]:
@@ -36,6 +37,11 @@ def disagreements(rows: Iterable[Row]) -> dict[TrialKey, str]:
     return found
 
 
+def is_disagreement(status: str) -> bool:
+    """Whether a row's status is one of the reasons that `disagreements` gives."""
+    return status.startswith(_DIFFERS)
+
+
 def _disagreements_of_point(digests: Mapping[TrialKey, str]) -> dict[TrialKey, str]:
     first: dict[str, str] = {}
     for (_, _, backend, _), digest in sorted(digests.items(), key=lambda item: item[0][3]):
@@ -47,9 +53,9 @@ def _disagreements_of_point(digests: Mapping[TrialKey, str]) -> dict[TrialKey, s
         whose = "most backends have"
         if votes * 2 <= len(first):
             opinions = ", ".join(f"{backend} {_short(digest)}" for backend, digest in sorted(first.items()))
-            return dict.fromkeys(digests, f"digest differs: no majority among {opinions}")
+            return dict.fromkeys(digests, f"{_DIFFERS}no majority among {opinions}")
     return {
-        key: f"digest differs: {_short(digest)}, {whose} {_short(expected)}"
+        key: f"{_DIFFERS}{_short(digest)}, {whose} {_short(expected)}"
         for key, digest in digests.items()
         if digest != expected
     }

@@ -80,6 +80,19 @@ def run(results: Results, watcher: Watcher, time_limit_s: float | None = None) -
         _judge(results, block, watcher)
 
 
+def forget_failures(results: Results) -> int:
+    """Take the rows of failed trials out of the results, so that they run again; returns how many trials that were.
+
+    What made a trial fail may have passed: a machine out of memory, a time limit, a mistake since corrected. What a
+    backend doesn't support stays. So does a trial whose digest was wrong: that one did run, and a second attempt until
+    it comes out right would hide that it doesn't always.
+    """
+    failed = {row.trial_key for row in results.rows if row.is_failure and not checks.is_disagreement(row.status)}
+    if failed:
+        results.replace_rows([row for row in results.rows if row.trial_key not in failed])
+    return len(failed)
+
+
 def missing(results: Results) -> list[Trial]:
     """The trials that lack a row, in the order in which they will run."""
     present = {row.key for row in results.rows}

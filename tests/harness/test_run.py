@@ -187,6 +187,41 @@ def test_an_interrupted_run_can_be_completed(start, harness, number, status):
     assert Path("out/logs").is_dir()
 
 
+def test_failed_trials_run_again_when_the_run_is_resumed_but_not_what_is_unsupported(harness):
+    once = Path("once")
+    arguments = (
+        *TWO,
+        "--trials",
+        "2",
+        "--set",
+        "behaviour=good,refuses,breaks_once",
+        "--set",
+        f"file={once.resolve()}",
+    )
+    first = harness("run", *arguments, "--output", "out")
+    assert first.returncode == 1
+    before = rows_of("out")
+    assert {row.status for row in before if row.is_failure} == {"RuntimeError: not yet"}
+    done = harness("run", "--output", "out", "--resume")
+    assert done.returncode == 0, done.stderr
+    assert "1 trials into out" in done.stderr
+    assert "1 of them failed before, and run again" in done.stderr
+    after = {row.key: row for row in rows_of("out")}
+    assert after.keys() == {row.key for row in before}
+    assert all(after[row.key] == row for row in before if not row.is_failure)
+    assert not any(row.is_failure for row in after.values())
+    assert sum(row.unsupported for row in after.values()) == 2 * len(METRICS)
+
+
+def test_a_wrong_digest_is_not_tried_until_it_comes_out_right(harness):
+    harness("run", *TWO, "--trials", "1", "--set", "behaviour=wrong", "--output", "out")
+    before = rows_of("out")
+    done = harness("run", "--output", "out", "--resume")
+    assert done.returncode == 1
+    assert "0 trials into out" in done.stderr
+    assert rows_of("out") == before
+
+
 def test_rows_lost_with_a_torn_line_are_measured_again(harness):
     arguments = ("run", *TWO, "--trials", "1", "--output", "out")
     harness(*arguments)

@@ -24,6 +24,9 @@ def run(task, probe, *, executor, workers=None):
         raise RuntimeError("told to\nraise")
     if task.behaviour == "refuses":
         raise UnsupportedError("told to\nrefuse")
+    if task.behaviour == "breaks_once" and not os.path.exists(task.file):  # noqa: PTH110
+        os.close(os.open(task.file, os.O_CREAT))
+        raise RuntimeError("not yet")
     if task.behaviour == "exits":
         os._exit(3)
     if task.behaviour == "killed":

@@ -6,7 +6,19 @@ from typing import ClassVar
 
 from workloads.parameter import parameter, validate
 
-BEHAVIOURS = ("good", "raises", "exits", "killed", "hangs", "wrong", "wrong_state", "orphans", "silent", "refuses")
+BEHAVIOURS = (
+    "good",
+    "raises",
+    "exits",
+    "killed",
+    "hangs",
+    "wrong",
+    "wrong_state",
+    "orphans",
+    "silent",
+    "refuses",
+    "breaks_once",
+)
 
 
 @dataclass(frozen=True)
@@ -19,7 +31,7 @@ class Task:
 
     actors: int = parameter(2, "things per round", minimum=1)
     behaviour: str = parameter("good", "of on_reactors", choices=BEHAVIOURS)
-    file: str = parameter("", "a file that on_reactors maps when it leaves orphans")
+    file: str = parameter("", "a file that on_reactors maps when it leaves orphans, or makes when it breaks once")
     pause: float = parameter(0.0, "seconds slept per round", minimum=0)
     seed: int = parameter(0, "where counting starts", minimum=0)
     rounds: int = parameter(3, "measured rounds", minimum=1)
