@@ -22,7 +22,7 @@ FT_STAMP := $(FT_VENV)/.installed
 ALE_ARGS := -DSDL_SUPPORT=OFF;-DBUILD_CPP_LIB=OFF;-DBUILD_PYTHON_LIB=ON;-DBUILD_VECTOR_LIB=OFF;-DBUILD_VECTOR_XLA_LIB=OFF
 FT_TESTS ?= tests/reactorlib/conformance tests/workloads/gym_sampling tests/workloads/atari_sampling
 
-.PHONY: help install bench bench-kernel kernel-claims regress figures report test test-freethreaded check style format soak clean
+.PHONY: help install bench bench-kernel kernel-claims regress figures report diagrams test test-freethreaded check style format soak clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -56,6 +56,14 @@ figures: $(STAMP)  ## draw the figures of the newest run again
 
 report: $(STAMP)  ## print the comparison table of the newest run
 	$(HARNESS) report $(RESULTS)
+
+# The page of the diagrams says how each is drawn. The one of a program that cannot run is drawn with status 1.
+diagrams: $(STAMP)  ## draw the diagrams in docs/ again, by the commands written there
+	@sed -n 's/^python -m reactorlib //p' docs/diagrams/README.md | while read -r arguments; do \
+	  echo "python -m reactorlib $$arguments"; status=0; \
+	  $(BIN)/python -m reactorlib $$arguments || status=$$?; \
+	  [ $$status -le 1 ] || exit $$status; \
+	done
 
 test: $(STAMP)  ## run the tests
 	$(BIN)/python -m pytest
