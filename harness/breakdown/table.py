@@ -12,14 +12,11 @@ One row per phase of one trial, in these columns:
 - `status`: `ok`, or in one line why there is no value
 """
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
-from harness.errors import UsageError
-from harness.record import write_atomically
+from harness import beside
 
 FILE_NAME = "breakdown.csv"
 
@@ -51,15 +48,9 @@ COLUMNS = tuple(field.name for field in fields(Row))
 
 def check_absent(directory: Path) -> None:
     """Raise UsageError where there is such a file already."""
-    path = directory / FILE_NAME
-    if path.exists():
-        raise UsageError(f"{path} exists; remove it to take the rounds apart anew")
+    beside.check_absent(directory / FILE_NAME, "take the rounds apart")
 
 
 def write(directory: Path, rows: Sequence[Row]) -> None:
     """Put these rows in place of all, atomically; raises OSError."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(["" if cell is None else cell for cell in astuple(row)] for row in rows)
-    write_atomically(directory / FILE_NAME, text.getvalue().encode())
+    beside.write(directory / FILE_NAME, COLUMNS, map(astuple, rows))

@@ -89,6 +89,8 @@ def lines(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def percent(factor: float) -> str:
-    """A factor as the part by which it differs from 1."""
+    """A factor of at least 1 as the part by which it differs from 1, as long as that says more than the factor."""
+    if factor >= 2:
+        return f"a factor of {factor:.2g}"
     part = (factor - 1) * 100
     return f"{part:.1f} %" if part < 10 else f"{part:.0f} %"

@@ -12,17 +12,16 @@ One row per comparison, in these columns:
 """
 
 import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
+from harness import beside
 from harness.errors import UsageError
-from harness.record import write_atomically
 
 FILE_NAME = "noise.csv"
-_WORDS = {True: "true", False: "false", None: ""}
+_TRUTHS = {"true": True, "false": False, "": None}
 
 
 @dataclass(frozen=True)
@@ -49,20 +48,12 @@ COLUMNS = tuple(field.name for field in fields(Row))
 
 def check_absent(directory: Path) -> None:
     """Raise UsageError where there is such a file already."""
-    path = directory / FILE_NAME
-    if path.exists():
-        raise UsageError(f"{path} exists; remove it to measure the noise anew")
+    beside.check_absent(directory / FILE_NAME, "measure the noise")
 
 
 def write(directory: Path, rows: Sequence[Row]) -> None:
     """Put these rows in place of all, atomically; raises OSError."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in rows:
-        cells = [_WORDS[cell] if isinstance(cell, bool) else cell for cell in astuple(row)]
-        writer.writerow(["" if cell is None else cell for cell in cells])
-    write_atomically(directory / FILE_NAME, text.getvalue().encode())
+    beside.write(directory / FILE_NAME, COLUMNS, map(astuple, rows))
 
 
 def read(directory: Path) -> list[Row]:
@@ -95,6 +86,6 @@ def _row(line: Mapping[str, str]) -> Row:
         ratio=numbers["ratio"],
         low=numbers["low"],
         high=numbers["high"],
-        contains_one={word: value for value, word in _WORDS.items()}[line["contains_one"]],
+        contains_one=_TRUTHS[line["contains_one"]],
         status=line["status"],
     )

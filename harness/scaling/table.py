@@ -14,7 +14,6 @@ One row per point, kind and number of workers, in these columns:
 """
 
 import csv
-import io
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -22,8 +21,9 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from harness import beside
 from harness.errors import UsageError
-from harness.record import UNSUPPORTED, write_atomically
+from harness.record import UNSUPPORTED
 
 FILE_NAME = "scaling.csv"
 PREDICTED, MEASURED = "predicted", "measured"
@@ -66,18 +66,12 @@ COLUMNS = tuple(field.name for field in fields(Row))
 
 def check_absent(directory: Path) -> None:
     """Raise UsageError where there is such a file already."""
-    path = directory / FILE_NAME
-    if path.exists():
-        raise UsageError(f"{path} exists; remove it to measure the scaling anew")
+    beside.check_absent(directory / FILE_NAME, "measure the scaling")
 
 
 def write(directory: Path, rows: Sequence[Row]) -> None:
     """Put these rows in place of all, atomically; raises OSError."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(["" if cell is None else cell for cell in astuple(row)] for row in rows)
-    write_atomically(directory / FILE_NAME, text.getvalue().encode())
+    beside.write(directory / FILE_NAME, COLUMNS, map(astuple, rows))
 
 
 def read(directory: Path) -> list[Row]:

@@ -7,11 +7,12 @@ import json
 import pytest
 from rich.console import Console
 
-from harness import machine, record, report
+from harness import machine, page, record, report
 from harness.details import Detail, append
 from harness.errors import UsageError
 from harness.record import Journal
 from harness.summary import summarise
+from tests.harness import runs
 
 MACHINE = {
     "cpu": {"model": "Abacus", "cores": 4},
@@ -201,7 +202,44 @@ def test_doubts_stand_beside_the_numbers(results):
     summary = results({"serial": [1.0, 2.0], "reactor-inline": STEADY}, details=[loaded, torn])
     (point,) = summary.points
     assert point.cells[0].doubts == ("2 trials", "spread 47%", "loaded 2.5/4 cores", "short 5 ms")
+    for text in (report.to_markdown(summary), page.render(summary, [])):
+        assert "2 trials, spread 47%, loaded 2.5/4 cores, short 5 ms" in text
     assert "loaded 2.5/4 cores" in sections(summary)["Where no difference is shown"][0]
+
+
+def test_a_round_that_the_clock_can_hardly_tell_is_doubted_beside_its_number(results):
+    summary = results({"serial": times(600)}, metric="round_time", unit="ns")
+    assert summary.points[0].cells[0].doubts == ("clock ticks 50 ns",)
+    assert "| clock ticks 50 ns |" in report.to_markdown(summary)
+    assert results_are_sure(summary)
+
+
+def results_are_sure(summary):
+    """Whether a clock that ticks faster leaves no doubt."""
+    described = json.loads((summary.path / machine.FILE_NAME).read_bytes()) | {"clock": {"tick_ns": 1}}
+    (summary.path / machine.FILE_NAME).write_text(json.dumps(described))
+    return summarise(summary.path).points[0].cells[0].doubts == ()
+
+
+def test_startup_memory_and_cpu_time_stand_beside_the_throughput_with_their_intervals(tmp_path):
+    summary = summarise(runs.write(tmp_path / "run"))
+    (table,) = report.tables(summary)
+    assert [column for column in table.columns if column.partition(" ")[0] in ("startup", "memory", "CPU")] == [
+        "startup",
+        "memory",
+        "CPU per observation",
+    ]
+    first = dict(zip(table.columns, table.rows[0], strict=True))
+    assert first["startup"] == "100 [100, 100] ms"
+    assert first["memory"] == "256 [256, 256] MiB"
+    assert first["CPU per observation"].endswith(" us")
+    assert "[" in first["CPU per observation"]
+    for text in (report.to_markdown(summary), page.render(summary, [])):
+        assert first["CPU per observation"] in text
+        assert first["memory"] in text
+    told = report.to_json(summary)["points"][0]["backends"]["serial"]
+    assert told["peak_rss"] == 2**28
+    assert told["intervals"]["peak_rss"] == [2**28, 2**28]
 
 
 @pytest.mark.parametrize(
