@@ -4,7 +4,6 @@
 follows is a verdict.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,17 +95,7 @@ def _rows(path: Path, run_id: str, grid: Grid) -> tuple[Row, ...]:
 
 
 def _json(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise UsageError(f"{path}: no such file; expected the results of `harness run`") from None
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
-    except ValueError as error:
-        raise UsageError(f"{path}: broken ({_line(error)})") from None
-    if not isinstance(content, dict):
-        raise UsageError(f"{path}: broken (no JSON object)")
-    return content
+    return record.read_object(path, "expected the results of `harness run`")
 
 
 def _line(error: Exception) -> str:

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 from harness.errors import UsageError
 
@@ -169,6 +170,21 @@ def write_atomically(path: Path, data: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def read_object(path: Path, remedy: str) -> dict[str, Any]:
+    """The JSON object that a file holds; raises UsageError, which ends with the remedy, where it holds none."""
+    try:
+        content = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise UsageError(f"{path}: no such file; {remedy}") from None
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}; {remedy}") from None
+    except ValueError as error:
+        raise UsageError(f"{path}: broken ({one_line(str(error))}); {remedy}") from None
+    if not isinstance(content, dict):
+        raise UsageError(f"{path}: broken (no JSON object); {remedy}")
+    return content
 
 
 def repair(path: Path) -> int:

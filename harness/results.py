@@ -157,15 +157,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise UsageError(f"{path}: no such file; choose another --output") from None
-    except ValueError as error:
-        raise UsageError(f"{path}: broken ({error}); restore it, or choose another --output") from None
-    if not isinstance(content, dict):
-        raise UsageError(f"{path}: broken (no JSON object); restore it, or choose another --output")
-    return content
+    return record.read_object(path, "restore it, or choose another --output")
 
 
 def _write_json(path: Path, content: Mapping[str, Any]) -> None:
