@@ -107,6 +107,10 @@ def _add_directory(command: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_names(add: Callable[..., Any], option: str, help_text: str) -> None:
+    add(option, action="append", default=[], metavar="NAME", help=help_text)
+
+
 def _add_breakdown(command: argparse.ArgumentParser) -> None:
     command.description = (
         "Run the points of a finished run again with few rounds, recording what hub and workers do, and write what "
@@ -114,14 +118,8 @@ def _add_breakdown(command: argparse.ArgumentParser) -> None:
     )
     _add_directory(command)
     add = command.add_argument
-    add("--workload", action="append", default=[], metavar="NAME", help="only this one; repeatable")
-    add(
-        "--backend",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="this one, even if the run had it not",
-    )
+    _add_names(add, "--workload", "only this one; repeatable")
+    _add_names(add, "--backend", "this one, even if the run had it not")
     add("--trials", type=_at_least(int, 1), default=3, metavar="N", help="repetitions (default: 3)")
     add("--rounds", type=_at_least(int, 1), default=100, metavar="N", help="at most so many (default: 100)")
     add("--time-limit", type=_at_least(float, 0.1), metavar="SECONDS", help="for one trial (default: the run's)")
@@ -135,7 +133,7 @@ def _add_scaling(command: argparse.ArgumentParser) -> None:
     )
     _add_directory(command)
     add = command.add_argument
-    add("--workload", action="append", default=[], metavar="NAME", help="only this one; repeatable")
+    _add_names(add, "--workload", "only this one; repeatable")
     add(
         "--set",
         action="append",
@@ -153,19 +151,9 @@ def _add_noise(command: argparse.ArgumentParser) -> None:
     command.description = NOISE
     _add_directory(command)
     add = command.add_argument
-    add(
-        "--workload",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="its quickest point; repeatable (default: the workload with the quickest trials)",
-    )
-    add(
-        "--backend",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="this one; repeatable (default: all of the run but Ray's, which take seconds to start)",
+    _add_names(add, "--workload", "its quickest point; repeatable (default: the workload with the quickest trials)")
+    _add_names(
+        add, "--backend", "this one; repeatable (default: all of the run but Ray's, which take seconds to start)"
     )
     add("--comparisons", type=_at_least(int, 1), default=100, metavar="N", help="of all together (default: 100)")
     add("--trials", type=_at_least(int, 2), default=5, metavar="N", help="pairs of each comparison (default: 5)")
@@ -176,8 +164,8 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     command.description = "Run every point on every backend, each trial in a process of its own."
     add = command.add_argument
     add("--preset", metavar="NAME", help=f"{' | '.join(PRESETS)} (default: {DEFAULT_PRESET})")
-    add("--workload", action="append", default=[], metavar="NAME", help="only this one; repeatable")
-    add("--backend", action="append", default=[], metavar="NAME", help="only this one; repeatable")
+    _add_names(add, "--workload", "only this one; repeatable")
+    _add_names(add, "--backend", "only this one; repeatable")
     add(
         "--set",
         action="append",
