@@ -39,9 +39,9 @@ def test_every_workload_can_be_predicted_and_timed(workload):
 def test_what_is_traced_keeps_no_values_and_is_of_the_measured_rounds():
     task = catalogue.make_task("gym_sampling", POINTS["gym_sampling"])
     probe = MarkingProbe(task)
-    run = measure._run_of("gym_sampling", "reactor-inline")
-    with measure._traced(run) as found:
-        run(task, probe, executor="inline")
+    module = catalogue.load("gym_sampling", "reactor-inline")
+    with measure._traced(module) as found:
+        module.run(task, probe, executor="inline")
     ((program, spans),) = found
     within = list(measure._within(spans, *probe.measured))
     assert len(within) == task.rounds * (task.actors + 1)
@@ -52,11 +52,11 @@ def test_what_is_traced_keeps_no_values_and_is_of_the_measured_rounds():
 
 
 def test_the_workload_is_left_as_it_was():
-    run = measure._run_of("gym_sampling", "reactor-inline")
-    before = run.__globals__["run_reactors"]
-    with measure._traced(run):
-        assert run.__globals__["run_reactors"] is not before
-    assert run.__globals__["run_reactors"] is before
+    module = catalogue.load("gym_sampling", "reactor-inline")
+    before = module.run_reactors
+    with measure._traced(module):
+        assert module.run_reactors is not before
+    assert module.run_reactors is before
 
 
 @pytest.mark.parametrize(
