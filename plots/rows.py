@@ -4,6 +4,7 @@ Checks what a figure relies on and says in one line what is missing; never chang
 """
 
 import csv
+import io
 import json
 import math
 from collections import Counter
@@ -62,19 +63,25 @@ class Selection:
 
 def read(results_dir: Path, name: str = FILE) -> pd.DataFrame:
     """The rows of a file of a results directory, all columns as text. Raises FigureError for a missing, empty or
-    broken file.
+    broken file. A last line that was torn when its run was killed is passed over.
     """
     path = results_dir / name
+    expected = f"expected the rows that `harness {'run' if name == FILE else path.stem}` writes"
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            lines = list(csv.reader(file))
+        text = path.read_bytes().decode()
     except OSError as error:
-        raise FigureError(f"{path}: {error.strerror}; expected the rows that `harness run` writes") from None
+        raise FigureError(f"{path}: {error.strerror}; {expected}") from None
     except UnicodeDecodeError:
-        raise FigureError(f"{path}: not a text file; expected the rows that `harness run` writes") from None
+        raise FigureError(f"{path}: not a text file; {expected}") from None
+    try:
+        lines = list(csv.reader(io.StringIO(text, newline="")))
+    except csv.Error as error:
+        raise FigureError(f"{path}: broken ({error}); {expected}") from None
     if not lines:
         raise FigureError(f"{path}: empty; expected a line of column names and rows below it")
     header, *rest = lines
+    if rest and len(rest[-1]) != len(header) and not text.endswith("\n"):
+        rest.pop()  # torn when its run was killed
     for number, line in enumerate(rest, start=2):
         if len(line) != len(header):
             raise FigureError(f"{path}, line {number}: {len(line)} fields, expected {len(header)}")

@@ -28,6 +28,25 @@ def test_an_empty_file_is_named(tmp_path):
         rows.read(tmp_path)
 
 
+def test_a_last_line_that_was_torn_is_passed_over(tmp_path):
+    (tmp_path / rows.FILE).write_text('workload,value\ngym_sampling,1\n"gym_sam')
+    assert len(rows.read(tmp_path)) == 1
+    (tmp_path / rows.FILE).write_text("workload,value\ngym_sampling,1\ngym_sampling,2")
+    assert len(rows.read(tmp_path)) == 2
+
+
+def test_a_file_of_another_command_is_named_with_it(tmp_path):
+    (tmp_path / "scaling.csv").write_bytes(b"\xff\xfe")
+    with pytest.raises(FigureError, match=r"scaling\.csv: not a text file; expected the rows that `harness scaling`"):
+        rows.read(tmp_path, "scaling.csv")
+
+
+def test_a_field_that_csv_cannot_hold_is_named(tmp_path):
+    (tmp_path / rows.FILE).write_text("workload,value\n" + "x" * 200_000 + ",1\n")
+    with pytest.raises(FigureError, match=r"broken \(field larger than field limit"):
+        rows.read(tmp_path)
+
+
 def test_a_broken_line_is_named(tmp_path):
     (tmp_path / rows.FILE).write_text("workload,value\ngym_sampling,1\ngym_sampling\n")
     with pytest.raises(FigureError, match="line 3: 1 fields, expected 2"):
