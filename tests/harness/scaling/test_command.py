@@ -11,6 +11,7 @@ from harness.scaling.table import COLUMNS
 from reactorlib.scaling import WORKERS
 
 SAMPLING = ("--workload", "gym_sampling", "--backend", "serial", "--trials", "1", "--set", "rounds=20")
+SAMPLING += ("--set", "steps_per_message=1")
 COUNTS = worker_counts(cores_allowed())
 
 
