@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait as wait_for
 from multiprocessing.process import BaseProcess
-from time import monotonic
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from reactorlib.compiler import Ref
@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from reactorlib.split import Split
 
 LOOK_S = 0.02  # between two looks at a process that is to end
+LONGEST_EXIT_S = 0.5  # from the end of a process's files to its own; it may have closed them itself
+EXIT_LOOK_S = 0.001
 
 
 class Processes(Parallel):
@@ -136,7 +138,7 @@ class Processes(Parallel):
                 raise self.lost
 
     def _epitaph(self, worker: int, process: BaseProcess) -> str:
-        code = process.exitcode
+        code = exit_code(process)
         if code is None:
             how = "ended, and somebody else took its exit status,"
         else:
@@ -332,6 +334,19 @@ def _signal_name(number: int) -> str:
     with suppress(ValueError):  # most real-time signals have no name
         return signal.Signals(number).name
     return f"signal {number}"
+
+
+def exit_code(process: BaseProcess) -> int | None:
+    """The status of a process whose sentinel says that it has ended; None where somebody else took it.
+
+    The kernel closes a process's files first and then lets it be waited for: on a busy machine, a while later.
+    """
+    until = monotonic() + LONGEST_EXIT_S
+    with suppress(OSError):  # there is no such process any more
+        while process.exitcode is None and process.pid is not None and monotonic() < until:
+            os.kill(process.pid, 0)
+            sleep(EXIT_LOOK_S)
+    return process.exitcode
 
 
 def _lives(process: BaseProcess) -> bool:

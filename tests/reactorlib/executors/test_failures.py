@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import time
 
 import pytest
 
 from reactorlib import Bank, ReactionError, Reactor, WorkerError, connect, reaction, run, shutdown
+from reactorlib.executors.processes import exit_code
 from tests.reactorlib.executors.programs import (
     ON_EACH_ITS_OWN,
     Chain,
@@ -131,6 +135,30 @@ def test_a_worker_that_dies_is_named(where, how, when, log, soon):
     ended = [line for line in noted(log) if line.endswith("ended")]
     assert len(ended) == len(set(ended))
     assert {"hub ended", "leaf 0 ended"} <= set(ended)
+
+
+class Ending:
+    """A process that has closed its files already; its exit status comes after so many looks."""
+
+    def __init__(self, looks: int, pid: int) -> None:
+        self.looks = looks
+        self.pid = pid
+
+    @property
+    def exitcode(self):
+        self.looks -= 1
+        return None if self.looks >= 0 else -signal.SIGKILL
+
+
+def test_the_exit_status_of_a_process_is_waited_for_as_long_as_it_may_come(soon):
+    assert exit_code(Ending(5, os.getpid())) == -signal.SIGKILL
+    ended = subprocess.Popen(["true"])
+    ended.wait(10)
+    taken = Ending(10**9, ended.pid)
+    assert exit_code(taken) is None
+    assert taken.looks > 10**9 - 5  # at once
+    with soon():
+        assert exit_code(Ending(10**9, os.getpid())) is None  # it lives: it closed its files itself
 
 
 class Slow(Leaf):
