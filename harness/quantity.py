@@ -34,6 +34,8 @@ def number(value: float) -> str:
     """Three significant digits, or all before the point, with thousands separated."""
     if value == 0:
         return "0"
+    if abs(value) >= 1e12:
+        return f"{value:.0e}"
     for decimals in range(9):
         if abs(value) >= 10 ** (2 - decimals) * 0.9995:  # what rounds up to it has as few
             return f"{value:,.{decimals}f}"

@@ -70,4 +70,6 @@ def number(ratio: Estimate) -> str:
 
 
 def _digits(value: float) -> str:
+    if value >= 10_000:  # the end of an interval of two trials may be anywhere
+        return "over 10,000"
     return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
