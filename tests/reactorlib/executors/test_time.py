@@ -33,6 +33,7 @@ from reactorlib import (
     shutdown,
     startup,
 )
+from reactorlib.transport import signals
 from tests.reactorlib.executors.programs import note, noted
 
 LIMIT = 20 * SEC  # no run here takes so long, whatever goes wrong
@@ -299,6 +300,51 @@ class Sleepy(Reactor):
         while not noted(self.log):
             time.sleep(0.01)
         os.kill(int(noted(self.log)[0].split()[1]), signal.SIGKILL)
+
+
+class Killer(Reactor):
+    """Goes round with a partner as fast as it can, and kills the worker that has nothing to do."""
+
+    reply = Input[int]()
+    request = Output[int]()
+
+    def __init__(self, log: str) -> None:
+        self.log = log
+
+    @reaction(startup, effects=request)
+    def begin(self, request) -> None:
+        request.set(0)
+
+    @reaction(reply, effects=request)
+    def take(self, reply, request) -> None:
+        if reply.value == 100:
+            os.kill(int(noted(self.log)[0].split()[1]), signal.SIGKILL)
+        request.set(reply.value + 1)
+
+
+class Partner(Reactor):
+    request = Input[int]()
+    reply = Output[int]()
+
+    @reaction(request, effects=reply)
+    def answer(self, request, reply) -> None:
+        reply.set(request.value)
+
+
+class Busy(Reactor):
+    def __init__(self, log: str) -> None:
+        self.killer = Killer(log)
+        self.partner = Partner()
+        self.idle = Idle(log)
+        connect(self.killer.request, self.partner.request, after=0)
+        connect(self.partner.reply, self.killer.reply)
+
+
+def test_a_worker_that_dies_while_others_are_busy_is_noticed(log, soon, monkeypatch):
+    monkeypatch.setattr(signals, "LONGEST_SLEEP_MS", signals.FIRST_SLEEP_MS)  # no wait is so long that it looks
+    placement = {"Busy.partner": 1, "Busy.idle": 2}
+    with soon(), pytest.raises(WorkerError, match=r"with Busy.idle\) was killed by SIGKILL"):
+        run(Busy, log=log, fast=True, executor="processes", workers=3, placement=placement)
 
 
 def test_a_worker_that_dies_while_the_run_waits_is_noticed(log, soon):
