@@ -14,6 +14,7 @@ import signal
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait as wait_for
 from multiprocessing.process import BaseProcess
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from reactorlib.runtime import Run
     from reactorlib.split import Split
 
+LOOK_TAGS = 256  # between two looks at the processes while no wait is so long that it looks: a power of two
 LOOK_S = 0.02  # between two looks at a process that is to end
 LONGEST_EXIT_S = 0.5  # from the end of a process's files to its own; it may have closed them itself
 EXIT_LOOK_S = 0.001
@@ -81,6 +83,7 @@ class Processes(Parallel):
         self._modes_sent = dict.fromkeys(others, -1)  # versions of modes
         self._restarted: dict[int, set[int]] = {worker: set() for worker in others}  # modes, since they were sent
         run.modes.watchers.extend(self._restarted.values())
+        self._tags = count(1).__next__  # that other workers took part in
         self.owner = os.getpid()
         leftovers.tidy()
         self.exchange = Exchange(partition.workers)
@@ -174,9 +177,12 @@ class Processes(Parallel):
         ]
         members = [worker for _, workers, _ in rows for worker in workers]
         has_modes, is_new = bool(self.run.modes.states), True
+        next_tag = self._tags
 
         def go(time: int) -> None:
             nonlocal is_new
+            if not next_tag() % LOOK_TAGS:
+                self.check()
             if is_new or has_modes:
                 self._prepare(members, number, split.plan.events if is_new else None)
                 is_new = False
