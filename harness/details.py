@@ -17,8 +17,9 @@ FILE_NAME = "trials.jsonl"
 class Detail:
     """A trial's circumstances.
 
-    `measured_ns`: all measured rounds together. `round_ns`: quantiles of one. `outside_cores`: how many cores
-    other processes kept busy meanwhile. `stragglers`: processes that outlived the worker and were killed.
+    `rounds`: how many were measured, which may be more than asked for. `measured_ns`: all of them together.
+    `round_ns`: quantiles of one. `outside_cores`: how many cores other processes kept busy meanwhile. `stragglers`:
+    processes that outlived the worker and were killed.
     """
 
     workload: str
@@ -31,6 +32,7 @@ class Detail:
     stragglers: int
     gil_enabled: bool | None = None
     measured_ns: int | None = None
+    rounds: int | None = None
     round_ns: dict[str, float] | None = None
 
     @property

@@ -163,6 +163,7 @@ def _run_trial(
         stragglers=verdict.get("stragglers", 0),
         gil_enabled=result.get("gil_enabled"),
         measured_ns=result.get("measured_ns"),
+        rounds=result.get("rounds"),
         round_ns=result.get("round_ns"),
     )
     return rows, detail

@@ -47,7 +47,7 @@ _SMOKE = Preset(
     summary="does everything work? one short trial of each workload, about a minute",
     trials=1,
     time_limit_s=120,
-    backends=("serial", *_REACTORS, "ray-paper"),
+    backends=("serial", "reactor-inline", "reactor-processes", "ray-paper"),
     sweeps=(
         Sweep(
             "broadcast_gather",
@@ -74,13 +74,17 @@ _QUICK = Preset(
     sweeps=(
         Sweep(
             "broadcast_gather",
-            {"actors": (4,), "object_bytes": (100 * KB, 10 * MIB), "work_seconds": (0.0,), "rounds": (30,)},
+            {"actors": (4,), "object_bytes": (100 * KB,), "work_seconds": (0.0,), "rounds": (100,)},
+        ),
+        Sweep(
+            "broadcast_gather",
+            {"actors": (4,), "object_bytes": (10 * MIB,), "work_seconds": (0.0,), "rounds": (30,)},
         ),
         Sweep("gym_sampling", {"env": ("CartPole-v1",), "actors": (4,), "rounds": (500,)}),
         Sweep("atari_sampling", {"env": ("Pong",), "actors": (4,), "rounds": (150,)}),
         Sweep("q_learning", {"actors": (2,), "minibatch": (250,), "rounds": (10,)}),
         Sweep("multi_agent", {"agents": (4,), "rounds": (500,)}),
-        Sweep("overhead", {"shape": ("fan_out",), "actors": (4,), "messages_per_round": (20,), "rounds": (50,)}),
+        Sweep("overhead", {"shape": ("fan_out",), "actors": (4,), "messages_per_round": (20,), "rounds": (30,)}),
     ),
 )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness import record
+from harness import details, record
 from harness.record import COLUMNS
 
 METRICS = {"throughput", "round_time", "startup_time", "peak_rss", "cpu_time"}
@@ -54,6 +54,15 @@ def test_every_trial_gives_every_metric_and_one_digest(harness):
     with Path("out/measurements.csv").open() as file:
         assert tuple(next(csv.reader(file))) == COLUMNS
     assert list(Path("out/logs").iterdir()) == []
+
+
+def test_a_run_too_short_to_trust_is_measured_again_over_more_rounds(harness):
+    assert harness("run", *TWO, "--trials", "1", "--set", "pause=0.001", "--output", "short").returncode == 0
+    assert harness("run", *TWO, "--trials", "1", "--set", "pause=0.05", "--output", "long").returncode == 0
+    short, long = (details.read(Path(name) / details.FILE_NAME).values() for name in ("short", "long"))
+    assert all(detail.rounds > 20 and detail.measured_ns > 100e6 for detail in short)
+    assert all(detail.rounds == 3 for detail in long)
+    assert len({row.digest for row in rows_of("short")}) == 1
 
 
 def test_what_a_backend_cannot_run_is_a_row_with_the_reason_and_no_failure(harness):
