@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness import report, verdict
+from harness import claims, report, verdict
 from harness.errors import UsageError
 from harness.record import write_atomically
 from harness.summary import Summary
@@ -37,6 +37,8 @@ def section(summary: Summary, drawn: Sequence[Path], base: Path) -> str:
         "What is lost is said first; each ratio is that of the best reactor backend, with its 95 % interval:",
         "\n".join(f"- {line}" for line in verdict.sentences(summary)),
     ]
+    if claimed := claims.sentences(summary):
+        parts += [f"{claims.HEADING}, and what was measured here:", "\n".join(f"- {line}" for line in claimed)]
     if summary.doubts:
         parts.append("Doubts: " + "; ".join(summary.doubts) + ".")
     parts += [

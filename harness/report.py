@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness import limits, quantity, verdict
+from harness import claims, limits, quantity, verdict
 from harness.checks import DOUBTS_EXPLAINED
 from harness.noise import floor
 from harness.record import write_atomically
@@ -67,6 +67,7 @@ def headlines(summary: Summary) -> list[Section]:
         Section("Where the reactor runtime is slower", tuple(_lines(slower))),
         Section("Where no difference is shown", tuple(_lines(undecided))),
         Section("Where the reactor runtime is faster", tuple(_lines(faster))),
+        Section(claims.HEADING, tuple(claims.sentences(summary))),
         Section("How near the reactor runtime comes to the limit", tuple(_shares(summary.points))),
         Section(floor.HEADING, tuple(floor.lines(summary.noise))),
         Section(scaling.HEADING, tuple(scaling.lines(scaling_rows.read(summary.path)))),

@@ -22,6 +22,12 @@ def sentences(summary: Summary) -> list[str]:
     return [text for _, text in sorted(found, key=lambda item: item[0])]
 
 
+def ratio_told(points: Sequence[PointSummary], baseline: str) -> str:
+    """The ratios to this baseline over some points, as part of a sentence; empty if there are none."""
+    span = _span(points, baseline)
+    return _told(span) if span is not None else ""
+
+
 def best_of(point: PointSummary) -> Cell | None:
     """The reactor backend that did best at a point."""
     ours = [cell for cell in point.cells if cell.backend.startswith(OURS) and cell.main is not None]

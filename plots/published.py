@@ -21,11 +21,17 @@ class Series:
 
     system: str
     label: str
+    metric: str
     points: dict[str, Estimate]
 
     def numeric(self, factor: float = 1.0) -> dict[float, Estimate]:
         """The points by axis value as a number, in another unit."""
         return {float(x) * factor: value for x, value in self.points.items()}
+
+
+def figures() -> list[str]:
+    """The names of all figures with published values; none without the file."""
+    return list(pd.read_csv(PATH, usecols=["figure"])["figure"].unique()) if PATH.is_file() else []
 
 
 def series(figure: str, scenario: str | None = None) -> list[Series]:
@@ -37,7 +43,12 @@ def series(figure: str, scenario: str | None = None) -> list[Series]:
     if scenario is not None:
         table = table[table["scenario"] == scenario]
     return [
-        Series(str(system), _NAMES[str(system)], {row["x"]: _estimate(row) for row in group.to_dict("records")})
+        Series(
+            str(system),
+            _NAMES[str(system)],
+            str(group["metric"].iloc[0]),
+            {row["x"]: _estimate(row) for row in group.to_dict("records")},
+        )
         for system, group in table.groupby("system", sort=False)
     ]
 

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -138,7 +139,9 @@ def make_task(workload: str, parameters: Mapping[str, Any]) -> Any:
 
 
 def load(workload: str, backend: str) -> ModuleType:
-    """The module that runs a workload on a backend, imported with all that it needs; raises ParameterError."""
+    """The module in which the `run` of a workload on a backend is written (some workloads share it), imported with all
+    that it needs; raises ParameterError.
+    """
     for what, asked, known in (("workload", workload, WORKLOADS), ("backend", backend, BACKENDS)):
         if asked not in known:
             raise ParameterError(unknown(what, asked, known))
@@ -148,7 +151,7 @@ def load(workload: str, backend: str) -> ModuleType:
         raise ParameterError(f"backend: {backend} does not run {workload}")
     for part in WORKLOADS[workload].parts:
         importlib.import_module(f"{package}.{part}")
-    return importlib.import_module(name)
+    return sys.modules[importlib.import_module(name).run.__module__]
 
 
 def run(workload: str, backend: str, task: Any, probe: Probe, **options: Any) -> None:

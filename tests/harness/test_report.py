@@ -283,3 +283,18 @@ def test_a_report_needs_no_machine_description(results, tmp_path):
     (tmp_path / machine.FILE_NAME).write_text("{")
     with pytest.raises(UsageError, match=r"machine.json: broken"):
         summarise(tmp_path)
+
+
+def test_the_paper_s_claim_stands_beside_what_was_measured(results):
+    summary = results({"reactor-inline": times(100), "ray-paper": times(5)})
+    (claim,) = sections(summary)["What the paper claims"]
+    # Pendulum 3646.087 over 3223.727, Blackjack 7466.401 over 5510.654
+    assert claim == (
+        "gym_sampling: 1.13x to 1.35x the speed of Ray, published of another machine; "
+        "here the best reactor backend runs at 20.0x [20.0, 20.0] the speed of ray-paper."
+    )
+
+
+def test_without_ray_nothing_is_said_of_the_claim(results):
+    summary = results({"serial": times(150), "reactor-inline": times(100)})
+    assert "What the paper claims" not in sections(summary)

@@ -5,7 +5,7 @@ import pytest
 from harness.breakdown.measure import NAMES, PLAIN_ROUND, ROUND, can, fitting, measure
 from harness.breakdown.phases import PHASES
 from workloads import ray_session
-from workloads.catalogue import BACKENDS
+from workloads.catalogue import BACKENDS, WORKLOADS
 from workloads.parameter import UnsupportedError
 
 SAMPLING = {"actors": 3, "rounds": 30, "warmup_rounds": 5}
@@ -24,6 +24,13 @@ def test_in_one_thread_nobody_waits_and_nothing_is_serialised():
     phases, found = measured("gym_sampling", "reactor-inline", SAMPLING)
     assert phases == {"hub", "submit", "compute"}
     assert found["compute"] > found["hub"]
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_the_code_of_hub_and_workers_is_found_in_every_workload(workload):
+    small = {"steps": 10} if workload == "q_learning" else {}
+    _, found = measured(workload, "reactor-inline", {"rounds": 3, "warmup_rounds": 1, **small})
+    assert found["compute"] > 0 < found["hub"]
 
 
 def test_threads_wait_for_one_another():

@@ -11,6 +11,7 @@ from workloads import catalogue
 
 POINTS = {
     "gym_sampling": {"actors": 3, "rounds": 20, "warmup_rounds": 2},
+    "atari_sampling": {"actors": 2, "rounds": 5, "warmup_rounds": 2},
     "broadcast_gather": {"actors": 2, "object_bytes": 10_000, "work_seconds": 0.0, "rounds": 5, "warmup_rounds": 1},
     "q_learning": {"actors": 2, "rounds": 2, "warmup_rounds": 1, "steps": 10},
     "multi_agent": {"agents": 2, "rounds": 5, "warmup_rounds": 1},
@@ -22,7 +23,7 @@ def full(workload, parameters):
     return dataclasses.asdict(catalogue.make_task(workload, parameters))
 
 
-@pytest.mark.parametrize("workload", POINTS)
+@pytest.mark.parametrize("workload", catalogue.WORKLOADS)
 def test_every_workload_can_be_predicted_and_timed(workload):
     parameters = full(workload, POINTS[workload])
     found = measure.predicted(workload, parameters)

@@ -1,0 +1,38 @@
+"""The paper's claim of reactors over Ray beside the ratio measured here; no verdict comes from what was published."""
+
+from collections.abc import Iterator
+
+from harness import verdict
+from harness.summary import Summary
+from plots import published
+
+HEADING = "What the paper claims"
+_THEIRS, _OURS = "ray", "lf"
+_RATES = frozenset({"throughput"})
+
+
+def sentences(summary: Summary) -> list[str]:
+    """One sentence for each workload that the paper has figures of, in the order of the report's points."""
+    found = []
+    for workload in dict.fromkeys(point.workload for point in summary.points):
+        points = [point for point in summary.points if point.workload == workload]
+        ratios = list(_published(workload))
+        told = verdict.ratio_told(points, "ray-paper")
+        if ratios and told:
+            low, high = min(ratios), max(ratios)
+            found.append(
+                f"{workload}: {low:.2f}x to {high:.2f}x the speed of Ray, published of another machine; "
+                f"here the best reactor backend runs at {told}."
+            )
+    return found
+
+
+def _published(workload: str) -> Iterator[float]:
+    """How many times as fast as Ray the paper's reactors were, at each of its points."""
+    for figure in published.figures():
+        if figure.startswith(workload):
+            systems = {one.system: one for one in published.series(figure)}
+            theirs, ours = systems[_THEIRS], systems[_OURS]
+            for x, value in ours.points.items():
+                ratio = theirs.points[x].value / value.value
+                yield 1 / ratio if ours.metric in _RATES else ratio
