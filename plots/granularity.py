@@ -12,8 +12,10 @@ _COLUMNS = 2
 
 def speed_up(measurements: pd.DataFrame) -> Figure:
     """Throughput divided by that of `ray-paper`, by steps per message. Raises FigureError."""
-    selections = sampling.selections(measurements, ["env", "steps_per_message"])
-    panels = [panel for name, selection in selections.items() for panel in _panels(selection, name)]
+    found = sampling.selections(measurements, ["env", "steps_per_message"])
+    drawn = {name: panels for name, selection in found.items() if (panels := _panels(selection, name))}
+    selections = [found[name] for name in drawn]
+    panels = [panel for panels in drawn.values() for panel in panels]
     if not panels:
         raise FigureError(
             f"no sweep of steps_per_message with the backend {_BASE}; "
@@ -23,10 +25,10 @@ def speed_up(measurements: pd.DataFrame) -> Figure:
     height = -(-len(panels) // columns)
     figure, axes = page.page(
         "Speed-up over Ray, by steps per message",
-        notes.fixed(*selections.values()),
+        notes.fixed(*selections),
         [
             f"Throughput as a ratio to {_BASE} with the same number of steps per message, paired by trial.",
-            *notes.below(*selections.values()),
+            *notes.below(*selections),
         ],
         height * 2.9,
         height,

@@ -42,8 +42,8 @@ def size(octets: float) -> str:
     """A number of bytes with a binary prefix: 10485760 -> '10 MiB'."""
     for factor, unit in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
         if octets >= factor:
-            return f"{octets / factor:.3g} {unit}"
-    return f"{octets:.3g} B"
+            return f"{octets / factor:.{4 if octets >= 1000 * factor else 3}g} {unit}"
+    return f"{octets:.0f} B"
 
 
 def ticks(low: float, high: float, most: int) -> list[float]:

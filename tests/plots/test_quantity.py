@@ -35,7 +35,15 @@ def test_duration_picks_its_unit(nanoseconds, text):
 
 
 @pytest.mark.parametrize(
-    ("octets", "text"), [(8, "8 B"), (1024, "1 KiB"), (10 * 2**20, "10 MiB"), (3_000_000, "2.86 MiB")]
+    ("octets", "text"),
+    [
+        (8, "8 B"),
+        (1000, "1000 B"),
+        (1024, "1 KiB"),
+        (1023 * 2**10, "1023 KiB"),
+        (10 * 2**20, "10 MiB"),
+        (3_000_000, "2.86 MiB"),
+    ],
 )
 def test_size_is_binary(octets, text):
     assert quantity.size(octets) == text
