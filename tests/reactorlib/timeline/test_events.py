@@ -1,15 +1,14 @@
-"""The trace file: complete and well formed, and, where it can be had, opened by Perfetto's own trace processor."""
+"""The trace file: complete and well formed, and opened by Perfetto's own trace processor."""
 
 import json
 from collections import Counter
 from itertools import pairwise
 
-import pytest
-
 from reactorlib import Tag, elaborate, run
 from reactorlib.timeline import trace_events
 from reactorlib.trace import Span
 from tests.reactorlib.timeline.test_summary import PROGRAM, ROUND, Main
+from tests.reactorlib.timeline.trace_processor import query
 
 
 def events(kind, trace, category=None):
@@ -84,36 +83,18 @@ def test_the_slices_of_a_track_nest():
         assert all(one[1] <= two[0] + 1e-3 for one, two in pairwise(slices))
 
 
-@pytest.fixture(scope="module")
-def processor():
-    """Perfetto's trace processor: the package brings the client, and fetches the program itself on first use."""
-    perfetto = pytest.importorskip("perfetto.trace_processor")
-    platform = pytest.importorskip("perfetto.trace_processor.platform")
-    try:
-        binary = platform.PlatformDelegate().get_shell_path(None)
-    except Exception as error:  # noqa: BLE001 - no network, no curl, no build for this machine: all the same here
-        pytest.skip(f"Perfetto's trace processor cannot be fetched here: {error}")
-    return lambda path: perfetto.TraceProcessor(
-        trace=str(path), config=perfetto.TraceProcessorConfig(bin_path=binary, load_timeout=30)
-    )
-
-
-def test_perfetto_opens_the_trace_and_finds_each_reaction(processor, tmp_path):
+def test_perfetto_opens_the_trace_and_finds_each_reaction():
     result, trace = traced()
-    path = tmp_path / "trace.json"
-    path.write_text(json.dumps(trace))
-    opened = processor(path)
-    try:
-        rows = opened.query(
-            "select slice.name as name, thread.name as worker from slice "
-            "join thread_track on slice.track_id = thread_track.id join thread using (utid) "
-            "where slice.category = 'reaction'"
-        )
-        found = Counter((row.name, row.worker) for row in rows)
-        (flows,) = opened.query("select count(*) as number from flow")
-        (tags,) = opened.query("select count(*) as number from slice where category = 'tag'")
-    finally:
-        opened.close()
+    written = json.dumps(trace).encode()
+    rows = query(
+        written,
+        "select slice.name as name, thread.name as worker from slice "
+        "join thread_track on slice.track_id = thread_track.id join thread using (utid) "
+        "where slice.category = 'reaction'",
+    )
+    found = Counter((row.name, row.worker) for row in rows)
+    (flows,) = query(written, "select count(*) as number from flow")
+    (tags,) = query(written, "select count(*) as number from slice where category = 'tag'")
     spans = zip(result.trace, result.spans, strict=True)
     assert found == Counter((record.reaction, f"worker {span.worker}") for record, span in spans)
     assert flows.number == len(events("s", trace)) > 0
