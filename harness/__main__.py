@@ -167,6 +167,8 @@ def _open(parsed: argparse.Namespace, arguments: Sequence[str], chosen: Grid) ->
         asked = parsed.preset, parsed.workload, parsed.backend, parsed.settings, parsed.trials, parsed.seed
         selects = any(value not in (None, []) for value in asked)
         return results.reopen(path, chosen if selects else None, session)
+    if parsed.resume:
+        raise UsageError(f"{path}: holds no run that could be resumed; leave out --resume to begin one there")
     return results.create(path, run_id, chosen, session)
 
 

@@ -36,10 +36,10 @@ def units(task: Any) -> dict[str, str]:
     return names | {"startup_time": "ns", "peak_rss": "bytes", "cpu_time": f"ns/{noun}"}
 
 
-def measured(task: Any, outcome: Outcome, cpu_ns: int) -> list[Metric]:
+def measured(task: Any, outcome: Outcome, cores: float) -> list[Metric]:
     """The metrics of a timed run, except `peak_rss`, which is seen from outside.
 
-    `cpu_ns`: CPU time of the whole process tree over all rounds, warm-up included. `overhead` is what a round
+    `cores`: how many the whole process tree kept busy over all rounds, warm-up included. `overhead` is what a round
     takes beyond the simulated work, which is counted once, however many workers do it.
     """
     _, per_round = _work(task)
@@ -48,7 +48,7 @@ def measured(task: Any, outcome: Outcome, cpu_ns: int) -> list[Metric]:
         "throughput": per_round * outcome.rounds / outcome.elapsed_ns * 1e9,
         "round_time": round_ns,
         "startup_time": outcome.startup_ns,
-        "cpu_time": cpu_ns / (per_round * (task.warmup_rounds + task.rounds)),
+        "cpu_time": cores * outcome.elapsed_ns / (per_round * outcome.rounds),
     }
     if hasattr(task, "work_seconds"):
         values["overhead"] = round_ns - task.work_seconds * 1e9

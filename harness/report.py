@@ -103,7 +103,7 @@ def _shares(points: Sequence[PointSummary]) -> Iterator[str]:
 
 def _ratio(estimate: Estimate) -> str:
     text = f"{quantity.number(estimate.value)}x"
-    if estimate.count > 1:
+    if estimate.count > verdict.FEWEST:
         text += f" [{quantity.number(estimate.low)}, {quantity.number(estimate.high)}]"
     return text
 
@@ -188,7 +188,7 @@ def _cells(point: PointSummary, cell: Cell, baselines: Sequence[str], sides: Seq
 def _value(estimate: Estimate, unit: str) -> str:
     divisor, name = quantity.scale([estimate.value], _base(unit))
     value, low, high = (quantity.number(number / divisor) for number in (estimate.value, estimate.low, estimate.high))
-    interval = f" [{low}, {high}]" if estimate.count > 1 else ""
+    interval = f" [{low}, {high}]" if estimate.count > verdict.FEWEST else ""
     return f"{value}{interval} {name}" if name else f"{value}{interval}"
 
 

@@ -84,17 +84,18 @@ def _supervise(worker_order: dict[str, Any], scratch: Path, time_limit_s: float)
         worker = subprocess.Popen(
             [sys.executable, "-m", "harness.worker"], stdin=subprocess.PIPE, stdout=sys.stderr.fileno()
         )
-        peak, reason = 0, ""
+        peak, reason, meter = 0, "", _Meter()
         try:
             _order(worker, {**worker_order, "result_path": str(scratch / RESULT_NAME)})
-            peak, reason = _watch(worker, wakeup, began + time_limit_s)
+            peak, reason = _watch(worker, wakeup, began + time_limit_s, meter)
         finally:
+            meter.read()
             files = processes.shared_files(processes.descendants())
             stragglers = processes.end_descendants()
             for path in files:
                 path.unlink(missing_ok=True)
     duration_s = time.monotonic() - began
-    used = resource_seconds()
+    used = max(resource_seconds(), meter.seconds())
     return Verdict(
         exit_status=None if reason else worker.wait(),
         reason=reason,
@@ -112,19 +113,37 @@ def _order(worker: subprocess.Popen[bytes], order: dict[str, Any]) -> None:
         pipe.write(json.dumps(order).encode() + b"\n")
 
 
-def _watch(worker: subprocess.Popen[bytes], wakeup: "_Wakeup", deadline: float) -> tuple[int, str]:
+def _watch(worker: subprocess.Popen[bytes], wakeup: "_Wakeup", deadline: float, meter: "_Meter") -> tuple[int, str]:
     peak, next_sample = 0, time.monotonic() + _SAMPLE_SECONDS
     while worker.poll() is None:
         now = time.monotonic()
         if now >= deadline:
             return peak, "time limit"
         if now >= next_sample:
-            peak = max(peak, processes.resident_bytes(processes.descendants()))
+            peak = max(peak, processes.resident_bytes(meter.read()))
             cost = time.monotonic() - now
             next_sample = now + max(_SAMPLE_SECONDS, cost / _SAMPLE_SHARE)
         if wakeup.wait(min(deadline, next_sample) - time.monotonic()):
             return peak, "harness gone"
     return peak, ""
+
+
+class _Meter:
+    """The CPU time that descendants had used when they were last seen: their parents may drop it when they end."""
+
+    def __init__(self) -> None:
+        self._used_ns: dict[int, int] = {}
+
+    def read(self) -> list[int]:
+        """Look at all descendants that live; who they are."""
+        living = processes.descendants()
+        self._used_ns |= processes.cpu_ns(living)
+        return living
+
+    def seconds(self) -> float:
+        """What all of them used, and this process."""
+        own = os.times()
+        return own.user + own.system + sum(self._used_ns.values()) / 1e9
 
 
 class _Wakeup:

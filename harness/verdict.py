@@ -3,18 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from harness.noise import floor
 from harness.stats import Estimate
 from harness.summary import LIMIT, OURS, Cell, PointSummary, Summary
 
+FEWEST = 2  # trials of which no interval is shown: it would span orders of magnitude
 ASKED = ("serial", "ray-paper", "ray-tuned", LIMIT)
 
 
 def sentences(summary: Summary) -> list[str]:
     """The verdict of each workload; workloads in which a baseline wins somewhere come first."""
     found = []
+    floors = floor.by_workload(summary.noise)
     for workload in dict.fromkeys(point.workload for point in summary.points):
         points = [point for point in summary.points if point.workload == workload]
-        spans = [span for baseline in ASKED if (span := _span(points, baseline)) is not None]
+        spans = [span for name in ASKED if (span := _span(points, name, floors.get(workload, 1.0))) is not None]
         if spans:
             spans.sort(key=lambda span: not span.loses)
             text = f"{workload}: the best reactor backend runs at " + ", ".join(map(_told, spans)) + "."
@@ -42,36 +45,45 @@ class _Span:
     baseline: str
     lowest: tuple[Estimate, str]
     highest: tuple[Estimate, str]
+    floor: float = 1.0  # the factor below which a difference is noise
 
     @property
     def loses(self) -> bool:
         """Whether the baseline wins somewhere, by the whole interval. Nothing can win against the limit."""
-        return self.baseline != LIMIT and self.lowest[0].high < 1
+        return self.baseline != LIMIT and self.lowest[0].high < 1 and not self.within(self.lowest[0])
+
+    def within(self, ratio: Estimate) -> bool:
+        """Whether a ratio is within the noise floor, or cannot be told from 1."""
+        return 1 / self.floor < ratio.value < self.floor or ratio.low <= 1 <= ratio.high
 
 
-def _span(points: Sequence[PointSummary], baseline: str) -> _Span | None:
+def _span(points: Sequence[PointSummary], baseline: str, noise: float = 1.0) -> _Span | None:
     ratios = []
     for point in points:
         best = best_of(point)
         if best is not None and baseline in best.speedups:
-            ratios.append((best.speedups[baseline], f"{point.label}, {best.backend}"))
+            where = f"{point.label}, {best.backend}" if len(points) > 1 else best.backend
+            ratios.append((best.speedups[baseline], where))
     if not ratios:
         return None
     ratios.sort(key=lambda item: item[0].value)
-    return _Span(baseline, ratios[0], ratios[-1])
+    return _Span(baseline, ratios[0], ratios[-1], noise)
 
 
 def _told(span: _Span) -> str:
-    (low, low_label), (high, high_label) = span.lowest, span.highest
     what = "of the machine's limit" if span.baseline == LIMIT else f"the speed of {span.baseline}"
-    if low is high:
-        return f"{number(low)} {what}"
-    return f"{number(low)} ({low_label}) to {number(high)} ({high_label}) {what}"
+    ends = (span.lowest,) if span.lowest[0] is span.highest[0] else (span.lowest, span.highest)
+    return f"{' to '.join(_end(span, *end) for end in ends)} {what}"
+
+
+def _end(span: _Span, ratio: Estimate, where: str) -> str:
+    undecided = ", undecided" if span.baseline != LIMIT and span.within(ratio) else ""
+    return f"{number(ratio)} ({where}{undecided})"
 
 
 def number(ratio: Estimate) -> str:
     """A ratio with its interval, in as many digits as mean something."""
-    interval = f" [{_digits(ratio.low)}, {_digits(ratio.high)}]" if ratio.count > 1 else ""
+    interval = f" [{_digits(ratio.low)}, {_digits(ratio.high)}]" if ratio.count > FEWEST else ""
     return f"{_digits(ratio.value)}x{interval}"
 
 

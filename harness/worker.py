@@ -55,14 +55,16 @@ class AccountingProbe(Probe):
         self._gauges = gauges
         self._now = clock
         self._cpu_before: CpuTimes = {}
-        self._stock: tuple[int, int] | None = None
+        self._began_ns = 0
+        self._stock: tuple[float, int] | None = None
 
     def ready(self) -> None:
         """Take stock, which is no part of the start-up time, and begin."""
         began = self._now()
         # Looking at the others costs this process time of its own, which its own gauge, read last, leaves out.
         self._cpu_before = {**self._gauges.others_cpu(), **self._gauges.own_cpu()}
-        self.charge_startup(began - self._now())
+        self._began_ns = self._now()
+        self.charge_startup(began - self._began_ns)
         super().ready()
 
     def state(self, *values: object) -> None:
@@ -70,12 +72,13 @@ class AccountingProbe(Probe):
         self.stock()
         super().state(*values)
 
-    def stock(self) -> tuple[int, int]:
-        """CPU time in ns since `ready`, and memory held, as of the first time this is asked for."""
+    def stock(self) -> tuple[float, int]:
+        """Cores kept busy since `ready`, and memory held, as of the first time this is asked for."""
         if self._stock is None:
+            passed_ns = max(1, self._now() - self._began_ns)
             after = {**self._gauges.own_cpu(), **self._gauges.others_cpu()}
             cpu_ns = sum(used - self._cpu_before.get(pid, 0) for pid, used in after.items())
-            self._stock = cpu_ns, self._gauges.held_bytes()
+            self._stock = cpu_ns / passed_ns, self._gauges.held_bytes()
         return self._stock
 
 
@@ -108,12 +111,10 @@ def _carry_out(order: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def run_trial(workload: str, backend: str, parameters: Mapping[str, Any], verify_rounds: int) -> dict[str, Any]:
-    """Verify over so many rounds (0: don't), then measure; everything that the harness records of a trial."""
-    digest = ""
-    if verify_rounds:
-        short = {**parameters, "rounds": verify_rounds, "warmup_rounds": 0}
-        digest = catalogue.execute(workload, backend, short, verify=True).digest
-        gc.collect()
+    """Measure, then verify over so many rounds (0: don't); everything that the harness records of a trial.
+
+    What is verified comes last, so that the start-up time is that of a fresh process in every trial.
+    """
     task = catalogue.make_task(workload, parameters)
     catalogue.load(workload, backend)  # importing is no part of the start-up time
     first, probe = _timed(workload, backend, task)
@@ -126,17 +127,24 @@ def run_trial(workload: str, backend: str, parameters: Mapping[str, Any], verify
         # What else was started or loaded before, the first run of the process shows; and only its rounds are the same
         # on every backend.
         outcome = replace(again, startup_ns=first.startup_ns)
-    cpu_ns, held_again_bytes = probe.stock()
-    return {
-        "verify_digest": digest,
+    cores, held_again_bytes = probe.stock()
+    result = {
         "state_digest": first.state_digest,
-        "metrics": [asdict(metric) for metric in metrics.measured(timed, outcome, cpu_ns)],
+        "metrics": [asdict(metric) for metric in metrics.measured(timed, outcome, cores)],
         "peak_bytes": max(held_bytes, held_again_bytes, _own_peak_bytes()),
         "measured_ns": outcome.elapsed_ns,
         "rounds": outcome.rounds,
         "round_ns": metrics.round_quantiles(outcome),
         "gil_enabled": getattr(sys, "_is_gil_enabled", lambda: True)(),
     }
+    return {**result, "verify_digest": _verify(workload, backend, parameters, verify_rounds) if verify_rounds else ""}
+
+
+def _verify(workload: str, backend: str, parameters: Mapping[str, Any], rounds: int) -> str:
+    gc.collect()
+    return catalogue.execute(
+        workload, backend, {**parameters, "rounds": rounds, "warmup_rounds": 0}, verify=True
+    ).digest
 
 
 def _timed(workload: str, backend: str, task: Any) -> tuple[Outcome, AccountingProbe]:

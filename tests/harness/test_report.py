@@ -68,7 +68,11 @@ def test_where_a_baseline_wins_is_said_before_anything_else(results):
     assert (slower, faster) == ("Where the reactor runtime is slower", "Where the reactor runtime is faster")
     assert first == "Verdict"
     (sentence,) = found["Verdict"]
-    assert 0 < sentence.index("0.67x [0.67, 0.67] the speed of serial") < sentence.index("the speed of ray-paper")
+    assert (
+        0
+        < sentence.index("0.67x [0.67, 0.67] (reactor-inline) the speed of serial")
+        < sentence.index("the speed of ray-paper")
+    )
     assert found["Where the reactor runtime is slower"] == [
         "gym_sampling CartPole-v1, actors=2: speed of reactor-inline is 0.667x [0.667, 0.667] that of serial"
     ]
@@ -290,11 +294,22 @@ def test_the_paper_s_claim_stands_beside_what_was_measured(results):
     (claim,) = sections(summary)["What the paper claims"]
     # Pendulum 3646.087 over 3223.727, Blackjack 7466.401 over 5510.654
     assert claim == (
-        "gym_sampling: 1.13x to 1.35x the speed of Ray, published of another machine; "
-        "here the best reactor backend runs at 20.0x [20.0, 20.0] the speed of ray-paper."
+        "gym_sampling: 1.13x to 1.35x the speed of Ray, published of another machine and other parameters; "
+        "here the best reactor backend runs at 20.0x [20.0, 20.0] (reactor-inline) the speed of ray-paper."
     )
 
 
 def test_without_ray_nothing_is_said_of_the_claim(results):
     summary = results({"serial": times(150), "reactor-inline": times(100)})
     assert "What the paper claims" not in sections(summary)
+
+
+def test_the_verdict_calls_undecided_what_the_interval_does_not_tell(results):
+    summary = results({"serial": [100, 120, 80, 110, 90], "reactor-inline": [101, 90, 115, 95, 105]})
+    (sentence,) = sections(summary)["Verdict"]
+    assert "(reactor-inline, undecided) the speed of serial" in sentence
+
+
+def test_of_two_trials_no_interval_is_shown(results):
+    summary = results({"serial": [100, 120], "reactor-inline": [150, 130]})
+    assert "[" not in report.to_markdown(summary).partition("## gym_sampling")[2].partition("Values are")[0]

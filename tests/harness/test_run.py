@@ -281,3 +281,12 @@ def test_a_plan_is_printed_and_nothing_run(harness, tmp_path):
     assert done.returncode == 0
     assert done.stdout.splitlines()[-1].startswith("6 trials")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_resuming_what_is_not_there_begins_nothing(harness):
+    done = harness("run", "--workload", "fake", "--backend", "serial", "--output", "missing", "--resume")
+    assert done.returncode == 2
+    assert (
+        done.stderr == "harness: missing: holds no run that could be resumed; leave out --resume to begin one there\n"
+    )
+    assert not Path("missing").exists()
