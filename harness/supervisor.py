@@ -95,11 +95,13 @@ def _supervise(worker_order: dict[str, Any], scratch: Path, time_limit_s: float)
             for path in files:
                 path.unlink(missing_ok=True)
     duration_s = time.monotonic() - began
+    result = _result(scratch / RESULT_NAME)
+    meter.learn((result or {}).pop("used_ns", {}))
     used = max(resource_seconds(), meter.seconds())
     return Verdict(
         exit_status=None if reason else worker.wait(),
         reason=reason,
-        result=_result(scratch / RESULT_NAME),
+        result=result,
         peak_bytes=peak,
         outside_cores=max(0.0, (_busy_seconds() - busy_began - used) / duration_s),
         stragglers=stragglers,
@@ -139,6 +141,11 @@ class _Meter:
         living = processes.descendants()
         self._used_ns |= processes.cpu_ns(living)
         return living
+
+    def learn(self, used_ns: dict[str, int]) -> None:
+        """What the worker saw after its last round, before it ended its processes: later than most looks of ours."""
+        for pid, used in used_ns.items():
+            self._used_ns[int(pid)] = max(used, self._used_ns.get(int(pid), 0))
 
     def seconds(self) -> float:
         """What all of them used, and this process."""

@@ -57,6 +57,7 @@ class AccountingProbe(Probe):
         self._cpu_before: CpuTimes = {}
         self._began_ns = 0
         self._stock: tuple[float, int] | None = None
+        self.used_ns: CpuTimes = {}  # as of taking stock after the last round
 
     def ready(self) -> None:
         """Take stock, which is no part of the start-up time, and begin."""
@@ -77,6 +78,7 @@ class AccountingProbe(Probe):
         if self._stock is None:
             passed_ns = max(1, self._now() - self._began_ns)
             after = {**self._gauges.own_cpu(), **self._gauges.others_cpu()}
+            self.used_ns = after
             cpu_ns = sum(used - self._cpu_before.get(pid, 0) for pid, used in after.items())
             self._stock = cpu_ns / passed_ns, self._gauges.held_bytes()
         return self._stock
@@ -135,6 +137,7 @@ def run_trial(workload: str, backend: str, parameters: Mapping[str, Any], verify
         "measured_ns": outcome.elapsed_ns,
         "rounds": outcome.rounds,
         "round_ns": metrics.round_quantiles(outcome),
+        "used_ns": probe.used_ns,
         "gil_enabled": getattr(sys, "_is_gil_enabled", lambda: True)(),
     }
     return {**result, "verify_digest": _verify(workload, backend, parameters, verify_rounds) if verify_rounds else ""}
