@@ -15,13 +15,11 @@ def sentences(summary: Summary) -> list[str]:
     found = []
     for workload in dict.fromkeys(point.workload for point in summary.points):
         points = [point for point in summary.points if point.workload == workload]
-        ratios = list(_published(workload))
         told = verdict.ratio_told(points, "ray-paper")
-        if ratios and told:
-            low, high = min(ratios), max(ratios)
+        if told and (ratios := list(_published(workload))):
             found.append(
-                f"{workload}: {low:.2f}x to {high:.2f}x the speed of Ray, published of another machine and other "
-                f"parameters; here the best reactor backend runs at {told}."
+                f"{workload}: {min(ratios):.2f}x to {max(ratios):.2f}x the speed of Ray, published of another "
+                f"machine and other parameters; here the best reactor backend runs at {told}."
             )
     return found
 

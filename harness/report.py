@@ -30,6 +30,7 @@ EXPLAINED = (
     f"Values are medians over trials with bootstrap {CONFIDENCE:.0%} intervals, widened where trials are "
     "few. 'x': how many times as fast "
     "as that baseline (more than 1: faster), the ratio of medians paired by trial, with its interval. "
+    "'undecided': the interval contains 1, or the difference is within the noise floor. "
     f"{limits.EXPLAINED} "
     "'startup': until the first round can begin. 'memory': the most that the whole process tree held, shared "
     "pages counted once. 'CPU': time of the whole process tree per unit of work."

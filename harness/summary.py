@@ -82,7 +82,7 @@ class Verdict:
     @property
     def within(self) -> bool:
         """Whether the difference is smaller than the noise floor."""
-        return 1 / self.floor < self.speedup.value < self.floor
+        return floor.within(self.speedup.value, self.floor)
 
 
 @dataclass(frozen=True)

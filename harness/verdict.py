@@ -50,11 +50,11 @@ class _Span:
     @property
     def loses(self) -> bool:
         """Whether the baseline wins somewhere, by the whole interval. Nothing can win against the limit."""
-        return self.baseline != LIMIT and self.lowest[0].high < 1 and not self.within(self.lowest[0])
+        return self.baseline != LIMIT and self.lowest[0].high < 1 and not self.undecided(self.lowest[0])
 
-    def within(self, ratio: Estimate) -> bool:
+    def undecided(self, ratio: Estimate) -> bool:
         """Whether a ratio is within the noise floor, or cannot be told from 1."""
-        return 1 / self.floor < ratio.value < self.floor or ratio.low <= 1 <= ratio.high
+        return floor.within(ratio.value, self.floor) or ratio.low <= 1 <= ratio.high
 
 
 def _span(points: Sequence[PointSummary], baseline: str, noise: float = 1.0) -> _Span | None:
@@ -77,7 +77,7 @@ def _told(span: _Span) -> str:
 
 
 def _end(span: _Span, ratio: Estimate, where: str) -> str:
-    undecided = ", undecided" if span.baseline != LIMIT and span.within(ratio) else ""
+    undecided = ", undecided" if span.baseline != LIMIT and span.undecided(ratio) else ""
     return f"{number(ratio)} ({where}{undecided})"
 
 

@@ -61,6 +61,11 @@ def _floor(rows: Sequence[Row]) -> Floor:
     )
 
 
+def within(ratio: float, factor: float) -> bool:
+    """Whether a ratio is nearer to 1 than the factor that `by_workload` tells."""
+    return 1 / factor < ratio < factor
+
+
 def by_workload(rows: Sequence[Row]) -> dict[str, float]:
     """The factor below which a difference at a workload is undecided: of the noisiest backend measured there."""
     found: dict[str, float] = {}

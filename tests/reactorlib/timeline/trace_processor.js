@@ -27,6 +27,7 @@ const answers = [];
 const port = { postMessage: (answer) => answers.push(Buffer.from(answer)) };
 vm.runInThisContext(read("engine_bundle.js").toString());
 globalThis.onmessage({ data: port });
+// The engine is loaded by now, for its requests of files are answered at once; what it does then waits as a microtask.
 setTimeout(() => {
   port.onmessage({ data: new Uint8Array(fs.readFileSync(0)) });
   fs.writeFileSync(1, Buffer.concat(answers));

