@@ -18,7 +18,7 @@ def sentences(summary: Summary) -> list[str]:
         told = verdict.ratio_told(points, "ray-paper")
         if told and (ratios := list(_published(workload))):
             found.append(
-                f"{workload}: {min(ratios):.2f}x to {max(ratios):.2f}x the speed of Ray, published of another "
+                f"{workload}: {min(ratios):.2f}x to {max(ratios):.2f}x the speed of Ray, as published of another "
                 f"machine and other parameters; here the best reactor backend runs at {told}."
             )
     return found

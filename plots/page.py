@@ -2,6 +2,7 @@
 data.
 """
 
+import math
 import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
@@ -18,7 +19,7 @@ _GAP = 0.06
 _TITLE = 0.26
 _LINE = 0.17
 _NOTE_CHARACTERS = 120
-_LABEL_WIDTH = 0.11  # of the axis: what a label such as "100 MiB" takes
+_CHARACTER = 0.016  # of an axis as wide as the page: what a character of a label takes
 _WIDE_RANGE = 20.0  # from this ratio on, small values can't be told apart on a linear axis
 
 
@@ -110,19 +111,26 @@ def scale(
 
 
 def named_ticks(axes: Axes, values: Sequence[float], text: Callable[[float], str]) -> None:
-    """A logarithmic horizontal axis that marks the measured values, and names those that have room."""
-    low, high = min(values), max(values)
-    pad = (high / low) ** 0.06 if high > low else 1.5
+    """A logarithmic horizontal axis that marks the measured values, and names those that have room in two lines."""
     marks = sorted(set(values))
-    room = (high / low) ** _LABEL_WIDTH
-    named = [low, high]
-    for mark in marks:
-        if all(max(mark, other) >= room * min(mark, other) for other in named):
-            named.append(mark)
+    low, high = marks[0], marks[-1]
+    pad = (high / low) ** 0.06 if high > low else 1.5
+    span = math.log(high / low * pad * pad)
+    columns = axes.get_gridspec().ncols  # type: ignore[union-attr]
+    width = {mark: (len(text(mark)) + 1) * _CHARACTER * columns * span for mark in marks}
+    lines: list[list[float]] = [[low, high], []]
+    for mark in marks[1:-1]:
+        for line in lines:
+            if all(abs(math.log(mark / other)) >= (width[mark] + width[other]) / 2 for other in line):
+                line.append(mark)
+                break
+    upper, lower = lines
     axes.set(xscale="log", xlim=(low / pad, high * pad))
-    axes.xaxis.set_major_locator(FixedLocator(marks))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: text(value) if value in named else ""))
+    axes.xaxis.set_major_locator(FixedLocator([mark for mark in marks if mark not in lower]))
+    axes.xaxis.set_minor_locator(FixedLocator(lower))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: text(value) if value in upper else ""))
+    axes.xaxis.set_minor_formatter(FuncFormatter(lambda value, _: text(value)))
+    axes.xaxis.grid(visible=True, which="minor")
 
 
 def _axis(axes: Axes, which: Literal["x", "y"]) -> Axis:

@@ -45,6 +45,10 @@ _SETTINGS: dict[str, Any] = {
     "text.color": INK,
     "xtick.color": FAINT,
     "xtick.labelcolor": INK,
+    # Minor ticks are what the second line of labels names, and else as the others.
+    "xtick.minor.size": 3.5,
+    "xtick.minor.width": 0.8,
+    "xtick.minor.pad": 15.0,
     "ytick.color": FAINT,
     "ytick.labelcolor": INK,
 }

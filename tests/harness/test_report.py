@@ -294,7 +294,7 @@ def test_the_paper_s_claim_stands_beside_what_was_measured(results):
     (claim,) = sections(summary)["What the paper claims"]
     # Pendulum 3646.087 over 3223.727, Blackjack 7466.401 over 5510.654
     assert claim == (
-        "gym_sampling: 1.13x to 1.35x the speed of Ray, published of another machine and other parameters; "
+        "gym_sampling: 1.13x to 1.35x the speed of Ray, as published of another machine and other parameters; "
         "here the best reactor backend runs at 20.0x [20.0, 20.0] (reactor-inline) the speed of ray-paper."
     )
 

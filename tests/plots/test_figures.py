@@ -2,6 +2,7 @@
 
 import itertools
 
+import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
@@ -74,6 +75,21 @@ def test_no_text_is_cut_or_overlaps_another(name, trials, backends, make_rows):
         assert page.y0 <= box.y0 < box.y1 <= page.y1, f"{text!r} leaves the page"
     for (one, its_box), (other, other_box) in itertools.combinations(written(figure), 2):
         assert not overlap(its_box, other_box), f"{one!r} overlaps {other!r}"
+
+
+def test_values_close_together_are_named_in_two_lines_or_not(make_rows):
+    frame = make_rows(1, COMPARED)
+    frame = frame[(frame["workload"] == "broadcast_gather") & (frame["actors"] == "16")]
+    close = [frame.assign(object_bytes=str(kib * 2**10)) for kib in (64, 96, 104, 160, 1024, 10240, 102400)]
+    for one, kib in zip(close, (64, 96, 104, 160, 1024, 10240, 102400), strict=True):
+        one["parameters"] = f'{{"actors": 16, "object_bytes": {kib * 2**10}, "work_seconds": 0.0}}'
+    figure = draw("broadcast_gather_size", pd.concat(close))
+    labels = {text: box for text, box in written(figure) if text.endswith("iB")}
+    assert labels.keys() == {"64 KiB", "96 KiB", "1 MiB", "10 MiB", "100 MiB", "300 MiB", "500 MiB"}
+    assert labels["96 KiB"].y1 <= labels["64 KiB"].y0
+    for one, other in itertools.combinations(labels.values(), 2):
+        assert not overlap(one, other, margin=0.0)
+    assert any("up to 100 KiB within a message" in text for text, _ in written(figure))
 
 
 def test_axes_have_units_and_intervals_are_explained(name, full_rows):
