@@ -16,18 +16,17 @@ def by_actors(measurements: pd.DataFrame) -> Figure:
     """Overhead per round in ms by number of actors. Raises FigureError."""
     reference = [(series, series.numeric()) for series in published.series("broadcast_gather_actors")]
     panel, selection = _panel(measurements, "actors", reference)
-    figure_notes = notes.below(selection, published="arrays of 10 MiB" if panel.published else None)
-    return _draw("number of actors", panel, selection, "actors", quantity.count, figure_notes)
+    return _draw("number of actors", panel, selection, "actors", quantity.count, "arrays of 10 MiB")
 
 
 def by_object_size(measurements: pd.DataFrame) -> Figure:
     """Overhead per round in ms by size of the broadcast array. Raises FigureError."""
     reference = [(series, series.numeric(_MIB)) for series in published.series("broadcast_gather_size")]
     panel, selection = _panel(measurements, "object_bytes", reference)
-    figure_notes = notes.below(selection, published="16 actors" if panel.published else None)
+    remarks = []
     if any(name.startswith("ray") and min(points) <= _INLINED < max(points) for name, points in panel.measured.items()):
-        figure_notes.insert(1, "Ray sends up to 100 KiB within a message, a larger array by its object store.")
-    return _draw("object size", panel, selection, "size of the array", quantity.size, figure_notes)
+        remarks.append("Ray sends up to 100 KiB within a message, a larger array by its object store.")
+    return _draw("object size", panel, selection, "size of the array", quantity.size, "16 actors", remarks)
 
 
 def _panel(
@@ -43,12 +42,13 @@ def _draw(
     selection: rows.Selection,
     x_label: str,
     x_text: Callable[[float], str],
-    figure_notes: Sequence[str],
+    condition: str,
+    remarks: Sequence[str] = (),
 ) -> Figure:
     return lines.single(
         f"Broadcast and gather: overhead by {by}",
         notes.fixed(selection),
-        figure_notes,
+        [*notes.below(selection, published=condition if panel.published else None), *remarks],
         panel,
         x_label,
         x_text,

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from harness.breakdown import phases, ray_spans, reactor_spans
-from harness.breakdown.spans import HUB, SUBMIT, MarkingProbe, Recorder
+from harness.breakdown.spans import COMPUTE, HUB, SUBMIT, MarkingProbe, Recorder
 from harness.machine import cores_allowed
 from workloads import catalogue
 from workloads.parameter import UnsupportedError
@@ -55,6 +55,8 @@ def measure(workload: str, backend: str, parameters: Mapping[str, Any]) -> dict[
     found = phases.attribute(
         recorder.spans(), began_ns, ended_ns, _capacity(backend, task), HUB if backend in _RAY else SUBMIT
     )
+    if not found[COMPUTE]:
+        raise RuntimeError("of the workers' code nothing was recorded")
     plain_began_ns, plain_ended_ns = plain.measured
     times = {**found, ROUND: ended_ns - began_ns, PLAIN_ROUND: plain_ended_ns - plain_began_ns}
     return {name: times[name] / task.rounds for name in NAMES}

@@ -8,7 +8,9 @@ import pytest
 from harness.breakdown.measure import NAMES
 from harness.breakdown.table import COLUMNS
 
-TWO = ("--workload", "fake", "--backend", "serial", "--backend", "reactor-inline")
+BACKENDS = ("--backend", "serial", "--backend", "reactor-inline")
+TWO = ("--workload", "fake", *BACKENDS)
+REAL = ("--workload", "overhead", *BACKENDS, "--set", "actors=2", "--set", "messages_per_round=2")
 
 
 def rows():
@@ -19,7 +21,7 @@ def rows():
 
 
 def test_the_points_of_a_run_are_taken_apart(harness):
-    assert harness("run", *TWO, "--set", "rounds=20", "--trials", "1", "--output", "out").returncode == 0
+    assert harness("run", *REAL, "--set", "rounds=20", "--trials", "1", "--output", "out").returncode == 0
     done = harness("breakdown", "out", "--trials", "2", "--rounds", "5")
     assert done.returncode == 0, done.stderr
     assert "reactor-inline" in done.stdout
@@ -28,7 +30,7 @@ def test_the_points_of_a_run_are_taken_apart(harness):
     assert {(row["status"], row["rounds"], row["backend"], row["unit"]) for row in found} == {
         ("ok", "5", "reactor-inline", "ns")
     }
-    assert all(float(row["value"]) >= 0 for row in found)
+    assert all(float(row["value"]) >= (row["phase"] == "compute") for row in found)
     with Path("out/measurements.csv").open(newline="") as file:
         measured = next(csv.DictReader(file))
     assert {row["parameters"] for row in found} == {measured["parameters"]}
@@ -40,12 +42,18 @@ def test_the_points_of_a_run_are_taken_apart(harness):
     )
 
 
-@pytest.mark.parametrize(("behaviour", "status"), [("raises", 1), ("refuses", 0)])
-def test_what_goes_wrong_is_in_the_file_and_in_the_exit_status(harness, behaviour, status):
+@pytest.mark.parametrize(
+    ("behaviour", "status", "reason"),
+    [
+        ("raises", 1, "RuntimeError: told to raise"),
+        ("refuses", 0, "unsupported: told to refuse"),
+        ("good", 1, "RuntimeError: of the workers' code nothing was recorded"),  # it has no reactors
+    ],
+)
+def test_what_goes_wrong_is_in_the_file_and_in_the_exit_status(harness, behaviour, status, reason):
     harness("run", *TWO, "--set", f"behaviour={behaviour}", "--trials", "1", "--output", "out")
     done = harness("breakdown", "out", "--trials", "1")
     assert done.returncode == status, done.stderr
-    reason = "RuntimeError: told to raise" if status else "unsupported: told to refuse"
     assert {(row["status"], row["value"]) for row in rows()} == {(reason, "")}
     assert reason in done.stdout
 
