@@ -239,6 +239,9 @@ class State(Element, Generic[T]):
 class Mode(Element):
     """A mode of a modal reactor. What is declared in its `with` block exists only while it is active.
 
+    But shutdown reactions run in every mode that ever was, and what reactors in it set reaches the others there by
+    connections that these reactors, not the mode, declare.
+
     >>> from reactorlib import MSEC, Mode, Reactor, Timer, reaction, reset, run
     >>> class Blinker(Reactor):
     ...     off, on = Mode(initial=True), Mode()

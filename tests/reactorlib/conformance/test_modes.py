@@ -472,6 +472,52 @@ def test_contained_reactor_of_a_mode_never_active_neither_starts_nor_ends(execut
     assert [step[2] for step in reactions(result) if "never" in step[2]] == []
 
 
+class Farewell(Reactor):
+    out = Output[list]()
+
+    @reaction(shutdown, effects=out)
+    def end(self, out):
+        out.set([1])
+
+
+class Heir(Reactor):
+    same = Input[list]()
+    copied = Input[list](mutable=True)
+    seen = Output[tuple]()
+
+    @reaction(shutdown, uses=[same, copied], effects=seen)
+    def end(self, same, copied, seen):
+        seen.set((same.is_present, copied.is_present))
+
+
+class Family(Reactor):
+    def __init__(self):
+        self.farewell, self.heir = Farewell(), Heir()
+        connect(self.farewell.out, self.heir.same)
+        connect(self.farewell.out, self.heir.copied)
+
+
+class Bequest(Modal):
+    """The same reactors twice in a mode: connected by a reactor around them, and by the mode itself."""
+
+    def __init__(self, script: Script, begin: int = 10 * MSEC):
+        super().__init__(script)
+        with self.one:
+            self.family = Family()
+            self.farewell, self.heir = Farewell(), Heir()
+            connect(self.farewell.out, self.heir.same)
+            connect(self.farewell.out, self.heir.copied)
+
+
+@pytest.mark.parametrize("script", [{}, {0: "history two"}], ids=["active", "left"])
+def test_shutdown_of_a_mode_that_was_left_uses_the_connections_of_its_reactors_but_not_its_own(
+    execute: Execute, script: Script
+) -> None:
+    result = execute(Bequest, script=script, timeout=15 * MSEC)
+    assert values(result, "Bequest.family.heir.seen") == [(True, True)]
+    assert values(result, "Bequest.heir.seen") == [(not script, not script)]
+
+
 class Source(Reactor):
     tick = Timer(offset=0, period=4 * MSEC)
     out = Output[int]()

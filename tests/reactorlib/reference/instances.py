@@ -81,12 +81,13 @@ class State:
 
 @dataclass(eq=False)
 class Link:
-    """One connection of one channel to another."""
+    """One connection of one channel to another; `guarded` by a mode that it is declared in itself."""
 
     source: Channel
     target: Channel
     after_ns: int | None
     scope: Scope | None
+    guarded: bool
 
 
 @dataclass(eq=False)
@@ -264,6 +265,6 @@ def _links(instance: Instance, connection: ConnectionSpec) -> list[Link]:
     for reference, interleave in connection.left:
         left += instance.interleaved(reference) if interleave else instance.channels(reference)
     right = [channel for reference in connection.right for channel in instance.channels(reference)]
-    scope = instance.inner(connection.mode)
+    scope, guarded = instance.inner(connection.mode), connection.mode is not None
     # The left side repeats until the right side is full; specifications never make it wider than the right.
-    return [Link(a, b, connection.after_ns, scope) for a, b in zip(cycle(left), right, strict=False)]
+    return [Link(a, b, connection.after_ns, scope, guarded) for a, b in zip(cycle(left), right, strict=False)]

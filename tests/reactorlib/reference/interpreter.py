@@ -116,9 +116,10 @@ class Machine:
                     self._arrive(link.target, event.value)
 
     def _arrive(self, channel: Channel, value: Any) -> None:
+        """A value is there. Inside a mode, reactors that are shut down after it was left still reach each other."""
         channel.value, channel.present = value, True
         for link in self.links:
-            if link.source is channel and link.after_ns is None and active(link.scope):
+            if link.source is channel and link.after_ns is None and (active(link.scope) or not link.guarded):
                 self._arrive(link.target, value)
 
     def _react(self) -> None:
