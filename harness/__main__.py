@@ -12,7 +12,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +24,7 @@ from harness import listing, machine, manager, progress, quantity, report, resul
 from harness.arguments import DEFAULT_PRESET, LATEST, RUNS, parser, setting
 from harness.breakdown import campaign, show
 from harness.errors import Terminated, UsageError
-from harness.grid import Grid, backends_of
+from harness.grid import Grid, Point, Trial
 from harness.noise import command as noise
 from harness.results import Results
 from harness.scaling import campaign as scaling
@@ -34,6 +34,7 @@ from harness.selection import Selection, select
 # Tables are not squeezed into 80 columns when nobody said how many there are.
 _WIDTH_ELSEWHERE = 180
 _SHOWN_FAILURES = 20
+_AGAIN = "{} of them failed before, and run again"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,13 +52,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except OSError as error:
-        print(f"harness: {error}", file=sys.stderr)
-        return 1
+        print(f"harness: {_reason(error)}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except Terminated as ended:
         return 128 + ended.signal_number
     return status
+
+
+def _reason(error: OSError) -> str:
+    if error.filename is None:
+        return error.strerror or str(error)
+    return f"{error.filename}: {error.strerror}; expected what can be read and written there"
 
 
 def _list(parsed: argparse.Namespace, _: Sequence[str]) -> int:
@@ -74,23 +81,23 @@ def _run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
     for note in selection.notes:
         console.print(note)
     if parsed.dry_run:
-        _print_plan(selection.grid)
+        _plan(parsed, selection.grid, console)
         return 0
     _end_on_signals()
     with _open(parsed, arguments, selection.grid) as opened:
         if parsed.output is None:
             _point_latest(opened.path)
         again = manager.forget_failures(opened)
-        todo = manager.missing(opened)
+        todo = results.missing(opened.grid, opened.rows)
         done = sum(1 for _ in opened.grid.trials()) - len(todo)
         console.print(f"{len(todo)} trials into {opened.path}")
         if again:
-            console.print(f"{again} of them failed before, and run again")
+            console.print(_AGAIN.format(again))
         try:
             with progress.Display(console, todo, done) as display:
                 manager.run(opened, display, parsed.time_limit)
         except (KeyboardInterrupt, Terminated):
-            left = len(manager.missing(opened))
+            left = len(results.missing(opened.grid, opened.rows))
             command = f"python -m harness run --output {opened.path} --resume"
             console.print(f"interrupted with {left} trials left; to complete them: {command}")
             raise
@@ -108,12 +115,36 @@ def _terminate(number: int, _: object) -> NoReturn:
     raise Terminated(number)
 
 
-def _print_plan(chosen: Grid) -> None:
-    for point in chosen.points:
-        names = ", ".join(backends_of(point.workload, chosen.backends))
-        print(f"{point.workload} {point.parameters}: {point.trials} trials of {names}")
-    count = sum(1 for _ in chosen.trials())
-    print(f"{count} trials, each at most {quantity.duration(chosen.time_limit_s)}")
+def _plan(parsed: argparse.Namespace, chosen: Grid, console: Console) -> None:
+    """Say what would run: the grid asked for, or what an interrupted run lacks of its own."""
+    again = 0
+    if parsed.resume:
+        chosen, rows = results.inspect(_resumed(parsed), _asked(parsed, chosen))
+        kept, again = manager.without_failures(rows)
+        todo = results.missing(chosen, kept)
+    else:
+        todo = list(chosen.trials())
+    _print_plan(chosen, todo, parsed.time_limit or chosen.time_limit_s)
+    if again:
+        console.print(_AGAIN.format(again))
+
+
+def _print_plan(chosen: Grid, todo: Sequence[Trial], time_limit_s: float) -> None:
+    by_point: dict[Point, list[str]] = {}
+    for trial in todo:
+        by_point.setdefault(trial.point, []).append(trial.backend)
+    for point, names in by_point.items():
+        ordered = [name for name in chosen.backends if name in names]
+        print(f"{point.workload} {point.parameters}: {_counted(ordered, names)}")
+    print(f"{len(todo)} trials, each at most {quantity.duration(time_limit_s)}")
+
+
+def _counted(ordered: Iterable[str], names: Sequence[str]) -> str:
+    """How many trials of which backends, those with as many together."""
+    by_count: dict[int, list[str]] = {}
+    for name in ordered:
+        by_count.setdefault(names.count(name), []).append(name)
+    return "; ".join(f"{count} trials of {', '.join(same)}" for count, same in by_count.items())
 
 
 def _conclude(opened: Results, as_json: bool, console: Console) -> int:
@@ -156,20 +187,23 @@ def _open(parsed: argparse.Namespace, arguments: Sequence[str], chosen: Grid) ->
     session = machine.describe_session(["python", "-m", "harness", *arguments], manager.WORKER_VARIABLES)
     preset = parsed.preset or DEFAULT_PRESET
     run_id = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{preset}"
-    if parsed.output is not None:
-        path = parsed.output
-    elif parsed.resume:
-        path = _latest()
-    else:
-        path = RUNS / run_id
-    if parsed.resume and results.holds_run(path):
-        # Without a selection of its own, the command line means whatever the directory holds.
-        asked = parsed.preset, parsed.workload, parsed.backend, parsed.settings, parsed.trials, parsed.seed
-        selects = any(value not in (None, []) for value in asked)
-        return results.reopen(path, chosen if selects else None, session)
     if parsed.resume:
+        return results.reopen(_resumed(parsed), _asked(parsed, chosen), session)
+    return results.create(parsed.output or RUNS / run_id, run_id, chosen, session)
+
+
+def _resumed(parsed: argparse.Namespace) -> Path:
+    """The directory of the run to complete."""
+    path: Path = parsed.output or _latest()
+    if not results.holds_run(path):
         raise UsageError(f"{path}: holds no run that could be resumed; leave out --resume to begin one there")
-    return results.create(path, run_id, chosen, session)
+    return path
+
+
+def _asked(parsed: argparse.Namespace, chosen: Grid) -> Grid | None:
+    """The grid that a run to complete must have; None where the command line names none, and means whatever it has."""
+    asked = parsed.preset, parsed.workload, parsed.backend, parsed.settings, parsed.trials, parsed.seed
+    return chosen if any(value not in (None, []) for value in asked) else None
 
 
 def _latest() -> Path:

@@ -41,7 +41,7 @@ examples:
   python -m harness run --set q_learning.actors=2,4 --set gym_sampling.env=Blackjack-v1
       a parameter of one workload only
   python -m harness run --resume
-      completes the newest run under results/runs
+      completes the newest run that had no --output (results/latest)
 
 exit status: 0 all rows ok; 1 a row failed; 2 bad input; 130 interrupted (then --resume completes the run)
 """
@@ -103,7 +103,11 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
 
 def _add_directory(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "directory", type=Path, nargs="?", metavar="DIR", help=f"the run's directory (default: {LATEST})"
+        "directory",
+        type=Path,
+        nargs="?",
+        metavar="DIR",
+        help=f"the run's directory (default: {LATEST}, the newest without --output)",
     )
 
 

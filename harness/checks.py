@@ -102,6 +102,7 @@ def doubts(values: Sequence[float], circumstances: Circumstances) -> list[str]:
 DOUBTS_EXPLAINED = (
     f"Doubts: 'N trials': fewer than {ENOUGH_TRIALS}; 'spread': standard deviation over {WIDE_SPREAD:.0%} "
     f"of the mean; 'loaded': other processes kept more than {LOADED_SHARE:.0%} of the cores busy during a "
-    f"trial; 'short': less than {SHORT_NS / 1e6:.0f} ms were measured in a trial; 'clock ticks': a round is "
-    f"shorter than {ENOUGH_TICKS} ticks of the clock."
+    "trial (beside Ray some of them are Ray's own, which ended unseen); 'short': less than "
+    f"{SHORT_NS / 1e6:.0f} ms were measured in a trial; 'clock ticks': a round is shorter than {ENOUGH_TICKS} ticks of "
+    "the clock."
 )

@@ -93,12 +93,12 @@ def check_alike(base: FinishedRun, new: FinishedRun) -> None:
     """Whether two runs measured the same on the same machine; raises UsageError where they did not."""
     if base.path.resolve() == new.path.resolve():
         raise UsageError(f"{new.path}: the same run twice")
-    differing = machine.differences(_conditions(base), _conditions(new)) or _other_conditions(base, new)
-    if differing:
-        raise UsageError(f"another machine: {differing} ({base.path} is there, {new.path} here)")
     differing = grid.differences(base.grid, new.grid)
     if differing:
         raise UsageError(f"another grid: {differing} ({base.path} is there, {new.path} here)")
+    differing = machine.differences(_conditions(base), _conditions(new)) or _other_conditions(base, new)
+    if differing:
+        raise UsageError(f"another machine: {differing} ({base.path} is there, {new.path} here)")
     fewest = min(point.trials for point in new.grid.points)
     if fewest < FEWEST_TRIALS:
         raise UsageError(f"{fewest} trials of a point give no interval; measure with --trials {FEWEST_TRIALS} or more")

@@ -75,7 +75,7 @@ def _grid(path: Path) -> tuple[str, Grid]:
 def _rows(path: Path, run_id: str, grid: Grid) -> tuple[Row, ...]:
     file = path / record.FILE_NAME
     rows = record.read(file)
-    if not file.read_bytes().endswith(b"\n"):
+    if record.is_torn(file):
         raise UsageError(f"{file}: its last line is torn; complete the run with --resume")
     expected = {(*trial.key, metric) for trial in grid.trials() for metric in trial.point.units}
     for number, row in enumerate(rows, start=2):

@@ -91,7 +91,7 @@ class Grid:
 
     def blocks(self) -> Iterator[Block]:
         """The blocks, in the order in which they run."""
-        for index in range(max(point.trials for point in self.points)):
+        for index in range(max((point.trials for point in self.points), default=0)):
             for point in self.points:
                 if index < point.trials:
                     yield self._block(point, index)

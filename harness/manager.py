@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -87,20 +87,16 @@ def forget_failures(results: Results) -> int:
     backend doesn't support stays. So does a trial whose digest was wrong: that one did run, and a second attempt until
     it comes out right would hide that it doesn't always.
     """
-    failed = {row.trial_key for row in results.rows if row.is_failure and not checks.is_disagreement(row.status)}
-    if failed:
-        results.replace_rows([row for row in results.rows if row.trial_key not in failed])
-    return len(failed)
+    kept, again = without_failures(results.rows)
+    if again:
+        results.replace_rows(kept)
+    return again
 
 
-def missing(results: Results) -> list[Trial]:
-    """The trials that lack a row, in the order in which they will run."""
-    present = {row.key for row in results.rows}
-    return [
-        trial
-        for trial in results.grid.trials()
-        if any((*trial.key, metric) not in present for metric in trial.point.units)
-    ]
+def without_failures(rows: Sequence[Row]) -> tuple[list[Row], int]:
+    """The rows without those of failed trials that run again, and how many trials these are."""
+    failed = {row.trial_key for row in rows if row.is_failure and not checks.is_disagreement(row.status)}
+    return [row for row in rows if row.trial_key not in failed], len(failed)
 
 
 def _verified(rows: list[Row]) -> dict[TrialKey, str]:

@@ -158,7 +158,17 @@ class Journal:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Put `data` in place of the file, which any reader sees as it was or as it will be."""
+    """Put `data` in place of the file, which any reader sees as it was or as it will be.
+
+    Raises OSError, which names the file and not the temporary one.
+    """
+    try:
+        _replace(path, data)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _replace(path: Path, data: bytes) -> None:
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -202,12 +212,19 @@ def repair(path: Path) -> int:
     return len(data) - kept
 
 
+def is_torn(path: Path) -> bool:
+    """Whether the last line is torn; raises OSError."""
+    return not path.read_bytes().endswith(b"\n")
+
+
 def read(path: Path) -> list[Row]:
     """All rows; a torn last line is left out. Raises UsageError that names the first broken line."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
         raise UsageError(f"{path}: no such file; expected the results of `harness run`") from None
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}; expected the results of `harness run`") from None
     lines = data.split(b"\n")[:-1]  # what follows the last newline is torn, or empty
     if lines and _split(path, 1, lines[0]) != list(COLUMNS):
         raise UsageError(f"{path}, line 1: expected the columns {','.join(COLUMNS)}")

@@ -8,19 +8,20 @@ import contextlib
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness import details, machine, record
 from harness.errors import UsageError
-from harness.grid import Grid, differences
+from harness.grid import Grid, Trial, differences
 from harness.record import Journal, Row
 from workloads.parameter import ParameterError
 
 GRID_NAME = "grid.json"
 LOGS_NAME = "logs"
+_ANOTHER = "restore it, or choose another --output"
 _OWN = (record.FILE_NAME, machine.FILE_NAME, GRID_NAME)
 
 
@@ -87,11 +88,7 @@ def reopen(path: Path, grid: Grid | None, session: Mapping[str, Any]) -> Iterato
     with contextlib.ExitStack() as stack:
         with _writable(path):
             stack.enter_context(_locked(path))
-            run_id, stored = stored_grid(path)
-            described = _read_json(path / machine.FILE_NAME)
-            _check_same(path, stored, grid, described)
-            rows = record.read(path / record.FILE_NAME)
-            _check_members(path, rows, stored)
+            run_id, stored, described, rows = _interrupted(path, grid)
             record.repair(path / record.FILE_NAME)
             described.setdefault("sessions", []).append(dict(session))
             _write_json(path / machine.FILE_NAME, described)
@@ -99,20 +96,43 @@ def reopen(path: Path, grid: Grid | None, session: Mapping[str, Any]) -> Iterato
         yield Results(path, run_id, stored, rows, journal)
 
 
+def inspect(path: Path, grid: Grid | None) -> tuple[Grid, list[Row]]:
+    """The grid and the rows that `reopen` would go on with; refuses what that refuses, and writes nothing."""
+    with _writable(path), _locked(path):
+        _, stored, _, rows = _interrupted(path, grid)
+        return stored, rows
+
+
+def _interrupted(path: Path, grid: Grid | None) -> tuple[str, Grid, dict[str, Any], list[Row]]:
+    """Id, grid, description and rows of the run in a directory; raises UsageError unless everything fits."""
+    run_id, stored = stored_grid(path, _ANOTHER)
+    described = _read_json(path / machine.FILE_NAME)
+    _check_same(path, stored, grid, described)
+    rows = record.read(path / record.FILE_NAME)
+    _check_members(path, rows, stored)
+    return run_id, stored, described, rows
+
+
+def missing(grid: Grid, rows: Sequence[Row]) -> list[Trial]:
+    """The trials of the grid that lack a row, in the order in which they will run."""
+    present = {row.key for row in rows}
+    return [
+        trial for trial in grid.trials() if any((*trial.key, metric) not in present for metric in trial.point.units)
+    ]
+
+
 def holds_run(path: Path) -> bool:
     """Whether a run has left anything in the directory."""
     return any((path / name).exists() for name in _OWN)
 
 
-def stored_grid(path: Path) -> tuple[str, Grid]:
-    """The id and the grid of the run in a directory; raises UsageError."""
+def stored_grid(path: Path, remedy: str = "expected the results of `harness run`") -> tuple[str, Grid]:
+    """The id and the grid of the run in a directory; raises UsageError, which ends with the remedy."""
     try:
-        stored = _read_json(path / GRID_NAME)
+        stored = record.read_object(path / GRID_NAME, remedy)
         return str(stored["run_id"]), Grid.restore(stored)
-    except (KeyError, TypeError, ParameterError) as error:
-        raise UsageError(
-            f"{path / GRID_NAME} describes no grid of this version ({error}); choose another --output"
-        ) from None
+    except (AttributeError, KeyError, TypeError, ValueError, ParameterError) as error:
+        raise UsageError(f"{path / GRID_NAME} describes no grid of this version ({error}); {remedy}") from None
 
 
 def _check_same(path: Path, stored: Grid, grid: Grid | None, described: Mapping[str, Any]) -> None:
@@ -157,7 +177,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    return record.read_object(path, "restore it, or choose another --output")
+    return record.read_object(path, _ANOTHER)
 
 
 def _write_json(path: Path, content: Mapping[str, Any]) -> None:

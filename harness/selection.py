@@ -1,10 +1,12 @@
 """From the command line's choices to a grid: presets, workloads, backends, `--set`. Runs nothing.
 
 A value of `--set` may suit one workload and not another. It is used wherever it suits, and what had to be
-left out is noted; a value that suits nowhere is refused.
+left out is noted; a value that suits nowhere is refused. Points of two sweeps that differ only in how long they run
+are one.
 """
 
 import itertools
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,6 +35,9 @@ class Setting:
         return self.workload in (None, workload)
 
 
+# How long a point runs: two points that differ in nothing else are one, unless a setting names it.
+_LENGTH = ("rounds", "warmup_rounds")
+
 # A setting with one of its values.
 Choice = tuple[Setting, str]
 
@@ -47,7 +52,9 @@ class Selection:
 
 @dataclass
 class _Search:
-    """What has been found while the sweeps are gone through."""
+    """What has been found while the sweeps are gone through. `points`: by workload, and the parameters that tell them
+    apart.
+    """
 
     points: dict[tuple[str, str], Point] = field(default_factory=dict)
     accepted: set[Choice] = field(default_factory=set)
@@ -106,7 +113,7 @@ def _check_settings(settings: Sequence[Setting], workloads: Sequence[str]) -> No
     said: set[tuple[str | None, str]] = set()
     for setting in settings:
         if setting.workload is not None and setting.workload not in workloads:
-            raise UsageError(f"--set {setting}: {unknown('workload', setting.workload, workloads)}")
+            raise UsageError(f"--set {setting}: {_not_chosen(setting.workload, workloads)}")
         if (setting.workload, setting.name) in said:
             raise UsageError(f"--set {setting}: {setting.name} is set twice; write all values into one --set")
         said.add((setting.workload, setting.name))
@@ -114,6 +121,12 @@ def _check_settings(settings: Sequence[Setting], workloads: Sequence[str]) -> No
         known = {name: None for workload in concerned for name in _declared(workload)}
         if setting.name not in known:
             raise UsageError(f"--set {setting}: {unknown('parameter', setting.name, known, limit=40)}")
+
+
+def _not_chosen(workload: str, chosen: Sequence[str]) -> str:
+    if workload in WORKLOADS:
+        return f"{workload} is not among the workloads chosen: {', '.join(chosen)}"
+    return unknown("workload", workload, chosen)
 
 
 def _declared(workload: str) -> Mapping[str, Any]:
@@ -140,8 +153,21 @@ def _explore(search: _Search, sweep: Sweep, seeds: Mapping[str, Any], settings: 
             search.refusals.append((involved, f"{sweep.workload}: {error}"))
             continue
         search.accepted |= involved
-        point = Point(sweep.workload, canonical(task), trials)
-        search.points.setdefault((point.workload, point.parameters), point)
+        _add(search, Point(sweep.workload, canonical(task), trials), settings)
+
+
+def _add(search: _Search, point: Point, settings: Sequence[Setting]) -> None:
+    """Add a point to the search; of points that differ only in how long they run the shortest."""
+    named = {setting.name for setting in settings if setting.concerns(point.workload)}
+    free = [name for name in _LENGTH if name not in named]
+    kept = json.dumps({name: value for name, value in point.values.items() if name not in free})
+    present = search.points.setdefault((point.workload, kept), point)
+    if _length(point) < _length(present):
+        search.points[point.workload, kept] = point
+
+
+def _length(point: Point) -> tuple[int, ...]:
+    return tuple(point.values[name] for name in _LENGTH)
 
 
 def _parse(search: _Search, workload: str, declared: Any, setting: Setting) -> Iterator[tuple[Any, str]]:

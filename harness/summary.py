@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness import checks, details, limits, machine, record, stats
+from harness import checks, details, limits, machine, record, results, stats
 from harness.details import Detail
 from harness.errors import UsageError
 from harness.noise import floor, table
@@ -25,7 +25,7 @@ SIDE_METRICS = ("startup_time", "peak_rss", "cpu_time")
 LIMIT = "limit"
 OURS = "reactor-"
 _HIGHER_IS_BETTER = frozenset({"throughput"})
-_NOT_A_SETTING = frozenset({"seed", "rounds", "warmup_rounds"})
+_NOT_A_SETTING = ("rounds", "warmup_rounds", "seed")
 _SIZES = ("actors", "agents")
 
 
@@ -131,7 +131,7 @@ def summarise(path: Path) -> Summary:
         baselines=baselines,
         points=points,
         verdicts=_verdicts(points, floor.by_workload(noise)),
-        doubts=tuple(_run_doubts(described)),
+        doubts=(*_run_doubts(described), *_incomplete(path, rows)),
         notes={name: BACKENDS[name].note for name in _order(present) if name in BACKENDS and BACKENDS[name].note},
         rows=len(rows),
         noise=noise,
@@ -163,6 +163,23 @@ def _run_doubts(described: Mapping[str, Any]) -> list[str]:
     return found
 
 
+def _incomplete(path: Path, rows: Sequence[Row]) -> list[str]:
+    """In one line, what a run lacks of its grid; nothing where it lacks nothing, or its grid isn't there."""
+    if not (path / results.GRID_NAME).exists():
+        return []
+    try:
+        _, grid = results.stored_grid(path)
+    except UsageError as error:
+        return [f"whether trials are missing is not known: {error}"]
+    found = []
+    missing, expected = len(results.missing(grid, rows)), sum(1 for _ in grid.trials())
+    if missing:
+        found.append(f"{missing} of {expected} trials {'is' if missing == 1 else 'are'} missing")
+    if record.is_torn(path / record.FILE_NAME):
+        found.append(f"the last line of {record.FILE_NAME} is torn")
+    return [f"{', '.join(found)}: complete the run with --resume"] if found else []
+
+
 def _order(names: Sequence[str]) -> list[str]:
     catalogued = [name for name in BACKENDS if name in names]
     return catalogued + [name for name in names if name not in BACKENDS]
@@ -180,9 +197,27 @@ def point_labels(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
             for name in values[point]
             if name in _SIZES or _says_more(name, [(scenarios[peer], values[peer].get(name)) for peer in peers])
         ]
-        parts = [f"{name}={values[point][name]}" for name in names]
-        labels[point] = ", ".join([scenario, *parts])
-    return labels
+        labels[point] = _label(scenario, values[point], names)
+    return _told_apart(labels, values)
+
+
+def _label(beginning: str, values: Mapping[str, Any], names: Sequence[str]) -> str:
+    return ", ".join([beginning, *(f"{name}={values[name]}" for name in names if name in values)])
+
+
+def _told_apart(
+    labels: Mapping[tuple[str, str], str], values: Mapping[tuple[str, str], Mapping[str, Any]]
+) -> dict[tuple[str, str], str]:
+    """The labels; where several points of a workload have the same, with what differs between them."""
+    namesakes: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for point, label in labels.items():
+        namesakes.setdefault((point[0], label), []).append(values[point])
+    told = {}
+    for point, label in labels.items():
+        own = namesakes[point[0], label]
+        names = [name for name in _NOT_A_SETTING if len({one.get(name) for one in own}) > 1]
+        told[point] = _label(label, values[point], names)
+    return told
 
 
 def _says_more(name: str, told: Sequence[tuple[str, Any]]) -> bool:

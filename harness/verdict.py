@@ -8,7 +8,7 @@ from harness.stats import Estimate
 from harness.summary import LIMIT, OURS, Cell, PointSummary, Summary
 
 FEWEST = 2  # trials of which no interval is shown: it would span orders of magnitude
-ASKED = ("serial", "ray-paper", "ray-tuned", LIMIT)
+ASKED = ("serial", "ray-paper", "ray-tuned", "ray-compiled", LIMIT)
 
 
 def sentences(summary: Summary) -> list[str]:

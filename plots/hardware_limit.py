@@ -59,7 +59,8 @@ def fraction(measurements: pd.DataFrame, cores: int) -> Figure:
         [
             (
                 f"100 %: the serial loop's pace on {number} at once, whole environments, workers or agents on each, "
-                "and no time for communication; for broadcast and gather the copies alone, measured. Paired by trial."
+                "and no time for communication; for broadcast and gather the copies alone, measured. Paired by trial. "
+                "Not shown: overhead, which has no work to share."
             ),
             *notes.below(*(selection for selection, _ in shown)),
         ],

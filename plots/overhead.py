@@ -28,7 +28,7 @@ def by_shape(measurements: pd.DataFrame) -> Figure:
         "Cost of one reaction, by shape of communication",
         notes.fixed(selection),
         [
-            f"{_METHOD} Beside each shape: the number of its members.",
+            f"{_METHOD} Beside each shape: the number of its members, the largest there is.",
             *notes.below(selection),
         ],
         "time per reaction",

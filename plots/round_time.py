@@ -34,8 +34,8 @@ def breakdown(measurements: pd.DataFrame) -> Figure:
         "Solid: what the serial loop takes for the same work. Hatched: communication, scheduling, waiting.",
         [
             (
-                "Beside the bars: the median time of a round, and by what factor it is shorter than the "
-                "serial loop's, where it is. Bars without hatching take no longer than that."
+                "Beside the bars: the median time of a round, and by what factor it is shorter than the serial "
+                "loop's, where its whole interval is and the factor is 1.05 or more."
             ),
             *notes.below(*selections.values()),
         ],

@@ -63,7 +63,7 @@ class Writer:
         if self._allocate is None:
             return np.empty(shape, dtype)
         kind = np.dtype(dtype)
-        count = math.prod(shape) if isinstance(shape, tuple) else shape
+        count = int(math.prod(shape) if isinstance(shape, tuple | list) else shape)
         return np.frombuffer(self._allocate(max(1, count * kind.itemsize)), kind, count).reshape(shape)
 
     def __repr__(self) -> str:

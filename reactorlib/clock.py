@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Protocol
 
 LONGEST_WAIT_NS = 500_000_000  # one sleep; waiting longer is waiting again
+FD_SETSIZE = 1024  # select takes descriptors below this only
 
 
 class Clock(Protocol):
@@ -41,10 +42,16 @@ class PhysicalClock:
         left = min(until - self.now(), LONGEST_WAIT_NS)
         if left <= 0:
             return
-        ready, _, _ = select.select([self._reading], [], [], left / 1e9)
-        if ready:
+        if self._is_readable(left):
             with suppress(BlockingIOError):  # spurious: nothing to take
                 self._reading.recv(4096)
+
+    def _is_readable(self, timeout: int) -> bool:
+        if self._reading.fileno() < FD_SETSIZE:
+            return bool(select.select([self._reading], [], [], timeout / 1e9)[0])
+        poll = select.poll()  # takes any descriptor, but only milliseconds
+        poll.register(self._reading, select.POLLIN)
+        return bool(poll.poll(timeout / 1e6))
 
     def wake(self) -> None:
         """End the current wait, or the next one. Safe in threads and signal handlers: one byte into a socket."""

@@ -17,11 +17,11 @@ def _cgroup_quota() -> int | None:
     """CPUs of the control group's quota: cgroup v2's cpu.max, v1's cpu.cfs_*_us; None without one."""
     group = Path("/sys/fs/cgroup")
     try:
-        quota, period = (group / "cpu.max").read_text().split()
+        quota, period = (group / "cpu.max").read_text("utf-8").split()
     except (OSError, ValueError):
         try:
-            quota = (group / "cpu/cpu.cfs_quota_us").read_text().strip()
-            period = (group / "cpu/cpu.cfs_period_us").read_text().strip()
+            quota = (group / "cpu/cpu.cfs_quota_us").read_text("utf-8").strip()
+            period = (group / "cpu/cpu.cfs_period_us").read_text("utf-8").strip()
         except OSError:
             return None
     if quota in ("max", "-1"):

@@ -101,6 +101,9 @@ class Input(Port[T]):
 class Output(Port[T]):
     """An output port carrying values of type T; `width=` makes it a multiport.
 
+    A value is the reader's to look at, not to change: on `processes` its arrays are read-only views of shared memory.
+    An array with gaps, or with axes in an order that is neither C's nor Fortran's, arrives there in C's order.
+
     >>> from reactorlib import Reactor, Output, reaction, run, startup
     >>> class Source(Reactor):
     ...     out = Output[str]()

@@ -68,7 +68,11 @@ def _checked(program: Program, workers: int, placement: Mapping[str, int]) -> di
     known = {instance.path for instance in program.instances}
     for path, worker in placement.items():
         if path not in known:
-            raise RunError(f"placement names no reactor of this program: {path!r}")
+            whole = f"{program.root.path}.{path}"
+            hint = f"; did you mean {whole!r}?" if whole in known else ""
+            raise RunError(f"placement names no reactor of this program: {path!r}{hint}")
+        if not isinstance(worker, int):
+            raise RunError(f"placement puts {path} on a worker by its number, got {worker!r}")
         if not 0 <= worker < workers:
             raise RunError(f"placement puts {path} on worker {worker}, there are workers 0 to {workers - 1}")
     return dict(placement)

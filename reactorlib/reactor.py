@@ -88,7 +88,7 @@ def reaction(
     are elements of the class, or strings such as "worker.out" for the port of a contained reactor. They
     are the method's arguments, in that order; `startup`, `shutdown` and `reset` trigger and are not passed.
     `deadline` is in ns: when physical time is later than the tag by more than that, the method decorated
-    with `.missed` runs instead.
+    with `.missed` runs instead; nothing does where there is none.
 
     >>> from reactorlib import Input, LogicalAction, MSEC, Output, Reactor, reaction, run, startup
     >>> class Sensor(Reactor):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections import deque
@@ -20,6 +21,7 @@ from reactorlib.errors import ReactionError, RunError
 from reactorlib.events import Queue
 from reactorlib.executors import leftovers
 from reactorlib.executors.choice import check_executor, make_executor
+from reactorlib.executors.ending import exit_on_signal
 from reactorlib.modes import Modes, ModeState
 from reactorlib.plan import Reach
 from reactorlib.program import Program
@@ -141,6 +143,7 @@ class Run:
         self.stop_time = None if timeout is None else int(timeout)
         self.clock = clock or PhysicalClock()
         self.started = 0
+        self.process = os.getpid()
         self.queue = Queue()
         self.later = self.queue.at
         self.context = Context()
@@ -204,6 +207,8 @@ class Run:
             self._loop()
             self.executor.finish()
         except BaseException as error:  # whatever ends a run, its shutdown reactions come first
+            if os.getpid() != self.process:
+                raise  # a process that a reaction forked is at its end: nothing here is its own
             if current.run is None:
                 self.executor.kill()
                 raise
@@ -250,7 +255,7 @@ class Run:
 
     def _receive(self) -> None:
         """Queue what physical actions brought."""
-        while self.inbox:
+        for _ in range(len(self.inbox)):  # what comes meanwhile waits: it may never end
             event, time, value = self.inbox.popleft()
             if self.modes.is_active(event.mode):
                 self.queue.schedule_at(event, time, value)
@@ -311,10 +316,7 @@ def _stopping_on_sigterm() -> Iterator[None]:
         yield
         return
 
-    def stop(number: int, _frame: object) -> None:
-        raise SystemExit(128 + number)
-
-    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGTERM, exit_on_signal)
     try:
         yield
     finally:

@@ -82,6 +82,9 @@ def is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
+LONGEST: Final = (1 << 63) - 1  # ns, 292 years: what fits into a message
+
+
 def time_fault(value: object, what: str) -> str | None:
     """The reason why `value` is no time that `what` could be, or None if it is one.
 
@@ -93,6 +96,8 @@ def time_fault(value: object, what: str) -> str | None:
         return f"{what} must be a time such as 5 * MSEC, got {value!r}"
     if value < 0:
         return f"{what} must not be negative, got {value} ns"
+    if value > LONGEST:
+        return f"{what} must be at most 292 years, got {value} ns"
     if value and not isinstance(value, Time):
         return f"{what} must have a unit: {value} * MSEC, say, not the bare number {value}"
     return None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from time import perf_counter_ns
 from typing import Any, NamedTuple, Protocol
 
+from reactorlib.errors import RunError, words_of
 from reactorlib.program import Program
 from reactorlib.tag import Tag
 
@@ -120,33 +121,29 @@ def costs_of(program: Program, spans: Iterable[Span]) -> dict[str, float]:
 def digest_of(records: Iterable[TraceRecord]) -> str:
     """One line that two runs share exactly if they did the same: 32 hexadecimal digits of BLAKE2b.
 
+    Raises RunError, with the path of the port, where a value cannot be told by its content: a lambda, a lock.
+
     >>> digest_of([]) == digest_of([TraceRecord(Tag(0, 0), "Main.begin", ())])
     False
     """
     import hashlib
+
+    from reactorlib.canonical import canonical
 
     state = hashlib.blake2b(digest_size=16)
     for record in records:
         state.update(f"{record.tag.time} {record.tag.microstep} {record.reaction}\n".encode())
         for path, value in record.writes:
             state.update(path.encode() + b"=")
-            state.update(_canonical(value))
+            try:
+                state.update(canonical(value))
+            except Exception as error:
+                raise _without_digest(path, value, error) from error
     return state.hexdigest()
 
 
-def _canonical(value: Any) -> bytes:
-    """Bytes that equal values share, whatever process made them."""
-    if value is None or isinstance(value, bool | int | float | str | bytes):
-        return repr(value).encode()
-    if isinstance(value, tuple | list):
-        return b"(" + b",".join(_canonical(part) for part in value) + b")"
-    if isinstance(value, dict):
-        pairs = sorted((_canonical(key), _canonical(item)) for key, item in value.items())
-        return b"{" + b",".join(key + b":" + item for key, item in pairs) + b"}"
-    if hasattr(value, "tobytes") and hasattr(value, "dtype"):
-        return f"{value.dtype} {getattr(value, 'shape', ())} ".encode() + bytes(value.tobytes())
-    if hasattr(value, "detach") and hasattr(value, "numpy"):
-        return _canonical(value.detach().numpy())
-    import pickle
+def _without_digest(path: str, value: Any, error: Exception) -> RunError:
+    from reactorlib.transport.pickling import type_name
 
-    return pickle.dumps(value, protocol=5)
+    reason = " ".join(words_of(error).split())
+    return RunError(f"{path}: a value of type {type_name(value)} has no digest: {type(error).__name__}: {reason}")

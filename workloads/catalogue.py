@@ -76,7 +76,8 @@ _BACKENDS = (
         "ray-compiled",
         "Ray actors, all calls of a round in a compiled graph",
         "on_ray_compiled",
-        note="Ray keeps compiled graphs in maintenance only and intends to deprecate them",
+        note="Ray keeps compiled graphs in maintenance only and intends to deprecate them; their actors look for the "
+        "next message without a pause, each of them a core's time, which they take from each other where cores are few",
     ),
     Backend(
         "gymnasium-sync",

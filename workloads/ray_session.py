@@ -58,7 +58,8 @@ _open: _Open | None = None
 class Session:
     """The part of a session that one run uses."""
 
-    def __init__(self) -> None:
+    def __init__(self, probe: Probe) -> None:
+        self.probe = probe
         self.actors: list[Any] = []
         self._endings: list[Callable[[], object]] = []
 
@@ -90,7 +91,7 @@ def session(style: str, probe: Probe) -> Iterator[Session]:
     than "paper" is full.
     """
     start(style, probe)
-    run = Session()
+    run = Session(probe)
     try:
         yield run
     except (ObjectStoreFullError, OutOfDiskError, RayTaskError) as error:

@@ -11,14 +11,12 @@ One row per comparison, in these columns:
 - `status`: `ok`, or in one line why there is no ratio, which leaves the four before it empty
 """
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from harness import beside
-from harness.errors import UsageError
 
 FILE_NAME = "noise.csv"
 _TRUTHS = {"true": True, "false": False, "": None}
@@ -58,14 +56,7 @@ def write(directory: Path, rows: Sequence[Row]) -> None:
 
 def read(directory: Path) -> list[Row]:
     """The rows of a directory, none where it has no such file; raises UsageError for a broken one."""
-    path = directory / FILE_NAME
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            return [_row(line) for line in csv.DictReader(file, strict=True)]
-    except FileNotFoundError:
-        return []
-    except (OSError, csv.Error, KeyError, TypeError, ValueError) as error:
-        raise UsageError(f"{path}: broken ({error}); remove it, or write it anew with `harness noise`") from None
+    return beside.read(directory / FILE_NAME, COLUMNS, _row, "noise")
 
 
 def _row(line: Mapping[str, str]) -> Row:

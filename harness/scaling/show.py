@@ -25,7 +25,7 @@ def lines(rows: Sequence[Row]) -> Iterator[str]:
         own = [row for row in rows if row.workload == workload]
         most = max((row.workers for row in own if row.kind == MEASURED and row.speedup), default=0)
         pairs = [
-            (ahead.speedup, row.speedup)
+            (ahead, row)
             for row in own
             if row.kind == MEASURED and row.workers == most and row.speedup
             if (ahead := _find(own, row.point, PREDICTED, most)) is not None and ahead.speedup
@@ -34,18 +34,25 @@ def lines(rows: Sequence[Row]) -> Iterator[str]:
             reason = next((row.status for row in own if row.status != "ok"), "")
             yield f"{workload}: not compared" + (f" ({reason})" if reason else "")
             continue
-        predicted = _range([ahead for ahead, _ in pairs], "x")
-        measured = _range([found for _, found in pairs], "x")
-        part = _range([100 * found / ahead for ahead, found in pairs], " %")
+        predicted, measured = _ends([ahead for ahead, _ in pairs]), _ends([found for _, found in pairs])
         number = "1 worker" if most == 1 else f"{most} workers"
-        yield f"{workload} on {number}: predicted {predicted}, measured {measured}, which is {part} of it"
+        yield f"{workload} on {number}: predicted {predicted}, measured {measured}, which is {_part(pairs)} of it"
     if rows:
         yield EXPLAINED
 
 
-def _range(values: Sequence[float], unit: str) -> str:
-    low, high = quantity.number(min(values)), quantity.number(max(values))
-    return f"{low}{unit}" if low == high else f"{low}{unit} to {high}{unit}"
+def _ends(rows: Sequence[Row]) -> str:
+    """The lowest and the highest speed-up, each with its interval."""
+    ordered = sorted(rows, key=lambda row: row.speedup or 0.0)
+    return " to ".join(dict.fromkeys(_cell(row) for row in (ordered[0], ordered[-1])))
+
+
+def _part(pairs: Sequence[tuple[Row, Row]]) -> str:
+    """What part of the prediction is measured, over the whole intervals of what is measured."""
+    parts = [
+        100 * end / ahead.speedup for ahead, found in pairs for end in (found.low, found.high) if end and ahead.speedup
+    ]
+    return " to ".join(dict.fromkeys(f"{part:.0f} %" for part in (min(parts), max(parts))))
 
 
 def cells(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:

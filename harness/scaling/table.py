@@ -13,7 +13,6 @@ One row per point, kind and number of workers, in these columns:
 - `status`: `ok`, or in one line why there is no speed-up
 """
 
-import csv
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -22,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from harness import beside
-from harness.errors import UsageError
 from harness.record import UNSUPPORTED
 
 FILE_NAME = "scaling.csv"
@@ -76,26 +74,7 @@ def write(directory: Path, rows: Sequence[Row]) -> None:
 
 def read(directory: Path) -> list[Row]:
     """The rows of a directory, none where it has no such file; raises UsageError for a broken one."""
-    path = directory / FILE_NAME
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            lines = list(csv.DictReader(file, strict=True))
-    except FileNotFoundError:
-        return []
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(
-            f"{path}: not readable ({error}); remove it, or write it anew with `harness scaling`"
-        ) from None
-    rows = []
-    for number, line in enumerate(lines, start=2):
-        try:
-            rows.append(_row(line))
-        except (KeyError, TypeError, ValueError):
-            raise UsageError(
-                f"{path}, line {number}: not a row of this version; remove the file, or write it anew with "
-                "`harness scaling`"
-            ) from None
-    return rows
+    return beside.read(directory / FILE_NAME, COLUMNS, _row, "scaling")
 
 
 def _row(line: Mapping[str, str]) -> Row:

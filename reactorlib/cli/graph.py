@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -98,9 +100,24 @@ def _write(options: argparse.Namespace, diagram: Diagram, kind: str, picture: by
         print(f"{path}: {diagram.description}")
 
 
+def check_writable(path: str) -> None:
+    """Raise UsageError where write_file would. What is there stays."""
+    is_new = not Path(path).exists()
+    with _told(path), Path(path).open("ab"):
+        pass
+    if is_new:
+        Path(path).unlink()
+
+
 def write_file(path: str, content: bytes) -> None:
     """Write a file. Raises UsageError, in one line, where that cannot be done."""
-    try:
+    with _told(path):
         Path(path).write_bytes(content)
+
+
+@contextmanager
+def _told(path: str) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from reactorlib.cli.graph import write_file
+from reactorlib.cli.graph import check_writable, write_file
 from reactorlib.cli.running import add_running, executed
 from reactorlib.cli.target import add_target
 from reactorlib.program import Program
@@ -48,6 +48,8 @@ def add_to(commands: Any) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Run, write the trace, print the summary."""
+    if options.output:
+        check_writable(options.output)  # now, not after a long run
     program, result = executed(options, trace=True)
     spans = result.spans or []
     if options.output:

@@ -11,6 +11,11 @@ from reactorlib.plan import Node
 from reactorlib.program import Program, ReactionInstance
 
 
+def exit_on_signal(number: int, _frame: object) -> None:
+    """The handler that ends a run by a signal, shutdown reactions included."""
+    raise SystemExit(128 + number)
+
+
 def last_reactions(
     program: Program,
     mode_states: Sequence[ModeState],
@@ -47,6 +52,6 @@ def run_last(binding: Binding, reactions: Sequence[ReactionInstance]) -> list[st
         body, arguments = binding.call(reaction.index)
         try:
             body(*arguments)
-        except Exception as second:  # noqa: BLE001  # noted on the first error, which is raised
+        except (Exception, SystemExit) as second:  # noqa: BLE001  # noted on the first error, which is raised
             raised.append(f"{reaction.path} raised too: {type(second).__name__}: {words_of(second)}")
     return raised

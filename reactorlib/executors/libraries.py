@@ -48,7 +48,8 @@ def _openblas() -> Iterator[tuple[Callable[[], int], Callable[[int], Any]]]:
     maps = Path("/proc/self/maps")  # where there is none, what is loaded already keeps its threads
     if not maps.exists():
         return
-    paths = {line.split(maxsplit=5)[-1] for line in maps.read_text().splitlines() if "openblas" in line}
+    lines = maps.read_text("utf-8", "replace").splitlines()
+    paths = {line.split(maxsplit=5)[-1] for line in lines if "openblas" in line}
     for path in sorted(paths):
         with suppress(OSError, AttributeError):
             library = ctypes.CDLL(path)

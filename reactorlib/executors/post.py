@@ -57,7 +57,7 @@ class Post:
 
     def tell(self, worker: int, kind: int, content: Any) -> None:
         """Send something that only the runtime made."""
-        self.send(worker, pickle.dumps(content) + bytes([kind]))
+        self.send(worker, pickle.dumps(content, 5) + bytes([kind]))
 
     def packer(self, cells: Sequence[Reader], receiver: int, kind: int) -> Callable[[], bytes]:
         """A function that makes a message of what these cells hold. It raises WorkerError with the path of a cell."""

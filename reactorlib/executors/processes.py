@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from reactorlib.compiler import Ref
 from reactorlib.errors import RunError, WorkerError
 from reactorlib.executors import leftovers
+from reactorlib.executors.ending import exit_on_signal
 from reactorlib.executors.libraries import single_threaded
 from reactorlib.executors.parallel import LONGEST_END_S, Failure, Parallel, Poisoned
 from reactorlib.executors.post import (
@@ -115,7 +116,9 @@ class Processes(Parallel):
 
     def _setup(self, worker: int, program: Any) -> Setup:
         run = self.run
-        return Setup(worker, self.owner, self.exchange, program, self.partition, run.clock, run.recorder is not None)
+        survives = signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, exit_on_signal)
+        traced = run.recorder is not None
+        return Setup(worker, self.owner, self.exchange, program, self.partition, run.clock, traced, survives)
 
     def begin(self) -> None:
         for worker in self.processes:

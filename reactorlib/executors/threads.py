@@ -7,11 +7,13 @@ the message that was sent after the set. A message is an append to a deque, whic
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import copy_context
 from queue import Empty, SimpleQueue
 from time import monotonic, perf_counter_ns
 from typing import TYPE_CHECKING, Any
@@ -254,7 +256,10 @@ class _Worker:
 
     def __init__(self, owner: Threads, worker: int) -> None:
         # A thread that never comes back from a reaction must not keep the interpreter from its end.
-        self.thread = threading.Thread(target=self.serve, name=f"reactor worker {worker}", daemon=True)
+        # Reactions see the caller's context, as they do inline: decimal's precision, NumPy's error handling.
+        self.thread = threading.Thread(
+            target=copy_context().run, args=(self.serve,), name=f"reactor worker {worker}", daemon=True
+        )
         run = owner.run
         self.owner = owner
         self.worker = worker
@@ -342,7 +347,9 @@ class _Worker:
             schedule(time, soon)
         except Stopped:
             raise
-        except BaseException as error:  # noqa: BLE001  # worker 0 raises it
+        except BaseException as error:  # worker 0 raises it
+            if os.getpid() != self.owner.run.process:
+                raise  # a process that a reaction forked is at its end
             if not isinstance(error, Poisoned):
                 self.failure = Failure(error, self.schedules.failed(error.__traceback__))
             for heir in heirs:

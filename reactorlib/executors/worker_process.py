@@ -72,6 +72,10 @@ class Setup:
     partition: Partition
     clock: Clock
     traced: bool
+    survives: bool  # SIGTERM to the whole group, as worker 0 does by a handler of its own
+
+
+def _leave_to_worker_0(_number: int, _frame: object) -> None: ...
 
 
 def serve(setup: Setup) -> None:
@@ -114,11 +118,13 @@ class _Life:
         # A process of the fork server is no child of the run: its death shows in another way.
         self.remote_parent = multiprocessing.parent_process() if self.parent != setup.parent else None
         self.stopped = False  # all that is left to do is to leave
+        self.survives = setup.survives
         self.alone = False  # SIGTERM was for this process only
 
     def guard(self) -> None:
         """Put the signal handlers in place: first thing in the process."""
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group: worker 0 decides what it means
+        # Ctrl-C goes to the whole group: worker 0 decides what it means. What reactions start must not ignore it, too.
+        signal.signal(signal.SIGINT, _leave_to_worker_0)
         signal.signal(signal.SIGTERM, self._terminate)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
         if self.remote_parent is not None:
@@ -154,6 +160,8 @@ class _Life:
             return
         if self.exchange.aborted:
             self._stop()
+        if self.survives:
+            return
         if self.alone:
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
@@ -190,6 +198,7 @@ class _Worker:
         self.schedules = Schedules(self.side)
         self.states = states_by_mode(program)
         self.parts: dict[int, tuple[Schedule, Decode, list[int], list[Event]]] = {}
+        self.process = os.getpid()
         self._done = NOTHING  # made by the schedule that runs: its last message
 
     def serve(self) -> None:
@@ -277,7 +286,9 @@ class _Worker:
                 done += self._pack_outbox(side.take(soon)) + SCHEDULED_TAIL.pack(len(done), SCHEDULED)
         except Stopped:
             raise
-        except BaseException as error:  # noqa: BLE001  # it travels to worker 0, which raises it
+        except BaseException as error:  # it travels to worker 0, which raises it
+            if os.getpid() != self.process:
+                raise  # a process that a reaction forked is at its end
             self._fail(error, heirs)
         else:
             post.send(0, done)

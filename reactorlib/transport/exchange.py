@@ -50,8 +50,16 @@ class Exchange:
         ) if pairs is None else tuple(pairs)  # fmt: skip
         self.memory = self._make_memory()
         self.memory.fund(0, self._rings)
-        self.bells = [Bell() for _ in range(workers)]
-        self.posts = {pair: Bell(counting=True) for pair in self.pairs} if self.kernel else {}
+        self.bells: list[Bell] = []
+        self.posts: dict[tuple[int, int], Bell] = {}
+        try:
+            for _ in range(workers):
+                self.bells.append(Bell())
+            for pair in self.pairs if self.kernel else ():
+                self.posts[pair] = Bell(counting=True)
+        except OSError as error:
+            self.close()
+            raise WorkerError(f"{workers} workers cannot talk to each other: {error.strerror}") from error
 
     def _make_memory(self) -> Memory:
         # Addresses cost nothing; with many of them, sizes that vary don't make an arena run out of unused ones.

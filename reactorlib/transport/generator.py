@@ -56,7 +56,10 @@ class Generator:
         self._tails: list[str] = []
         self._reads: list[str] = []  # lines of the decoder
         self._variables = 0
+        self._mutable: list[str] = []  # variables whose objects must be different ones
         self._result = self._walk(structure, self._variable())
+        if len(self._mutable) > 1:
+            self._refuse(f"len({{{', '.join(f'id({v})' for v in self._mutable)}}}) != {len(self._mutable)}")
 
     def encoder(self, placing: Placing) -> Encode:
         """The function that encodes values of the structure."""
@@ -110,6 +113,7 @@ class Generator:
             self._refuse(f"{v} is not None")
             return "None"
         if kind == "o":
+            self._mutable.append(v)
             self._preparations.append(f"t_{v} = placing.pickled({v}, placed)")
             return self._tail(v, f"t_{v}", f"len(t_{v})", "unpickled({})")
         self._refuse(f"type({v}) is not {TYPES[kind]}")
@@ -137,6 +141,8 @@ class Generator:
         kind, first = structure[0], members_from(structure)
         members = structure[first:]
         cls = self._name("C", pickle.loads(structure[1])) if kind == "C" else CONTAINERS[kind].__name__
+        if kind in "[{":
+            self._mutable.append(v)
         self._refuse(f"type({v}) is not {cls}")
         self._refuse(f"len({v}) != {len(members)}")
         source = v
@@ -162,9 +168,13 @@ class Generator:
         if kind in "tuT":
             self._refuse(f"type({v}) is not {self._name('Tensor', import_module('torch').Tensor)}")
             a = f"a_{v}"
+            self._refuse(f"not {v}.is_contiguous()")
+            self._refuse(f"vars({v})")
             self._refuse(f"({a} := array_of({v})) is None")
         else:
             self._refuse(f"type({v}) is not {self._name('ndarray', import_module('numpy').ndarray)}")
+            if (shape if isinstance(shape, int) else len(shape)) > 1:
+                self._refuse(f"{v}.flags.fnc")
         self._refuse(f"{a}.dtype is not {d} and not same_dtype({a}.dtype, {d})")
         if kind in "at":
             self._refuse(f"{a}.shape != {shape}")

@@ -22,12 +22,11 @@ class Memory:
 
     def __init__(self, size: int, fd: int | None = None) -> None:
         self.size = -(-size // PAGE) * PAGE
-        if fd is None:
-            fd = _create()
-            os.ftruncate(fd, self.size)
-        self.fd = fd
+        self.fd = _create() if fd is None else fd
         try:
-            self.map = mmap.mmap(fd, self.size)
+            if fd is None:
+                os.ftruncate(self.fd, self.size)
+            self.map = mmap.mmap(self.fd, self.size)
         except (OSError, ValueError) as error:
             self.close()
             raise WorkerError(f"cannot map {format_bytes(self.size)} of shared memory: {error}") from error
@@ -93,7 +92,7 @@ def default_capacity() -> int:
     limits = [os.sysconf("SC_PHYS_PAGES") * PAGE]
     for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:
-            limits.append(int(Path(path).read_text()))
+            limits.append(int(Path(path).read_text(encoding="utf-8")))
         except (OSError, ValueError):  # no such cgroup, or "max"
             continue
     return min(limits) * 6 // 10

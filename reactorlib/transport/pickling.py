@@ -6,9 +6,13 @@ import copyreg
 import pickle
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib import import_module
 from io import BytesIO
 from pickle import PickleBuffer
+from reprlib import Repr
+from time import perf_counter_ns
+from types import FunctionType, ModuleType
 from typing import Any
 
 from reactorlib.errors import WorkerError, words_of
@@ -16,7 +20,10 @@ from reactorlib.transport.structure import array_of
 
 OutOfBand = Callable[[PickleBuffer], bool]  # takes a buffer, or returns True to leave it in the pickle
 
-SEARCHED = 10_000  # parts of a value that are tried when it cannot be pickled
+# When a value cannot be pickled, the part that is to blame is searched for:
+SEARCH_NS = 200_000_000  # this long
+DEEPEST = 10  # this many levels down
+LONGEST_PATH = 200  # and named in so many characters
 
 
 class UnpicklableError(WorkerError):
@@ -51,16 +58,21 @@ def loads(data: Any, buffers: list[memoryview], sender: int) -> Any:
 def _dumps(value: Any, out_of_band: OutOfBand) -> bytes:
     if "torch" not in sys.modules:
         return pickle.dumps(value, 5, buffer_callback=out_of_band)
-    torch = sys.modules["torch"]
     stream = BytesIO()
-    pickler = pickle.Pickler(stream, 5, buffer_callback=out_of_band)
-    pickler.dispatch_table = {
-        **copyreg.dispatch_table,
-        torch.Tensor: _reduce_tensor,
-        torch.storage.TypedStorage: _reduce_storage,
-    }
-    pickler.dump(value)
+    _pickler(stream, out_of_band).dump(value)
     return stream.getvalue()
+
+
+def _pickler(stream: Any, out_of_band: OutOfBand) -> pickle.Pickler:
+    pickler = pickle.Pickler(stream, 5, buffer_callback=out_of_band)
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        pickler.dispatch_table = {
+            **copyreg.dispatch_table,
+            torch.Tensor: _reduce_tensor,
+            torch.storage.TypedStorage: _reduce_storage,
+        }
+    return pickler
 
 
 # Tensors: torch's own way would copy each into the pickle
@@ -68,9 +80,11 @@ def _dumps(value: Any, out_of_band: OutOfBand) -> bytes:
 
 def _reduce_tensor(tensor: Any) -> Any:
     array = array_of(tensor)
-    if array is not None:
-        return _tensor_over, (array,)
-    return tensor.__reduce_ex__(5)  # in terms of its storage
+    if array is None or vars(tensor):
+        return tensor.__reduce_ex__(5)  # in terms of its storage
+    if not tensor.is_contiguous() and array.nbytes == tensor.untyped_storage().nbytes():
+        return tensor.__reduce_ex__(5)  # keeps its strides; what is a part of its storage travels alone, in C's order
+    return _tensor_over, (array,)
 
 
 def _reduce_storage(storage: Any) -> Any:
@@ -109,34 +123,98 @@ class _Writable:
 
 
 def _culprit(value: Any, error: Exception) -> tuple[str, Any, Exception]:
-    """The smallest part that fails: its path, itself and why."""
-    path, left = "", SEARCHED
-    searching = True
-    while searching:
-        searching = False
-        for step, part in _parts(value):
-            left -= 1
-            if left < 0:
-                break
+    """The smallest part that fails, or the deepest that was found in time: its path, itself and why."""
+    search = _Search(value, error)
+    with suppress(Exception):  # of the user's classes; the error that is being told matters more
+        search.descend("", value, error, 0)
+    path, part, reason = search.found
+    if len(path) > LONGEST_PATH:
+        half = LONGEST_PATH // 2
+        path = f"{path[: half - 3]}...{path[-half:]}"
+    return path, part, reason
+
+
+class _Search:
+    """Looks for the part of a value that cannot be pickled, at no part twice. `found` is the best answer so far."""
+
+    def __init__(self, value: Any, error: Exception) -> None:
+        self.found = ("", value, error)
+        self._level = 0
+        self._sink = _Sink(perf_counter_ns() + SEARCH_NS)
+        self._tried: dict[int, tuple[Any, Exception | None]] = {id(value): (value, error)}
+
+    def descend(self, path: str, value: Any, error: Exception, level: int) -> bool:
+        """Whether something in a value that fails is to blame: it fails, and none of its parts does."""
+        if level > self._level:
+            self.found, self._level = (path, value, error), level
+        blameless = True
+        for step, part in _parts(value) if level < DEEPEST else ():
+            known = id(part) in self._tried
+            reason = self._reason(part)
+            if reason is not None:
+                blameless = False
+                if not known and self.descend(path + step, part, reason, level + 1):
+                    return True
+        if blameless:
+            self.found = (path, value, error)
+        return blameless
+
+    def _reason(self, part: Any) -> Exception | None:
+        """Why a part cannot be pickled; None if it can."""
+        _, reason = self._tried.get(id(part), (None, None))
+        if id(part) not in self._tried:
+            self._sink.check()
             try:
-                _dumps(part, lambda _: False)
-            except Exception as reason:  # noqa: BLE001  reported as the reason
-                path, value, error, searching = path + step, part, reason, True
-                break
-    return path, value, error
+                _pickler(self._sink, lambda _: False).dump(part)
+            except _LateError:
+                raise
+            except Exception as failure:  # noqa: BLE001  reported as the reason
+                reason = failure
+            self._tried[id(part)] = part, reason
+        return reason
+
+
+class _LateError(Exception):
+    """The search took too long."""
+
+
+class _Sink:
+    """A file that keeps nothing, and refuses what comes too late."""
+
+    def __init__(self, until_ns: int) -> None:
+        self._until_ns = until_ns
+
+    def check(self) -> None:
+        if perf_counter_ns() > self._until_ns:
+            raise _LateError
+
+    def write(self, data: Any) -> int:
+        self.check()
+        return len(data)
 
 
 def _parts(value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
         for key, part in value.items():
             yield " key", key
-            yield f"[{key!r}]", part
+            yield f"[{_shown(key)}]", part
     elif isinstance(value, tuple | list):
         for number, part in enumerate(value):
             yield f"[{number}]", part
-    elif not isinstance(value, type) and hasattr(value, "__dict__"):
+    elif not isinstance(value, type | FunctionType | ModuleType) and hasattr(value, "__dict__"):
         for name, part in vars(value).items():
             yield f".{name}", part
+
+
+_REPR = Repr()
+_REPR.maxstring = _REPR.maxother = 40
+
+
+def _shown(key: Any) -> str:
+    try:
+        return _REPR.repr(key)
+    except Exception:  # noqa: BLE001  the user's repr, or that of an int of too many digits
+        return f"a {type_name(key)}"
 
 
 def type_name(value: Any) -> str:

@@ -29,6 +29,7 @@ LEAVES = 512  # larger values are pickled as a whole
 DEPTH = 32  # so are values of deeper nesting, cycles among them
 PLAIN_LEAVES = 64  # the same without an array: then pickle is as fast
 BIG = 4096  # bytes from which an array or bytes travel through the arena
+MOST_INT = 1 << 63  # of a key; others are pickled with their dict
 SHORT = 8192  # the longest message; what is longer is itself put into the arena
 
 CONTAINERS: dict[str, type] = {"(": tuple, "[": list, "{": dict, "C": tuple}
@@ -37,7 +38,7 @@ _SCALARS = "?bBhHiIlLqQefd"  # characters of the dtypes whose scalars `struct` c
 
 
 class TooLargeError(Exception):
-    """The value has more than LEAVES parts, or they are nested too deeply."""
+    """The value has more than LEAVES parts, they are nested too deeply, or one is in it twice."""
 
 
 class Describer:
@@ -47,6 +48,7 @@ class Describer:
         self._loose = loose
         self._leaves = 0
         self._arrays = 0
+        self._shared: set[int] = set()  # ids of what a receiver may change
 
     def describe(self, value: Any) -> Structure:
         """The structure of a value; 'o' if it is large, and best left to pickle."""
@@ -61,6 +63,14 @@ class Describer:
         if self._leaves > LEAVES or depth > DEPTH:
             raise TooLargeError
         kind = type(value)
+        structure = self._of_kind(kind, value, depth)
+        if structure == "o" or kind is list or kind is dict:
+            if id(value) in self._shared:
+                raise TooLargeError  # one object in two places: only a pickle of the whole keeps it one
+            self._shared.add(id(value))
+        return structure
+
+    def _of_kind(self, kind: type, value: Any, depth: int) -> Structure:
         plain = _PLAIN.get(kind)
         if plain is not None:
             return "Y" if plain == "y" and len(value) >= BIG else plain
@@ -69,7 +79,7 @@ class Describer:
         if kind is list:
             return ("[", *self._members(value, depth))
         if kind is dict:
-            if all(type(key) is str or type(key) is int for key in value):
+            if all(type(key) is str or (type(key) is int and -MOST_INT <= key < MOST_INT) for key in value):
                 return ("{", tuple(value), *self._members(value.values(), depth))
             return "o"
         if issubclass(kind, tuple) and is_named_tuple(kind):
@@ -85,12 +95,14 @@ class Describer:
         if numpy is None:
             return "o"
         if kind is numpy.ndarray:
+            if value.flags.fnc:  # Fortran's order, which a pickle keeps: in another order sums come out otherwise
+                return "o"
             return self._array(value, "avA")
         if issubclass(kind, numpy.generic):
             char = value.dtype.char
             return ("n", char) if char in _SCALARS and numpy.dtype(char).type is kind else "o"
         torch = sys.modules.get("torch")
-        if torch is not None and kind is torch.Tensor:
+        if torch is not None and kind is torch.Tensor and value.is_contiguous() and not vars(value):
             array = array_of(value)
             if array is not None:
                 return self._array(array, "tuT")
@@ -126,12 +138,17 @@ def dtype_of(code: str | bytes) -> Any:
 
 def same_dtype(dtype: Any, known: Any) -> bool:
     """Whether a dtype is another object, but the same in all that matters."""
+    if dtype.kind == "V":  # equal ones may differ in alignment, in the type of their scalars, in their fields' metadata
+        return pickle.dumps(dtype, 5) == pickle.dumps(known, 5)
     return bool(dtype == known and dtype.char == known.char and dtype.metadata is None)
 
 
 def same_keys(mapping: dict[Any, Any], keys: tuple[Any, ...]) -> bool:
     """Whether a dict has exactly these keys, of exactly these types, in this order."""
-    return tuple(mapping) == keys and all(type(key) is type(known) for key, known in zip(mapping, keys, strict=True))
+    if len(mapping) != len(keys):
+        return False
+    # The types first: a key of another type may refuse to be compared.
+    return all(type(key) is type(known) for key, known in zip(mapping, keys, strict=True)) and tuple(mapping) == keys
 
 
 def array_of(tensor: Any) -> Any:
@@ -188,8 +205,9 @@ def _fold(structure: Structure) -> Any:
         return structure
     first = members_from(structure)
     folded: list[Any] = list(structure[:first])
-    for member, run in groupby(structure[first:]):
-        number = sum(1 for _ in run)
+    for _, run in groupby(structure[first:], key=repr):  # repr: str and bytes must not be compared
+        member, *more = run
+        number = 1 + len(more)
         folded += [_fold(member)] if number == 1 else [number, _fold(member)]
     return tuple(folded)
 

@@ -70,4 +70,4 @@ def test_a_broken_file_of_a_further_command_is_told_and_the_rest_drawn(harness, 
     assert plot.returncode == 0
     assert "scaling: not drawn: scaling.csv: column 'workload' is missing" in plot.stderr
     assert (report.returncode, report.stderr.count("\n")) == (2, 1)
-    assert "scaling.csv, line 2: not a row of this version; remove the file" in report.stderr
+    assert "scaling.csv, line 1: not the columns of this version; remove the file" in report.stderr

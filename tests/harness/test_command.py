@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -159,6 +160,38 @@ def test_listing_and_planning_import_nothing_that_takes_seconds(arguments):
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60)
     assert done.stdout
     assert not {"ray", "torch", "pandas", "matplotlib"} & set(done.stderr.split())
+
+
+@pytest.mark.parametrize("name", ["report.md", "measurements.csv", "report.html"])
+def test_a_directory_where_a_file_belongs_is_told_by_its_name(harness, results, name):
+    (results / name).unlink(missing_ok=True)
+    (results / name).mkdir()
+    done = harness("report", "out")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith(f"harness: out/{name}: Is a directory; expected ")
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["noise", "scaling", "breakdown"])
+def test_where_nothing_can_be_written_nothing_is_measured(refused, capsys, command, monkeypatch):
+    def denied(**_):
+        raise PermissionError(13, "Permission denied", "out/tmpx")
+
+    run = ("run", "--workload", "fake", "--backend", "reactor-inline", "--trials", "1", "--output", "two")
+    assert main(run) == 0
+    capsys.readouterr()
+    monkeypatch.setattr(tempfile, "TemporaryFile", denied)
+    assert refused(command, "two") == (
+        f"harness: two/{command}.csv: Permission denied; make its directory one that can be written to\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["noise", "scaling", "breakdown"])
+def test_a_directory_without_a_grid_is_refused_without_options_of_other_commands(refused, results, command):
+    (results / "grid.json").unlink()
+    assert refused(command, "out") == ("harness: out/grid.json: no such file; expected the results of `harness run`\n")
+    (results / "grid.json").write_text("{}")
+    assert "describes no grid of this version ('run_id'); expected the results" in refused(command, "out")
 
 
 def test_help_shows_examples(capsys):

@@ -125,6 +125,13 @@ def test_the_same_directory_twice_is_refused(harness, base):
         ({"chosen": grid(seed=1)}, "another grid: seed 0 there, 1 here"),
         ({"chosen": grid(trials=4)}, "another grid"),
         ({"chosen": grid(backends=("serial", "reactor-inline"))}, "another grid: backends"),
+        (
+            {
+                "chosen": grid(backends=("serial", "reactor-inline")),
+                "described": {**MACHINE, "gil_enabled_after_imports": {}},
+            },
+            "another grid: backends",
+        ),
         ({"chosen": grid(points=[("gym_sampling", {"actors": 3, "rounds": 50})])}, "another grid"),
         ({"sessions": [session(), session(commit="f" * 40)]}, "its sessions differ in commit"),
         ({"change": lambda row: replace(row, digest="other")}, "computes something else"),

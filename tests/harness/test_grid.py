@@ -119,6 +119,11 @@ def test_a_setting_can_name_its_workload():
         ("smoke", {"settings": [Setting("actors", ("1",), "gym")]}, "--set gym.actors=1: workload: unknown 'gym'"),
         (
             "smoke",
+            {"workloads": ["gym_sampling"], "settings": [Setting("actors", ("2",), "q_learning")]},
+            "--set q_learning.actors=2: q_learning is not among the workloads chosen: gym_sampling",
+        ),
+        (
+            "smoke",
             {"workloads": ["gym_sampling"], "settings": [Setting("env", ("CartPol-v1",))]},
             "--set env=CartPol-v1: gym_sampling: env: unknown 'CartPol-v1'; did you mean CartPole-v1",
         ),
@@ -144,6 +149,26 @@ def test_a_value_may_suit_some_points_only():
     assert values(selection.grid, "shape") == ["fan_out", "fan_out"]
     assert values(selection.grid, "actors") == [3, 7]
     assert selection.notes[0].startswith("left out: overhead: actors: ping_pong takes exactly 2")
+
+
+SIZES = Setting("object_bytes", ("10kB", "1MiB"))
+
+
+@pytest.mark.parametrize(
+    ("setting", "lengths"),
+    [
+        (None, [(10_000, 30, 5), (2**20, 30, 5)]),
+        (Setting("warmup_rounds", ("1", "2")), [(10_000, 30, 1), (10_000, 30, 2), (2**20, 30, 1), (2**20, 30, 2)]),
+        (Setting("rounds", ("9", "8")), [(10_000, 9, 5), (10_000, 8, 5), (2**20, 9, 5), (2**20, 8, 5)]),
+        (Setting("rounds", ("9",), "broadcast_gather"), [(10_000, 9, 5), (2**20, 9, 5)]),
+    ],
+)
+def test_points_that_differ_only_in_their_length_are_the_shortest_of_them_unless_it_is_set(setting, lengths):
+    settings = [SIZES, *([setting] if setting else [])]
+    made = select("quick", workloads=["broadcast_gather"], settings=settings).grid
+    assert (
+        list(zip(*(values(made, name) for name in ("object_bytes", "rounds", "warmup_rounds")), strict=True)) == lengths
+    )
 
 
 def test_a_value_that_suits_nowhere_is_refused_also_beside_others_that_do():

@@ -154,5 +154,14 @@ def test_a_reason_fits_into_a_cell(text, status):
     assert record.one_line(text) == status
 
 
+def test_a_file_that_cannot_be_replaced_is_named_not_its_temporary_one(tmp_path):
+    (tmp_path / "taken").mkdir()
+    for path in (tmp_path / "taken", tmp_path / "nowhere" / "file"):
+        with pytest.raises(OSError, match=r"directory: '") as error:
+            record.write_atomically(path, b"")
+        assert error.value.filename == str(path)
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
 def test_columns_are_the_fields():
     assert HEADER.split(",") == list(COLUMNS)

@@ -163,6 +163,37 @@ def test_points_are_named_by_what_varies_but_not_by_how_long_they_ran(results):
     assert [point.label for point in summary.points] == ["CartPole-v1, actors=2", "CartPole-v1, actors=3"]
 
 
+def test_points_that_differ_in_nothing_else_are_named_by_how_long_they_ran(tmp_path):
+    lengths = [{"actors": 2, "rounds": 50}, {"actors": 2, "rounds": 70}, {"actors": 3, "rounds": 70}]
+    chosen = runs.grid(trials=1, points=[("gym_sampling", values) for values in lengths])
+    summary = summarise(runs.write(tmp_path / "run", chosen=chosen))
+    assert [point.label for point in summary.points] == [
+        "CartPole-v1, actors=2, rounds=50",
+        "CartPole-v1, actors=2, rounds=70",
+        "CartPole-v1, actors=3",
+    ]
+
+
+def test_what_a_run_lacks_of_its_grid_is_a_doubt_about_it(tmp_path):
+    path = runs.write(tmp_path / "run", chosen=runs.grid(trials=4))
+    heading = "Doubts about the whole run"
+    assert heading not in sections(summarise(path))
+    file = path / record.FILE_NAME
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(lines[:-5]))
+    assert sections(summarise(path))[heading] == ["1 of 12 trials is missing: complete the run with --resume"]
+    file.write_bytes(b"".join(lines[:-8]) + lines[-8][:9])
+    assert sections(summarise(path))[heading] == [
+        "2 of 12 trials are missing, the last line of measurements.csv is torn: complete the run with --resume"
+    ]
+    for content in ("{}", '{"run_id": 1, "points": 3}', '{"run_id": 1, "points": [[]]}', "["):
+        (path / "grid.json").write_text(content)
+        (doubt,) = sections(summarise(path))[heading]
+        assert doubt.startswith("whether trials are missing is not known: ")
+    (path / "grid.json").unlink()
+    assert heading not in sections(summarise(path))
+
+
 def test_failures_are_said_and_have_no_value(results, tmp_path, row):
     summary = results({"serial": STEADY, "reactor-inline": STEADY})
     journal = Journal(tmp_path / record.FILE_NAME)

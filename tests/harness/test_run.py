@@ -283,6 +283,37 @@ def test_a_plan_is_printed_and_nothing_run(harness, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("output", [("--output", "out"), ()])
+def test_a_plan_of_a_run_to_complete_is_what_it_lacks(harness, output):
+    harness("run", *TWO, "--trials", "2", "--set", "behaviour=good,raises", *output)
+    path = Path("out" if output else "results/latest", "measurements.csv")
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:-7]) + lines[-7][:20])  # of the last two trials and half a row
+    present = {row.key for row in rows_of(path.parent) if row.ok}
+    before = {file: file.read_bytes() for file in Path().rglob("*") if file.is_file()}
+    done = harness("run", *output, "--resume", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert {file: file.read_bytes() for file in Path().rglob("*") if file.is_file()} == before
+    lacking = 8 - len({key[:4] for key in present if sum(other[:4] == key[:4] for other in present) == len(METRICS)})
+    assert done.stdout.splitlines()[-1] == f"{lacking} trials, each at most 3 min"
+    assert "of them failed before, and run again" in done.stderr
+    assert f"{lacking} trials into" in harness("run", *output, "--resume").stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--output", "missing"), "missing: holds no run that could be resumed"),
+        (("--output", "out", *TWO, "--trials", "7"), "out holds another grid"),
+    ],
+)
+def test_a_plan_of_a_run_that_cannot_be_completed_is_refused_as_that_is(harness, arguments, message):
+    harness("run", *TWO, "--trials", "1", "--output", "out")
+    done, real = (harness("run", *arguments, "--resume", *more) for more in (("--dry-run",), ()))
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", real.stderr)
+    assert message in done.stderr
+
+
 def test_resuming_what_is_not_there_begins_nothing(harness):
     done = harness("run", "--workload", "fake", "--backend", "serial", "--output", "missing", "--resume")
     assert done.returncode == 2

@@ -6,6 +6,7 @@ import pytest
 
 from reactorlib import Bank, Input, Output, PhysicalAction, Reactor, connect, elaborate, reaction
 from reactorlib.cpus import available_cpus
+from reactorlib.errors import RunError
 from reactorlib.partition import Partition, partition
 
 
@@ -80,6 +81,20 @@ def test_what_declares_a_physical_action_is_with_the_event_queue():
 def test_placement_holds_for_all_that_a_reactor_contains():
     found = places(partition(elaborate(Main), 3, {"Main.group[0]": 2, "Main.group[0].leaf[1]": 1}))
     assert [found[f"Main.group[0].leaf[{number}]"] for number in range(3)] == [2, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("placement", "complaint"),
+    [
+        ({"single": 1}, r"no reactor of this program: 'single'; did you mean 'Main.single'\?$"),
+        ({"Main.sinlge": 1}, "no reactor of this program: 'Main.sinlge'$"),
+        ({"Main.single": "1"}, "puts Main.single on a worker by its number, got '1'$"),
+        ({"Main.single": 2}, "puts Main.single on worker 2, there are workers 0 to 1$"),
+    ],
+)
+def test_a_placement_that_cannot_be_says_what_could(placement, complaint):
+    with pytest.raises(RunError, match=complaint):
+        partition(elaborate(Main), 2, placement)
 
 
 def test_costs_balance_the_members():

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import ale_py
 import gymnasium
 
-from workloads.parameter import parameter
+from workloads.parameter import ParameterError, parameter
 from workloads.sampling import SamplingTask
 
 _PREFIX, _SUFFIX = "ALE/", "-v5"
@@ -22,6 +22,11 @@ class Task(SamplingTask):
 
     env: str = parameter("Pong", "Atari game, such as Pong or ALE/Pong-v5")
     frame_skip: int = parameter(4, "frames that one step takes, in each of them the same action", minimum=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not str(gymnasium.registry[self.environment_id].entry_point).startswith(ale_py.__name__):
+            raise ParameterError(f"env: {self.env} is no Atari game; expected one such as Pong or ALE/Pong-v5")
 
     @property
     def scenario(self) -> str:

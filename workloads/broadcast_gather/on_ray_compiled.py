@@ -1,9 +1,11 @@
 """Broadcast and gather with one Ray actor per worker, all calls of a round in one compiled graph."""
 
+from functools import partial
+
 import ray
 
-from workloads.broadcast_gather.on_ray import Client
-from workloads.broadcast_gather.task import Task
+from workloads.broadcast_gather.on_ray import FrugalClient
+from workloads.broadcast_gather.task import Task, into
 from workloads.probe import Probe
 from workloads.ray_graph import broadcast_graph
 from workloads.ray_session import session
@@ -12,18 +14,19 @@ from workloads.ray_session import session
 def run(task: Task, probe: Probe) -> None:
     """Run all rounds of the task, reporting to the probe."""
     # An actor reserves no CPU, so that any number of them starts on any machine; they share its cores.
-    actor = ray.remote(Client).options(num_cpus=0)
+    actor = ray.remote(FrugalClient).options(num_cpus=0)
     with session("compiled", probe) as ray_session:
         clients = ray_session.keep(actor.remote(task) for _ in range(task.actors))
         ray.get([client.ready.remote() for client in clients])
         execute = broadcast_graph(ray_session, [client.work for client in clients], task.object_bytes)
         value = task.first_value()
+        allocate = partial(into, value)
         probe.ready()
         for round_index in range(task.total_rounds):
             replies = ray.get(execute(value))
             if probe.verifying:
                 task.record(probe.digest, replies)
-            value = task.next_value(replies[0], round_index)
+            value = task.next_value(replies[0], round_index, allocate)
             # A reply occupies the graph's buffer for as long as its array lives.
             del replies
             probe.round()

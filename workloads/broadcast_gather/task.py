@@ -65,10 +65,14 @@ class Task:
         """The array of the first broadcast: noise, so that no two pages are alike."""
         return np.random.default_rng(self.seed).random(self.object_bytes // _ITEM_BYTES)
 
-    def work(self, value: Value, allocate: Allocate = np.empty) -> Value:
-        """What a worker does with a broadcast: sleep, then copy, into memory that the backend allocates."""
+    def wait(self) -> None:
+        """Sleep as long as a worker's work takes."""
         if self.work_seconds:
             time.sleep(self.work_seconds)
+
+    def work(self, value: Value, allocate: Allocate = np.empty) -> Value:
+        """What a worker does with a broadcast: sleep, then copy, into memory that the backend allocates."""
+        self.wait()
         copy: Value = allocate(value.shape, value.dtype)
         np.copyto(copy, value)
         return copy
@@ -89,3 +93,8 @@ class Task:
         """Add a round's replies to the digest, one stream per worker."""
         for index, reply in enumerate(replies):
             digest.add(index, reply)
+
+
+def into(existing: Value, _shape: tuple[int, ...], _dtype: Any) -> Value:
+    """An Allocate, once its first argument is given, that allocates nothing."""
+    return existing

@@ -52,10 +52,10 @@ def lay_out(box: Box) -> Laid:
     network = Network(box, inner)
     forward, back = directed(network)
     wrap(network, assign(network, forward))
-    forward = rejoined(network, forward)
+    flows = rejoined(network, (*forward, *back))
     columns = close_columns(network)
     chains = Chains(columns, network.vertices)
-    for flow in (*forward, *back):
+    for flow in flows:
         chains.add(flow)
     in_order = ordered(chains.vertices, chains.wires, columns)
     place(in_order, chains.wires)

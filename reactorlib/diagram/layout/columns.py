@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from reactorlib.diagram.layout import metrics
@@ -183,11 +183,18 @@ def _width(widths: list[float], places: list[tuple[int, int]]) -> float:
     return math.fsum(widest.values())
 
 
-def rejoined(network: Network, flows: list[Flow]) -> list[Flow]:
-    """Flows that run back since their row was wrapped need no vertex for their label: a lane carries it."""
+def rejoined(network: Network, flows: Iterable[Flow]) -> list[Flow]:
+    """Flows that run back since their row was wrapped need no vertex for their label: a lane carries it.
+
+    And flows that ran back may run ahead since then: their labels need one now.
+    """
+    kept = list(_without_stray_labels(network, list(flows)))
+    return [part for flow in kept for part in (_with_label_ahead(network, flow) if flow.label else [flow])]
+
+
+def _without_stray_labels(network: Network, flows: list[Flow]) -> Iterator[Flow]:
     leaving = {id(flow.sources[0][0]): flow for flow in flows if flow.sources[0][0].kind == "label"}
     dropped: set[int] = set()
-    kept: list[Flow] = []
     for flow in flows:
         via = flow.targets[0][0]
         if via.kind == "label":
@@ -196,12 +203,22 @@ def rejoined(network: Network, flows: list[Flow]) -> list[Flow]:
                 v.column > via.column for v, _ in rest.targets
             )
             if not straight:
-                dropped.add(id(via))
-                kept.append(Flow(flow.edge, flow.sources, rest.targets, via.item))
+                dropped |= {id(via), id(rest)}
+                yield Flow(flow.edge, flow.sources, rest.targets, via.item)
                 continue
-        kept.append(flow)
+        if id(flow) not in dropped:
+            yield flow
     network.vertices = [vertex for vertex in network.vertices if id(vertex) not in dropped]
-    return [flow for flow in kept if id(flow.sources[0][0]) not in dropped]
+
+
+def _with_label_ahead(network: Network, flow: Flow) -> list[Flow]:
+    if any(target.column <= source.column for source, _ in flow.sources for target, _ in flow.targets):
+        return [flow]
+    last = max((vertex for vertex, _ in flow.sources), key=lambda vertex: vertex.column)
+    parts = _through_vertex(network, flow)
+    via = parts[0].targets[0][0]
+    via.column, via.row = last.column + 1, last.row
+    return parts
 
 
 def close_columns(network: Network) -> int:

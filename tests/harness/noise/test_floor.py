@@ -68,7 +68,14 @@ def test_a_broken_file_is_refused(tmp_path, old, new):
     table.write(tmp_path, list(comparisons()))
     path = tmp_path / table.FILE_NAME
     path.write_text(path.read_text().replace(old, new))
-    with pytest.raises(UsageError, match=r"noise\.csv: broken"):
+    with pytest.raises(UsageError, match=r"noise\.csv, line [12]: not .* of this version; remove the file"):
+        table.read(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["bla\n", "", "a,b\n1,2\n"])
+def test_a_file_with_other_columns_is_refused(tmp_path, text):
+    (tmp_path / table.FILE_NAME).write_text(text)
+    with pytest.raises(UsageError, match=r"line 1: not the columns of this version; .* anew with `harness noise`"):
         table.read(tmp_path)
 
 

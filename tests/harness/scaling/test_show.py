@@ -1,5 +1,6 @@
 """Prediction and measurement as text, and the file that they are read from."""
 
+import dataclasses
 import json
 
 import pytest
@@ -39,10 +40,20 @@ ROWS = [
 def test_a_line_says_how_far_the_two_are_apart_on_the_most_workers():
     line, explained = show.lines(ROWS)
     assert line == (
-        "gym_sampling on 2 workers: predicted 2.00x, measured 1.00x to 1.80x, which is 50.0 % to 90.0 % of it"
+        "gym_sampling on 2 workers: predicted 2.00x [1.80, 2.20], measured 1.00x [0.900, 1.10] to 1.80x [1.62, 1.98], "
+        "which is 45 % to 99 % of it"
     )
     assert explained == show.EXPLAINED
     assert list(show.lines([])) == []
+
+
+def test_of_one_point_the_interval_is_told_and_of_one_trial_the_value():
+    rows = [row(PREDICTED, 2, 1.8), row(MEASURED, 2, 1.82)]
+    start = "gym_sampling on 2 workers: predicted 1.80x"
+    told = f"{start} [1.62, 1.98], measured 1.82x [1.64, 2.00], which is 91 % to 111 % of it"
+    assert next(show.lines(rows)) == told
+    single = [dataclasses.replace(one, trials=1, low=one.speedup, high=one.speedup) for one in rows]
+    assert next(show.lines(single)) == f"{start}, measured 1.82x, which is 101 % of it"
 
 
 def test_the_table_has_what_was_measured_and_the_largest_prediction():
@@ -75,6 +86,6 @@ def test_a_broken_file_is_refused_in_one_line(tmp_path, old, new):
     table.write(tmp_path, ROWS)
     path = tmp_path / table.FILE_NAME
     path.write_text(path.read_text().replace(old, new))
-    with pytest.raises(UsageError, match="not a row of this version; remove the file") as refusal:
+    with pytest.raises(UsageError, match=r"line \d+: not .* of this version; remove the file") as refusal:
         table.read(tmp_path)
     assert "\n" not in str(refusal.value)

@@ -124,6 +124,20 @@ def test_trace_writes_a_file_and_prints_a_table(call, tmp_path):
     assert sum(event.get("cat") == "reaction" for event in trace["traceEvents"]) == 16
 
 
+def test_a_trace_that_cannot_be_written_is_refused_before_the_run(call, tmp_path):
+    code, printed, complaint = call("trace", POWERS, "-o", str(tmp_path))
+    assert (code, printed, complaint) == (2, "", f"reactorlib: {tmp_path} cannot be written: Is a directory\n")
+
+
+def test_a_run_that_fails_keeps_the_trace_that_was_there(call, tmp_path):
+    there, new = tmp_path / "there.json", tmp_path / "new.json"
+    there.write_text("{}")
+    for path in (there, new):
+        assert call("trace", f"{POWERS}", "--set", "rounds=none", "-o", str(path))[0] == 1
+    assert there.read_text() == "{}"
+    assert not new.exists()
+
+
 def test_the_digest_is_that_of_every_executor(call):
     digests = {
         json.loads(call("trace", POWERS, "--executor", executor, "--json")[1])["digest"]

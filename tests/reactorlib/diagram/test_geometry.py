@@ -1,12 +1,16 @@
 """Nothing overlaps, nothing is cut, every word fits: for programs of all kinds, folded and not."""
 
+import random
+from collections import Counter
 from itertools import combinations
 
 import pytest
 
+from reactorlib import MSEC, Input, Output, Reactor, connect, reaction
 from reactorlib.diagram import diagram_of
 from reactorlib.diagram.draw import scene_of
 from reactorlib.diagram.layout import lay_out
+from reactorlib.diagram.scene import Text
 from reactorlib.diagram.text import text_width
 from reactorlib.elaboration import examine
 from tests.reactorlib.diagram.geometry import Area, collisions, extent, loose_ends, wires_through, words
@@ -81,6 +85,42 @@ def test_random_programs_are_drawn_as_well(seed):
         assert list(collisions(laid)) + list(wires_through(laid)) + list(loose_ends(laid)) == []
         found = words(scene_of(diagram(cls, unfold)))
         assert [(a.what, b.what) for a, b in combinations(found, 2) if a.overlaps(b)] == []
+
+
+class Cell(Reactor):
+    inp = Input(width="n")
+    out = Output(width="n")
+
+    def __init__(self, n): ...
+
+    @reaction(inp, effects=out)
+    def a_reaction_with_a_long_name(self, inp, out): ...
+
+
+def tangle(seed):
+    """Cells that are wired at random: wide enough that rows are wrapped, with delays that run ahead and back."""
+    chance = random.Random(seed)
+    count = chance.randint(4, 12)
+
+    class Tangle(Reactor):
+        def __init__(self):
+            self.cells = [Cell(n=count) for _ in range(count)]
+            for number, cell in enumerate(self.cells):
+                setattr(self, f"cell{number}", cell)
+            free = {number: iter(range(count)) for number in range(count)}
+            for one, other in ((a, chance.randrange(count)) for a in range(count) for _ in range(chance.randint(0, 1))):
+                after = {} if other > one and chance.random() < 0.5 else {"after": chance.choice([0, 1, 5]) * MSEC}
+                connect(self.cells[one].out[other], self.cells[other].inp[next(free[other])], **after)
+
+    return Tangle
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_every_delay_is_written_on_its_connection(seed):
+    drawn = diagram(tangle(seed), unfold=False)
+    labels = Counter(edge.label for edge in drawn.root.edges if edge.label)
+    texts = Counter(shape.text for shape in scene_of(drawn).shapes if isinstance(shape, Text))
+    assert {label: texts[label] for label in labels} == labels
 
 
 @pytest.mark.parametrize("bold", [False, True])

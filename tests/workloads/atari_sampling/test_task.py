@@ -28,6 +28,12 @@ def test_an_unknown_game_is_refused_with_the_nearest_short_names():
         Task(env="Pnog")
 
 
+@pytest.mark.parametrize("name", ["CartPole-v1", "Acrobot-v1"])
+def test_what_is_no_game_is_refused(name):
+    with pytest.raises(ParameterError, match=rf"^env: {name} is no Atari game; expected one such as Pong"):
+        Task(env=name)
+
+
 def test_a_reply_carries_a_full_frame_of_its_own():
     sampler = Sampler(Task(), 0)
     first, *_ = sampler.step_message(0)

@@ -1,0 +1,257 @@
+"""The canonical form of a value: bytes that equal values share, whatever process made them and however they were built.
+
+Numbers and texts are their representation; containers are their parts, sets and dicts in sorted order; arrays and
+tensors are dtype, shape and content; any other object is what its pickle would call, and with what.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import sys
+from collections.abc import Generator, Iterable
+from functools import cache
+from io import BytesIO
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pickle import Pickler
+
+Walk = Generator[Any, bytes, bytes]  # yields the parts of a value, is sent the form of each, returns that of the whole
+
+DEEPEST = 10_000  # levels of nesting; what reduces to something new without end stops here
+SHORT = 64  # bytes of the longest form that stands in that of an object; a longer one is told by its digest
+
+_PLAIN = (int, float, str, bytes, type(None))
+_NEW_OBJECT = vars(copyreg)["__newobj__"]  # what the pickle of an object calls, if its class says nothing else
+
+
+class _CircularError(Exception):
+    """A value is a part of itself."""
+
+
+def canonical(value: Any) -> bytes:
+    """Bytes that equal values share, whatever process made them."""
+    try:
+        return _plain(value) or _Canonical().form(value)
+    except _CircularError:
+        stream = BytesIO()
+        _pickler()(stream, 5).dump(value)
+        return stream.getvalue()
+
+
+def _plain(value: Any) -> bytes | None:
+    """The form of a number or a text."""
+    if not isinstance(value, _PLAIN):
+        return None
+    try:
+        return repr(value).encode()
+    except ValueError:
+        if isinstance(value, int):  # of more digits than Python writes
+            return hex(value).encode()
+        raise
+
+
+class _Canonical:
+    """Builds the form of one value. The stack is its own: values may be nested more deeply than Python's reaches."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[Any, Walk, bool]] = []  # a value that is being walked, and whether it is an object
+        self._open_ids: set[int] = set()
+        self._objects = 0  # how many of them are objects
+        self._known: dict[int, tuple[Any, bytes]] = {}  # parts of the outermost object, each with its form
+
+    def form(self, value: Any) -> bytes:
+        form = self._begin(value)
+        while self._open:
+            _, walk, _ = self._open[-1]
+            try:
+                part = walk.send(form)  # type: ignore[arg-type]  # None starts it
+            except StopIteration as end:
+                form = self._end(end.value)
+            else:
+                form = self._begin(part)
+        assert form is not None
+        return form
+
+    def _begin(self, value: Any) -> bytes | None:
+        """The form of a value, or None if it was put on the stack."""
+        form = _plain(value)
+        if form is not None:
+            return form
+        identity = id(value)
+        if identity in self._known:
+            return self._known[identity][1]
+        if identity in self._open_ids:
+            raise _CircularError
+        walk = _container(value)
+        if walk is None:
+            form = _whole(value)
+            if form is not None:
+                return self._shortened(form)
+        if len(self._open) == DEEPEST:
+            raise RecursionError(f"it is nested more than {DEEPEST} deep")
+        self._open.append((value, walk or _object(value), walk is None))
+        self._open_ids.add(identity)
+        self._objects += walk is None
+        return None
+
+    def _end(self, form: bytes) -> bytes:
+        value, _, is_object = self._open.pop()
+        self._open_ids.remove(id(value))
+        short = self._shortened(form)
+        if short is not form:
+            self._known[id(value)] = value, short
+        self._objects -= is_object
+        if not self._objects:
+            self._known.clear()
+        return short
+
+    def _shortened(self, form: bytes) -> bytes:
+        """What stands for a part in the form of an object: parts that are shared again and again take no more room."""
+        if not self._objects or len(form) <= SHORT:
+            return form
+        from hashlib import blake2b
+
+        return b"#" + blake2b(form, digest_size=16).hexdigest().encode()
+
+
+def _container(value: Any) -> Walk | None:
+    """The walk through a value whose parts are all that it is."""
+    if isinstance(value, tuple | list):
+        return _sequence(value)
+    if isinstance(value, dict):
+        return _mapping(value)
+    if isinstance(value, set | frozenset):
+        return _set(value)
+    if _is_array(value) and _holds_objects(value):
+        return _object_array(value)
+    return None
+
+
+def _members(parts: Iterable[Any]) -> Generator[Any, bytes, list[bytes]]:
+    forms = []
+    for part in parts:
+        forms.append(_plain(part) or (yield part))  # noqa: PERF401  a comprehension cannot yield
+    return forms
+
+
+def _sequence(value: Iterable[Any]) -> Walk:
+    return b"(" + b",".join((yield from _members(value))) + b")"
+
+
+def _set(value: Iterable[Any]) -> Walk:
+    return b"set(" + b",".join(sorted((yield from _members(value)))) + b")"
+
+
+def _mapping(value: dict[Any, Any]) -> Walk:
+    pairs = list(value.items())
+    keys = yield from _members([key for key, _ in pairs])
+    items = yield from _members([item for _, item in pairs])
+    return b"{" + b",".join(key + b":" + item for key, item in sorted(zip(keys, items, strict=True))) + b"}"
+
+
+def _object(value: Any) -> Walk:
+    """Any other value is what its pickle would call, and with what: attributes in order of their names."""
+    reducer = copyreg.dispatch_table.get(type(value))
+    reduced = value.__reduce_ex__(4) if reducer is None else reducer(value)  # 5 may take arrays apart into buffers
+    if isinstance(reduced, str):
+        return _named(value)
+    padded: list[Any] = [*reduced, *[None] * (5 - len(reduced))]
+    make, arguments, state, items, pairs, *setter = padded
+    if make is _NEW_OBJECT:  # as nearly always
+        made = _class(arguments[0]) + (yield from _sequence(arguments[1:]))
+    else:
+        made = yield from _sequence((make, *arguments))
+    attributes = (yield from _mapping(state)) if type(state) is dict else (yield from _sequence([state]))
+    return made + attributes + (yield from _sequence([items and list(items), pairs and list(pairs), *setter]))
+
+
+def _whole(value: Any) -> bytes | None:
+    """The form of a value without parts that is no number and no text."""
+    if isinstance(value, type):
+        return _class(value)
+    if isinstance(value, FunctionType):
+        return _named(value)
+    if _is_tensor(value):
+        return _tensor(value)
+    return _array(value) if _is_array(value) else None
+
+
+def _class(value: type) -> bytes:
+    return f"class {value.__module__}.{value.__qualname__}".encode()
+
+
+def _named(value: Any) -> bytes:
+    """The form of what is known by its name alone. Raises if no module has it."""
+    import pickle
+
+    return pickle.dumps(value, 5)
+
+
+# Arrays and tensors
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "tobytes") and hasattr(value, "dtype") and not isinstance(value, type)
+
+
+def _is_tensor(value: Any) -> bool:
+    return "torch" in sys.modules and isinstance(value, sys.modules["torch"].Tensor)
+
+
+def _holds_objects(array: Any) -> bool:
+    return getattr(array.dtype, "hasobject", False) is True
+
+
+def _array(array: Any) -> bytes:
+    return _shape(array.dtype, getattr(array, "shape", ())) + bytes(array.tobytes())
+
+
+def _object_array(array: Any) -> Walk:
+    return _shape(array.dtype, array.shape) + b"".join((yield from _members([array.tolist()])))
+
+
+def _shape(dtype: Any, shape: Any) -> bytes:
+    return f"{dtype} {shape} ".encode()
+
+
+def _tensor(tensor: Any) -> bytes:
+    torch = sys.modules["torch"]
+    plain = tensor.detach()
+    if plain.layout is not torch.strided:
+        sparse = plain.to_sparse().coalesce()  # a dense one might not fit into memory
+        return _shape(plain.layout, tuple(plain.shape)) + _tensor(sparse.indices()) + _tensor(sparse.values())
+    plain = plain.cpu().resolve_conj().resolve_neg()
+    try:
+        return _array(plain.numpy())
+    except TypeError:  # NumPy has no such numbers: bfloat16
+        octets = plain.clone(memory_format=torch.contiguous_format).reshape(-1).view(torch.uint8)
+        return _shape(plain.dtype, tuple(plain.shape)) + bytes(octets.numpy().tobytes())
+
+
+# What is a part of itself
+
+
+@cache
+def _pickler() -> type[Pickler]:
+    """A pickler to which equal texts are one, as are equal sets and arrays that hold nothing circular."""
+    from pickle import Pickler
+
+    class Canonical(Pickler):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            self._texts: dict[tuple[type, Any], Any] = {}
+
+        def persistent_id(self, value: Any) -> Any:
+            kind = type(value)
+            if kind is str or kind is bytes:
+                return self._texts.setdefault((kind, value), value)
+            if isinstance(value, set | frozenset) or _is_tensor(value) or _is_array(value):
+                try:
+                    return _Canonical().form(value)
+                except _CircularError:
+                    return None
+            return None
+
+    return Canonical

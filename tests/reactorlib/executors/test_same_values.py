@@ -1,0 +1,171 @@
+"""What a reaction computes from a value does not depend on the way that the value took to it."""
+
+from __future__ import annotations
+
+import decimal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reactorlib import MSEC, Input, Output, Reactor, Timer, connect, reaction, run
+
+TICKS = 4  # after the first two a structure has functions of its own
+EXECUTORS = ["inline", "threads", "processes"]
+RECORD = np.dtype((np.record, [("a", "i4"), ("b", "f8")]))
+PLAIN = np.dtype([("a", "i4"), ("b", "f8")])
+ALIGNED = np.dtype([("a", "i1"), ("b", "i1")], align=True)
+PACKED = np.dtype([("a", "i1"), ("b", "i1")])
+
+
+class Giver(Reactor):
+    tick = Timer(0, 1 * MSEC)
+    out = Output[Any]()
+
+    def __init__(self, make: Callable[[int], Any]) -> None:
+        self.make = make
+        self.count = 0
+
+    @reaction(tick, effects=out)
+    def give(self, tick, out) -> None:
+        out.set(self.make(self.count))
+        self.count += 1
+
+
+class Looker(Reactor):
+    inp = Input[Any](mutable=True)
+    seen = Output[Any]()
+
+    def __init__(self, look: Callable[[Any], Any]) -> None:
+        self.look = look
+
+    @reaction(inp, effects=seen)
+    def see(self, inp, seen) -> None:
+        seen.set(self.look(inp.value))
+
+
+class Pair(Reactor):
+    def __init__(self, make: Callable[[int], Any], look: Callable[[Any], Any]) -> None:
+        self.giver = Giver(make)
+        self.looker = Looker(look)
+        connect(self.giver.out, self.looker.inp)
+
+
+def seen(executor: str, make: Callable[[int], Any], look: Callable[[Any], Any]) -> list[Any]:
+    """What the looker saw, tick by tick."""
+    where: dict[str, Any] = {} if executor == "inline" else {"workers": 2, "placement": {"Pair.looker": 1}}
+    timeout = (TICKS - 1) * MSEC
+    result = run(Pair, make=make, look=look, executor=executor, timeout=timeout, fast=True, trace=True, **where)
+    return [value for record in result.trace or () for path, value in record.writes if path == "Pair.looker.seen"]
+
+
+def grow(value: list[list[int]]) -> list[list[int]]:
+    value[0].append(1)
+    return value
+
+
+class Uncomparable:
+    def __eq__(self, other: object) -> bool:
+        raise TypeError("no comparison")
+
+    def __hash__(self) -> int:
+        return 1
+
+
+def twins(_n: int) -> list[list[int]]:
+    one = [0]
+    return [one, one]
+
+
+NOISE = np.random.default_rng(0).random((20, 20))
+CASES: dict[str, tuple[Callable[[int], Any], Callable[[Any], Any]]] = {
+    "Fortran's order": (lambda n: np.asfortranarray(NOISE), lambda v: (v.flags.fnc, v.sum(axis=0).tobytes())),
+    "C's order": (lambda n: NOISE.copy(), lambda v: (v.flags.c_contiguous, v.sum(axis=0).tobytes())),
+    "one list twice": (twins, grow),
+    "one object twice": (lambda n: [u := Box(), u], lambda v: v[0] is v[1]),
+    "lists that are equal": (lambda n: [[0], [0]], grow),
+    "record and plain dtype": (
+        lambda n: (n, np.zeros(3, RECORD if n == 3 else PLAIN)),
+        lambda v: (v[0], type(v[1][0]).__name__),
+    ),
+    "aligned and packed dtype": (
+        lambda n: np.zeros(3, ALIGNED if n == 3 else PACKED),
+        lambda v: v.dtype.isalignedstruct,
+    ),
+    "a key that cannot be compared": (lambda n: {"a": 1} if n < 3 else {Uncomparable(): 1}, len),
+    "a key beyond 64 bits": (lambda n: {1 << 70: 1}, repr),
+    "a key that is an int or a bool": (lambda n: {1: 1} if n < 3 else {True: 1}, repr),
+}
+
+
+class Box:
+    pass
+
+
+@pytest.mark.parametrize("executor", EXECUTORS[1:])
+@pytest.mark.parametrize("name", CASES)
+def test_a_value_is_what_it_is_inline(name: str, executor: str) -> None:
+    expected = seen("inline", *CASES[name])
+    assert len(expected) == TICKS
+    assert seen(executor, *CASES[name]) == expected
+
+
+@pytest.mark.parametrize("executor", EXECUTORS[1:])
+def test_a_tensor_keeps_its_strides_and_attributes(executor: str) -> None:
+    torch = pytest.importorskip("torch")
+
+    def tagged(n: int) -> Any:
+        tensor = torch.arange(4.0)
+        tensor.tag = n
+        return tensor
+
+    for make, look in (
+        (lambda n: torch.arange(24.0).reshape(2, 3, 4).permute(2, 0, 1), lambda v: (v.stride(), v.sum().item())),
+        (tagged, lambda v: v.tag),
+        (lambda n: torch.arange(24.0)[::2], lambda v: v.tolist()),
+    ):
+        assert seen(executor, make, look) == seen("inline", make, look)
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_reactions_run_in_the_context_of_the_caller(executor: str) -> None:
+    def divided(_value: int) -> str:
+        try:
+            np.float64(1) / np.float64(0)
+        except FloatingPointError:
+            return str(decimal.Decimal(1) / 7)
+        return "no error"
+
+    with decimal.localcontext(prec=50), np.errstate(all="raise"):
+        assert [len(text) for text in seen(executor, lambda n: n, divided)] == [52] * TICKS
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_strict_warnings_find_nothing(executor: str) -> None:
+    program = f"""
+        import numpy as np
+        from tests.reactorlib.executors.test_same_values import seen
+        make = lambda n: (np.zeros(3), np.zeros(3, ">f8"), np.zeros(3, "i4,f8"), b"", "")
+        assert seen({executor!r}, make, len) == [5] * 4
+    """
+    strict = [
+        "-bb",
+        "-X",
+        "warn_default_encoding",
+        "-W",
+        "error::BytesWarning",
+        "-W",
+        "error::EncodingWarning:reactorlib",
+    ]
+    done = subprocess.run(
+        [sys.executable, *strict, "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,179 @@
+"""A run among processes, handlers, descriptors and limits that are not its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.reactorlib.executors.test_signals import alive
+
+ROOT = Path(__file__).parents[3]
+PATIENCE_S = 60  # for a script that imports and runs; one that hangs fails
+EVERY = pytest.mark.parametrize("executor", ["inline", "threads", "processes"])
+
+BANK = """
+import os, resource, signal, subprocess, sys, threading, time
+from reactorlib import *
+
+class Member(Reactor):
+    tick = Timer(0, 20 * MSEC)
+
+    def __init__(self, act):
+        self.act = act
+
+    @reaction(tick)
+    def go(self, tick):
+        self.act(self.bank_index)
+
+class Everyone(Reactor):
+    def __init__(self, act):
+        self.members = Bank(Member, 2, act)
+
+def go(act, **more):
+    return run(Everyone, act=act, executor=sys.argv[1], workers=2, **more)
+"""
+
+
+def output(executor: str, script: str, quiet: bool = True) -> str:
+    """What a script printed, that began with BANK; a `quiet` one had nothing to complain of."""
+    whole = BANK + textwrap.dedent(script)
+    done = subprocess.run(
+        [sys.executable, "-c", whole, executor],
+        cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, start_new_session=True, check=False,
+    )  # fmt: skip
+    assert not (quiet and done.stderr), done.stderr
+    return done.stdout
+
+
+@EVERY
+def test_ctrl_c_reaches_what_a_reaction_started(executor: str) -> None:
+    script = """
+        def act(index):
+            if index == 1:
+                child = subprocess.Popen([sys.executable, "-c", "import time; print('up', flush=True); time.sleep(60)"],
+                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                child.stdout.readline()
+                print(child.pid, flush=True)
+                os.killpg(0, signal.SIGINT)
+                child.wait()
+        try:
+            go(act)
+        except KeyboardInterrupt:
+            print("interrupted")
+    """
+    pid, how = output(executor, script).split()
+    assert how == "interrupted"
+    until = time.monotonic() + PATIENCE_S
+    while alive(int(pid)) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not alive(int(pid))
+
+
+@EVERY
+def test_a_program_with_a_handler_for_sigterm_goes_on(executor: str) -> None:
+    script = """
+        signal.signal(signal.SIGTERM, lambda *_: print("noted", flush=True))
+        threading.Timer(0.2, lambda: os.killpg(0, signal.SIGTERM)).start()
+        print(go(lambda index: None, timeout=1 * SEC).tag)
+    """
+    assert output(executor, script) == "noted\n(1 s, 0)\n"
+
+
+@EVERY
+@pytest.mark.parametrize("index", [0, 1])
+def test_a_process_forked_by_a_reaction_ends_alone(executor: str, index: int) -> None:
+    script = f"""
+        def act(index):
+            if index == {index}:
+                child = os.fork()
+                if not child:
+                    sys.exit(7)
+                print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) in (0, 7), flush=True)
+        me = os.getpid()
+        result = go(act, timeout=20 * MSEC)
+        if os.getpid() == me:
+            print(result.tag)
+    """
+    # multiprocessing itself complains at the end of a child that is not its own.
+    assert output(executor, script, quiet=False) == "True\nTrue\n(20 ms, 0)\n"
+
+
+@EVERY
+def test_a_run_may_have_thousands_of_open_files(executor: str) -> None:
+    script = """
+        resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+        keep = [os.open("/dev/null", os.O_RDONLY) for _ in range(1100)]
+        print(go(lambda index: None, timeout=40 * MSEC).tag)
+    """
+    assert output(executor, script) == "(40 ms, 0)\n"
+
+
+@pytest.mark.parametrize("limit", ["RLIMIT_FSIZE, (1 << 30, 1 << 30)", "RLIMIT_NOFILE, (24, 24)"])
+def test_a_limit_of_the_system_costs_no_descriptor(limit: str) -> None:
+    script = f"""
+        resource.setrlimit(resource.{limit})
+        counts = set()
+        for _ in range(3):
+            try:
+                run(Everyone, act=lambda index: None, executor="processes", workers=24, fast=True, timeout=20 * MSEC)
+            except WorkerError:
+                pass
+            counts.add(len(os.listdir("/proc/self/fd")))
+        print(len(counts))
+    """
+    assert output("processes", script) == "1\n"
+
+
+@EVERY
+def test_a_flood_of_physical_actions_does_not_outlast_the_run(executor: str) -> None:
+    script = """
+        class Flooded(Reactor):
+            event = PhysicalAction[int]()
+
+            @reaction(startup, effects=event)
+            def begin(self, event):
+                def flood():
+                    while True:
+                        event.schedule(value=1)
+                for _ in range(2):
+                    threading.Thread(target=flood, daemon=True).start()
+
+            @reaction(event)
+            def take(self, event): ...
+
+        class Main(Reactor):
+            def __init__(self):
+                self.flooded, self.everyone = Flooded(), Everyone(lambda index: None)
+
+        print(run(Main, executor=sys.argv[1], workers=2, timeout=100 * MSEC).tag, flush=True)
+        os._exit(0)
+    """
+    assert output(executor, script) == "(100 ms, 0)\n"
+
+
+@EVERY
+def test_the_first_error_stays_the_first_whatever_shutdown_raises(executor: str) -> None:
+    script = """
+        class Last(Member):
+            @reaction(shutdown)
+            def end(self):
+                print("ended", self.bank_index, flush=True)
+                raise SystemExit(3)
+
+        class Main(Reactor):
+            def __init__(self):
+                def fail(index):
+                    raise ValueError("the first")
+                self.member, self.last = Member(fail), Bank(Last, 2, lambda index: None)
+
+        try:
+            run(Main, executor=sys.argv[1], workers=2)
+        except ReactionError as error:
+            print(type(error.__cause__).__name__, len(error.__cause__.__notes__))
+    """
+    assert sorted(output(executor, script).splitlines()) == ["ValueError 2", "ended 0", "ended 1"]
