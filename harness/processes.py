@@ -89,10 +89,14 @@ def _proportional_bytes(pid: int) -> int:
 
 
 def shared_files(pids: Iterable[int]) -> set[Path]:
-    """Files in shared memory that the processes have mapped or open, and that still have a name."""
+    """Files in shared memory that the processes have mapped or open, and that still have a name.
+
+    Of a process that has ended only names tell: those of the semaphores that Ray makes for a graph's buffers.
+    """
     found: set[Path] = set()
     prefix = f"{_SHARED_MEMORY}/"
     for pid in pids:
+        found.update(_SHARED_MEMORY.glob(f"sem.???{pid}-*"))
         try:
             maps = Path(f"/proc/{pid}/maps").read_text()
             open_files = [str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir()]

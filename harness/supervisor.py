@@ -89,7 +89,8 @@ def _supervise(worker_order: dict[str, Any], scratch: Path, time_limit_s: float)
             _order(worker, {**worker_order, "result_path": str(scratch / RESULT_NAME)})
             peak, reason = _watch(worker, wakeup, began + time_limit_s, meter)
         finally:
-            files = processes.shared_files(meter.read())
+            meter.read()
+            files = processes.shared_files(meter.seen)
             stragglers = processes.end_descendants()
             for path in files:
                 path.unlink(missing_ok=True)
@@ -140,6 +141,11 @@ class _Meter:
         living = processes.descendants()
         self._used_ns |= processes.cpu_ns(living)
         return living
+
+    @property
+    def seen(self) -> list[int]:
+        """All descendants that were ever seen, living or not."""
+        return list(self._used_ns)
 
     def learn(self, used_ns: dict[str, int]) -> None:
         """What the worker saw after its last round, before it ended its processes: later than most looks of ours."""

@@ -74,6 +74,17 @@ def test_a_mapped_file_in_shared_memory_is_found_while_it_has_a_name(child, tmp_
     assert processes.shared_files([mapping.pid]) == set()
 
 
+def test_the_semaphores_of_a_process_that_has_ended_are_found_by_their_names(child, tmp_path, monkeypatch):
+    monkeypatch.setattr(processes, "_SHARED_MEMORY", tmp_path)
+    ended = child(_BURN)
+    ended.kill()
+    ended.wait(30)
+    own = {tmp_path / f"sem.{kind}{ended.pid}-1795272645" for kind in ("obj", "hdr")}
+    for path in (*own, tmp_path / f"sem.obj{ended.pid}1-1795272645", tmp_path / "sem.other"):
+        path.touch()
+    assert processes.shared_files([ended.pid]) == own
+
+
 def test_descendants_end_also_when_their_parents_have():
     # In a process of its own: here, other tests' children would end as well.
     code = (
