@@ -15,6 +15,8 @@ from pathlib import Path
 
 import psutil
 
+from workloads.ray_styles import SEMAPHORES
+
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _SHARED_MEMORY = Path("/dev/shm")
@@ -89,14 +91,10 @@ def _proportional_bytes(pid: int) -> int:
 
 
 def shared_files(pids: Iterable[int]) -> set[Path]:
-    """Files in shared memory that the processes have mapped or open, and that still have a name.
-
-    Of a process that has ended only names tell: those of the semaphores that Ray makes for a graph's buffers.
-    """
+    """Files in shared memory that the processes have mapped or open, and that still have a name."""
     found: set[Path] = set()
     prefix = f"{_SHARED_MEMORY}/"
     for pid in pids:
-        found.update(_SHARED_MEMORY.glob(f"sem.???{pid}-*"))
         try:
             maps = Path(f"/proc/{pid}/maps").read_text()
             open_files = [str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir()]
@@ -105,6 +103,14 @@ def shared_files(pids: Iterable[int]) -> set[Path]:
         mapped = [line.split(maxsplit=5)[5] for line in maps.splitlines() if prefix in line]
         found.update(Path(name) for name in (*mapped, *open_files) if name.startswith(prefix))
     return {path for path in found if not path.name.endswith(" (deleted)")}
+
+
+def semaphores(pids: Iterable[int]) -> set[Path]:
+    """What Ray's processes named after themselves in shared memory, also where they have ended since.
+
+    Nothing else is looked for: the number of a process that has ended may be another's by now.
+    """
+    return {path for pid in pids for path in _SHARED_MEMORY.glob(SEMAPHORES.format(pid))}
 
 
 def end_descendants(limit_s: float = 10.0) -> int:

@@ -89,8 +89,7 @@ def _supervise(worker_order: dict[str, Any], scratch: Path, time_limit_s: float)
             _order(worker, {**worker_order, "result_path": str(scratch / RESULT_NAME)})
             peak, reason = _watch(worker, wakeup, began + time_limit_s, meter)
         finally:
-            meter.read()
-            files = processes.shared_files(meter.seen)
+            files = processes.shared_files(meter.read()) | processes.semaphores(meter.seen)
             stragglers = processes.end_descendants()
             for path in files:
                 path.unlink(missing_ok=True)

@@ -21,7 +21,7 @@ from ray.exceptions import ObjectStoreFullError, OutOfDiskError, RayTaskError
 
 from workloads.parameter import ParameterError, unknown
 from workloads.probe import Probe
-from workloads.ray_styles import QUIET, STYLES, THREAD_LIMITS
+from workloads.ray_styles import QUIET, SEMAPHORES, STYLES, THREAD_LIMITS
 
 # Set for the next session, whatever its style, by those who record what Ray does.
 ADDED: dict[str, str] = {}
@@ -32,7 +32,6 @@ STORE_SHARE = 0.6
 _TEMPORARY = Path("/tmp")
 _PREFIX = "ray-bench-"
 
-# A raylet that is killed before it has ended by itself leaves the semaphores of compiled graphs' buffers behind.
 _SHARED_MEMORY = Path("/dev/shm")
 _SEMAPHORES_OF = "raylet"
 
@@ -145,7 +144,7 @@ def stop() -> None:
     ray.shutdown()
     shutil.rmtree(closing.directory, ignore_errors=True)
     for pid in creators:
-        for semaphore in _SHARED_MEMORY.glob(f"sem.???{pid}-*"):
+        for semaphore in _SHARED_MEMORY.glob(SEMAPHORES.format(pid)):
             semaphore.unlink(missing_ok=True)
     for name, value in closing.saved_environment.items():
         if value is None:

@@ -31,6 +31,10 @@ STYLES: dict[str, dict[str, str]] = {
     "compiled": _ADVISED | _PATIENT,
 }
 
+# The semaphores of compiled graphs' buffers in shared memory, by the id of the raylet that made them. One that is killed
+# before it has ended by itself leaves them behind.
+SEMAPHORES = "sem.???{}-*"
+
 # The largest value that Ray passes inline in a call (its setting max_direct_call_object_size). A larger one goes
 # through the object store, where all actors can read the same copy; a smaller one would only take a detour there.
 INLINE_LIMIT_BYTES = 100 * 1024

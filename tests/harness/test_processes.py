@@ -82,7 +82,7 @@ def test_the_semaphores_of_a_process_that_has_ended_are_found_by_their_names(chi
     own = {tmp_path / f"sem.{kind}{ended.pid}-1795272645" for kind in ("obj", "hdr")}
     for path in (*own, tmp_path / f"sem.obj{ended.pid}1-1795272645", tmp_path / "sem.other"):
         path.touch()
-    assert processes.shared_files([ended.pid]) == own
+    assert processes.semaphores([ended.pid]) == own
 
 
 def test_descendants_end_also_when_their_parents_have():
