@@ -31,8 +31,8 @@ STYLES: dict[str, dict[str, str]] = {
     "compiled": _ADVISED | _PATIENT,
 }
 
-# The semaphores of compiled graphs' buffers in shared memory, by the id of the raylet that made them. One that is killed
-# before it has ended by itself leaves them behind.
+# The semaphores of compiled graphs' buffers in shared memory, by the id of the raylet that made them. One that is
+# killed before it has ended by itself leaves them behind.
 SEMAPHORES = "sem.???{}-*"
 
 # The largest value that Ray passes inline in a call (its setting max_direct_call_object_size). A larger one goes
