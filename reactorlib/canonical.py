@@ -118,8 +118,10 @@ class _Canonical:
 
 def _container(value: Any) -> Walk | None:
     """The walk through a value whose parts are all that it is."""
-    if isinstance(value, tuple | list):
+    if isinstance(value, tuple):
         return _sequence(value)
+    if isinstance(value, list):
+        return _list(value)
     if isinstance(value, dict):
         return _mapping(value)
     if isinstance(value, set | frozenset):
@@ -138,6 +140,10 @@ def _members(parts: Iterable[Any]) -> Generator[Any, bytes, list[bytes]]:
 
 def _sequence(value: Iterable[Any]) -> Walk:
     return b"(" + b",".join((yield from _members(value))) + b")"
+
+
+def _list(value: Iterable[Any]) -> Walk:
+    return b"list" + (yield from _sequence(value))
 
 
 def _set(value: Iterable[Any]) -> Walk:

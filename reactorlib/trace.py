@@ -35,6 +35,8 @@ class TraceRecord(NamedTuple):
 class Span:
     """When a reaction ran: physical time in ns of `perf_counter_ns`, and on which worker.
 
+    `reaction` is its index in `Program.reactions`.
+
     >>> from reactorlib import Reactor, reaction, run, startup
     >>> class Hello(Reactor):
     ...     @reaction(startup)
@@ -134,11 +136,11 @@ def digest_of(records: Iterable[TraceRecord]) -> str:
     for record in records:
         state.update(f"{record.tag.time} {record.tag.microstep} {record.reaction}\n".encode())
         for path, value in record.writes:
-            state.update(path.encode() + b"=")
             try:
-                state.update(canonical(value))
+                form = canonical(value)
             except Exception as error:
                 raise _without_digest(path, value, error) from error
+            state.update(f"{path} {len(form)} ".encode() + form)
     return state.hexdigest()
 
 
