@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from reactorlib.partition import partition
-from reactorlib.plan import Reach
-from reactorlib.program import Cell, Program
+from reactorlib.program import Program
+from reactorlib.timeline.causes import Causes
 from reactorlib.trace import Span
 
 WORKERS = (1, 2, 4, 8, 16, 32, 64)
@@ -27,11 +26,6 @@ class Prediction:
     work_ns: int
     span_ns: int
     speed_up: dict[int, float]
-
-    @property
-    def parallelism(self) -> float:
-        """Work over span: the speed-up that no number of workers exceeds."""
-        return self.work_ns / self.span_ns if self.span_ns else 1.0
 
 
 def predict(program: Program, spans: Iterable[Span], workers: Sequence[int] = WORKERS) -> Prediction:
@@ -56,41 +50,23 @@ def predict(program: Program, spans: Iterable[Span], workers: Sequence[int] = WO
     >>> prediction.work_ns, prediction.span_ns, prediction.speed_up
     (500, 200, {1: 1.0, 2: 1.6666666666666667, 64: 2.5})
     """
-    graph = _Graph(program)
     placements = {count: partition(program, count).of_node for count in workers}
     placements[0] = tuple(range(len(program.reactions)))  # a worker for each reaction: the span
     placements[1] = (0,) * len(program.reactions)
     totals = dict.fromkeys(placements, 0)
-    for _, group in groupby(spans, key=lambda span: span.tag):
-        ran = [(span.reaction, span.ended_ns - span.began_ns) for span in group]
+    for at_tag, causes in Causes(program).by_tag(list(spans)):
         for count, of_node in placements.items():
-            totals[count] += graph.makespan(ran, of_node)
+            totals[count] += _makespan(at_tag, causes, of_node)
     return Prediction(totals[1], totals[0], {n: totals[1] / totals[n] if totals[n] else 1.0 for n in workers})
 
 
-class _Graph:
-    """Which reactions wait for which at one tag."""
-
-    def __init__(self, program: Program) -> None:
-        self.rank = program.order.rank
-        self.instance_of = [id(reaction.instance) for reaction in program.reactions]
-        self.reads: list[tuple[Cell, ...]] = [reaction.reads for reaction in program.reactions]
-        self.writes: list[tuple[Cell, ...]] = [reaction.writes for reaction in program.reactions]
-        reach = Reach(program)
-        self.copied = {f.target: f.source for f in program.forwards}
-        self.read_at_all = set(reach.heard_by) | {cell for cells in self.reads for cell in cells}
-
-    def makespan(self, ran: Sequence[tuple[int, int]], of_node: Sequence[int]) -> int:
-        """The time of a tag: each reaction begins when its worker is free and what it reads is there."""
-        ready: dict[Cell, int] = {}
-        free: dict[int, int] = defaultdict(int)
-        owner_free: dict[int, int] = defaultdict(int)
-        for reaction, cost in sorted(ran, key=lambda item: self.rank[item[0]]):
-            worker, owner = of_node[reaction], self.instance_of[reaction]
-            inputs = (ready.get(self.copied.get(cell, cell), 0) for cell in self.reads[reaction])
-            end = max(free[worker], owner_free[owner], *inputs, 0) + cost
-            free[worker] = owner_free[owner] = end
-            for cell in self.writes[reaction]:
-                if cell in self.read_at_all:
-                    ready[cell] = end
-        return max(free.values(), default=0)
+def _makespan(spans: Sequence[Span], causes: Sequence[Sequence[int]], of_node: Sequence[int]) -> int:
+    """The time of a tag: each reaction begins when its worker is free and what it waits for is done."""
+    ends: list[int] = []
+    free: dict[int, int] = defaultdict(int)
+    for span, awaited in zip(spans, causes, strict=True):
+        worker = of_node[span.reaction]
+        begin = max(free[worker], *(ends[position] for position in awaited), 0)
+        free[worker] = begin + span.ended_ns - span.began_ns
+        ends.append(free[worker])
+    return max(free.values(), default=0)
