@@ -236,7 +236,7 @@ def _breakdown(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     rows = campaign.run(
         path,
         run_id,
-        campaign.points(measured, parsed.workload),
+        measured.points_of(parsed.workload),
         campaign.backends(measured, parsed.backend),
         trials=parsed.trials,
         most_rounds=parsed.rounds,

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from harness import verdict
+from harness.metrics import HIGHER_IS_BETTER
 from harness.summary import Summary
 
 HEADING = "What the paper claims"
 _THEIRS, _OURS = "ray", "lf"
-_RATES = frozenset({"throughput"})
 
 
 def sentences(summary: Summary) -> list[str]:
@@ -34,4 +34,4 @@ def _published(workload: str) -> Iterator[float]:
             theirs, ours = systems[_THEIRS], systems[_OURS]
             for x, value in ours.points.items():
                 ratio = theirs.points[x].value / value.value
-                yield 1 / ratio if ours.metric in _RATES else ratio
+                yield 1 / ratio if ours.metric in HIGHER_IS_BETTER else ratio

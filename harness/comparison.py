@@ -13,6 +13,7 @@ from harness import change, grid, machine, stats
 from harness.change import Judgement
 from harness.errors import UsageError
 from harness.finished import FinishedRun
+from harness.metrics import HIGHER_IS_BETTER
 from harness.record import Row
 from harness.stats import Estimate
 from harness.summary import MAIN_METRICS, OURS, point_labels
@@ -22,7 +23,6 @@ from workloads.catalogue import BACKENDS
 FEWEST_TRIALS = 3
 # The versions of what is compared may differ.
 _OWN_PACKAGE = "reactorlib"
-_FASTER_IS_MORE = ("throughput",)
 
 Times = Mapping[int, float]
 
@@ -190,7 +190,7 @@ def _by_backend(rows: Sequence[Row]) -> dict[str, Times]:
     times: dict[str, dict[int, float]] = {}
     for row in rows:
         if row.value is not None:
-            value = 1 / row.value if row.metric in _FASTER_IS_MORE else row.value
+            value = 1 / row.value if row.metric in HIGHER_IS_BETTER else row.value
             times.setdefault(row.backend, {})[row.trial] = value
     return {backend: dict(sorted(values.items())) for backend, values in times.items()}
 

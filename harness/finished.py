@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness import checks, machine, record
+from harness import checks, machine, record, results
 from harness.errors import UsageError
 from harness.grid import Grid
 from harness.record import Row
-from harness.results import GRID_NAME
-from workloads.parameter import ParameterError
 
 
 @dataclass(frozen=True)
@@ -38,13 +36,13 @@ def load(path: Path) -> FinishedRun:
     if not path.is_dir():
         raise UsageError(f"{path}: no such directory; expected the results of `harness run`")
     described = _machine(path)
-    run_id, grid = _grid(path)
+    run_id, grid = results.stored_grid(path)
     rows = _rows(path, run_id, grid)
     return FinishedRun(path, run_id, grid, described, rows)
 
 
 def _machine(path: Path) -> dict[str, Any]:
-    described = _json(path / machine.FILE_NAME)
+    described = record.read_object(path / machine.FILE_NAME, results.EXPECTED)
     sessions = described.get("sessions")
     if not isinstance(sessions, list) or not sessions or not all(isinstance(one, dict) for one in sessions):
         raise UsageError(
@@ -59,17 +57,6 @@ def _machine(path: Path) -> dict[str, Any]:
 
 def _both(told: list[Any]) -> str:
     return " and ".join(str(one) for one in (told[0], next(one for one in told if one != told[0])))
-
-
-def _grid(path: Path) -> tuple[str, Grid]:
-    stored = _json(path / GRID_NAME)
-    try:
-        grid = Grid.restore(stored)
-        if not list(grid.trials()):
-            raise ValueError("no trials")
-        return str(stored["run_id"]), grid
-    except (KeyError, TypeError, ValueError, AttributeError, ParameterError) as error:
-        raise UsageError(f"{path / GRID_NAME}: no grid of this version ({_line(error)})") from None
 
 
 def _rows(path: Path, run_id: str, grid: Grid) -> tuple[Row, ...]:
@@ -92,11 +79,3 @@ def _rows(path: Path, run_id: str, grid: Grid) -> tuple[Row, ...]:
         (workload, _, backend, trial), status = next(iter(failed.items()))
         raise UsageError(f"{file}: {len(failed)} trials failed, the first {workload} {backend} trial {trial}: {status}")
     return tuple(rows)
-
-
-def _json(path: Path) -> dict[str, Any]:
-    return record.read_object(path, "expected the results of `harness run`")
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness import metrics
-from harness.machine import cores_allowed
+from harness.errors import UsageError
 from harness.record import TrialKey
+from reactorlib.cpus import available_cpus
 from workloads.catalogue import BACKENDS, WORKLOADS, Backend, make_task
 from workloads.parameter import ParameterError, unknown
 
@@ -50,6 +51,18 @@ class Point:
     def scenario(self) -> str:
         """The environment or variant."""
         return str(self.task.scenario)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What the rows of a point have in common, by column."""
+        values = self.values
+        return {
+            "workload": self.workload,
+            "scenario": self.scenario,
+            "actors": values.get("actors", values.get("agents")),
+            **{name: values.get(name) for name in ("object_bytes", "steps_per_message", "minibatch")},
+            "parameters": self.parameters,
+        }
 
     @property
     def units(self) -> dict[str, str]:
@@ -88,6 +101,13 @@ class Grid:
     backends: tuple[str, ...]
     seed: int
     time_limit_s: float
+
+    def points_of(self, workloads: Sequence[str]) -> list[Point]:
+        """The points, or those of the workloads asked for; raises UsageError where there are none."""
+        found = [point for point in self.points if not workloads or point.workload in workloads]
+        if not found:
+            raise UsageError(f"the run has no points of {', '.join(workloads)}")
+        return found
 
     def blocks(self) -> Iterator[Block]:
         """The blocks, in the order in which they run."""
@@ -163,7 +183,7 @@ def workers_of(backend: Backend) -> int | None:
         return int(backend.options["workers"])
     if backend.module == "on_serial" or backend.options.get("executor") == "inline":
         return 1
-    return cores_allowed() if "executor" in backend.options else None
+    return available_cpus() if "executor" in backend.options else None
 
 
 def canonical(task: Any) -> str:

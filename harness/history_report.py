@@ -20,12 +20,10 @@ def lines(found: History) -> Iterator[str]:
 
 
 def _value(estimate: Estimate, unit: str) -> str:
-    if unit == "x":
-        texts = [f"{quantity.number(value)}x" for value in (estimate.value, estimate.low, estimate.high)]
-    else:
-        texts = [quantity.show(value, unit) for value in (estimate.value, estimate.low, estimate.high)]
-    value, low, high = texts
-    return f"{value} [{low}, {high}]" if estimate.count > 1 else value
+    def write(value: float) -> str:
+        return f"{quantity.number(value)}x" if unit == "x" else quantity.show(value, unit)
+
+    return quantity.estimated(estimate, write=write)
 
 
 def rows(found: History) -> list[dict[str, Any]]:

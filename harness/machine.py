@@ -17,6 +17,7 @@ from typing import Any
 
 import psutil
 
+from reactorlib.cpus import available_cpus
 from workloads.ray_styles import STYLES
 
 FILE_NAME = "machine.json"
@@ -26,7 +27,7 @@ _PACKAGES = (
 )  # fmt: skip
 _VARIABLE_PREFIXES = (
     "OMP_", "MKL_", "OPENBLAS_", "NUMEXPR_", "VECLIB_", "KMP_", "GOMP_", "RAY_", "MALLOC_", "LD_PRELOAD",
-    "PYTHON_", "PYTHONMALLOC", "PYTHONOPTIMIZE", "PYTHONDEVMODE", "TORCH_", "CUDA_VISIBLE_DEVICES",
+    "PYTHON_", "PYTHONMALLOC", "PYTHONOPTIMIZE", "PYTHONDEVMODE", "TORCH_", "CUDA_VISIBLE_DEVICES", "REACTORLIB_",
 )  # fmt: skip
 # Fields that must be equal for rows to stand in one file.
 _IDENTITY = ("cpu", "cores_allowed", "memory_gib", "kernel", "interpreter", "packages")
@@ -43,7 +44,7 @@ def describe() -> dict[str, Any]:
             "cores": os.cpu_count(),
             "physical_cores": psutil.cpu_count(logical=False),
         },
-        "cores_allowed": cores_allowed(),
+        "cores_allowed": available_cpus(),
         "memory_gib": round(psutil.virtual_memory().total / _GIB, 1),
         "kernel": f"{platform.system()} {platform.release()}",
         "interpreter": {
@@ -85,25 +86,6 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         elif there != here:
             found.append(f"{name} {there} there, {here} here")
     return "; ".join(found)
-
-
-def cores_allowed() -> int:
-    """Cores that this process may use: its affinity, cut down to the quota of its control group."""
-    affinity = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    quota = quota_cores(Path("/sys/fs/cgroup"))
-    return affinity if quota is None else max(1, min(affinity, int(quota)))
-
-
-def quota_cores(group: Path) -> float | None:
-    """The quota of the control group at this path, in cores; None for no limit."""
-    for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
-        try:
-            words = " ".join((group / name).read_text() for name in files).split()
-        except OSError:
-            continue
-        if words[0] not in ("max", "-1"):
-            return float(words[0]) / float(words[1])
-    return None
 
 
 def clock_tick_ns() -> int:

@@ -25,19 +25,15 @@ from harness.grid import Block, Point, Trial, workers_of
 from harness.record import UNSUPPORTED, Row, TrialKey, one_line
 from harness.results import Results
 from workloads.catalogue import BACKENDS
+from workloads.ray_styles import THREAD_LIMITS
 
 # Numeric libraries get one thread per worker, on every backend alike.
-THREAD_LIMITS = dict.fromkeys(
-    (
-        "OMP_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "NUMEXPR_NUM_THREADS",
-        "VECLIB_MAXIMUM_THREADS",
-    ),
-    "1",
-)
-WORKER_VARIABLES = {**THREAD_LIMITS, "PYTHONHASHSEED": "0"}
+WORKER_VARIABLES = {
+    **THREAD_LIMITS,
+    "NUMEXPR_NUM_THREADS": "1",
+    "VECLIB_MAXIMUM_THREADS": "1",
+    "PYTHONHASHSEED": "0",
+}
 # A cluster that happens to run on this machine must not be what is measured.
 _REMOVED_VARIABLES = ("RAY_ADDRESS", "RAY_NAMESPACE")
 # What the supervisor may take, beyond the trial's own limit, to start and to clean up.
@@ -136,7 +132,7 @@ def _run_trial(
         log.unlink(missing_ok=True)  # the trial will run again
         raise
     result = verdict.get("result") or {}
-    failure = failure_of(verdict, result, time_limit_s)
+    failure = _failure_of(verdict, result, time_limit_s)
     if failure:
         values, digest = {}, ""
     else:
@@ -165,7 +161,17 @@ def _run_trial(
     return rows, detail
 
 
-def failure_of(verdict: dict[str, Any], result: dict[str, Any], time_limit_s: float) -> str:
+def ask(order: dict[str, Any], log: Path, time_limit_s: float) -> tuple[dict[str, Any], str]:
+    """What a fresh process answers under a supervisor, and in one line why it has no answer; keeps no log."""
+    try:
+        verdict = supervise(order, log, time_limit_s)
+    finally:
+        log.unlink(missing_ok=True)
+    result = verdict.get("result") or {}
+    return result, _failure_of(verdict, result, time_limit_s)
+
+
+def _failure_of(verdict: dict[str, Any], result: dict[str, Any], time_limit_s: float) -> str:
     """Why the trial gave no result, in one line; empty where it did."""
     if "error" in result:
         return str(result["error"])
@@ -185,29 +191,21 @@ def failure_of(verdict: dict[str, Any], result: dict[str, Any], time_limit_s: fl
 
 
 def _blank_rows(run_id: str, started_at: str, trial: Trial) -> list[Row]:
-    point, values = trial.point, trial.point.values
-    actors = values.get("actors", values.get("agents"))
     return [
         Row(
             run_id=run_id,
             started_at=started_at,
-            workload=point.workload,
-            scenario=point.scenario,
             backend=trial.backend,
-            actors=actors,
-            object_bytes=values.get("object_bytes"),
-            steps_per_message=values.get("steps_per_message"),
-            minibatch=values.get("minibatch"),
             workers=workers_of(BACKENDS[trial.backend]),
-            parameters=point.parameters,
             trial=trial.index,
             metric=metric,
             value=None,
             unit=unit,
             digest="",
             status="",
+            **trial.point.columns,
         )
-        for metric, unit in point.units.items()
+        for metric, unit in trial.point.units.items()
     ]
 
 

@@ -7,6 +7,8 @@ import numpy as np
 
 from workloads.probe import Outcome
 
+# All other metrics are times and sizes.
+HIGHER_IS_BETTER = frozenset({"throughput"})
 _QUANTILES = {
     "minimum": 0.0,
     "p5": 0.05,

@@ -63,11 +63,7 @@ def render(summary: Summary, drawn: Sequence[Path]) -> str:
         "<h2>Figures</h2>",
         *(_figure(path) for path in pictures),
         *(_table(grid) for grid in report.tables(summary)),
-        *(
-            _list(section.heading, section.lines)
-            for section in report.headlines(summary)
-            if not _first(section.heading)
-        ),
+        *(_list(section.heading, section.lines) for section in sections if not _first(section.heading)),
         _list("Machine, versions, command", report.context(summary)),
         f'<p class="soft">{escape(report.EXPLAINED)} Bold: best of its point. {escape(DOUBTS_EXPLAINED)}</p>',
         "</body></html>",

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 
-from workloads.ray_styles import SEMAPHORES
+from workloads import ray_styles
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -110,7 +110,7 @@ def semaphores(pids: Iterable[int]) -> set[Path]:
 
     Nothing else is looked for: the number of a process that has ended may be another's by now.
     """
-    return {path for pid in pids for path in _SHARED_MEMORY.glob(SEMAPHORES.format(pid))}
+    return ray_styles.semaphores(pids, _SHARED_MEMORY)
 
 
 def end_descendants(limit_s: float = 10.0) -> int:

@@ -1,8 +1,7 @@
 """How a run goes on, on standard error: a live bar on a terminal, plain lines elsewhere. Knows no process."""
 
-import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import fmean
 from types import TracebackType
 from typing import Self
@@ -55,24 +54,16 @@ class Estimator:
 
 
 class Display:
-    """Shows a run's progress; `clock` returns seconds. A context manager."""
+    """Shows a run's progress. A context manager."""
 
-    def __init__(
-        self,
-        console: Console,
-        missing: Sequence[Trial],
-        done: int,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, console: Console, missing: Sequence[Trial], done: int) -> None:
         self._console = console
         self._left = list(missing)
         self._total = done + len(self._left)
         self._done = done
         self._estimator = Estimator()
-        self._clock = clock
         self._bar: Progress | None = None
         self._task = TaskID(0)
-        self.failures = 0
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
@@ -107,7 +98,6 @@ class Display:
         self._left.remove(trial)
         self._done += 1
         failed = any(row.is_failure for row in rows)
-        self.failures += failed
         if self._bar is not None:
             self._bar.update(self._task, completed=self._done)
         if self._bar is None or failed:

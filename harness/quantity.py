@@ -1,6 +1,8 @@
 """Numbers with their units as a reader wants them: 12.3 ms, 1.4 GiB, 8,412 steps/s. Computes nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+from harness.stats import Estimate
 
 _TIMES = ((60e9, "min"), (1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
 _SIZES = ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "bytes"))
@@ -40,6 +42,15 @@ def number(value: float) -> str:
         if abs(value) >= 10 ** (2 - decimals) * 0.9995:  # what rounds up to it has as few
             return f"{value:,.{decimals}f}"
     return f"{value:.2g}"
+
+
+def estimated(estimate: Estimate, sign: str = "", *, beyond: int = 1, write: Callable[[float], str] = number) -> str:
+    """A value with its interval: 1.52x [1.40, 1.61]. `sign`: what follows the value alone.
+
+    `beyond`: of no more trials than this the interval says nothing, and is left out.
+    """
+    interval = f" [{write(estimate.low)}, {write(estimate.high)}]" if estimate.count > beyond else ""
+    return f"{write(estimate.value)}{sign}{interval}"
 
 
 def duration(seconds: float) -> str:

@@ -18,7 +18,8 @@ from harness.checks import DOUBTS_EXPLAINED
 from harness.noise import floor
 from harness.record import write_atomically
 from harness.scaling import show as scaling
-from harness.scaling import table as scaling_rows
+from harness.scaling.table import SCALING
+from harness.scaling.table import Row as ScalingRow
 from harness.stats import CONFIDENCE, Estimate
 from harness.summary import LIMIT, OURS, SIDE_METRICS, Cell, PointSummary, Summary, Verdict
 
@@ -71,7 +72,7 @@ def headlines(summary: Summary) -> list[Section]:
         Section(claims.HEADING, tuple(claims.sentences(summary))),
         Section("How near the reactor runtime comes to the limit", tuple(_shares(summary.points))),
         Section(floor.HEADING, tuple(floor.lines(summary.noise))),
-        Section(scaling.HEADING, tuple(scaling.lines(scaling_rows.read(summary.path)))),
+        Section(scaling.HEADING, tuple(scaling.lines(SCALING.read(summary.path)))),
         Section("Not run", tuple(unsupported)),
         Section("About the backends", tuple(f"{name}: {note}" for name, note in summary.notes.items())),
     ]
@@ -103,10 +104,7 @@ def _shares(points: Sequence[PointSummary]) -> Iterator[str]:
 
 
 def _ratio(estimate: Estimate) -> str:
-    text = f"{quantity.number(estimate.value)}x"
-    if estimate.count > verdict.FEWEST:
-        text += f" [{quantity.number(estimate.low)}, {quantity.number(estimate.high)}]"
-    return text
+    return quantity.estimated(estimate, "x", beyond=verdict.FEWEST)
 
 
 @dataclass(frozen=True)
@@ -126,11 +124,11 @@ def tables(summary: Summary) -> list[Grid]:
         points = [point for point in summary.points if point.workload == workload]
         compared = {name for point in points for cell in point.cells for name in cell.speedups}
         found.append(_table(workload, points, [name for name in _SHOWN_BASELINES if name in compared]))
-    rows = scaling_rows.read(summary.path)
+    rows = SCALING.read(summary.path)
     return [*found, scaling_table(rows)] if rows else found
 
 
-def scaling_table(rows: Sequence[scaling_rows.Row]) -> Grid:
+def scaling_table(rows: Sequence[ScalingRow]) -> Grid:
     """Predicted and measured scaling of all points."""
     return Grid(scaling.TITLE, scaling.COLUMNS, tuple(scaling.cells(rows)), frozenset())
 
@@ -150,7 +148,7 @@ def _table(workload: str, points: Sequence[PointSummary], baselines: Sequence[st
     rows: list[tuple[str, ...]] = []
     best: set[int] = set()
     for point in points:
-        leader = _leader(point)
+        leader = point.best(cell for cell in point.cells if cell.backend != LIMIT)
         for position, cell in enumerate(point.cells):
             if cell is leader:
                 best.add(len(rows))
@@ -168,12 +166,6 @@ def _heading(name: str, unit: str) -> str:
     return f"{words} per {per}" if slash else words
 
 
-def _leader(point: PointSummary) -> Cell | None:
-    measured = [(cell.main.value, cell) for cell in point.cells if cell.main is not None and cell.backend != LIMIT]
-    choose = max if point.metric == "throughput" else min
-    return choose(measured, key=lambda pair: pair[0])[1] if measured else None
-
-
 def _cells(point: PointSummary, cell: Cell, baselines: Sequence[str], sides: Sequence[str]) -> Iterator[str]:
     missing = "not run" if cell.unsupported else "failed"
     yield _value(cell.main, point.units[point.metric]) if cell.main else missing
@@ -188,9 +180,8 @@ def _cells(point: PointSummary, cell: Cell, baselines: Sequence[str], sides: Seq
 
 def _value(estimate: Estimate, unit: str) -> str:
     divisor, name = quantity.scale([estimate.value], _base(unit))
-    value, low, high = (quantity.number(number / divisor) for number in (estimate.value, estimate.low, estimate.high))
-    interval = f" [{low}, {high}]" if estimate.count > verdict.FEWEST else ""
-    return f"{value}{interval} {name}" if name else f"{value}{interval}"
+    text = quantity.estimated(estimate, beyond=verdict.FEWEST, write=lambda value: quantity.number(value / divisor))
+    return f"{text} {name}" if name else text
 
 
 def _base(unit: str) -> str:
@@ -283,7 +274,7 @@ def to_json(summary: Summary) -> dict[str, Any]:
         ],
         "doubts": list(summary.doubts),
         "noise": [dataclasses.asdict(one) for one in floor.floors(summary.noise)],
-        "scaling": [dataclasses.asdict(row) for row in scaling_rows.read(summary.path)],
+        "scaling": [dataclasses.asdict(row) for row in SCALING.read(summary.path)],
     }
 
 

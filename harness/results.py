@@ -21,6 +21,7 @@ from workloads.parameter import ParameterError
 
 GRID_NAME = "grid.json"
 LOGS_NAME = "logs"
+EXPECTED = "expected the results of `harness run`"
 _ANOTHER = "restore it, or choose another --output"
 _OWN = (record.FILE_NAME, machine.FILE_NAME, GRID_NAME)
 
@@ -126,13 +127,17 @@ def holds_run(path: Path) -> bool:
     return any((path / name).exists() for name in _OWN)
 
 
-def stored_grid(path: Path, remedy: str = "expected the results of `harness run`") -> tuple[str, Grid]:
+def stored_grid(path: Path, remedy: str = EXPECTED) -> tuple[str, Grid]:
     """The id and the grid of the run in a directory; raises UsageError, which ends with the remedy."""
     try:
         stored = record.read_object(path / GRID_NAME, remedy)
-        return str(stored["run_id"]), Grid.restore(stored)
+        run_id, grid = str(stored["run_id"]), Grid.restore(stored)
+        if next(grid.trials(), None) is None:
+            raise ValueError("no trials")
+        return run_id, grid
     except (AttributeError, KeyError, TypeError, ValueError, ParameterError) as error:
-        raise UsageError(f"{path / GRID_NAME} describes no grid of this version ({error}); {remedy}") from None
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise UsageError(f"{path / GRID_NAME} describes no grid of this version ({reason}); {remedy}") from None
 
 
 def _check_same(path: Path, stored: Grid, grid: Grid | None, described: Mapping[str, Any]) -> None:

@@ -5,15 +5,18 @@ or a time.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from harness import checks, details, limits, machine, record, results, stats
 from harness.details import Detail
 from harness.errors import UsageError
-from harness.noise import floor, table
+from harness.metrics import HIGHER_IS_BETTER
+from harness.noise import floor
+from harness.noise.table import NOISE
+from harness.noise.table import Row as Comparison
 from harness.record import Row, TrialKey
 from harness.stats import Estimate
 from workloads.catalogue import BACKENDS
@@ -24,7 +27,6 @@ SIDE_METRICS = ("startup_time", "peak_rss", "cpu_time")
 # What nothing can pass, as a baseline: no rival, but the measure of all.
 LIMIT = "limit"
 OURS = "reactor-"
-_HIGHER_IS_BETTER = frozenset({"throughput"})
 _NOT_A_SETTING = ("rounds", "warmup_rounds", "seed")
 _SIZES = ("actors", "agents")
 
@@ -53,6 +55,12 @@ class PointSummary:
     metric: str
     units: Mapping[str, str]
     cells: tuple[Cell, ...]
+
+    def best(self, cells: Iterable[Cell]) -> Cell | None:
+        """Which of these cells did best; None where none has a result."""
+        measured = [(cell.main.value, cell) for cell in cells if cell.main is not None]
+        choose = max if self.metric in HIGHER_IS_BETTER else min
+        return choose(measured, key=lambda pair: pair[0])[1] if measured else None
 
 
 @dataclass(frozen=True)
@@ -87,19 +95,18 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Summary:
-    """A results directory in numbers. `baselines`: the backends that others are compared with. `notes`: what to
-    know of a backend before comparing it. `noise`: backends compared with themselves, where that was measured.
+    """A results directory in numbers. `notes`: what to know of a backend before comparing it. `noise`: backends
+    compared with themselves, where that was measured.
     """
 
     path: Path
     machine: Mapping[str, Any]
-    baselines: tuple[str, ...]
     points: tuple[PointSummary, ...]
     verdicts: tuple[Verdict, ...]
     doubts: tuple[str, ...]
     notes: Mapping[str, str]
     rows: int
-    noise: tuple[table.Row, ...]
+    noise: tuple[Comparison, ...]
 
     @property
     def failures(self) -> list[tuple[PointSummary, Cell]]:
@@ -117,7 +124,7 @@ def summarise(path: Path) -> Summary:
     rows = [row.failed(wrong[row.trial_key]) if row.trial_key in wrong else row for row in rows]
     described = _machine(path)
     known = details.read(path / details.FILE_NAME)
-    noise = tuple(table.read(path))
+    noise = tuple(NOISE.read(path))
     present = list(dict.fromkeys(row.backend for row in rows))
     baselines = tuple(name for name in _order([*present, LIMIT]) if not name.startswith(OURS))
     labels = point_labels(rows)
@@ -128,7 +135,6 @@ def summarise(path: Path) -> Summary:
     return Summary(
         path=path,
         machine=described,
-        baselines=baselines,
         points=points,
         verdicts=_verdicts(points, floor.by_workload(noise)),
         doubts=(*_run_doubts(described), *_incomplete(path, rows)),
@@ -185,7 +191,17 @@ def _order(names: Sequence[str]) -> list[str]:
     return catalogued + [name for name in names if name not in BACKENDS]
 
 
-def point_labels(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
+class Labelled(Protocol):
+    """A row of any of the files: `point` is its workload and parameters."""
+
+    @property
+    def point(self) -> tuple[str, str]: ...
+
+    @property
+    def scenario(self) -> str: ...
+
+
+def point_labels(rows: Iterable[Labelled]) -> dict[tuple[str, str], str]:
     """A name for each point, unique within its workload, from what its parameters vary."""
     scenarios = {row.point: row.scenario for row in rows}
     values = {point: json.loads(point[1]) for point in scenarios}
@@ -238,7 +254,7 @@ def _point(
     for row in rows:
         by_backend.setdefault(row.backend, []).append(row)
     trials = {backend: _by_trial(own, metric) for backend, own in by_backend.items()}
-    higher_is_better, cores = metric in _HIGHER_IS_BETTER, described.get("cores_allowed")
+    higher_is_better, cores = metric in HIGHER_IS_BETTER, described.get("cores_allowed")
     limit = limits.limit(*rows[0].point, trials, higher_is_better, cores)
     compared = {**trials, LIMIT: limit}
     cells = []
@@ -278,7 +294,7 @@ def _by_trial(rows: Sequence[Row], metric: str) -> dict[int, float]:
 def _speedup(metric: str, own: Mapping[int, float], other: Mapping[int, float]) -> Estimate | None:
     paired = sorted(own.keys() & other.keys())
     above, below = [own[trial] for trial in paired], [other[trial] for trial in paired]
-    if metric not in _HIGHER_IS_BETTER:
+    if metric not in HIGHER_IS_BETTER:
         above, below = below, above
     # An overhead is a difference, and may come out as nothing: then there is no ratio.
     if not paired or min(above) <= 0 or min(below) <= 0:

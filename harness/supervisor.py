@@ -49,7 +49,6 @@ class Verdict:
     peak_bytes: int
     outside_cores: float
     stragglers: int
-    duration_s: float
 
 
 def main() -> int:
@@ -104,7 +103,6 @@ def _supervise(worker_order: dict[str, Any], scratch: Path, time_limit_s: float)
         peak_bytes=peak,
         outside_cores=max(0.0, (_busy_seconds() - busy_began - used) / duration_s),
         stragglers=stragglers,
-        duration_s=duration_s,
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from harness import quantity
 from harness.noise import floor
 from harness.stats import Estimate
 from harness.summary import LIMIT, OURS, Cell, PointSummary, Summary
@@ -33,9 +34,7 @@ def ratio_told(points: Sequence[PointSummary], baseline: str) -> str:
 
 def best_of(point: PointSummary) -> Cell | None:
     """The reactor backend that did best at a point."""
-    ours = [cell for cell in point.cells if cell.backend.startswith(OURS) and cell.main is not None]
-    choose = max if point.metric == "throughput" else min
-    return choose(ours, key=lambda cell: cell.main.value if cell.main else 0.0) if ours else None
+    return point.best(cell for cell in point.cells if cell.backend.startswith(OURS))
 
 
 @dataclass(frozen=True)
@@ -83,8 +82,7 @@ def _end(span: _Span, ratio: Estimate, where: str) -> str:
 
 def number(ratio: Estimate) -> str:
     """A ratio with its interval, in as many digits as mean something."""
-    interval = f" [{_digits(ratio.low)}, {_digits(ratio.high)}]" if ratio.count > FEWEST else ""
-    return f"{_digits(ratio.value)}x{interval}"
+    return quantity.estimated(ratio, "x", beyond=FEWEST, write=_digits)
 
 
 def _digits(value: float) -> str:

@@ -1,8 +1,9 @@
 """The process that measures: `python -m harness.worker` runs one trial of one backend, once, and reports.
 
-Owns the order of things within a trial: verify (where asked to), collect garbage, then the timed run of the
-same code with the same seed, warm-up rounds first. A timed run too short to trust is followed by a longer one, whose
-times count. Prints nothing between rounds and writes its result once, at the end.
+Owns the order of things within a trial: the timed run, warm-up rounds first, then (where asked to) the same code with
+the same seed once more, to verify what it computes. A timed run too short to trust is followed by a longer one, whose
+times count. Collects garbage before each run but the first. Prints nothing between rounds and writes its result once,
+at the end.
 """
 
 import gc

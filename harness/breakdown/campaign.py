@@ -3,12 +3,10 @@
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from harness import machine, manager
-from harness.breakdown import table
 from harness.breakdown.measure import NAMES, can, fitting
-from harness.breakdown.table import Row
+from harness.breakdown.table import BREAKDOWN, Row
 from harness.errors import UsageError
 from harness.grid import Grid, Point, backends_of
 from harness.record import UNSUPPORTED
@@ -27,14 +25,6 @@ def backends(grid: Grid, asked: Sequence[str]) -> list[str]:
     return found
 
 
-def points(grid: Grid, workloads: Sequence[str]) -> list[Point]:
-    """The grid's points, or those of the workloads asked for; raises UsageError where there are none."""
-    found = [point for point in grid.points if not workloads or point.workload in workloads]
-    if not found:
-        raise UsageError(f"the run has no points of {', '.join(workloads)}")
-    return found
-
-
 def run(
     path: Path,
     run_id: str,
@@ -47,7 +37,7 @@ def run(
     tell: Tell,
 ) -> list[Row]:
     """Write `breakdown.csv` into the run's directory, trial by trial; returns its rows."""
-    table.check_absent(path)
+    BREAKDOWN.check_absent(path)
     rows: list[Row] = []
     todo = [
         (trial, point, name)
@@ -58,7 +48,7 @@ def run(
     for number, (trial, point, name) in enumerate(todo, start=1):
         added = _run_trial(path, run_id, point, name, trial, most_rounds, time_limit_s)
         rows += added
-        table.write(path, rows)
+        BREAKDOWN.write(path, rows)
         tell(f"[{number}/{len(todo)}] {point.workload} {point.scenario} {name} trial {trial}: {added[0].status}")
     return rows
 
@@ -71,35 +61,22 @@ def _shuffled(names: list[str], seed: str) -> list[str]:
 def _run_trial(
     path: Path, run_id: str, point: Point, backend: str, trial: int, most_rounds: int, time_limit_s: float
 ) -> list[Row]:
-    values = point.values
-    fitted = fitting(values, most_rounds)
+    fitted = fitting(point.values, most_rounds)
     started_at = machine.timestamp()
     order = {"breakdown": True, "workload": point.workload, "backend": backend, "parameters": fitted}
-    log = path / f".breakdown-{backend}.log"
-    try:
-        verdict = manager.supervise(order, log, time_limit_s)
-    finally:
-        log.unlink(missing_ok=True)
-    result: dict[str, Any] = verdict.get("result") or {}
-    failure = manager.failure_of(verdict, result, time_limit_s)
+    result, failure = manager.ask(order, path / f".breakdown-{backend}.log", time_limit_s)
     return [
         Row(
             run_id=run_id,
             started_at=started_at,
-            workload=point.workload,
-            scenario=point.scenario,
             backend=backend,
-            actors=values.get("actors", values.get("agents")),
-            object_bytes=values.get("object_bytes"),
-            steps_per_message=values.get("steps_per_message"),
-            minibatch=values.get("minibatch"),
-            parameters=point.parameters,
             trial=trial,
             rounds=fitted["rounds"],
             phase=phase,
             value=None if failure else result["phases"][phase],
             unit="ns",
             status=failure or "ok",
+            **point.columns,
         )
         for phase in NAMES
     ]

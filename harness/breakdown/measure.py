@@ -7,8 +7,8 @@ from types import ModuleType
 from typing import Any
 
 from harness.breakdown import phases, ray_spans, reactor_spans
-from harness.breakdown.spans import COMPUTE, HUB, SUBMIT, MarkingProbe, Recorder
-from harness.machine import cores_allowed
+from harness.breakdown.spans import COMPUTE, HUB, SUBMIT, MarkingProbe, Recorder, shortened
+from reactorlib.cpus import available_cpus
 from workloads import catalogue
 from workloads.parameter import UnsupportedError
 
@@ -30,10 +30,7 @@ def can(backend: str) -> bool:
 
 def fitting(parameters: Mapping[str, Any], most_rounds: int) -> dict[str, Any]:
     """The parameters with fewer rounds, where they have more than can be recorded."""
-    actors = parameters.get("actors") or parameters.get("agents") or 1
-    messages = actors * parameters.get("messages_per_round", 1)
-    rounds = min(parameters["rounds"], most_rounds, max(2, _MOST_MESSAGES // messages))
-    return {**parameters, "rounds": rounds, "warmup_rounds": min(parameters["warmup_rounds"], max(2, rounds // 5))}
+    return shortened({**parameters, "rounds": min(parameters["rounds"], most_rounds)}, _MOST_MESSAGES)
 
 
 def measure(workload: str, backend: str, parameters: Mapping[str, Any]) -> dict[str, float]:
@@ -92,4 +89,4 @@ def _capacity(backend: str, task: Any) -> int:
     if catalogue.BACKENDS[backend].options.get("executor") == "inline":
         return 1
     parts: int = task.parallel_parts if hasattr(task, "parallel_parts") else task.actors
-    return min(cores_allowed(), parts)
+    return min(available_cpus(), parts)

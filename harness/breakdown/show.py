@@ -8,6 +8,7 @@ from harness import quantity, stats
 from harness.breakdown.measure import PLAIN_ROUND, ROUND
 from harness.breakdown.phases import PHASES
 from harness.breakdown.table import Row
+from harness.summary import point_labels
 
 EXPLAINED = (
     "Parts of a round, medians over trials. 'hub': its own code; 'serialise': values to bytes and back, storing them; "
@@ -19,15 +20,16 @@ EXPLAINED = (
 
 def tables(rows: Sequence[Row]) -> Iterator[Table]:
     """One table per workload."""
+    labels = point_labels(rows)
     for workload in dict.fromkeys(row.workload for row in rows):
         table = Table(title=workload, title_justify="left", title_style="bold", box=None, pad_edge=False)
-        for name in ("scenario", "backend", "round", "plain", *PHASES):
-            table.add_column(name, justify="left" if name in ("scenario", "backend") else "right")
+        for name in ("point", "backend", "round", "plain", *PHASES):
+            table.add_column(name, justify="left" if name in ("point", "backend") else "right")
         own = [row for row in rows if row.workload == workload]
-        for parameters, backend in dict.fromkeys((row.parameters, row.backend) for row in own):
-            cell = [row for row in own if (row.parameters, row.backend) == (parameters, backend)]
-            size = f", {cell[0].actors}" if cell[0].actors is not None else ""
-            table.add_row(f"{cell[0].scenario}{size}", backend, *_cells(cell))
+        for point, backend in dict.fromkeys((row.point, row.backend) for row in own):
+            table.add_row(
+                labels[point], backend, *_cells([row for row in own if (row.point, row.backend) == (point, backend)])
+            )
         yield table
 
 

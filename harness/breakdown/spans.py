@@ -6,7 +6,7 @@ Times are of `time.perf_counter_ns`, which on Linux is one clock for all process
 import functools
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -74,6 +74,13 @@ class Recorder:
                 append((thread(), kind, began, clock()))
 
         return call
+
+
+def shortened(parameters: Mapping[str, Any], most_messages: int) -> dict[str, Any]:
+    """The parameters with fewer rounds, where they have more than about so many messages are recorded of."""
+    actors = parameters.get("actors") or parameters.get("agents") or 1
+    rounds = min(parameters["rounds"], max(2, most_messages // (actors * parameters.get("messages_per_round", 1))))
+    return {**parameters, "rounds": rounds, "warmup_rounds": min(parameters["warmup_rounds"], max(2, rounds // 5))}
 
 
 @contextmanager

@@ -12,13 +12,9 @@ One row per phase of one trial, in these columns:
 - `status`: `ok`, or in one line why there is no value
 """
 
-from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
-from pathlib import Path
+from dataclasses import dataclass
 
-from harness import beside
-
-FILE_NAME = "breakdown.csv"
+from harness.table import Table
 
 
 @dataclass(frozen=True)
@@ -42,15 +38,10 @@ class Row:
     unit: str
     status: str
 
-
-COLUMNS = tuple(field.name for field in fields(Row))
-
-
-def check_absent(directory: Path) -> None:
-    """Raise UsageError where there is such a file already."""
-    beside.check_absent(directory / FILE_NAME, "take the rounds apart")
+    @property
+    def point(self) -> tuple[str, str]:
+        """What was run."""
+        return self.workload, self.parameters
 
 
-def write(directory: Path, rows: Sequence[Row]) -> None:
-    """Put these rows in place of all, atomically; raises OSError."""
-    beside.write(directory / FILE_NAME, COLUMNS, map(astuple, rows))
+BREAKDOWN = Table("breakdown.csv", Row, "breakdown", "take the rounds apart")

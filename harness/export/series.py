@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from harness import record, stats
+from harness.metrics import HIGHER_IS_BETTER
 from harness.record import Row
 from harness.stats import Estimate
 from harness.summary import OURS, Summary, point_labels, summarise
-
-_BIGGER_IS_BETTER = frozenset({"throughput"})
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ def _values(summary: Summary, rows: Sequence[Row]) -> Iterator[Series]:
             # Where one trial failed, its digest perhaps, the others are no result either.
             if (workload, label, backend) not in failed:
                 values = tuple(row.value for row in own if row.value is not None)
-                bigger = metric in _BIGGER_IS_BETTER
+                bigger = metric in HIGHER_IS_BETTER
                 estimate = stats.median(values)
                 yield Series(workload, label, parameters, backend, metric, own[0].unit, estimate, values, bigger)
 

@@ -14,8 +14,7 @@ from pathlib import Path
 from harness import details, manager, stats
 from harness.errors import UsageError
 from harness.grid import Grid, Point, backends_of
-from harness.noise import table
-from harness.noise.table import Row
+from harness.noise.table import NOISE, Row
 from harness.record import OK
 from harness.summary import MAIN_METRICS
 from workloads.catalogue import BACKENDS
@@ -82,12 +81,12 @@ def run(
 
     `comparisons`: of all subjects together, in turns; `trials`: pairs of each. Raises OSError.
     """
-    table.check_absent(path)
+    NOISE.check_absent(path)
     rows: list[Row] = []
     for index in range(comparisons):
         subject = chosen[index % len(chosen)]
         rows.append(_compare(path, run_id, subject, index, trials, time_limit_s))
-        table.write(path, rows)
+        NOISE.write(path, rows)
         row = rows[-1]
         outcome = f"{row.ratio:.3f} [{row.low:.3f}, {row.high:.3f}]" if row.ratio is not None else row.status
         tell(f"[{index + 1}/{comparisons}] {row.workload} {row.scenario} {row.backend} against itself: {outcome}")
@@ -139,19 +138,13 @@ def _positive(sides: tuple[list[Values], list[Values]]) -> tuple[str, list[float
 
 def _measure(path: Path, subject: Subject, time_limit_s: float) -> Values:
     """The metrics of one trial; raises TrialError."""
-    log = path / f".noise-{subject.backend}.log"
     order = {
         "workload": subject.point.workload,
         "backend": subject.backend,
         "parameters": subject.point.values,
         "verify_rounds": 0,  # the run has verified this point
     }
-    try:
-        verdict = manager.supervise(order, log, time_limit_s)
-    finally:
-        log.unlink(missing_ok=True)
-    result = verdict.get("result") or {}
-    failure = manager.failure_of(verdict, result, time_limit_s)
+    result, failure = manager.ask(order, path / f".noise-{subject.backend}.log", time_limit_s)
     if failure:
         raise TrialError(failure)
     return {metric["name"]: metric["value"] for metric in result["metrics"]}

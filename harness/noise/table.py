@@ -12,14 +12,9 @@ One row per comparison, in these columns:
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
-from pathlib import Path
+from dataclasses import dataclass
 
-from harness import beside
-
-FILE_NAME = "noise.csv"
-_TRUTHS = {"true": True, "false": False, "": None}
+from harness.table import Table
 
 
 @dataclass(frozen=True)
@@ -41,42 +36,9 @@ class Row:
     status: str
 
 
-COLUMNS = tuple(field.name for field in fields(Row))
+def _valid(row: Row) -> bool:
+    numbers = [number for number in (row.ratio, row.low, row.high) if number is not None]
+    return bool(row.status) and all(0 < number < math.inf for number in numbers)
 
 
-def check_absent(directory: Path) -> None:
-    """Raise UsageError where there is such a file already."""
-    beside.check_absent(directory / FILE_NAME, "measure the noise")
-
-
-def write(directory: Path, rows: Sequence[Row]) -> None:
-    """Put these rows in place of all, atomically; raises OSError."""
-    beside.write(directory / FILE_NAME, COLUMNS, map(astuple, rows))
-
-
-def read(directory: Path) -> list[Row]:
-    """The rows of a directory, none where it has no such file; raises UsageError for a broken one."""
-    return beside.read(directory / FILE_NAME, COLUMNS, _row, "noise")
-
-
-def _row(line: Mapping[str, str]) -> Row:
-    numbers = {name: float(line[name]) if line[name] else None for name in ("ratio", "low", "high")}
-    if any(number is not None and not 0 < number < math.inf for number in numbers.values()):
-        raise ValueError("a ratio that is not positive")
-    if not line["status"]:
-        raise ValueError("a row without status")
-    return Row(
-        run_id=line["run_id"],
-        workload=line["workload"],
-        scenario=line["scenario"],
-        backend=line["backend"],
-        parameters=line["parameters"],
-        metric=line["metric"],
-        trials=int(line["trials"]),
-        comparison=int(line["comparison"]),
-        ratio=numbers["ratio"],
-        low=numbers["low"],
-        high=numbers["high"],
-        contains_one=_TRUTHS[line["contains_one"]],
-        status=line["status"],
-    )
+NOISE = Table("noise.csv", Row, "noise", "measure the noise", _valid)

@@ -9,12 +9,11 @@ from typing import Any
 from harness import manager, stats
 from harness.errors import UsageError
 from harness.grid import Grid, Point, backends_of
-from harness.machine import cores_allowed
 from harness.record import UNSUPPORTED
-from harness.scaling import table
 from harness.scaling.measure import TRACED
-from harness.scaling.table import MEASURED, PREDICTED, Row
+from harness.scaling.table import MEASURED, PREDICTED, SCALING, Row
 from harness.selection import Setting
+from reactorlib.cpus import available_cpus
 from reactorlib.scaling import WORKERS
 from workloads.catalogue import WORKLOADS
 from workloads.parameter import ParameterError, parameters_of, unknown
@@ -35,9 +34,7 @@ def worker_counts(cores: int) -> list[int]:
 
 def points(grid: Grid, workloads: Sequence[str], settings: Sequence[Setting]) -> list[Point]:
     """The grid's points, or those of the workloads and values asked for; raises UsageError where there are none."""
-    chosen = [point for point in grid.points if not workloads or point.workload in workloads]
-    if not chosen:
-        raise UsageError(f"the run has no points of {', '.join(workloads)}")
+    chosen = grid.points_of(workloads)
     for setting in settings:
         concerned = [point for point in chosen if setting.concerns(point.workload) and setting.name in point.values]
         if not concerned:
@@ -101,17 +98,9 @@ class _Point:
     def _row(
         self, run_id: str, kind: str, backend: str, workers: int, found: stats.Estimate | None, failure: str
     ) -> Row:
-        values = self.point.values
         return Row(
             run_id=run_id,
-            workload=self.point.workload,
-            scenario=self.point.scenario,
             backend=backend,
-            actors=values.get("actors", values.get("agents")),
-            object_bytes=values.get("object_bytes"),
-            steps_per_message=values.get("steps_per_message"),
-            minibatch=values.get("minibatch"),
-            parameters=self.point.parameters,
             kind=kind,
             workers=workers,
             trials=found.count if found else 0,
@@ -119,6 +108,7 @@ class _Point:
             low=found.low if found else None,
             high=found.high if found else None,
             status=failure or "ok",
+            **self.point.columns,
         )
 
 
@@ -133,9 +123,9 @@ def run(
     tell: Tell,
 ) -> list[Row]:
     """Write `scaling.csv` into the run's directory, measurement by measurement; returns its rows."""
-    table.check_absent(path)
+    SCALING.check_absent(path)
     found = {point: _Point(point) for point in chosen}
-    counts = worker_counts(cores_allowed())
+    counts = worker_counts(available_cpus())
     todo = [
         (trial, point, ask)
         for trial in range(trials)
@@ -149,7 +139,7 @@ def run(
         answer, failure = _ask(path, point, ask, most_rounds, time_limit_s)
         found[point].add(ask, trial, answer, failure)
         rows = [row for one in found.values() for row in one.rows(run_id, counts)]
-        table.write(path, rows)
+        SCALING.write(path, rows)
         what = f"on {ask}" if isinstance(ask, int) else ask
         tell(f"[{number}/{len(todo)}] {point.workload} {point.scenario} {what} trial {trial}: {failure or 'ok'}")
     return rows
@@ -179,13 +169,8 @@ def _ask(
         "parameters": values,
         "workers": ask if isinstance(ask, int) else None,
     }
-    log = path / f".scaling-{ask}.log"
-    try:
-        verdict = manager.supervise(order, log, time_limit_s)
-    finally:
-        log.unlink(missing_ok=True)
-    result: dict[str, Any] = verdict.get("result") or {}
-    return result.get("scaling", {}), manager.failure_of(verdict, result, time_limit_s)
+    result, failure = manager.ask(order, path / f".scaling-{ask}.log", time_limit_s)
+    return result.get("scaling", {}), failure
 
 
 def failed(rows: Sequence[Row]) -> bool:

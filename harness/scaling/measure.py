@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
-from harness.breakdown.spans import MarkingProbe, replaced
+from harness.breakdown.spans import MarkingProbe, replaced, shortened
 from reactorlib import Span, elaborate
 from reactorlib.program import Program
 from reactorlib.scaling import predict
@@ -23,9 +23,7 @@ Parameters = Mapping[str, Any]
 
 def fitting(parameters: Parameters) -> dict[str, Any]:
     """The parameters with fewer rounds, where they have more than can be traced."""
-    actors = parameters.get("actors") or parameters.get("agents") or 1
-    rounds = min(parameters["rounds"], max(2, _MOST_MESSAGES // (actors * parameters.get("messages_per_round", 1))))
-    return {**parameters, "rounds": rounds, "warmup_rounds": min(parameters["warmup_rounds"], max(2, rounds // 5))}
+    return shortened(parameters, _MOST_MESSAGES)
 
 
 def predicted(workload: str, parameters: Parameters) -> dict[str, Any]:

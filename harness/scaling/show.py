@@ -1,10 +1,11 @@
 """Prediction and measurement side by side, as text: a line for each workload, and a table of all points."""
 
-import json
 from collections.abc import Iterator, Sequence
 
 from harness import quantity
 from harness.scaling.table import MEASURED, PREDICTED, Row
+from harness.stats import Estimate
+from harness.summary import point_labels
 
 HEADING = "Predicted and measured scaling with workers"
 TITLE = "scaling with workers"
@@ -14,7 +15,6 @@ EXPLAINED = (
     "messages cost nothing, calculated from what each reaction took in a traced run on one worker; 'measured' is that "
     "of reactor-processes over the serial loop. What lies between the two is communication, and cores that others use."
 )
-_NOT_A_SETTING = frozenset({"seed", "rounds", "warmup_rounds"})
 
 
 def lines(rows: Sequence[Row]) -> Iterator[str]:
@@ -57,7 +57,7 @@ def _part(pairs: Sequence[tuple[Row, Row]]) -> str:
 
 def cells(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
     """The table: for each point the numbers of workers that were measured, and the largest predicted."""
-    for point in dict.fromkeys(row.point for row in rows):
+    for point, name in point_labels(rows).items():
         own = [row for row in rows if row.point == point]
         counts = {row.workers for row in own if row.kind == MEASURED}
         counts.add(max(row.workers for row in own))
@@ -66,7 +66,7 @@ def cells(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
             share = "-"
             if predicted and measured and predicted.speedup and measured.speedup:
                 share = f"{100 * measured.speedup / predicted.speedup:.0f} %"
-            label = _label(own[0], rows) if position == 0 else ""
+            label = f"{point[0]} {name}" if position == 0 else ""
             yield label, str(count), _cell(predicted), _cell(measured), share
 
 
@@ -75,26 +75,8 @@ def _cell(row: Row | None) -> str:
         return "-"
     if row.speedup is None or row.low is None or row.high is None:
         return row.status
-    interval = f" [{quantity.number(row.low)}, {quantity.number(row.high)}]" if row.trials > 1 else ""
-    return f"{quantity.number(row.speedup)}x{interval}"
+    return quantity.estimated(Estimate(row.speedup, row.low, row.high, row.trials), "x")
 
 
 def _find(rows: Sequence[Row], point: tuple[str, str], kind: str, workers: int) -> Row | None:
     return next((row for row in rows if (row.point, row.kind, row.workers) == (point, kind, workers)), None)
-
-
-def _label(row: Row, rows: Sequence[Row]) -> str:
-    """Workload, scenario, size, and whatever else differs between the points of the workload and scenario."""
-    peers = [json.loads(other.parameters) for other in rows if (other.workload, other.scenario) == _family(row)]
-    own = json.loads(row.parameters)
-    varied = [
-        name
-        for name, value in own.items()
-        if name in ("actors", "agents")
-        or (name not in _NOT_A_SETTING and any(peer.get(name) != value for peer in peers))
-    ]
-    return ", ".join([f"{row.workload} {row.scenario}", *(f"{name}={own[name]}" for name in varied)])
-
-
-def _family(row: Row) -> tuple[str, str]:
-    return row.workload, row.scenario

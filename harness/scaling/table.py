@@ -15,15 +15,11 @@ One row per point, kind and number of workers, in these columns:
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
-from harness import beside
 from harness.record import UNSUPPORTED
+from harness.table import Table
 
-FILE_NAME = "scaling.csv"
 PREDICTED, MEASURED = "predicted", "measured"
 
 
@@ -59,34 +55,10 @@ class Row:
         return self.speedup is None and not self.status.startswith(UNSUPPORTED)
 
 
-COLUMNS = tuple(field.name for field in fields(Row))
+def _valid(row: Row) -> bool:
+    numbers = [number for number in (row.speedup, row.low, row.high) if number is not None]
+    positive = all(0 < number < math.inf for number in numbers)
+    return positive and row.kind in (PREDICTED, MEASURED) and isinstance(json.loads(row.parameters), dict)
 
 
-def check_absent(directory: Path) -> None:
-    """Raise UsageError where there is such a file already."""
-    beside.check_absent(directory / FILE_NAME, "measure the scaling")
-
-
-def write(directory: Path, rows: Sequence[Row]) -> None:
-    """Put these rows in place of all, atomically; raises OSError."""
-    beside.write(directory / FILE_NAME, COLUMNS, map(astuple, rows))
-
-
-def read(directory: Path) -> list[Row]:
-    """The rows of a directory, none where it has no such file; raises UsageError for a broken one."""
-    return beside.read(directory / FILE_NAME, COLUMNS, _row, "scaling")
-
-
-def _row(line: Mapping[str, str]) -> Row:
-    numbers: dict[str, Any] = {}
-    for name in ("actors", "object_bytes", "steps_per_message", "minibatch", "workers", "trials"):
-        numbers[name] = int(line[name]) if line[name] else None
-    for name in ("speedup", "low", "high"):
-        numbers[name] = float(line[name]) if line[name] else None
-        if numbers[name] is not None and not (numbers[name] > 0 and math.isfinite(numbers[name])):
-            raise ValueError(name)
-    if line["kind"] not in (PREDICTED, MEASURED) or numbers["workers"] is None or numbers["trials"] is None:
-        raise ValueError("kind or count")
-    if not isinstance(json.loads(line["parameters"]), dict):
-        raise TypeError("parameters")
-    return Row(**{name: numbers.get(name, line[name]) for name in COLUMNS})
+SCALING = Table("scaling.csv", Row, "scaling", "measure the scaling", _valid)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from harness import machine, record
-from harness.scaling import table as scaling
+from harness.scaling.table import SCALING
 from tests.harness import runs
 
 
@@ -65,7 +65,7 @@ def test_of_an_interrupted_run_is_shown_what_there_is(harness, tmp_path):
 
 def test_a_broken_file_of_a_further_command_is_told_and_the_rest_drawn(harness, tmp_path):
     show, path = harness_and_run(harness, tmp_path)
-    (path / scaling.FILE_NAME).write_text("kind,workers\npredicted,1\n")
+    (path / SCALING.file_name).write_text("kind,workers\npredicted,1\n")
     plot, report = show()
     assert plot.returncode == 0
     assert "scaling: not drawn: scaling.csv: column 'workload' is missing" in plot.stderr

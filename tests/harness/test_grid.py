@@ -198,7 +198,7 @@ def test_a_backend_that_a_workload_has_no_module_for_is_left_out(built, monkeypa
     ],
 )
 def test_workers(options, module, workers, monkeypatch):
-    monkeypatch.setattr(grid, "cores_allowed", lambda: 6)
+    monkeypatch.setattr(grid, "available_cpus", lambda: 6)
     assert grid.workers_of(catalogue.Backend("name", "", module, options)) == workers
 
 

@@ -26,10 +26,12 @@ def test_it_says_what_a_reader_of_the_numbers_needs(described):
 
 def test_a_session_says_what_was_called_on_which_code(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "4")
+    monkeypatch.setenv("REACTORLIB_FORCE_FALLBACK", "1")
     monkeypatch.setenv("SECRET_TOKEN", "x")
     session = machine.describe_session(["run"], {"OMP_NUM_THREADS": "1"})
     assert session["command"] == ["run"]
     assert session["variables"]["OMP_NUM_THREADS"] == "4"
+    assert session["variables"]["REACTORLIB_FORCE_FALLBACK"] == "1"
     assert session["variables_of_workers"] == {"OMP_NUM_THREADS": "1"}
     assert "SECRET_TOKEN" not in session["variables"]
     assert {"commit", "dirty", "load_average", "started_at"} <= session.keys()
@@ -55,20 +57,3 @@ def test_another_machine_is_told_apart(described, change, words):
     other = copy.deepcopy(described)
     change(other)
     assert words in machine.differences(other, described)
-
-
-@pytest.mark.parametrize(
-    ("files", "cores"),
-    [
-        ({"cpu.max": "150000 100000\n"}, 1.5),
-        ({"cpu.max": "max 100000\n"}, None),
-        ({"cpu/cpu.cfs_quota_us": "200000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 2.0),
-        ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, None),
-        ({}, None),
-    ],
-)
-def test_the_quota_of_a_control_group(files, cores, tmp_path):
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
-    assert machine.quota_cores(tmp_path) == cores

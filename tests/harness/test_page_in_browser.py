@@ -71,8 +71,8 @@ def page(tmp_path_factory):
                 "unit": "ns",
             }
             taken_apart += [breakdown.Row(**one, phase=name, value=1e5 + len(name)) for name in NAMES]
-    scaling.write(path, scaled)
-    breakdown.write(path, taken_apart)
+    scaling.SCALING.write(path, scaled)
+    breakdown.BREAKDOWN.write(path, taken_apart)
     assert main(["report", str(path)]) == 0
     return path / "report.html"
 

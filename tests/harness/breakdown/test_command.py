@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.breakdown.measure import NAMES
-from harness.breakdown.table import COLUMNS
+from harness.breakdown.table import BREAKDOWN
 
 BACKENDS = ("--backend", "serial", "--backend", "reactor-inline")
 TWO = ("--workload", "fake", *BACKENDS)
@@ -16,7 +16,7 @@ REAL = ("--workload", "overhead", *BACKENDS, "--set", "actors=2", "--set", "mess
 def rows():
     with Path("out/breakdown.csv").open(newline="") as file:
         reader = csv.DictReader(file)
-        assert tuple(reader.fieldnames) == COLUMNS
+        assert tuple(reader.fieldnames) == BREAKDOWN.columns
         return list(reader)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.noise import table
+from harness.noise.table import NOISE
 
 TWO = ("--workload", "fake", "--backend", "serial", "--backend", "reactor-inline")
 
@@ -16,7 +16,7 @@ def test_backends_of_a_run_are_compared_with_themselves_in_turns(harness, fake):
     run(harness)
     done = harness("noise", "out", "--comparisons", "3", "--trials", "2")
     assert done.returncode == 0, done.stderr
-    rows = table.read(fake / "out")
+    rows = NOISE.read(fake / "out")
     assert [(row.backend, row.comparison) for row in rows] == [("serial", 0), ("reactor-inline", 1), ("serial", 2)]
     assert all(row.low <= row.ratio <= row.high and row.trials == 2 for row in rows)
     assert all(row.contains_one == (row.low <= 1 <= row.high) and row.metric == "throughput" for row in rows)
@@ -35,7 +35,7 @@ def test_a_comparison_that_fails_is_a_row_with_its_reason_and_the_exit_status(ha
     harness("run", *TWO, "--trials", "1", "--set", "behaviour=raises", "--output", "out")
     done = harness("noise", "out", "--backend", "reactor-inline", "--comparisons", "1", "--trials", "2")
     assert done.returncode == 1
-    (row,) = table.read(fake / "out")
+    (row,) = NOISE.read(fake / "out")
     assert (row.ratio, row.contains_one, row.status) == (None, None, "RuntimeError: told to raise")
     assert "1 comparisons failed, the first: RuntimeError: told to raise" in done.stdout
 

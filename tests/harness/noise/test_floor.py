@@ -7,8 +7,8 @@ import pytest
 
 from harness import page, report
 from harness.errors import UsageError
-from harness.noise import floor, table
-from harness.noise.table import Row
+from harness.noise import floor
+from harness.noise.table import NOISE, Row
 from harness.stats import Estimate
 from harness.summary import Verdict, summarise
 from tests.harness import runs
@@ -56,27 +56,27 @@ def test_failed_comparisons_are_counted_and_are_no_part_of_the_floor():
 
 def test_rows_are_read_as_they_were_written(tmp_path):
     rows = [*comparisons(wrong=1), dataclasses.replace(ROW, ratio=None, low=None, high=None, contains_one=None)]
-    table.write(tmp_path, rows)
-    assert table.read(tmp_path) == rows
-    assert (tmp_path / "noise.csv").read_text().splitlines()[0] == ",".join(table.COLUMNS)
+    NOISE.write(tmp_path, rows)
+    assert NOISE.read(tmp_path) == rows
+    assert (tmp_path / "noise.csv").read_text().splitlines()[0] == ",".join(NOISE.columns)
     with pytest.raises(UsageError, match="exists; remove it"):
-        table.check_absent(tmp_path)
+        NOISE.check_absent(tmp_path)
 
 
 @pytest.mark.parametrize(("old", "new"), [("true", "yes"), ("0.97", "-0.97"), (",ok", ""), ("ratio", "ration")])
 def test_a_broken_file_is_refused(tmp_path, old, new):
-    table.write(tmp_path, list(comparisons()))
-    path = tmp_path / table.FILE_NAME
+    NOISE.write(tmp_path, list(comparisons()))
+    path = tmp_path / NOISE.file_name
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(UsageError, match=r"noise\.csv, line [12]: not .* of this version; remove the file"):
-        table.read(tmp_path)
+        NOISE.read(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["bla\n", "", "a,b\n1,2\n"])
 def test_a_file_with_other_columns_is_refused(tmp_path, text):
-    (tmp_path / table.FILE_NAME).write_text(text)
+    (tmp_path / NOISE.file_name).write_text(text)
     with pytest.raises(UsageError, match=r"line 1: not the columns of this version; .* anew with `harness noise`"):
-        table.read(tmp_path)
+        NOISE.read(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_the_report_says_it_in_every_form(tmp_path):
     before = report.to_markdown(summarise(path))
     assert "harness noise DIR" in before
     assert "is 1.02x" in before.partition("## Where the reactor runtime is faster")[2]
-    table.write(path, list(comparisons()))
+    NOISE.write(path, list(comparisons()))
     summary = summarise(path)
     undecided = report.to_markdown(summary).partition("## Where no difference is shown")[2].partition("##")[0]
     assert "reactor-inline is 1.02x" in undecided
@@ -120,6 +120,6 @@ def test_comparisons_of_simulated_trials_contain_1_in_90_of_100(monkeypatch, tmp
     (point,) = runs.grid().points
     chosen = [campaign.Subject(point, "serial")]
     rows = campaign.run(tmp_path, "run", chosen, comparisons=100, trials=5, time_limit_s=1, tell=lambda _: None)
-    assert table.read(tmp_path) == rows
+    assert NOISE.read(tmp_path) == rows
     assert sum(row.contains_one for row in rows) >= 90
     assert {row.metric for row in rows} == {"round_time"}

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.machine import cores_allowed
 from harness.scaling.campaign import worker_counts
-from harness.scaling.table import COLUMNS
+from harness.scaling.table import SCALING
+from reactorlib.cpus import available_cpus
 from reactorlib.scaling import WORKERS
 
 SAMPLING = ("--workload", "gym_sampling", "--backend", "serial", "--trials", "1", "--set", "rounds=20")
 SAMPLING += ("--set", "steps_per_message=1")
-COUNTS = worker_counts(cores_allowed())
+COUNTS = worker_counts(available_cpus())
 
 
 def run(harness, *arguments, actors="2"):
@@ -24,7 +24,7 @@ def run(harness, *arguments, actors="2"):
 def rows():
     with Path("out/scaling.csv").open(newline="") as file:
         reader = csv.DictReader(file)
-        assert tuple(reader.fieldnames) == COLUMNS
+        assert tuple(reader.fieldnames) == SCALING.columns
         return list(reader)
 
 

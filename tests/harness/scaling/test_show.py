@@ -6,8 +6,8 @@ import json
 import pytest
 
 from harness.errors import UsageError
-from harness.scaling import show, table
-from harness.scaling.table import MEASURED, PREDICTED, Row
+from harness.scaling import show
+from harness.scaling.table import MEASURED, PREDICTED, SCALING, Row
 
 
 def row(kind, workers, speedup, actors=2, workload="gym_sampling", status="ok"):
@@ -73,19 +73,19 @@ def test_what_failed_is_told():
 
 
 def test_what_is_written_is_read_again(tmp_path):
-    assert table.read(tmp_path) == []
+    assert SCALING.read(tmp_path) == []
     rows = [*ROWS, row(MEASURED, 4, None, status="unsupported: no")]
-    table.write(tmp_path, rows)
-    assert table.read(tmp_path) == rows
+    SCALING.write(tmp_path, rows)
+    assert SCALING.read(tmp_path) == rows
 
 
 @pytest.mark.parametrize(
     ("old", "new"), [("speedup", "speed"), (",1.8,", ",x,"), (",1.8,", ",-1.8,"), ("measured", "guessed"), ("{", "[")]
 )
 def test_a_broken_file_is_refused_in_one_line(tmp_path, old, new):
-    table.write(tmp_path, ROWS)
-    path = tmp_path / table.FILE_NAME
+    SCALING.write(tmp_path, ROWS)
+    path = tmp_path / SCALING.file_name
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(UsageError, match=r"line \d+: not .* of this version; remove the file") as refusal:
-        table.read(tmp_path)
+        SCALING.read(tmp_path)
     assert "\n" not in str(refusal.value)

@@ -1,0 +1,48 @@
+"""The breakdown as text."""
+
+import dataclasses
+import io
+import json
+
+from rich.console import Console
+
+from harness.breakdown import show
+from harness.breakdown.measure import NAMES
+from harness.breakdown.table import Row
+
+
+def rows(steps_per_message):
+    """A trial of a point."""
+    for phase in NAMES:
+        yield Row(
+            run_id="a-run",
+            started_at="2026-05-01T10:00:00Z",
+            workload="gym_sampling",
+            scenario="CartPole-v1",
+            backend="reactor-inline",
+            actors=4,
+            object_bytes=None,
+            steps_per_message=steps_per_message,
+            minibatch=None,
+            parameters=json.dumps({"actors": 4, "rounds": 5, "steps_per_message": steps_per_message}),
+            trial=0,
+            rounds=5,
+            phase=phase,
+            value=1000.0,
+            unit="ns",
+            status="ok",
+        )
+
+
+def test_points_that_differ_in_any_parameter_are_told_apart():
+    (table,) = show.tables([row for steps in (1, 10, 100) for row in rows(steps)])
+    output = io.StringIO()
+    Console(file=output, width=200).print(table)
+    told = [line.split("  ")[0] for line in output.getvalue().splitlines()[2:]]
+    assert told == [f"CartPole-v1, actors=4, steps_per_message={steps}" for steps in (1, 10, 100)]
+
+
+def test_why_there_is_no_value_is_told():
+    failed = [dataclasses.replace(row, value=None, status="unsupported: no") for row in rows(1)]
+    (table,) = show.tables(failed)
+    assert [next(iter(column.cells)) for column in table.columns[1:3]] == ["reactor-inline", "unsupported: no"]
