@@ -23,7 +23,7 @@ class Outcome:
 
     `digest`: of everything computed, "" where the run was timed, not verified. `state_digest`: of the final
     state, always. `rounds`: measured rounds. `elapsed_ns`: their sum. `round_ns`: int64 array (rounds,).
-    `startup_ns`: from the probe's creation to `ready`, plus what an earlier run of the process had paid for.
+    `startup_ns`: from the probe's creation to `ready`, plus what was charged.
     """
 
     digest: str
@@ -56,7 +56,7 @@ class Probe:
         self._clock = clock
         self._ready_ns: int | None = None
         self._stamps: list[int] = []
-        self._earlier_startup_ns = 0
+        self._charged_startup_ns = 0
         self._created_ns = clock()
 
     def ready(self) -> None:
@@ -74,8 +74,12 @@ class Probe:
         self._state.add(0, *values)
 
     def charge_startup(self, duration_ns: int) -> None:
-        """Count setup that this run uses and an earlier run of this process paid for."""
-        self._earlier_startup_ns += duration_ns
+        """Add to the start-up time, or with a negative duration take from it.
+
+        Added is setup that this run uses and an earlier run of this process paid for; taken out is what only the
+        measuring needs.
+        """
+        self._charged_startup_ns += duration_ns
 
     def outcome(self) -> Outcome:
         """The result of the finished run; raises ProbeError unless ready() and all rounds were reported."""
@@ -94,5 +98,5 @@ class Probe:
             rounds=self._rounds,
             elapsed_ns=int(stamps[-1] - stamps[0]),
             round_ns=np.diff(stamps),
-            startup_ns=self._ready_ns - self._created_ns + self._earlier_startup_ns,
+            startup_ns=self._ready_ns - self._created_ns + self._charged_startup_ns,
         )

@@ -21,7 +21,7 @@ from ray.exceptions import ObjectStoreFullError, OutOfDiskError, RayTaskError
 
 from workloads.parameter import ParameterError, unknown
 from workloads.probe import Probe
-from workloads.ray_styles import QUIET, SEMAPHORES, STYLES, THREAD_LIMITS
+from workloads.ray_styles import QUIET, STYLES, THREAD_LIMITS, semaphores
 
 # Set for the next session, whatever its style, by those who record what Ray does.
 ADDED: dict[str, str] = {}
@@ -62,11 +62,17 @@ class Session:
         self.actors: list[Any] = []
         self._endings: list[Callable[[], object]] = []
 
-    def keep(self, actors: Iterable[Any]) -> list[Any]:
-        """The actors as a list; they are killed when the run ends."""
-        kept = list(actors)
-        self.actors += kept
-        return kept
+    def start(self, actor_class: Any, arguments: Iterable[tuple[Any, ...]]) -> list[Any]:
+        """Begin to start actors of a class, one per tuple of arguments; they are killed when the run ends."""
+        # An actor reserves no CPU, so that any number of them starts on any machine; they share its cores.
+        actor: Any = ray.remote(actor_class).options(num_cpus=0)
+        started = [actor.remote(*own) for own in arguments]
+        self.actors += started
+        return started
+
+    def await_actors(self) -> None:
+        """Return once all actors that were started live, and have made what their constructors make."""
+        ray.get([actor.__ray_ready__.remote() for actor in self.actors])
 
     def on_end(self, ending: Callable[[], object]) -> None:
         """Have something done when the run ends, while its actors still live."""
@@ -140,12 +146,13 @@ def stop() -> None:
         return
     closing, _open = _open, None
     atexit.unregister(stop)
-    creators = [process.pid for process in psutil.Process().children() if process.name() == _SEMAPHORES_OF]
+    # Not each child's name() by itself: of one that has ended since it was listed that raises.
+    children = [one for one in psutil.process_iter(["ppid", "name"]) if one.info["ppid"] == os.getpid()]
+    creators = [child.pid for child in children if child.info["name"] == _SEMAPHORES_OF]
     ray.shutdown()
     shutil.rmtree(closing.directory, ignore_errors=True)
-    for pid in creators:
-        for semaphore in _SHARED_MEMORY.glob(SEMAPHORES.format(pid)):
-            semaphore.unlink(missing_ok=True)
+    for semaphore in semaphores(creators, _SHARED_MEMORY):
+        semaphore.unlink(missing_ok=True)
     for name, value in closing.saved_environment.items():
         if value is None:
             os.environ.pop(name, None)

@@ -1,5 +1,8 @@
 """How Ray is set up: the environment variables of each style of session. Imports nothing of Ray."""
 
+from collections.abc import Iterable
+from pathlib import Path
+
 # One thread per worker in the numeric libraries; the other backends run under the same limit.
 THREAD_LIMITS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
@@ -31,10 +34,14 @@ STYLES: dict[str, dict[str, str]] = {
     "compiled": _ADVISED | _PATIENT,
 }
 
-# The semaphores of compiled graphs' buffers in shared memory, by the id of the raylet that made them. One that is
-# killed before it has ended by itself leaves them behind.
-SEMAPHORES = "sem.???{}-*"
-
 # The largest value that Ray passes inline in a call (its setting max_direct_call_object_size). A larger one goes
 # through the object store, where all actors can read the same copy; a smaller one would only take a detour there.
 INLINE_LIMIT_BYTES = 100 * 1024
+
+
+def semaphores(pids: Iterable[int], shared_memory: Path) -> set[Path]:
+    """The semaphores of compiled graphs' buffers, by the ids of the raylets that made them, also of those that ended.
+
+    A raylet that is killed before it has ended by itself leaves them behind.
+    """
+    return {path for pid in pids for path in shared_memory.glob(f"sem.???{pid}-*")}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from reactorlib import Bank, Input, Output, PhysicalAction, Reactor, connect, elaborate, reaction
-from reactorlib.cpus import available_cpus
 from reactorlib.errors import RunError
 from reactorlib.partition import Partition, partition
 
@@ -111,7 +110,3 @@ def test_costs_balance_the_members():
 @pytest.mark.parametrize("costs", [{}, {"Main.single": 5.0}, {"Main.leaf[0]": 0.0}])
 def test_costs_that_say_nothing_of_a_bank_leave_it_even(costs):
     assert leaf_workers(2, 6, costs=costs) == [0, 0, 0, 1, 1, 1]
-
-
-def test_some_processors_are_available():
-    assert available_cpus() >= 1

@@ -50,12 +50,13 @@ def test_a_round_looks_at_the_clock_once():
     assert next(looks) == 1 + 1 + 8
 
 
-def test_startup_paid_by_an_earlier_run_is_charged():
+def test_what_is_charged_is_added_to_the_startup_or_taken_from_it():
     probe = Probe(1, 0, False, clock=clock(0, 5, 6))
     probe.charge_startup(1_000)
+    probe.charge_startup(-300)
     probe.ready()
     probe.round()
-    assert probe.outcome().startup_ns == 1_005
+    assert probe.outcome().startup_ns == 705
 
 
 @pytest.mark.parametrize("reported", [0, 4, 6])

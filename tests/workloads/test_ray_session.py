@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from workloads import ray_session
@@ -65,3 +66,22 @@ def test_what_a_killed_process_left_is_removed_and_what_a_living_one_has_is_not(
     made = ray_session._new_directory()
     assert sorted(tmp_path.iterdir()) == sorted([*kept, made])
     assert list(made.iterdir()) == []
+
+
+def test_a_session_closes_although_a_child_ends_while_its_name_is_asked_for(tmp_path, monkeypatch):
+    def name(process):
+        raise psutil.NoSuchProcess(process.pid)
+
+    directory = tmp_path / "session"
+    directory.mkdir()
+    shut_down = []
+    monkeypatch.setenv("RAY_BENCH_TEST", "of the session")
+    monkeypatch.setattr(psutil.Process, "name", name)
+    monkeypatch.setattr(ray_session.ray, "shutdown", lambda: shut_down.append(True))
+    monkeypatch.setattr(ray_session, "_open", ray_session._Open("paper", directory, {"RAY_BENCH_TEST": "before"}))
+    with subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE):
+        ray_session.stop()
+    assert shut_down == [True]
+    assert not directory.exists()
+    assert os.environ["RAY_BENCH_TEST"] == "before"
+    assert ray_session._open is None

@@ -1,7 +1,7 @@
 """Atari sampling: the games of the Arcade Learning Environment, by short name ("Pong") or by Gymnasium id."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import ale_py
 import gymnasium
@@ -17,8 +17,6 @@ gymnasium.register_envs(ale_py)
 @dataclass(frozen=True)
 class Task(SamplingTask):
     """The parameters of atari_sampling; the defaults are the paper's."""
-
-    name: ClassVar[str] = "atari_sampling"
 
     env: str = parameter("Pong", "Atari game, such as Pong or ALE/Pong-v5")
     frame_skip: int = parameter(4, "frames that one step takes, in each of them the same action", minimum=1)

@@ -5,7 +5,6 @@ processor cores, each its share, or by one where that turns out faster. No messa
 the simulated work is waited for once, for all workers do it at the same time.
 """
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -13,6 +12,7 @@ from functools import partial
 
 import numpy as np
 
+from reactorlib.cpus import available_cpus
 from workloads.broadcast_gather.task import Task, Value
 from workloads.probe import Probe
 
@@ -23,7 +23,7 @@ def run(task: Task, probe: Probe) -> None:
     """Run all rounds of the task, reporting to the probe."""
     value = task.first_value()
     replies = [np.copy(value) for _ in range(task.actors)]
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = available_cpus()
     shares = [replies[first::cores] for first in range(min(cores, task.actors))]
     with ThreadPoolExecutor(len(shares)) as pool:
         alone = partial(_copy, value, replies)

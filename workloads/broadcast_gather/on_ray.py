@@ -17,9 +17,6 @@ class Client:
     def __init__(self, task: Task) -> None:
         self.task = task
 
-    def ready(self) -> None:
-        """Return once the actor runs."""
-
     def work(self, value: Value) -> Value:
         """Answer a broadcast."""
         return self.task.work(value)
@@ -41,12 +38,10 @@ def run(task: Task, probe: Probe, *, style: str = "paper") -> None:
     large one once per broadcast and gives its reference; it copies nothing that Ray copies, and makes each broadcast in
     the memory of the one before, of which Ray has its own copy.
     """
-    # An actor reserves no CPU, so that any number of them starts on any machine; they share its cores.
     is_tuned = style == "tuned"
-    actor = ray.remote(FrugalClient if is_tuned else Client).options(num_cpus=0)
     with session(style, probe) as ray_session:
-        clients = ray_session.keep(actor.remote(task) for _ in range(task.actors))
-        ray.get([client.ready.remote() for client in clients])
+        clients = ray_session.start(FrugalClient if is_tuned else Client, [(task,)] * task.actors)
+        ray_session.await_actors()
         value = task.first_value()
         allocate = partial(into, value) if is_tuned else np.empty
         put = is_tuned and task.object_bytes > INLINE_LIMIT_BYTES

@@ -13,11 +13,9 @@ from workloads.ray_session import session
 
 def run(task: Task, probe: Probe) -> None:
     """Run all rounds of the task, reporting to the probe."""
-    # An actor reserves no CPU, so that any number of them starts on any machine; they share its cores.
-    actor = ray.remote(FrugalClient).options(num_cpus=0)
     with session("compiled", probe) as ray_session:
-        clients = ray_session.keep(actor.remote(task) for _ in range(task.actors))
-        ray.get([client.ready.remote() for client in clients])
+        clients = ray_session.start(FrugalClient, [(task,)] * task.actors)
+        ray_session.await_actors()
         execute = broadcast_graph(ray_session, [client.work for client in clients], task.object_bytes)
         value = task.first_value()
         allocate = partial(into, value)

@@ -23,9 +23,7 @@ _UNITS = {"GiB": 2**30, "GB": 10**9, "MiB": 2**20, "MB": 10**6, "KiB": 2**10, "k
 class Task:
     """The parameters of broadcast_gather; the defaults are the paper's."""
 
-    name: ClassVar[str] = "broadcast_gather"
     metric: ClassVar[str] = "overhead"
-    unit: ClassVar[str] = "ns"
 
     actors: int = parameter(16, "workers", minimum=1)
     object_bytes: int = parameter(10 * 2**20, "size of the array: a multiple of 8", minimum=_ITEM_BYTES)
@@ -55,11 +53,6 @@ class Task:
     def total_rounds(self) -> int:
         """Rounds to run: warm-up and measured."""
         return self.warmup_rounds + self.rounds
-
-    @property
-    def units_per_round(self) -> int:
-        """A round counts as one."""
-        return 1
 
     def first_value(self) -> Value:
         """The array of the first broadcast: noise, so that no two pages are alike."""

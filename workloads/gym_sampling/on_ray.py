@@ -13,9 +13,6 @@ class Client:
     def __init__(self, task: SamplingTask, index: int) -> None:
         self.sampler = Sampler(task, index)
 
-    def ready(self) -> None:
-        """Return once the environment is made."""
-
     def sample(self, step: int) -> Reply:
         """Answer a message from the hub."""
         return self.sampler.step_message(step)
@@ -27,11 +24,9 @@ def run(task: SamplingTask, probe: Probe, *, style: str = "paper") -> None:
     The styles differ in their session only: a step number is far too small for the object store, the replies
     are contiguous NumPy arrays already, and one get per round takes them all.
     """
-    # An actor reserves no CPU, so that any number of them starts on any machine; they share its cores.
-    actor = ray.remote(Client).options(num_cpus=0)
     with session(style, probe) as ray_session:
-        clients = ray_session.keep(actor.remote(task, index) for index in range(task.actors))
-        ray.get([client.ready.remote() for client in clients])
+        clients = ray_session.start(Client, ((task, index) for index in range(task.actors)))
+        ray_session.await_actors()
         probe.ready()
         for round_index in range(task.total_rounds):
             step = round_index * task.steps_per_message

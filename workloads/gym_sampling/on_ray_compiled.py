@@ -13,11 +13,9 @@ from workloads.sampling import Reply, Sampler, SamplingTask
 
 def run(task: SamplingTask, probe: Probe) -> None:
     """Run all rounds of the task, reporting to the probe."""
-    # An actor reserves no CPU, so that any number of them starts on any machine; they share its cores.
-    actor = ray.remote(Client).options(num_cpus=0)
     with session("compiled", probe) as ray_session:
-        clients = ray_session.keep(actor.remote(task, index) for index in range(task.actors))
-        ray.get([client.ready.remote() for client in clients])
+        clients = ray_session.start(Client, ((task, index) for index in range(task.actors)))
+        ray_session.await_actors()
         execute = broadcast_graph(ray_session, [client.sample for client in clients], reply_bytes(task))
         replies: list[Reply] = []
         probe.ready()

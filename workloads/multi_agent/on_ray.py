@@ -19,9 +19,6 @@ class Agent:
     def __init__(self, task: Task, agent: int) -> None:
         self.policy = task.make_policy(agent)
 
-    def ready(self) -> None:
-        """Return once the policy is made."""
-
     def act(self, observation: Observation) -> int:
         """The action for the joint observation."""
         return self.policy.act(observation)
@@ -29,12 +26,10 @@ class Agent:
 
 def run(task: Task, probe: Probe, *, style: str = "paper") -> None:
     """Run all rounds on actors of this machine."""
-    # An actor reserves no CPU, so that any number of them starts on any machine; they share its cores.
-    actor = ray.remote(Agent).options(num_cpus=0)
     with session(style, probe) as ray_session:
-        agents = ray_session.keep(actor.remote(task, agent) for agent in range(task.agents))
+        agents = ray_session.start(Agent, ((task, agent) for agent in range(task.agents)))
         episodes = task.make_episodes()
-        ray.get([agent.ready.remote() for agent in agents])
+        ray_session.await_actors()
         put = style == "tuned" and episodes.observation.nbytes > INLINE_LIMIT_BYTES
         probe.ready()
         for _ in range(task.total_rounds):

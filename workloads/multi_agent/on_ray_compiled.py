@@ -11,12 +11,10 @@ from workloads.ray_session import session
 
 def run(task: Task, probe: Probe) -> None:
     """Run all rounds on actors of this machine."""
-    # An actor reserves no CPU, so that any number of them starts on any machine; they share its cores.
-    actor = ray.remote(Agent).options(num_cpus=0)
     with session("compiled", probe) as ray_session:
-        agents = ray_session.keep(actor.remote(task, agent) for agent in range(task.agents))
+        agents = ray_session.start(Agent, ((task, agent) for agent in range(task.agents)))
         episodes = task.make_episodes()
-        ray.get([agent.ready.remote() for agent in agents])
+        ray_session.await_actors()
         execute = broadcast_graph(ray_session, [agent.act for agent in agents], episodes.observation.nbytes)
         probe.ready()
         for _ in range(task.total_rounds):

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 class Task:
     """The parameters and makers of what they seed; the defaults are the paper's, who has 10 agents too."""
 
-    name: ClassVar[str] = "multi_agent"
     metric: ClassVar[str] = "throughput"
     unit: ClassVar[str] = "steps/s"
 

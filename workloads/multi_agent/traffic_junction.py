@@ -86,18 +86,11 @@ _ROUTE_COUNT = 3
 class TrafficJunction(ParallelEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZoo is untyped
     """The environment for `cars` agents, named car_0, car_1, ...; actions are GAS and BRAKE.
 
-    Observations are float32 arrays of values in [0, 1]: with `fully_observable` the views of all cars one
-    after the other, (cars * 9 * (cars + 5),), the same read-only array for every agent; otherwise the agent's
-    own view.
+    An observation is a float32 array of values in [0, 1]: the views of all cars one after the other,
+    (cars * 9 * (cars + 5),), the same read-only array for every agent.
     """
 
-    def __init__(
-        self,
-        cars: int = 4,
-        arrival_probability: float = 0.5,
-        max_steps: int = 100,
-        fully_observable: bool = True,
-    ) -> None:
+    def __init__(self, cars: int = 4, arrival_probability: float = 0.5, max_steps: int = 100) -> None:
         self.metadata = {"name": "traffic_junction_v0", "render_modes": []}
         self.render_mode = None
         self.possible_agents = [f"car_{number}" for number in range(cars)]
@@ -106,9 +99,8 @@ class TrafficJunction(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         self._cars = cars
         self._arrival_probability = arrival_probability
         self._max_steps = max_steps
-        self._fully_observable = fully_observable
         self._generator: np.random.Generator | None = None
-        features = (cars if fully_observable else 1) * VIEW_CELLS * self.cell_features
+        features = cars * VIEW_CELLS * self.cell_features
         self._observation_spaces = {agent: Box(0.0, 1.0, (features,), np.float32) for agent in self.possible_agents}
         self._action_spaces = {agent: Discrete(2) for agent in self.possible_agents}
 
@@ -214,10 +206,6 @@ class TrafficJunction(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
                 self._place(car, cell)
 
     def _observe(self) -> dict[str, Observation]:
-        views = self._shown.take(self._occupants[self._cells[:, None] + _VIEW], axis=0)
-        views = views.reshape(self._cars, -1)
-        if self._fully_observable:
-            joint = views.reshape(-1)
-            joint.flags.writeable = False  # all agents share it
-            return dict.fromkeys(self.agents, joint)
-        return {agent: views[self._numbers[agent]] for agent in self.agents}
+        joint = self._shown.take(self._occupants[self._cells[:, None] + _VIEW], axis=0).reshape(-1)
+        joint.flags.writeable = False  # all agents share it
+        return dict.fromkeys(self.agents, joint)

@@ -1,7 +1,7 @@
 """The shapes as Ray actors: what is a reaction elsewhere is a method call here."""
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import ray
@@ -47,19 +47,17 @@ def run(task: Task, probe: Probe, *, style: str = "paper") -> None:
         probe.state(value, final())
 
 
-def make(ray_session: Session, actor_class: Any, count: int, arguments: Callable[[int], tuple[Any, ...]]) -> list[Any]:
+def make(ray_session: Session, actor_class: Any, arguments: Iterable[tuple[Any, ...]]) -> list[Any]:
     """Actors of a class, alive."""
-    # An actor reserves no CPU, so that any number of them starts on any machine; they share its cores.
-    actor = ray.remote(actor_class).options(num_cpus=0)
-    actors = ray_session.keep(actor.remote(*arguments(index)) for index in range(count))
-    ray.get([actor.__ray_ready__.remote() for actor in actors])
+    actors = ray_session.start(actor_class, arguments)
+    ray_session.await_actors()
     return actors
 
 
 def ping_pong(task: Task, ray_session: Session) -> Shape:
     """Two actors."""
-    (pong,) = make(ray_session, Member, 1, lambda _: (0,))
-    (ping,) = make(ray_session, Ping, 1, lambda _: (pong,))
+    (pong,) = make(ray_session, Member, [(0,)])
+    (ping,) = make(ray_session, Ping, [(pong,)])
 
     def play(value: int) -> int:
         result: int = ray.get(ping.play.remote(value, task.messages_per_round))
@@ -70,7 +68,7 @@ def ping_pong(task: Task, ray_session: Session) -> Shape:
 
 def ring(task: Task, ray_session: Session) -> Shape:
     """One actor per member; the driver passes each value on."""
-    members = make(ray_session, Member, task.actors, lambda index: (index,))
+    members = make(ray_session, Member, ((index,) for index in range(task.actors)))
 
     def play(value: int) -> int:
         for _ in range(task.messages_per_round):
@@ -83,7 +81,7 @@ def ring(task: Task, ray_session: Session) -> Shape:
 
 def ring_of_references(task: Task, ray_session: Session) -> Shape:
     """One actor per member; each is given the reference to what the one before it will return."""
-    members = make(ray_session, Member, task.actors, lambda index: (index,))
+    members = make(ray_session, Member, ((index,) for index in range(task.actors)))
 
     def play(value: int) -> int:
         reference: Any = value
@@ -98,7 +96,7 @@ def ring_of_references(task: Task, ray_session: Session) -> Shape:
 
 def counting(task: Task, ray_session: Session) -> Shape:
     """One actor that counts; the driver is the producer and waits for the sum only."""
-    (counter,) = make(ray_session, Counter, 1, lambda _: ())
+    (counter,) = make(ray_session, Counter, [()])
 
     def play(_value: int) -> int:
         for increment in range(1, task.messages_per_round + 1):
@@ -111,7 +109,7 @@ def counting(task: Task, ray_session: Session) -> Shape:
 
 def fan_out(task: Task, ray_session: Session) -> Shape:
     """One actor per client."""
-    clients = make(ray_session, Member, task.actors, lambda index: (index,))
+    clients = make(ray_session, Member, ((index,) for index in range(task.actors)))
 
     def play(value: int) -> int:
         for _ in range(task.messages_per_round):
@@ -130,7 +128,7 @@ def timers(task: Task, ray_session: Session) -> Shape:
     """
     queue = [(offset_ns, index) for index, offset_ns in enumerate(task.timer_offsets_ns())]
     heapq.heapify(queue)
-    (timer_counts,) = make(ray_session, TimerCounts, 1, lambda _: (task.actors,))
+    (timer_counts,) = make(ray_session, TimerCounts, [(task.actors,)])
 
     def play(value: int) -> int:
         for _ in range(task.units_per_round):

@@ -49,7 +49,8 @@ def run(task: Task, probe: Probe) -> None:
 
 def ring(task: Task, ray_session: Session) -> Shape:
     """One actor per member, a lap per execution; for ping_pong, the one actor beside the driver."""
-    members = make(ray_session, Member, 1 if task.shape == "ping_pong" else task.actors, lambda index: (index,))
+    others = 1 if task.shape == "ping_pong" else task.actors
+    members = make(ray_session, Member, ((index,) for index in range(others)))
 
     def build(value: object) -> object:
         for member in members:
@@ -68,14 +69,14 @@ def ring(task: Task, ray_session: Session) -> Shape:
 
 def counting(task: Task, ray_session: Session) -> Shape:
     """One actor that counts; the driver is the producer and heeds the last sum only."""
-    (counter,) = make(ray_session, TellingCounter, 1, lambda _: ())
+    (counter,) = make(ray_session, TellingCounter, [()])
     execute: Execute = compile_graph(ray_session, counter.count.bind, _MESSAGE_BYTES, _IN_FLIGHT)
     return lambda _: _last(execute, range(1, task.messages_per_round + 1)), lambda: None
 
 
 def fan_out(task: Task, ray_session: Session) -> Shape:
     """One actor per client."""
-    clients = make(ray_session, Member, task.actors, lambda index: (index,))
+    clients = make(ray_session, Member, ((index,) for index in range(task.actors)))
     execute = broadcast_graph(ray_session, [client.take for client in clients], _MESSAGE_BYTES)
 
     def play(value: int) -> int:
@@ -103,7 +104,7 @@ def timers(task: Task, ray_session: Session) -> Shape:
     """Ray has no timers: the driver keeps the heap and executes the graph for each firing."""
     queue = [(offset_ns, index) for index, offset_ns in enumerate(task.timer_offsets_ns())]
     heapq.heapify(queue)
-    (timer_counts,) = make(ray_session, CountingTimers, 1, lambda _: (task.actors,))
+    (timer_counts,) = make(ray_session, CountingTimers, [(task.actors,)])
     largest_bytes = 8 * task.actors + _MESSAGE_BYTES
     execute: Execute = compile_graph(ray_session, timer_counts.fire_or_tell.bind, largest_bytes, _IN_FLIGHT)
 

@@ -100,9 +100,35 @@ class Starter(xronos.Reactor):
         return handler
 
 
+class Ping(Starter):
+    """Serves, and returns what it is returned."""
+
+    def __init__(self, task: Task, probe: Probe) -> None:
+        super().__init__(task, probe, step=0, lap=1)
+
+    @xronos.reaction
+    def take(self, context: xronos.ReactionContext) -> Handler:
+        """Return the ball until the last round is over."""
+        taken = context.add_trigger(self.taken)
+        passed = context.add_effect(self.passed)
+        end = context.add_effect(self.shutdown)
+
+        def handler() -> None:
+            value = taken.get()
+            if value == self.mark:
+                self.mark += self.round_sum
+                if not self.rounds.more(value):
+                    self.rounds.probe.state(value, None)
+                    end.trigger_shutdown()
+                    return
+            passed.set(value)
+
+        return handler
+
+
 def ping_pong(task: Task, probe: Probe, environment: xronos.Environment) -> None:
     """Two players."""
-    ping = environment.create_reactor("ping", Starter, task, probe, 0, 1)
+    ping = environment.create_reactor("ping", Ping, task, probe)
     pong = environment.create_reactor("pong", Member, 0)
     environment.connect(ping.passed, pong.taken)
     environment.connect(pong.passed, ping.taken, NEXT_MICROSTEP)

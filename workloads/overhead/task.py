@@ -21,27 +21,25 @@ SUM_MODULUS = 2**31
 
 @dataclass(frozen=True)
 class Shape:
-    """What a message is in a shape, how many take part, and how many reactions (method calls) it causes.
+    """How many take part in a shape, and how many reactions (method calls) a message of it causes.
 
     `fixed`: there can't be another number of actors. `concurrent`: all of them could work at the same time.
     """
 
-    message: str
     usual_actors: int
     reactions: Callable[[int], int]
     fixed: bool = False
     concurrent: bool = False
 
 
+# Beside each shape, what a message is in it.
 SHAPES = {
-    "ping_pong": Shape("an exchange between two", 2, lambda _: 2, fixed=True),
-    "thread_ring": Shape("a token's way round a ring, each hop an event of its own", 100, lambda actors: actors),
-    "counting": Shape("an increment that a producer sends to a counter", 2, lambda _: 2, fixed=True, concurrent=True),
-    "fan_out": Shape(
-        "a broadcast to all and the gathering of their replies", 16, lambda actors: actors + 1, concurrent=True
-    ),
-    "chain": Shape("a value's way along a chain, without an event between", 100, lambda actors: actors),
-    "timers": Shape("a period, in which every timer fires once", 1_000, lambda actors: actors, concurrent=True),
+    "ping_pong": Shape(2, lambda _: 2, fixed=True),  # an exchange between two
+    "thread_ring": Shape(100, lambda actors: actors),  # a token's way round a ring, each hop an event of its own
+    "counting": Shape(2, lambda _: 2, fixed=True, concurrent=True),  # an increment that a producer sends to a counter
+    "fan_out": Shape(16, lambda actors: actors + 1, concurrent=True),  # a broadcast and the gathering of all replies
+    "chain": Shape(100, lambda actors: actors),  # a value's way along a chain, without an event between
+    "timers": Shape(1_000, lambda actors: actors, concurrent=True),  # a period, in which every timer fires once
 }
 
 
@@ -49,7 +47,6 @@ SHAPES = {
 class Task:
     """The parameters of overhead."""
 
-    name: ClassVar[str] = "overhead"
     metric: ClassVar[str] = "throughput"
     unit: ClassVar[str] = "reactions/s"
 

@@ -26,9 +26,6 @@ class Rollout:
     def __init__(self, task: Task, index: int) -> None:
         self.worker = task.make_rollout_worker(index)
 
-    def ready(self) -> None:
-        """Return once the environment is made."""
-
     def roll(self, parameters: Vector) -> Transitions:
         """Play with the new parameters."""
         return self.worker.roll(parameters)
@@ -45,9 +42,6 @@ class Replay:
     def __init__(self, task: Task) -> None:
         self.buffer = task.make_replay_buffer()
 
-    def ready(self) -> None:
-        """Return once the buffer is made."""
-
     def exchange(self, *trajectories: Transitions) -> Exchange:
         """Append what all workers produced and draw a minibatch."""
         return self.buffer.exchange(trajectories)
@@ -59,9 +53,6 @@ class TensorReplay:
     def __init__(self, task: Task) -> None:
         self.ring = task.make_ring()
         self.slots: dict[int, TensorTransition] = {}
-
-    def ready(self) -> None:
-        """Return once the buffer is made."""
 
     def exchange(self, trajectories: list[list[TensorTransition]]) -> list[TensorTransition]:
         """Append what all workers produced and draw a minibatch."""
@@ -75,13 +66,11 @@ class TensorReplay:
 def run(task: Task, probe: Probe, *, style: str = "paper") -> None:
     """Run all rounds on actors of this machine."""
     replay_class, play = (TensorReplay, _play_paper) if style == "paper" else (Replay, _play_tuned)
-    # An actor reserves no CPU, so that any number of them starts on any machine; they share its cores.
-    rollout_actor, replay_actor = (ray.remote(part).options(num_cpus=0) for part in (Rollout, replay_class))
     with session(style, probe) as ray_session:
-        rollouts = ray_session.keep(rollout_actor.remote(task, index) for index in range(task.actors))
-        (replay,) = ray_session.keep([replay_actor.remote(task)])
+        rollouts = ray_session.start(Rollout, ((task, index) for index in range(task.actors)))
+        (replay,) = ray_session.start(replay_class, [(task,)])
         learner = task.make_learner()
-        ray.get([actor.ready.remote() for actor in [*rollouts, replay]])
+        ray_session.await_actors()
         probe.ready()
         for _ in range(task.total_rounds):
             play(task, probe, rollouts, replay, learner)

@@ -15,13 +15,11 @@ from workloads.ray_session import session
 
 def run(task: Task, probe: Probe) -> None:
     """Run all rounds on actors of this machine; the driver is the learner."""
-    # An actor reserves no CPU, so that any number of them starts on any machine; they share its cores.
-    rollout_actor, replay_actor = (ray.remote(part).options(num_cpus=0) for part in (Rollout, Replay))
     with session("compiled", probe) as ray_session:
-        rollouts = ray_session.keep(rollout_actor.remote(task, index) for index in range(task.actors))
-        (replay,) = ray_session.keep([replay_actor.remote(task)])
+        rollouts = ray_session.start(Rollout, ((task, index) for index in range(task.actors)))
+        (replay,) = ray_session.start(Replay, [(task,)])
         learner = task.make_learner()
-        ray.get([actor.ready.remote() for actor in [*rollouts, replay]])
+        ray_session.await_actors()
 
         def build(parameters: Any) -> Any:
             return replay.exchange.bind(*(rollout.roll.bind(parameters) for rollout in rollouts))

@@ -25,10 +25,6 @@ class Ring:
         self._next = 0
         self._size = 0
 
-    def __len__(self) -> int:
-        """How many slots are filled."""
-        return self._size
-
     def place(self, count: int) -> npt.NDArray[np.int64]:
         """The slots for `count` (at most `capacity`) new entries; the oldest entries give way."""
         slots = (self._next + np.arange(count)) % self.capacity

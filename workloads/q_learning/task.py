@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 class Task:
     """The parameters and makers of what they seed; the defaults are the paper's, but for the sampling."""
 
-    name: ClassVar[str] = "q_learning"
     metric: ClassVar[str] = "throughput"
     unit: ClassVar[str] = "steps/s"
 

@@ -26,12 +26,7 @@ def test_policies_fit_the_joint_observation(agents, features):
 
 def test_describes_itself():
     task = Task(rounds=7, warmup_rounds=3)
-    assert (task.name, task.scenario, task.metric, task.unit) == (
-        "multi_agent",
-        "TrafficJunction",
-        "throughput",
-        "steps/s",
-    )
+    assert (task.scenario, task.metric, task.unit) == ("TrafficJunction", "throughput", "steps/s")
     assert (task.units_per_round, task.total_rounds, task.agents) == (1, 10, 4)
 
 

@@ -84,23 +84,21 @@ FROM_WEST = {
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("fully_observable", [True, False])
 @pytest.mark.parametrize("cars", [1, 4, 10])
-def test_passes_pettingzoos_own_tests(cars, fully_observable, capsys):
-    parallel_api_test(TrafficJunction(cars, fully_observable=fully_observable), num_cycles=300)
-    parallel_seed_test(lambda: TrafficJunction(cars, fully_observable=fully_observable), num_cycles=120)
+def test_passes_pettingzoos_own_tests(cars, capsys):
+    parallel_api_test(TrafficJunction(cars), num_cycles=300)
+    parallel_seed_test(lambda: TrafficJunction(cars), num_cycles=120)
     assert "Passed" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("cars", "own", "joint"), [(4, 81, 324), (10, 135, 1350)])
-def test_has_the_papers_numbers_of_features(cars, own, joint):
-    for fully_observable, features in ((False, own), (True, joint)):
-        env = TrafficJunction(cars, fully_observable=fully_observable)
-        observations, _ = env.reset(seed=0)
-        for agent in env.possible_agents:
-            assert observations[agent].shape == (features,)
-            assert observations[agent].dtype == np.float32
-            assert observations[agent] in env.observation_space(agent)
+@pytest.mark.parametrize(("cars", "features"), [(4, 324), (10, 1350)])
+def test_has_the_papers_numbers_of_features(cars, features):
+    env = TrafficJunction(cars)
+    observations, _ = env.reset(seed=0)
+    for agent in env.possible_agents:
+        assert observations[agent].shape == (features,)
+        assert observations[agent].dtype == np.float32
+        assert observations[agent] in env.observation_space(agent)
 
 
 @pytest.mark.parametrize("route", [STRAIGHT, LEFT, RIGHT])
@@ -263,18 +261,6 @@ def test_views_show_what_a_map_of_all_cars_shows():
                 expected = at.get((seen.row + down, seen.column + right)) if seen else None
                 assert seen_in(joint[car, index], 10) == expected
         junction.step(*np.flatnonzero(generator.random(10) < 0.6))
-
-
-def test_the_joint_observation_is_every_agents_own_view_in_turn():
-    joint = Junction(10, seed=2)
-    own = Junction(10, seed=2, fully_observable=False)
-    for _ in range(20):
-        together = next(iter(joint.observations.values()))
-        for agent, view in own.observations.items():
-            number = int(agent[4:])
-            assert np.array_equal(together[number * 135 : (number + 1) * 135], view)
-        joint.step(0, 2, 4, 6, 8)
-        own.step(0, 2, 4, 6, 8)
 
 
 def test_agents_share_one_observation_that_none_can_change():

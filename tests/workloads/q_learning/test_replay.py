@@ -34,11 +34,8 @@ def test_a_transition_keeps_its_parts():
 def test_slots_wrap_at_the_capacity():
     slots = ring(capacity=5)
     assert slots.place(3).tolist() == [0, 1, 2]
-    assert len(slots) == 3
     assert slots.place(3).tolist() == [3, 4, 0]
-    assert len(slots) == 5
     assert slots.place(5).tolist() == [1, 2, 3, 4, 0]
-    assert len(slots) == 5
 
 
 def test_oldest_entries_are_those_that_give_way_next():

@@ -22,12 +22,7 @@ def test_the_defaults_are_the_papers():
 
 def test_describes_itself():
     task = Task(actors=4, steps=10, rounds=7, warmup_rounds=3)
-    assert (task.name, task.scenario, task.metric, task.unit) == (
-        "q_learning",
-        "Blackjack-v1",
-        "throughput",
-        "steps/s",
-    )
+    assert (task.scenario, task.metric, task.unit) == ("Blackjack-v1", "throughput", "steps/s")
     assert task.units_per_round == 40
     assert task.total_rounds == 10
 
