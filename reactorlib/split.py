@@ -21,11 +21,10 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Wait for the matching Send of worker `of`; `last` when it ends that worker's part of the tag."""
+    """Wait for the matching Send of worker `of`, or for the end of its part of the tag."""
 
     of: int
     cells: tuple[Cell, ...]
-    last: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +154,7 @@ class Splitter:
             draft = drafts[worker]
             for source, target, upto in waits.get(number, ()):
                 cells = carrying[source, target, upto]
-                draft.items.append(Wait(source, cells, last=False))
+                draft.items.append(Wait(source, cells))
                 draft.cells.update(dict.fromkeys(cells))
             draft.items.append(step)
             draft.cells.update(dict.fromkeys(self.reach.sets(step.node)))
@@ -168,7 +167,7 @@ class Splitter:
                 cells = cells_between(source, target, len(plan.steps)) if source != target else ()
                 if cells:
                     drafts[source].items.append(Send(target, cells))
-                    drafts[target].items.append(Wait(source, cells, last=False))
+                    drafts[target].items.append(Wait(source, cells))
                     drafts[target].cells.update(dict.fromkeys(cells))
 
     def _events(self, plan: Plan, drafts: dict[int, _Draft]) -> None:
@@ -189,7 +188,6 @@ class Splitter:
         """Every other worker's part ends with a message to worker 0: its last Send to it, if nothing follows."""
         parts: dict[int, Part] = {}
         ends: list[Wait] = []
-        merged: dict[int, int] = {}  # worker -> position, among worker 0's waits for it, of the one that ends its part
         for worker in sorted(drafts):
             if worker == 0:
                 continue
@@ -198,18 +196,10 @@ class Splitter:
             if draft.items and isinstance(draft.items[-1], Send) and draft.items[-1].to == 0:
                 last = draft.items[-1].cells if self.copies else ()
                 draft.items.pop()
-                merged[worker] = sum(isinstance(item, Send) and item.to == 0 for item in draft.items)
             else:
-                ends.append(Wait(worker, (), last=True))
+                ends.append(Wait(worker, ()))
             draft.last = last
-        hub = drafts[0]
-        counted: dict[int, int] = defaultdict(int)
-        for position, item in enumerate(hub.items):
-            if isinstance(item, Wait):
-                if merged.get(item.of) == counted[item.of]:
-                    hub.items[position] = Wait(item.of, item.cells, last=True)
-                counted[item.of] += 1
-        hub.items += ends
+        drafts[0].items += ends
         for worker, draft in drafts.items():
             if self.copies:
                 present = {self.reach.program.triggers[index].cell: None for index in draft.events} | draft.cells

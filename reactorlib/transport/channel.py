@@ -16,7 +16,7 @@ from reactorlib.transport.arena import Arena
 from reactorlib.transport.lending import Lender
 from reactorlib.transport.memory import Memory
 from reactorlib.transport.ordering import fence
-from reactorlib.transport.signals import ANYONE, AWAKE, STATE_WORDS, Bell, Waiter
+from reactorlib.transport.signals import AWAKE, STATE_WORDS, Bell, Waiter
 
 SLOTS = 32  # a power of two
 SLOT_BYTES = 129 * 64  # not a multiple of 4096, so that the words of neighbouring slots share no cache set
@@ -85,8 +85,7 @@ class Channel:
         self._map[at : at + length] = message
         self._words[_HEADER_WORDS + slot * _SLOT_WORDS] = number << NUMBER | word
         self._number = number
-        state = self._states[self._receiver_state]
-        if state and (state == self._waited_for or state == ANYONE):
+        if self._states[self._receiver_state] == self._waited_for:
             self._wake()
 
     def _wake(self) -> None:
@@ -174,9 +173,6 @@ class KernelChannel(Channel):
         """Append a message of any length; waits while all slots are full."""
         super().send(message)
         self._posts.ring()
-        fence()  # before looking whether the receiver sleeps
-        if self._states[self._receiver_state] == ANYONE:
-            self._wake()
 
     def receive(self) -> bytes:
         """The next message; waits for it as long as the waiter's check lets it."""

@@ -116,10 +116,6 @@ class Codec:
 
         return decode
 
-    def discard(self, message: bytes) -> None:
-        """Release the memory of a message that nobody will decode."""
-        self.decode(message)
-
     def _unpickled(self, message: bytes | memoryview) -> Any:
         _, _, owner, count = HEAD.unpack_from(message)
         body = HEAD.size + count * REFERENCE.size

@@ -195,13 +195,6 @@ class Endpoint:
         link = Link(exchange.memory, ring, sender, receiver, self._states, self._arenas[sender], self.waiter, bell)
         return KernelChannel(link, exchange.posts[sender, receiver]) if exchange.kernel else Channel(link)
 
-    def wait(self, senders: Sequence[int] | None = None, limit_ns: int | None = None) -> bool:
-        """Wait until a message of one of these (default: of anyone) is there; False if `limit_ns` went by before."""
-        if senders is None:
-            senders = [sender for sender, _ in self._senders]
-        channels = [self.incoming(sender) for sender in senders]
-        return self.waiter.wait(lambda: any(channel.arrived() for channel in channels), limit_ns=limit_ns)
-
     def _pull(self) -> None:
         used = self.exchange.memory.map
         for sender, at in self._senders:

@@ -41,7 +41,6 @@ class Generator:
     """Walks one structure, once. `prefix` is what every message of this structure begins with."""
 
     def __init__(self, structure: Structure, prefix: bytes) -> None:
-        self._structure = structure
         self._prefix = prefix
         self._names: dict[str, Any] = {
             "PREFIX": prefix, "BIG": BIG, "array_of": array_of, "same_dtype": same_dtype, "same_keys": same_keys,
@@ -71,10 +70,6 @@ class Generator:
         names = {"lend": lender.lend, "borrow": lender.borrow, "unpickled": unpickled}
         decode: Decode = self._load(self._decoder_source(), "decode", names)
         return decode
-
-    def source(self) -> str:
-        """The text of both functions, for people."""
-        return f"{self._encoder_source()}\n\n{self._decoder_source()}"
 
     def _load(self, text: str, name: str, names: dict[str, Any]) -> Any:
         namespace = {**self._names, **names}

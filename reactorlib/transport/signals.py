@@ -19,7 +19,7 @@ from reactorlib.transport.spinning import SPIN_NS, Spinner
 
 FIRST_SLEEP_MS = 2
 LONGEST_SLEEP_MS = 50
-AWAKE, ANYONE = 0, 0xFFFF  # states of a worker; others say what it waits for
+AWAKE = 0  # the state of a worker that does not sleep; others say what it waits for
 STATE_WORDS = 8  # the state of a worker has a cache line of its own
 
 
@@ -79,7 +79,7 @@ def _pipe() -> tuple[int, int]:
 
 
 class Waiter:
-    """The waits of one worker. `states[worker * STATE_WORDS]` says what it sleeps on: AWAKE (nothing), ANYONE, ...
+    """The waits of one worker. `states[worker * STATE_WORDS]` says what it sleeps on: AWAKE (nothing), ...
 
     `check` is called after every sleep in vain, so at least every LONGEST_SLEEP_MS, and ends the wait by raising;
     `meanwhile` is called after it.
@@ -104,35 +104,26 @@ class Waiter:
     def wait(
         self,
         arrived: Callable[[], bool],
-        state: int = ANYONE,
-        limit_ns: int | None = None,
+        state: int = AWAKE,
         bell: Bell | None = None,
         hint: Callable[[], bool] | None = None,
-    ) -> bool:
-        """Wait until `arrived()`; False if `limit_ns` went by before.
+    ) -> None:
+        """Wait until `arrived()`.
 
         `state` is what the others see while this worker sleeps. With a `bell` of its own, rung for whatever
         arrives, nothing need be seen. `hint` tells cheaply that `arrived` is worth a call.
         """
-        now = clock()
-        end = None if limit_ns is None else now + limit_ns
-        self._spinner.spin(hint or arrived, now, end)
+        self._spinner.spin(hint or arrived, clock())
         pause = FIRST_SLEEP_MS
         while not arrived():
             if pause > FIRST_SLEEP_MS:
                 self.check()
                 self.meanwhile()
-            if end is not None:
-                left = end - clock()
-                if left <= 0:
-                    return False
-                pause = min(pause, max(left // 1_000_000, 1))
             if bell is not None:
                 bell.sleep(pause)
             else:
                 self._sleep(arrived, state, pause)
             pause = min(2 * pause, LONGEST_SLEEP_MS)
-        return True
 
     def _sleep(self, arrived: Callable[[], bool], state: int, pause: int) -> None:
         self._states[self._at] = state

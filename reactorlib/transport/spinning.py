@@ -24,13 +24,11 @@ class Spinner:
         self._rest_ns = REST_NS
         self._vain = 0  # so many times in succession nothing arrived while it was spinning
 
-    def spin(self, arrived: Callable[[], object], now: int, end: int | None = None) -> None:
-        """Return when something arrived, or when it is better to sleep; not after `end`."""
+    def spin(self, arrived: Callable[[], object], now: int) -> None:
+        """Return when something arrived, or when it is better to sleep."""
         if now < self._rested:
             return
         until = now + (self.spin_ns if self._vain % PROBE == 0 else self.spin_ns >> min(self._vain, 4))
-        if end is not None:
-            until = min(until, end)
         while now < until:
             for _ in range(32):
                 if arrived():

@@ -125,28 +125,6 @@ def test_many_workers_pass_a_token_around(make_exchange: MakeExchange, kernel: b
         assert peer.wait() == 0
 
 
-def test_waiting_for_anyone(make_exchange: MakeExchange, kernel: bool) -> None:
-    def tell(end: Endpoint) -> None:
-        assert end.incoming(0).receive() == b"go"
-        for _ in range(100):
-            end.outgoing(0).send(b"%d" % end.me)
-
-    exchange = make_exchange(4, kernel=kernel)
-    end = exchange.endpoint(0)
-    assert not end.wait(limit_ns=0)
-    assert not end.wait([2], limit_ns=3_000_000)
-    with Peer(exchange, 1, tell), Peer(exchange, 2, tell), Peer(exchange, 3, tell):
-        for worker in (1, 2, 3):
-            end.outgoing(worker).send(b"go")
-        left = dict.fromkeys((1, 2, 3), 100)
-        while any(left.values()):
-            assert end.wait(limit_ns=30_000_000_000)
-            for worker in left:
-                while end.incoming(worker).arrived():
-                    assert end.incoming(worker).receive() == b"%d" % worker
-                    left[worker] -= 1
-
-
 def test_arrived_and_pull_neither_lose_nor_double_nor_reorder(make_exchange: MakeExchange, kernel: bool) -> None:
     exchange = make_exchange(kernel=kernel)
     one, other = exchange.endpoint(0).outgoing(1), exchange.endpoint(1).incoming(0)

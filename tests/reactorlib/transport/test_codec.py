@@ -247,7 +247,7 @@ def test_messages_are_short_whatever_the_value(ends: Ends) -> None:
     ):
         message = ends.one.codec.encode(value, [1])
         assert len(message) <= SHORT
-        ends.other.codec.discard(message)
+        ends.other.codec.decode(message)
 
 
 @pytest.mark.parametrize(
@@ -303,10 +303,10 @@ def test_a_failed_message_occupies_no_memory(ends: Ends) -> None:
             encode({None: [np.zeros(2 * MIB), Unpicklable()]})
 
 
-def test_a_discarded_message_releases_its_memory(ends: Ends) -> None:
+def test_a_value_that_is_dropped_at_once_releases_its_memory(ends: Ends) -> None:
     for _ in range(100):
         for value in (np.zeros(2 * MIB), [b"x" * MIB], {None: np.zeros(MIB)}):
-            ends.other.codec.discard(ends.one.codec.encode(value, [1]))
+            ends.other.codec.decode(ends.one.codec.encode(value, [1]))
 
 
 def test_decoding_needs_no_order(ends: Ends) -> None:
@@ -338,16 +338,6 @@ def test_numpy_is_not_imported_for_values_without_arrays() -> None:
         "assert not {'numpy', 'torch'} & sys.modules.keys()\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
-
-
-def test_the_generated_source_can_be_read(ends: Ends) -> None:
-    from reactorlib.transport.generator import Generator
-    from reactorlib.transport.structure import Describer
-
-    structure = Describer().describe((np.zeros(4, "f4"), 1.0, True, False))
-    text = Generator(structure, b"p" * 32).source()
-    assert "v1.tobytes()" in text
-    assert "unpack_from(data)" in text
 
 
 def test_a_codec_holds_on_to_nothing_that_it_carried(ends: Ends) -> None:
