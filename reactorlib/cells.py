@@ -134,7 +134,13 @@ class ActionHandle:
             if fault is not None:
                 raise ReactorError(f"{self._event.path}.schedule(): {fault}")
             extra_delay = int(extra_delay)
-        self._schedule(self._event, extra_delay, value)
+        try:
+            self._schedule(self._event, extra_delay, value)
+        except TypeError as error:  # of what is false and no number
+            fault = time_fault(extra_delay, "extra_delay")
+            if fault is None:
+                raise
+            raise ReactorError(f"{self._event.path}.schedule(): {fault}") from error
 
     @property
     def value(self) -> Any:

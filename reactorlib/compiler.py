@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from reactorlib.plan import Plan, Reach, Step
+from reactorlib.plan import Node, Plan, Reach, Step
 from reactorlib.program import Cell, Program, ReactionInstance
 from reactorlib.tag import format_ns
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # only a program on several workers is split
     from reactorlib.split import Part, Send, Wait
 
 LOOP_FROM = 32  # so many alike steps in a row become a loop over rows: shorter code, the same order
+IN_ROW: Node = -1
 CHECKS = 32  # so many presence checks stand in one condition; more are a call
 
 
@@ -36,13 +37,13 @@ class Ref:
 
 @dataclass
 class Source:
-    """The text of one schedule, what its names mean, and which reaction each line runs."""
+    """The text of one schedule, what its names mean, and which node each line runs: IN_ROW, if a row names it."""
 
     name: str
     stops: bool
     lines: list[str] = field(default_factory=list)
     names: dict[str, Ref] = field(default_factory=dict)
-    reaction_at: dict[int, int] = field(default_factory=dict)
+    node_at: dict[int, Node] = field(default_factory=dict)
     known: dict[Ref, str] = field(default_factory=dict)
 
     def name_of(self, ref: Ref, wish: str) -> str:
@@ -58,10 +59,10 @@ class Source:
             self.known[ref] = found
         return found
 
-    def add(self, line: str, indent: int = 1, reaction: int | None = None) -> None:
+    def add(self, line: str, indent: int = 1, node: Node | None = None) -> None:
         self.lines.append("    " * indent + line)
-        if reaction is not None:
-            self.reaction_at[len(self.lines)] = reaction
+        if node is not None:
+            self.node_at[len(self.lines)] = node
 
     @property
     def text(self) -> str:
@@ -194,7 +195,7 @@ class Compiler:
         if checked:
             out.add("if condition.is_present:", indent)
             indent += 1
-        self._invoke(out, f"react({', '.join(arguments)})", "index", indent, None)
+        self._invoke(out, f"react({', '.join(arguments)})", "index", indent, IN_ROW)
 
     def _step(self, out: Source, step: Step) -> None:
         reaction = self.reach.reaction(step.node)
@@ -209,6 +210,7 @@ class Compiler:
             out.add(
                 f"{target}.value = {f'deepcopy({source}.value)' if forward.copy else f'{source}.value'}",
                 indent,
+                step.node,
             )
             out.add(f"{target}.is_present = True", indent)
             return
@@ -231,10 +233,10 @@ class Compiler:
         self._invoke(out, f"({late} if physical() > due else {react})({arguments})", str(index), indent, index)
         out.add("context.due = None", indent)
 
-    def _invoke(self, out: Source, call: str, index: str, indent: int, reaction: int | None) -> None:
+    def _invoke(self, out: Source, call: str, index: str, indent: int, node: Node) -> None:
         if self.traced:
             out.add("now = clock()", indent)
-        out.add(call, indent, reaction)
+        out.add(call, indent, node)
         if self.traced:
             out.add(f"record({index}, now)", indent)
 

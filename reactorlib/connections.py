@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from reactorlib.elements import Element
+from reactorlib.elements import Element, Port
 from reactorlib.errors import ElaborationError
-from reactorlib.instance import Bound, BoundMode, BoundPort, building
+from reactorlib.instance import Bound, BoundMode, BoundPort, Instance, building
 from reactorlib.tag import time_fault
 
 Channel = tuple[BoundPort, int]
@@ -59,7 +59,7 @@ def interleaved(ports: Any) -> Any:
     >>> result = run(Main)
     ['00', '10', '01', '11']
     """
-    channels = _channels(ports)
+    channels = _channels(ports, "interleaved()", _caller())
     rows: dict[BoundPort, list[Channel]] = {}
     for channel in channels:
         rows.setdefault(channel[0], []).append(channel)
@@ -93,8 +93,7 @@ def connect(source: Any, target: Any, after: int | None = None, physical: bool =
     0 7
     1 7
     """
-    frame = sys._getframe(1)
-    where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    where = _caller()
     if not building.stack:
         raise ElaborationError([f"{where}: connect() belongs in the constructor of a reactor"])
     container = building.stack[-1]
@@ -104,8 +103,8 @@ def connect(source: Any, target: Any, after: int | None = None, physical: bool =
         after = None
     container.connections.append(
         Connection(
-            _channels(source),
-            _channels(target),
+            _channels(source, "connect()", where),
+            _channels(target, "connect()", where),
             None if after is None else int(after),
             physical,
             container.open_mode,
@@ -114,7 +113,13 @@ def connect(source: Any, target: Any, after: int | None = None, physical: bool =
     )
 
 
-def _channels(endpoint: Any) -> list[Channel]:
+def _caller() -> str:
+    """The line of the user's code that calls a function of this file."""
+    frame = sys._getframe(2)
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def _channels(endpoint: Any, call: str, where: str) -> list[Channel]:
     if isinstance(endpoint, BoundPort):
         return [(endpoint, channel) for channel in range(endpoint.width)]
     if isinstance(endpoint, Ports | Interleaved):
@@ -122,8 +127,25 @@ def _channels(endpoint: Any) -> list[Channel]:
     if isinstance(endpoint, tuple) and len(endpoint) == 2 and isinstance(endpoint[0], BoundPort):
         return [endpoint]
     if isinstance(endpoint, Iterable) and not isinstance(endpoint, str | Bound | Element):
-        return [channel for part in endpoint for channel in _channels(part)]
-    raise ElaborationError([f"connect() takes ports of reactors, got {_name(endpoint)}"])
+        return [channel for part in endpoint for channel in _channels(part, call, where)]
+    raise ElaborationError([f"{where}: {inside()}{call} takes ports of reactors, got {_portless(endpoint)}"])
+
+
+def inside() -> str:
+    """Whose constructor is running, for messages."""
+    return f"in {'.'.join(record.name for record in building.stack)}, " if building.stack else ""
+
+
+def _portless(endpoint: Any) -> str:
+    """What is no port, and which port may be meant instead."""
+    record = getattr(endpoint, "__instance__", None)
+    if isinstance(record, Instance):
+        ports = [name for name, element in record.elements.items() if isinstance(element, BoundPort)]
+        hint = f"name one of its ports, {', '.join(ports)}" if ports else "it has no ports"
+        return f"the reactor {record.name}: {hint}"
+    if isinstance(endpoint, Port):
+        return f"the declaration {endpoint!r}: write self.{endpoint.name or '<port>'}, or that of a contained reactor"
+    return _name(endpoint)
 
 
 def _name(endpoint: Any) -> str:

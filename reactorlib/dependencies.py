@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from reactorlib.program import Cell, Order, ReactionInstance
+from reactorlib.program import Cell, Forward, Order, ReactionInstance
+from reactorlib.resolve import source_of
 
 if TYPE_CHECKING:
     from reactorlib.resolve import Resolution
@@ -159,13 +160,25 @@ def _describe_cycle(resolution: Resolution, graph: _Graph, stuck: set[Node]) -> 
     lines = ["causality cycle:"]
     cycle = find_cycle(graph, stuck)
     for node, following in zip(cycle, cycle[1:] + cycle[:1], strict=True):
-        if node >= len(graph.reactions):
-            continue
-        reaction = graph.reactions[node]
-        lines.append(f"    {reaction.path} ({reaction.declaration.where})")
+        if node < len(graph.reactions):
+            reaction = graph.reactions[node]
+            lines.append(f"    {reaction.path} ({reaction.declaration.where})")
+        else:
+            forward = resolution.forwards[node - len(graph.reactions)]
+            if forward.copy:  # for the reaction that comes next
+                continue
+            lines.append(f"    {_describe_forward(resolution, forward)}")
         lines.append("      " + _describe_edge(resolution, graph, node, following))
     lines.append("    a connection with after=0 or a physical connection would break it")
     return "\n".join(lines)
+
+
+def _describe_forward(resolution: Resolution, forward: Forward) -> str:
+    """A port whose connection a mode guards, and where its value comes from."""
+    for connection in resolution.connections_to[forward.target]:
+        if connection.mode is not None and resolution.mode_index[connection.mode] == forward.mode:
+            return f"{forward.path} takes the value of {source_of(connection, forward.target)}"
+    return forward.path
 
 
 def _describe_edge(resolution: Resolution, graph: _Graph, node: Node, following: Node) -> str:
@@ -174,10 +187,11 @@ def _describe_edge(resolution: Resolution, graph: _Graph, node: Node, following:
     for cell in graph.writes[node]:
         if following not in graph.readers.get(cell, ()):
             continue
-        path = _port_path(graph, node, cell)
+        path = _port_path(resolution, graph, node, cell)
         wheres = [
             connection.where
-            for channel, connection in resolution.connection_of.items()
+            for channel, connections in resolution.connections_to.items()
+            for connection in connections
             if resolution.alias[channel] == cell
         ]
         via = f", connected at {', '.join(dict.fromkeys(wheres))}," if wheres else ""
@@ -185,7 +199,9 @@ def _describe_edge(resolution: Resolution, graph: _Graph, node: Node, following:
     return "comes before:"
 
 
-def _port_path(graph: _Graph, node: Node, cell: Cell) -> str:
+def _port_path(resolution: Resolution, graph: _Graph, node: Node, cell: Cell) -> str:
+    if node >= len(graph.reactions):
+        return resolution.forwards[node - len(graph.reactions)].path
     for argument in graph.reactions[node].arguments:
         if argument.kind == "set" and cell in argument.cells:
             channel = f"[{argument.cells.index(cell)}]" if argument.multi else ""

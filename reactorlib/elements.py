@@ -9,6 +9,8 @@ from typing import Any, Generic, Literal, Self, TypeVar
 
 T = TypeVar("T")
 
+MODES_DO_NOT_NEST = "modes of one reactor do not nest: put a modal reactor inside the mode instead"
+
 Policy = Literal["defer", "drop", "replace", "update"]
 POLICIES: tuple[str, ...] = ("defer", "drop", "replace", "update")
 
@@ -48,7 +50,7 @@ class Port(Element, Generic[T]):
 
     In a reaction an argument that is read offers `value` (of type T; the last one set, None before the
     first) and `is_present` (at this tag); one that is an effect also offers `set`. A multiport is indexed,
-    iterated and measured with `len()`.
+    iterated and measured with `len()`; its `value` is a list.
     """
 
     value: T
@@ -101,7 +103,9 @@ class Input(Port[T]):
 class Output(Port[T]):
     """An output port carrying values of type T; `width=` makes it a multiport.
 
-    A value is the reader's to look at, not to change: on `processes` its arrays are read-only views of shared memory.
+    What was set is no longer the sender's to change: it is handed over, not copied, and a delayed connection, the
+    trace and its digest look at it later. Nor is it the reader's, but for a `mutable` input: on `processes` its arrays
+    are read-only views of shared memory. A reaction's arguments are for that reaction: not to keep, not to assign to.
     An array with gaps, or with axes in an order that is neither C's nor Fortran's, arrives there in C's order.
 
     >>> from reactorlib import Reactor, Output, reaction, run, startup
@@ -127,6 +131,8 @@ class Output(Port[T]):
 
 class Timer(Element):
     """Fires at `offset`, then every `period` (ns); with no period, once.
+
+    Each may be the name of a constructor parameter or a function of constructor parameters.
 
     >>> from reactorlib import MSEC, Reactor, reaction, run
     >>> class Clock(Reactor):
@@ -171,7 +177,8 @@ class Action(Element, Generic[T]):
 class LogicalAction(Action[T]):
     """An action in logical time: tag = now + min_delay + extra_delay; a total of 0 is the next microstep.
 
-    `min_delay` and `min_spacing` are in ns. Two events closer than `min_spacing` are settled by `policy`:
+    `min_delay` and `min_spacing` are in ns, or the name of a constructor parameter or a function of constructor
+    parameters. Two events closer than `min_spacing` are settled by `policy`:
     `defer` moves the later one, `drop` forgets it, `replace` gives the pending one its value, `update`
     puts it in place of the pending one.
 
@@ -215,7 +222,8 @@ class PhysicalAction(Action[T]):
 class State(Element, Generic[T]):
     """A plain attribute with an initial value; with `reset=True` a reset entry of its mode restores it.
 
-    A callable initial value is called for each reactor.
+    Each reactor gets a deep copy of the initial value; a callable one is called instead, and again at each reset. The
+    mode is that of the `with` block around it or of what contains the reactor; without one, `reset=True` does nothing.
 
     >>> from reactorlib import Reactor, State, reaction, run, startup
     >>> class Counter(Reactor):
@@ -241,6 +249,8 @@ class State(Element, Generic[T]):
 
 class Mode(Element):
     """A mode of a modal reactor. What is declared in its `with` block exists only while it is active.
+
+    `with self.mode:` in the constructor does the same for contained reactors and connections.
 
     But shutdown reactions run in every mode that ever was, and what reactors in it set reaches the others there by
     connections that these reactors, not the mode, declare.
@@ -278,7 +288,7 @@ class Mode(Element):
 
     def __enter__(self) -> Self:
         if declaring.mode is not None:
-            raise TypeError("modes of one reactor do not nest: put a modal reactor inside the mode instead")
+            raise TypeError(MODES_DO_NOT_NEST)
         declaring.mode = self
         return self
 

@@ -7,12 +7,35 @@ from collections.abc import Sequence
 from reactorlib.tag import Tag
 
 
+class StandInError(RuntimeError):
+    """In the place of an exception that cannot travel between processes: `kind` is its class, `words` what it said."""
+
+    def __init__(self, kind: str, words: str) -> None:
+        self.kind = kind
+        self.words = words
+        super().__init__(kind, words)
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.words}"
+
+
+def kind_of(error: BaseException) -> str:
+    """The name of an exception's class; of that which a StandInError stands for.
+
+    >>> kind_of(ValueError("no reply")), kind_of(StandInError("ReplyError", "none"))
+    ('ValueError', 'ReplyError')
+    """
+    return error.kind if isinstance(error, StandInError) else type(error).__name__
+
+
 def words_of(error: BaseException) -> str:
     """What an exception says; its class is the user's, and so its words may fail.
 
     >>> words_of(ValueError("no reply"))
     'no reply'
     """
+    if isinstance(error, StandInError):
+        return error.words
     try:
         return str(error)
     except Exception:  # noqa: BLE001  # the error that is being told matters more
@@ -55,7 +78,9 @@ class ElaborationError(ReactorError):
 class ReactionError(ReactorError):
     """A reaction raised. The original exception is the `__cause__`.
 
-    `reactor` is the path of the reactor, `reaction` the name of the reaction, `tag` when it happened.
+    `reactor` is the path of the reactor, `reaction` the name of the reaction, `tag` when it happened. Where the value
+    of a mutable input could not be copied, `reaction` is the name of the input. With `processes`, the cause may be a
+    RuntimeError in the place of an exception that its pickle does not rebuild: it names its class and says the same.
 
     >>> print(ReactionError("Main.hub", "collect", Tag(0, 3), ValueError("no reply")))
     Main.hub.collect raised ValueError at tag (0 ns, 3): no reply
@@ -65,7 +90,7 @@ class ReactionError(ReactorError):
         self.reactor = reactor
         self.reaction = reaction
         self.tag = tag
-        super().__init__(f"{reactor}.{reaction} raised {type(cause).__name__} at tag {tag}: {words_of(cause)}")
+        super().__init__(f"{reactor}.{reaction} raised {kind_of(cause)} at tag {tag}: {words_of(cause)}")
         self.__cause__ = cause
 
     def __reduce__(self) -> tuple[type[ReactionError], tuple[str, str, Tag, BaseException | None]]:
@@ -90,6 +115,11 @@ class EffectError(ReactorError):
         return type(self), (self.element, self.call)
 
 
+def read_fault(element: str, name: str, what: str) -> ReactorError:
+    """The error of a read by way of `self`, which knows ports but no values."""
+    return ReactorError(f"{element}.{what}: self.{name} has no value; a reaction that lists it is given one that does")
+
+
 class RunError(ReactorError):
     """`run` or a function of a running program was called in a way that makes no sense.
 
@@ -98,7 +128,7 @@ class RunError(ReactorError):
     >>> run(Hello, timeout=5)
     Traceback (most recent call last):
     ...
-    reactorlib.errors.RunError: timeout must have a unit: 5 * MSEC, say, not the bare number 5
+    reactorlib.errors.RunError: timeout must have a unit: 5 * NSEC if 5 is in nanoseconds, else 5 * MSEC, say
     """
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-from reactorlib.elements import Element, Input, Mode
-from reactorlib.errors import EffectError
+from reactorlib.elements import MODES_DO_NOT_NEST, Element, Input, Mode
+from reactorlib.errors import EffectError, read_fault
 
 if TYPE_CHECKING:
     from reactorlib.connections import Connection
@@ -30,6 +30,14 @@ class Bound:
 
     def __repr__(self) -> str:
         return f"<{self.declaration.kind} {self.path}>"
+
+    @property
+    def value(self) -> NoReturn:
+        raise read_fault(self.path, self.name, "value")
+
+    @property
+    def is_present(self) -> NoReturn:
+        raise read_fault(self.path, self.name, "is_present")
 
 
 class BoundPort(Bound):
@@ -94,6 +102,10 @@ class BoundMode(Bound):
         raise EffectError(self.path, "set()")
 
     def __enter__(self) -> Self:
+        if not building.stack or building.stack[-1] is not self.owner:
+            raise TypeError(f"only the constructor of {self.owner.name} can put something into its mode {self.name}")
+        if self.owner.open_mode is not None:
+            raise TypeError(MODES_DO_NOT_NEST)
         self.owner.open_mode = self
         return self
 

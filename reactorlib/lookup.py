@@ -27,6 +27,7 @@ class Lookup:
         self.reads: dict[Cell, None] = {}
         self.writes: dict[Cell, None] = {}
         self.mode = resolution.mode_of(instance, declaration.mode)
+        self.own_mode = None if declaration.mode is None else self.mode
         self.complete = True
 
     def resolve(self) -> ReactionInstance:
@@ -44,9 +45,6 @@ class Lookup:
             fault = argument_fault(declared, list(self.arguments.values()))
             if fault:
                 self.fault(fault)
-        own = None
-        if declared.mode is not None:
-            own = self.mode
         return ReactionInstance(
             index=len(self.resolution.reactions),
             path=self.path,
@@ -58,7 +56,7 @@ class Lookup:
             writes=tuple(self.writes),
             deadline=self._deadline(),
             mode=self.mode,
-            own_mode=own,
+            own_mode=self.own_mode,
         )
 
     def fault(self, text: str) -> None:
@@ -166,10 +164,10 @@ class Lookup:
 
     def _bind_ports(self, role: str, ports: list[BoundPort], several: bool) -> None:
         multi = several or ports[0].multi
-        key: object = ports[0] if len(ports) == 1 else tuple(ports)
+        key: object = tuple(ports) if several else ports[0]  # a bank of one is a bank
         path = ports[0].path
         if role == "effect":
-            cells = [cell for port in ports for cell in self.resolution.write_cells(port, self.path)]
+            cells = [cell for port in ports for cell in self.resolution.write_cells(port, self.path, self.own_mode)]
             self.writes.update(dict.fromkeys(cells))
             self.arguments[key] = Argument("set", path, tuple(cells), multi)
             return

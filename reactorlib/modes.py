@@ -40,7 +40,8 @@ class Modes:
         self._current = {mode.siblings: index for index, mode in enumerate(program.modes) if mode.initial}
         self._requested: dict[tuple[int, ...], tuple[int, bool]] = {}
         self._reset_due: set[int] = set()  # modes reset while what is around them was not active
-        self._suspended: list[tuple[int, Event, Any]] = []
+        self._suspended: list[tuple[int, Event, Any]] = []  # what was in the queue when its mode was left
+        self._held: list[tuple[int, Event, Any]] = []  # what was scheduled since: its minimum spacing is still due
         self._spacing: dict[Event, int | None] = {}  # of events whose mode is not active: see Queue.pause_spacing
         self._members: dict[int, list[Event]] = {index: [] for index in range(len(program.modes))}
         self._event_at: dict[int, Event] = {}
@@ -65,7 +66,7 @@ class Modes:
 
     def hold(self, event: Event, delay: int, value: Any) -> None:
         """Keep an event scheduled for a mode that is not active: its local time stands still."""
-        self._suspended.append((delay, event, value))
+        self._held.append((delay, event, value))
 
     def start(self) -> None:
         """Queue startup and timers of the modes active at the start of the run."""
@@ -125,6 +126,7 @@ class Modes:
     def _forget(self, modes: set[int]) -> None:
         self.queue.extract(lambda event: event.mode in modes)
         self._suspended = [kept for kept in self._suspended if kept[1].mode not in modes]
+        self._held = [kept for kept in self._held if kept[1].mode not in modes]
         for mode in modes:
             for event in self._members[mode]:
                 self.queue.pause_spacing(event)
@@ -141,12 +143,16 @@ class Modes:
         for event in self._spaced():
             if self.is_active(event.mode) and event in self._spacing:
                 self.queue.resume_spacing(event, self._spacing.pop(event))
-        waiting, self._suspended = self._suspended, []
-        for delay, event, value in waiting:
-            if self.is_active(event.mode):
-                self.queue.resume(event, delay, value)
-            else:
-                self._suspended.append((delay, event, value))
+        for delay, event, value in self._taken(self._suspended):
+            self.queue.resume(event, delay, value)
+        for delay, event, value in self._taken(self._held):
+            self.queue.schedule_at(event, self.queue.time + delay, value)
+
+    def _taken(self, waiting: list[tuple[int, Event, Any]]) -> list[tuple[int, Event, Any]]:
+        """What need not wait any longer, taken from the list."""
+        taken = [kept for kept in waiting if self.is_active(kept[1].mode)]
+        waiting[:] = [kept for kept in waiting if not self.is_active(kept[1].mode)]
+        return taken
 
     def _spaced(self) -> list[Event]:
         return [event for members in self._members.values() for event in members if event.trigger.min_spacing]

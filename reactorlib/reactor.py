@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
-from reactorlib.connections import Ports
+from reactorlib.connections import Ports, inside
 from reactorlib.elements import (
     Action,
     Element,
@@ -20,7 +21,7 @@ from reactorlib.elements import (
     Transition,
     declaring,
 )
-from reactorlib.errors import ElaborationError, ReactorError
+from reactorlib.errors import ElaborationError, ReactorError, words_of
 from reactorlib.instance import (
     Bound,
     BoundAction,
@@ -31,6 +32,7 @@ from reactorlib.instance import (
     building,
     instance_of,
 )
+from reactorlib.parameters import named_parameters
 from reactorlib.tag import is_count, time_fault
 
 P = ParamSpec("P")
@@ -51,6 +53,7 @@ class Reaction(Generic[P]):
         deadline: Expression | None,
     ) -> None:
         self.body = body
+        self.owner: type | None = None  # once its class is complete
         self.name = body.__name__
         self.triggers = triggers
         self.uses = uses
@@ -62,12 +65,25 @@ class Reaction(Generic[P]):
         self.__doc__ = body.__doc__
 
     def missed(self, handler: Callable[P, None]) -> Callable[P, None]:
-        """Decorate the method that runs instead of the body when the deadline is missed. Same arguments."""
+        """Decorate the method that runs instead of the body when the deadline is missed. Same arguments.
+
+        A subclass that defines a method of that name has its own handler.
+        """
+        owner = self.owner
+        if owner is not None:
+            raise TypeError(
+                f"{owner.__name__}.{self.name} is complete: in a subclass, a method with the name of its handler "
+                "takes the handler's place, undecorated; or declare the reaction anew"
+            )
+        fault = _body_fault(handler)
+        if fault is not None:
+            raise TypeError(f"@{self.name}.missed {fault}")
         self.handler = handler
         return handler
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
+        self.owner = owner
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else self.body.__get__(instance, owner)
@@ -88,7 +104,11 @@ def reaction(
     are elements of the class, or strings such as "worker.out" for the port of a contained reactor. They
     are the method's arguments, in that order; `startup`, `shutdown` and `reset` trigger and are not passed.
     `deadline` is in ns: when physical time is later than the tag by more than that, the method decorated
-    with `.missed` runs instead; nothing does where there is none.
+    with `.missed` runs instead; nothing does where there is none. It may be the name of a constructor parameter or
+    a function of constructor parameters.
+
+    "workers.out" of a bank or list is one argument, the flat list of the channels of all members, bank-major;
+    "workers[0].out" is the port of one. A Mode in `effects` is entered by reset: `history(mode)` says otherwise.
 
     >>> from reactorlib import Input, LogicalAction, MSEC, Output, Reactor, reaction, run, startup
     >>> class Sensor(Reactor):
@@ -107,17 +127,33 @@ def reaction(
     """
 
     def declare(body: Callable[P, None]) -> Reaction[P]:
-        if not inspect.isfunction(body):
-            raise TypeError(f"@reaction decorates a method, got {body!r}")
-        return Reaction(body, triggers, _tuple(uses), _tuple(effects), deadline)
+        fault = _body_fault(body)
+        if fault is not None:
+            raise TypeError(f"@reaction {fault}")
+        return Reaction(body, triggers, _tuple("uses", uses), _tuple("effects", effects), deadline)
 
     if len(triggers) == 1 and inspect.isfunction(triggers[0]):
         raise TypeError("@reaction needs its triggers: write @reaction(startup) or @reaction(some_input)")
     return declare
 
 
-def _tuple(given: Any) -> tuple[Any, ...]:
-    return (given,) if isinstance(given, Element | Signal | Transition | str) else tuple(given)
+def _body_fault(body: Any) -> str | None:
+    """Why a reaction or a handler cannot be made of this, or None. A call of a generator or coroutine runs nothing."""
+    if not inspect.isfunction(body):
+        return f"decorates a method, got {body!r}"
+    if inspect.isgeneratorfunction(body) or inspect.isasyncgenfunction(body):
+        return f"decorates a plain method: {body.__qualname__} contains yield, which would keep it from running"
+    if inspect.iscoroutinefunction(body):
+        return f"decorates a plain method: {body.__qualname__} is async, which would keep it from running"
+    return None
+
+
+def _tuple(role: str, given: Any) -> tuple[Any, ...]:
+    if isinstance(given, Element | Signal | Transition | str):
+        return (given,)
+    if not isinstance(given, Iterable):
+        raise TypeError(f"{role}= takes elements of the class or their names, got {given!r}")
+    return tuple(given)
 
 
 class _Declarations:
@@ -129,18 +165,42 @@ class _Declarations:
         self.faults: list[str] = []
         for klass in reversed(cls.__mro__):
             for name, declared in vars(klass).items():
-                if isinstance(declared, Element):
-                    elements[name] = declared
-                elif isinstance(declared, Reaction):
-                    reactions[name] = declared
-                elif name in reactions:
+                if name in reactions and not isinstance(declared, Reaction):
                     self.faults.append(
                         f"{cls.__name__}.{name} overrides a reaction with something that is none: decorate it"
                     )
+                elif name in elements and not isinstance(declared, Element):
+                    self.faults.append(
+                        f"{cls.__name__}.{name} overrides the {elements[name].kind} {name} with something that is no "
+                        "such declaration: declare it as one, or name it otherwise"
+                    )
+                elif isinstance(declared, Element):
+                    elements[name] = declared
+                elif isinstance(declared, Reaction):
+                    reactions[name] = declared
         self.elements = elements
-        self.reactions = tuple(reactions.values())
+        self.reactions = tuple(self._with_handler_of(cls, reaction) for reaction in reactions.values())
         self.signature = inspect.signature(cls.__init__)  # type: ignore[misc]  # read, never called
-        self.plain = self.signature.parameters.keys() <= {"self", "args", "kwargs"}
+        self.plain = cls.__init__ is object.__init__  # type: ignore[misc]  # as above
+
+    def _with_handler_of(self, cls: type, reaction: Reaction[Any]) -> Reaction[Any]:
+        """The reaction with the handler that this class makes of it, in the place of one inherited by that name."""
+        handler, owner = reaction.handler, reaction.owner
+        if handler is None or owner is None:
+            return reaction
+        name = handler.__name__
+        if vars(owner).get(name) is not handler or (found := inspect.getattr_static(cls, name)) is handler:
+            return reaction
+        fault = _body_fault(found)
+        if fault is not None:
+            self.faults.append(
+                f"{cls.__name__}.{name} overrides the handler of {reaction.name}'s missed deadline with "
+                "something that is no plain method"
+            )
+            return reaction
+        redefined = copy.copy(reaction)
+        redefined.handler = found
+        return redefined
 
 
 _declarations: dict[type, _Declarations] = {}
@@ -154,8 +214,23 @@ def declarations_of(cls: type) -> _Declarations:
     return found
 
 
+class _Body(dict[str, Any]):
+    """The names of a class body while it runs: one that is declared is not assigned again."""
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        there = self.get(name)
+        if isinstance(there, Element | Reaction) and value is not there:
+            kind = there.kind if isinstance(there, Element) else "reaction"
+            raise TypeError(f"{self.get('__qualname__')}.{name} is assigned twice, and the {kind} {name} would be lost")
+        super().__setitem__(name, value)
+
+
 class _ReactorType(type):
     """Makes instances: binds the declared elements first, so that the constructor can connect them."""
+
+    @classmethod
+    def __prepare__(cls, name: str, bases: tuple[type, ...], /, **options: Any) -> _Body:
+        return _Body()
 
     def __call__(cls: type[R], *args: Any, **kwargs: Any) -> R:  # type: ignore[misc]  # of Reactor alone
         declared = declarations_of(cls)
@@ -169,7 +244,7 @@ class _ReactorType(type):
         attributes["bank_index"] = instance.index
         for name, element in declared.elements.items():
             if isinstance(element, State):
-                attributes[name] = initial_value(element)
+                attributes[name] = _first_value(instance, name, element)
             else:
                 attributes[name] = instance.elements[name] = _bind(instance, name, element)
         if parent is not None:
@@ -201,10 +276,18 @@ def _parameters(
     except TypeError as error:
         where = ".".join([record.name for record in building.stack] + [cls.__name__])
         raise ElaborationError([f"{where}{declared.signature}: {error}"]) from error
-    bound.apply_defaults()
-    parameters = dict(bound.arguments)
-    del parameters[next(iter(declared.signature.parameters))]
-    return parameters
+    return named_parameters(cls, bound)
+
+
+def _first_value(instance: Instance, name: str, state: State[Any]) -> Any:
+    try:
+        return initial_value(state)
+    except Exception as error:
+        where = ".".join(record.name for record in [*building.stack, instance])
+        doing = (
+            "calling its initial value, without arguments," if callable(state.initial) else "copying its initial value"
+        )
+        raise ElaborationError([f"{where}.{name}: {doing} raised {type(error).__name__}: {words_of(error)}"]) from error
 
 
 def initial_value(state: State[Any]) -> Any:
@@ -216,20 +299,23 @@ def _bind(instance: Instance, name: str, element: Element) -> Bound:
     if isinstance(element, Port):
         if element.width is None:
             return BoundPort(instance, name, element, 1, multi=False)
+        before = len(instance.faults)
         width = evaluate(instance, element.width, f"{name}: width")
-        if not is_count(width):
+        if is_count(width):
+            return BoundPort(instance, name, element, int(width), multi=True)
+        if len(instance.faults) == before:
             instance.faults.append(f"{{path}}.{name}: width must be a positive integer, got {width!r}")
-            width = 1
-        return BoundPort(instance, name, element, width, multi=True)
+        return BoundPort(instance, name, element, 1, multi=True)
     if isinstance(element, Timer):
         timer = BoundTimer(instance, name, element)
         timer.offset = duration(instance, element.offset, f"{name}: offset")
-        timer.period = duration(instance, element.period or 0, f"{name}: period")
+        timer.period = duration(instance, 0 if element.period is None else element.period, f"{name}: period")
         return timer
     if isinstance(element, Action):
         action = BoundAction(instance, name, element)
         action.min_delay = duration(instance, element.min_delay, f"{name}: min_delay")
-        action.min_spacing = duration(instance, element.min_spacing or 0, f"{name}: min_spacing")
+        spacing = 0 if element.min_spacing is None else element.min_spacing
+        action.min_spacing = duration(instance, spacing, f"{name}: min_spacing")
         return action
     return BoundMode(instance, name, element)
 
@@ -242,13 +328,21 @@ def evaluate(instance: Instance, expression: Any, what: str) -> Any:
         instance.faults.append(f"{{path}}.{what} names no constructor parameter: {expression!r}")
         return None
     if callable(expression):
-        names = inspect.signature(expression).parameters
+        try:
+            names = inspect.signature(expression).parameters
+        except ValueError:  # some of what is built in does not say
+            instance.faults.append(f"{{path}}.{what} must be a value or a function of parameters, got {expression!r}")
+            return None
         known = {**instance.parameters, "bank_index": instance.index}
         missing = [name for name in names if name not in known]
         if missing:
             instance.faults.append(f"{{path}}.{what} uses {', '.join(missing)}: no constructor parameter")
             return None
-        return expression(**{name: known[name] for name in names})
+        try:
+            return expression(**{name: known[name] for name in names})
+        except Exception as error:  # noqa: BLE001  # of the user's code, told as a fault
+            instance.faults.append(f"{{path}}.{what}: the function raised {type(error).__name__}: {words_of(error)}")
+            return None
     return expression
 
 
@@ -260,7 +354,7 @@ def duration(instance: Instance, expression: Any, what: str) -> int:
     if fault is not None:
         instance.faults.append(f"{{path}}.{fault}")
         return 0
-    return int(value) if isinstance(value, int) else 0
+    return int(value) if len(instance.faults) == before else 0
 
 
 class Reactor(metaclass=_ReactorType):
@@ -306,7 +400,12 @@ class Bank(Generic[R]):
 
     def __init__(self, cls: type[R], width: int, *args: Any, **kwargs: Any) -> None:
         if not is_reactor_class(cls):
-            raise ElaborationError([f"Bank takes a reactor class, got {cls!r}"])
+            frame = sys._getframe(1)
+            where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+            given: Any = cls
+            kind = type(given).__name__
+            got = f"a reactor: write Bank({kind}, ...)" if isinstance(given, Reactor) else repr(given)
+            raise ElaborationError([f"{where}: {inside()}Bank takes a reactor class, got {got}"])
         if not building.stack:
             raise ElaborationError([f"Bank({cls.__name__}, ...) belongs in the constructor of a reactor"])
         if not is_count(width):
@@ -314,6 +413,7 @@ class Bank(Generic[R]):
                 f"{{path}}: Bank({cls.__name__}, {width!r}): width must be a positive integer"
             )
             width = 1
+        width = int(width)
         self._members: list[R] = []
         for index in range(width):
             building.bank_index = index
@@ -333,7 +433,7 @@ class Bank(Generic[R]):
         return self._members[index]
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
+        if name == "_members" or name.startswith("__"):
             raise AttributeError(name)
         ports = Ports()
         for member in self._members:

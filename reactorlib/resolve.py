@@ -44,7 +44,7 @@ class Resolution:
         self.forwards: list[Forward] = []
         self.triggers: list[Trigger] = []
         self.modes: list[ModeInstance] = []
-        self.connection_of: dict[Cell, Connection] = {}  # by target channel, for messages
+        self.connections_to: dict[Cell, list[Connection]] = {}  # by target channel; several are of exclusive modes
         self.mode_index: dict[BoundMode, int] = {}
         self.trigger_of: dict[Bound | tuple[str, int | None], Trigger] = {}
         self._copies: dict[tuple[BoundPort, int, str], Cell] = {}
@@ -124,12 +124,11 @@ class Resolution:
     # Connections
 
     def _connect(self, instances: tuple[Instance, ...]) -> None:
-        incoming: dict[Cell, list[Connection]] = {}
         for container in instances:
             for connection in container.connections:
-                self._connect_one(container, connection, incoming)
+                self._connect_one(container, connection)
 
-    def _connect_one(self, container: Instance, connection: Connection, incoming: dict[Cell, list[Connection]]) -> None:
+    def _connect_one(self, container: Instance, connection: Connection) -> None:
         sources, targets = connection.sources, connection.targets
         if not sources or not targets or len(sources) > len(targets) or len(targets) % len(sources):
             self.faults.append(
@@ -146,18 +145,14 @@ class Resolution:
             if fault:
                 continue
             into = target.first + channel
-            others = incoming.get(into)
-            if others is None:
-                incoming[into] = [connection]
-            elif all(_exclusive(connection, other) for other in others):
-                others.append(connection)
-            else:
+            others = self.connections_to.setdefault(into, [])
+            if not all(self._exclusive(mode, other) for other in others):
                 self.faults.append(
-                    f"{target.channel_path(channel)} has two sources: {_source_of(others[0], into)} "
-                    f"and {_source_of(connection, into)}"
+                    f"{target.channel_path(channel)} has two sources: {source_of(others[0], into)} "
+                    f"and {source_of(connection, into)}"
                 )
                 continue
-            self.connection_of[into] = connection
+            others.append(connection)
             cell = source.first + source_channel
             if connection.after is not None or connection.physical:
                 cell = self._delay(container, connection, source, source_channel, delays)
@@ -227,12 +222,10 @@ class Resolution:
         return self.alias[number] if number < self.channels else number
 
     def path_of_channel(self, channel: Cell) -> str:
-        connection = self.connection_of.get(channel)
-        if connection is None:
-            return f"channel {channel}"
-        for port, index in connection.targets:
-            if port.first + index == channel:
-                return port.channel_path(index)
+        for connection in self.connections_to.get(channel, ()):
+            for port, index in connection.targets:
+                if port.first + index == channel:
+                    return port.channel_path(index)
         return f"channel {channel}"
 
     # Triggers
@@ -289,20 +282,27 @@ class Resolution:
                 self.forwards.append(Forward(cell, copy, True, None, path))
         return tuple(self._copies[port, channel, reaction.name] for channel in range(port.width))
 
-    def write_cells(self, port: BoundPort, writer: str) -> tuple[Cell, ...]:
-        """The cells that the reaction `writer` sets for a port; a second source is a fault."""
+    def write_cells(self, port: BoundPort, writer: str, mode: int | None) -> tuple[Cell, ...]:
+        """The cells that the reaction `writer`, declared in `mode`, sets for a port; a second source is a fault."""
         for channel in range(port.width):
             number = port.first + channel
-            connection = self.connection_of.get(number)
-            if connection is not None:
-                self.faults.append(
-                    f"{port.channel_path(channel)} has two sources: {_source_of(connection, number)} "
-                    f"and the reaction {writer}"
-                )
+            for connection in self.connections_to.get(number, ()):
+                if not self._exclusive(mode, connection):
+                    self.faults.append(
+                        f"{port.channel_path(channel)} has two sources: {source_of(connection, number)} "
+                        f"and the reaction {writer}"
+                    )
         return tuple(range(port.first, port.first + port.width))
 
+    def _exclusive(self, mode: int | None, connection: Connection) -> bool:
+        """Whether a mode and that of a connection are different ones of the same reactor: never both are active."""
+        if mode is None or connection.mode is None:
+            return False
+        other = self.mode_index[connection.mode]
+        return mode != other and other in self.modes[mode].siblings
 
-def _source_of(connection: Connection, channel: Cell) -> str:
+
+def source_of(connection: Connection, channel: Cell) -> str:
     """The source that a connection gives a channel, for messages."""
     position = next(i for i, (port, at) in enumerate(connection.targets) if port.first + at == channel)
     source, at = connection.sources[position % len(connection.sources)]
@@ -318,12 +318,3 @@ def describe(channels: list[Channel]) -> str:
 
 def _is_initial(mode: BoundMode) -> bool:
     return isinstance(mode.declaration, Mode) and mode.declaration.initial
-
-
-def _exclusive(one: Connection, other: Connection) -> bool:
-    return (
-        one.mode is not None
-        and other.mode is not None
-        and one.mode is not other.mode
-        and one.mode.owner is other.mode.owner
-    )

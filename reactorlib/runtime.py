@@ -20,7 +20,7 @@ from reactorlib.elaboration import elaborate
 from reactorlib.errors import ReactionError, RunError
 from reactorlib.events import Queue
 from reactorlib.executors import leftovers
-from reactorlib.executors.choice import check_executor, make_executor
+from reactorlib.executors.choice import check_executor, check_names, make_executor
 from reactorlib.executors.ending import exit_on_signal
 from reactorlib.modes import Modes, ModeState
 from reactorlib.plan import Reach
@@ -72,10 +72,15 @@ def run(
     `timeout` is in ns of logical time; `fast` does not wait for physical time; `keepalive` keeps an idle
     program running (default: if it declares a physical action). `executor` is "inline", "threads",
     "processes" or "auto", `workers` how many (default: the CPUs this process may use), `placement` puts
-    reactors, by path, on workers, `costs` balances banks by measured time (`RunResult.costs` of a traced run),
-    `start_method` says how processes start: "fork", "spawn" or "forkserver". Raises ElaborationError before anything
-    runs, ReactionError when a reaction raised (after the shutdown reactions of the others), RunError when
-    called in a way that makes no sense.
+    reactors, by path, on workers (those with a physical action stay on worker 0), `costs` balances banks by measured
+    time (`RunResult.costs` of a traced run), `start_method` says how processes start: "fork", "spawn" or "forkserver".
+    The executor "inline" has one worker and ignores these four. A constructor whose parameter has the name of one of
+    these keywords gets it from `elaborate`: `run(elaborate(Farm, workers=8), executor="threads", workers=2)`.
+
+    Raises ElaborationError before anything runs, ReactionError when a reaction raised, WorkerError when a worker died
+    or a value could not travel between workers, RunError when called in a way that makes no sense, and, with `trace`,
+    after a complete run in which a value was set that has no digest. SystemExit and KeyboardInterrupt pass through. The
+    shutdown reactions of the other reactors run first.
 
     >>> from reactorlib import MSEC, Reactor, Timer, reaction
     >>> class Ticker(Reactor):
@@ -92,6 +97,10 @@ def run(
     """
     if current.run is not None:
         raise RunError("run() inside a reaction: a program cannot run another one in its own thread")
+    if not isinstance(program, Program):
+        check_names(program, timeout=timeout, fast=fast or None, keepalive=keepalive, workers=workers, costs=costs,
+                    executor=None if executor == "inline" else executor, placement=placement,
+                    start_method=start_method, trace=trace or None)  # fmt: skip
     fault = None if timeout is None else time_fault(timeout, "timeout")
     if fault is not None:
         raise RunError(fault)

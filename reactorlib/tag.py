@@ -2,38 +2,72 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from operator import index
+from typing import Any, Final, NamedTuple, SupportsIndex, TypeGuard, overload
 
 
 class Time(int):
     """A number of nanoseconds that knows it is one: what `5 * MSEC` gives. A bare 5 is refused where a time is wanted.
 
+    A fraction goes behind the unit and is rounded to the nanosecond: `0.5 * SEC` and `SEC / 2` are Python's floats.
+
     >>> 5 * MSEC + 250 * USEC
     5250000
-    >>> isinstance(2 * SEC - 1 * MSEC, Time)
-    True
+    >>> MSEC * 8.2, SEC // 2, SEC // MSEC
+    (8200000, 500000000, 1000)
+    >>> isinstance(2 * SEC - 1 * MSEC, Time), isinstance(SEC // 2, Time), isinstance(SEC // MSEC, Time)
+    (True, True, False)
     """
 
     __slots__ = ()
 
     def __mul__(self, factor: float) -> Time:
-        return Time(int(self) * factor)
+        return _rounded(int(self) * _number(factor))
 
     __rmul__ = __mul__
 
     def __add__(self, other: int) -> Time:
-        return Time(int(self) + other)
+        return _rounded(int(self) + _number(other))
 
     __radd__ = __add__
 
     def __sub__(self, other: int) -> Time:
-        return Time(int(self) - other)
+        return _rounded(int(self) - _number(other))
 
     def __rsub__(self, other: int) -> Time:
-        return Time(other - int(self))
+        return _rounded(_number(other) - int(self))
+
+    @overload  # type: ignore[override]  # how often one time fits into another is a number, a part of it a time
+    def __floordiv__(self, other: Time) -> int: ...
+    @overload
+    def __floordiv__(self, other: float) -> Time: ...
+    def __floordiv__(self, other: float) -> int:
+        quotient = _rounded(int(self) // _number(other))
+        return int(quotient) if isinstance(other, Time) else quotient
+
+    def __mod__(self, other: int) -> Time:
+        return _rounded(int(self) % _number(other))
+
+    def __divmod__(self, other: int) -> tuple[int, Time]:
+        return self // other, self % other
 
     def __neg__(self) -> Time:
         return Time(-int(self))
+
+    def __pos__(self) -> Time:
+        return self
+
+    def __abs__(self) -> Time:
+        return Time(abs(int(self)))
+
+
+def _number(given: float) -> float:
+    """An operand as a number of Python's: NumPy's small ones would overflow."""
+    return index(given) if hasattr(given, "__index__") else float(given)
+
+
+def _rounded(time_ns: float) -> Time:
+    return Time(round(time_ns))
 
 
 NSEC: Final = Time(1)
@@ -73,31 +107,49 @@ def format_ns(time_ns: int) -> str:
     return f"{time_ns} ns"
 
 
-def is_count(value: object) -> bool:
-    """Whether a value can be a number of things: a positive integer.
+def is_count(value: Any) -> TypeGuard[SupportsIndex]:
+    """Whether a value can be a number of things: a positive integer, Python's or NumPy's.
 
-    >>> is_count(3), is_count(0), is_count(True)
-    (True, False, False)
+    >>> is_count(3), is_count(0), is_count(True), is_count(2.0)
+    (True, False, False, False)
     """
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+    whole = _whole(value)
+    return whole is not None and whole >= 1
+
+
+def _whole(value: Any) -> int | None:
+    """A value that is an integer, as Python's; None if it is none."""
+    if isinstance(value, bool):
+        return None
+    try:
+        return index(value)
+    except TypeError:
+        return None
 
 
 LONGEST: Final = (1 << 63) - 1  # ns, 292 years: what fits into a message
 
 
 def time_fault(value: object, what: str) -> str | None:
-    """The reason why `value` is no time that `what` could be, or None if it is one.
+    """The reason why `value` is no time that `what` could be, or None if it is one; `int(value)` then is it in ns.
 
     >>> time_fault(0, "after")
     >>> time_fault(-5, "after")
     'after must not be negative, got -5 ns'
     """
-    if isinstance(value, bool) or not isinstance(value, int):
-        return f"{what} must be a time such as 5 * MSEC, got {value!r}"
-    if value < 0:
-        return f"{what} must not be negative, got {value} ns"
-    if value > LONGEST:
-        return f"{what} must be at most 292 years, got {value} ns"
-    if value and not isinstance(value, Time):
-        return f"{what} must have a unit: {value} * MSEC, say, not the bare number {value}"
+    number = _whole(value)
+    if number is None:
+        hint = ""
+        if isinstance(value, float):
+            hint = ": a factor that is a float belongs behind the unit (SEC * 0.5), and // divides a time (SEC // 2)"
+        return f"{what} must be a time such as 5 * MSEC, got {value!r}{hint}"
+    if number < 0:
+        return f"{what} must not be negative, got {number} ns"
+    if number > LONGEST:
+        return f"{what} must be at most 292 years, got {number} ns"
+    if number and not isinstance(value, Time):
+        hint = "" if isinstance(value, int) else " (a number of NumPy's belongs behind the unit)"
+        return (
+            f"{what} must have a unit: {number} * NSEC if {number} is in nanoseconds, else {number} * MSEC, say{hint}"
+        )
     return None

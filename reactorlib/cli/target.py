@@ -11,6 +11,7 @@ import inspect
 import re
 import sys
 from collections.abc import Iterable
+from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -170,7 +171,7 @@ def parsed_time(text: str) -> Time | None:
     (1500000, None)
     """
     match = _TIME.fullmatch(text.strip())
-    return None if match is None else UNITS[match[2]] * float(match[1])
+    return None if match is None else Time(round(Fraction(match[1]) * int(UNITS[match[2]])))
 
 
 def time_option(text: str) -> Time:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from reactorlib.errors import RunError
 from reactorlib.executors.inline import Inline
+from reactorlib.parameters import parameter_names
+from reactorlib.reactor import Reactor, is_reactor_class
 from reactorlib.tag import is_count
 
 if TYPE_CHECKING:
@@ -14,6 +16,20 @@ if TYPE_CHECKING:
     from reactorlib.runtime import Run
 
 EXECUTORS = ("inline", "threads", "processes", "auto")
+
+
+def check_names(cls: type[Reactor], **given: object) -> None:
+    """Raise RunError for an option of `run` that is given and may as well be meant for the constructor."""
+    if not is_reactor_class(cls):
+        return
+    taken = parameter_names(cls)
+    for name, value in given.items():
+        if value is not None and name in taken:
+            raise RunError(
+                f"{name}= is an option of run and a parameter of {cls.__name__}: write "
+                f"run(elaborate({cls.__name__}, {name}=...), ...) for the parameter, "
+                f"run(elaborate({cls.__name__}, ...), {name}=...) for the option"
+            )
 
 
 def check_executor(name: str, workers: int | None) -> None:
@@ -40,7 +56,7 @@ def make_executor(
     from reactorlib.executors.threads import Threads, gil_enabled
     from reactorlib.partition import partition
 
-    count = workers or available_cpus()
+    count = int(workers or available_cpus())
     placed = partition(run.program, count, placement, costs)
     if name == "auto":
         if count == 1 or len(set(placed.of_node)) < 2:

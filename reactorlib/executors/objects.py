@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from reactorlib.binding import Binding
 from reactorlib.cells import Event, Reader
 from reactorlib.clock import Clock
-from reactorlib.compiler import Ref, Source, load
+from reactorlib.compiler import IN_ROW, Ref, Source, load
 from reactorlib.context import Context
 from reactorlib.events import Step
 from reactorlib.modes import ModeState
@@ -81,12 +81,12 @@ class Schedules:
         self._sources.clear()
 
     def failed(self, traceback: TracebackType | None) -> Node | None:
-        """The reaction of a loaded schedule that raised an exception with this traceback."""
+        """The reaction of a loaded schedule, or the copy for a mutable input, that raised what has this traceback."""
         while traceback is not None:
             source = self._sources.get(traceback.tb_frame.f_code)
             if source is not None:
-                known = source.reaction_at.get(traceback.tb_lineno)
-                return known if known is not None else traceback.tb_frame.f_locals.get("index")
+                node = source.node_at.get(traceback.tb_lineno)
+                return traceback.tb_frame.f_locals["index"] if node == IN_ROW else node
             traceback = traceback.tb_next
         return None
 

@@ -14,7 +14,7 @@ from struct import Struct
 from typing import Any
 
 from reactorlib.cells import Event, Reader
-from reactorlib.errors import WorkerError, words_of
+from reactorlib.errors import StandInError, WorkerError, kind_of, words_of
 from reactorlib.executors.packing import packer, unpacker, values_of
 from reactorlib.executors.parallel import Failure
 from reactorlib.program import Cell
@@ -105,23 +105,23 @@ class Post:
 
 def failure_of(content: bytes) -> Failure:
     """What `fail` told: the exception has the traceback in the worker as a note."""
-    pickled, words, where, node = pickle.loads(content)
+    pickled, kind, words, where, node = pickle.loads(content)
     error = rebuilt(pickled, BaseException)
     if error is None:
-        error = RuntimeError(words)
+        error = StandInError(kind, words)
     if where:
         error.add_note(f"in a worker process:\n{where}")
     return Failure(error, node)
 
 
-def portable(error: BaseException) -> tuple[bytes, str]:
-    """The pickle of an exception, empty if it cannot travel; and what a stand-in says where it cannot be rebuilt."""
-    words = "".join(traceback.format_exception_only(error)).strip()
+def portable(error: BaseException) -> tuple[bytes, str, str]:
+    """The pickle of an exception, empty if it cannot travel; class and words for a stand-in if it cannot be rebuilt."""
+    kind, words = kind_of(error), words_of(error)
     with suppress(Exception):  # pickling runs the user's code
         pickled = pickle.dumps(error)
         if rebuilt(pickled, type(error)) is not None:
-            return pickled, words
-    return b"", words
+            return pickled, kind, words
+    return b"", kind, words
 
 
 def rebuilt(pickled: bytes, kind: type[BaseException]) -> BaseException | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from reactorlib import Bank, Input, Output, Reactor, connect, reaction, request_stop, run, startup
+from reactorlib import Bank, Input, Output, Reactor, connect, elaborate, reaction, request_stop, run, startup
 
 SECONDS = float(os.environ.get("SOAK_SECONDS", "600"))
 SETTLED_RUNS = 5
@@ -70,7 +70,7 @@ def test_runs_leave_nothing_behind(executor):
     held = memory = runs = 0
     while time.monotonic() < deadline or runs <= SETTLED_RUNS:
         sums = []
-        run(Main, sums=sums, executor=executor, workers=None if executor == "inline" else 2)
+        run(elaborate(Main, sums=sums), executor=executor, workers=None if executor == "inline" else 2)
         assert sums == [0 + 1 + 2 + 3] * 50
         runs += 1
         if runs == SETTLED_RUNS:  # pools and caches are full by now

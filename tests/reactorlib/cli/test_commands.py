@@ -349,6 +349,20 @@ def test_a_constructor_may_take_anything(call, tmp_path):
     assert call("run", f"{module(tmp_path, PARAMETERS)}:Any", "--set", "x=1")[:2] == (0, "{'x': 1}\n")
 
 
+@pytest.mark.parametrize(
+    ("declared", "complaint"),
+    [
+        ("State(lambda n: n)", "Main.it: calling its initial value, without arguments, raised TypeError: "),
+        ("Input(width=lambda: 1 // 0)", "Main.it: width: the function raised ZeroDivisionError: "),
+        ("Input(width=int)", "Main.it: width must be a value or a function of parameters, got <class 'int'>"),
+    ],
+)
+def test_a_declaration_that_fails_is_one_line(call, tmp_path, declared, complaint):
+    code, printed, said = call("run", str(module(tmp_path, f"class Main(Reactor):\n    it = {declared}\n")))
+    assert (code, printed, said.count("\n")) == (1, "", 1)
+    assert said.startswith(f"reactorlib: {complaint}")
+
+
 def test_a_value_that_the_program_refuses_is_its_fault(call):
     code, _, complaint = call("run", POWERS, "--set", "workers=0")
     assert code == 1
@@ -370,7 +384,9 @@ def test_wrong_options_are_explained(call, option, complaint):
 
 
 @pytest.mark.parametrize(
-    ("text", "time"), [("1s", 10**9), ("1.5 ms", 1_500_000), ("2min", 120 * 10**9), ("3", None), ("s", None)]
+    ("text", "time"),
+    [("1s", 10**9), ("1.5 ms", 1_500_000), ("2min", 120 * 10**9), ("3", None), ("s", None)]
+    + [("1.001s", 1_001_000_000), ("8.2ms", 8_200_000), ("9007199254740993ns", 9007199254740993)],
 )
 def test_times_have_units(text, time):
     assert parsed_time(text) == time

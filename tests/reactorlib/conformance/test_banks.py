@@ -1,5 +1,7 @@
 """Row "bank"."""
 
+import pytest
+
 from reactorlib import Bank, Input, Output, Reactor, connect, interleaved, reaction, startup
 from tests.reactorlib.observing import Execute, reactions, values
 
@@ -198,3 +200,43 @@ class Reading(Reactor):
 
 def test_parent_reaction_reads_a_bank_flattened_bank_major(execute: Execute) -> None:
     assert values(execute(Reading), "Reading.seen") == [(4, True, ("b00", "b01", "b10", "b11"))]
+
+
+class Private(Reactor):
+    _out = Output[int]()
+
+    @reaction(startup, effects=_out)
+    def begin(self, _out):
+        _out.set(self.bank_index)
+
+
+class Reads(Reactor):
+    seen = Output[tuple]()
+
+    def __init__(self, n: int):
+        self.members = Bank(Private, n)
+        self.sink = PrivateSink(n)
+        connect(self.members._out, self.sink.inp)
+
+    @reaction("members._out", uses="members[0]._out", effects=seen)
+    def read(self, members, first, seen):
+        seen.set(([port.value for port in members], first.value))
+
+
+class PrivateSink(Reactor):
+    inp = Input[int](width="n")
+    seen = Output[tuple]()
+
+    def __init__(self, n: int):
+        pass
+
+    @reaction(inp, effects=seen)
+    def hear(self, inp, seen):
+        seen.set(tuple(inp.value))
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_bank_and_its_first_member_are_two_arguments_whatever_the_width(execute: Execute, n: int) -> None:
+    result = execute(Reads, n=n)
+    assert values(result, "Reads.seen") == [(list(range(n)), 0)]
+    assert values(result, "Reads.sink.seen") == [tuple(range(n))]  # and a port may have a private name

@@ -5,6 +5,7 @@ import pytest
 from reactorlib import (
     MSEC,
     SEC,
+    ElaborationError,
     Input,
     LogicalAction,
     Output,
@@ -12,6 +13,7 @@ from reactorlib import (
     Timer,
     check_deadline,
     connect,
+    elaborate,
     physical_elapsed,
     reaction,
     run,
@@ -285,3 +287,27 @@ def test_check_deadline_tells_whether_it_has_passed_by_now(path: str) -> None:
         if outcome != "started late":
             break
     assert outcome == (False, True)
+
+
+class Earlier(Zero):
+    def late(self, tick, act, out):
+        out.set("later still")
+
+
+class NoHandler(Zero):
+    late = None  # type: ignore[assignment]  # what is refused
+
+
+def test_a_subclass_may_redefine_the_handler(execute: Execute) -> None:
+    assert values(execute(Earlier, timeout=0), "Earlier.out") == ["later still"]
+    assert values(execute(Zero, timeout=0), "Zero.out") == ["late"]
+
+
+def test_a_handler_is_redefined_by_a_method_without_a_decorator() -> None:
+    with pytest.raises(ElaborationError, match=r"NoHandler.late overrides the handler of in_time's missed deadline"):
+        elaborate(NoHandler)
+    with pytest.raises(TypeError, match=r"Zero.in_time is complete: in a subclass, a method with the name"):
+
+        class Redecorated(Zero):
+            @Zero.in_time.missed
+            def late(self, tick, act, out): ...

@@ -6,6 +6,7 @@ import pytest
 
 from reactorlib import (
     MSEC,
+    ElaborationError,
     Input,
     LogicalAction,
     Mode,
@@ -14,6 +15,7 @@ from reactorlib import (
     State,
     Timer,
     connect,
+    elaborate,
     history,
     reaction,
     reset,
@@ -216,6 +218,53 @@ def test_history_suspends_the_minimum_spacing(execute: Execute) -> None:
     script = {0: "history two", 2: "history one"}  # 12 ms becomes 32 ms
     result = execute(Spaced, script=script, timeout=60 * MSEC)
     assert local(result, "happens") == [(32, 0, "happens"), (57, 0, "happens")]
+
+
+class SpacedFromOutside(Modal):
+    """Actions of a mode that is not active are scheduled three times at once, from outside the modes."""
+
+    last = Output[int]()
+
+    def __init__(self, script: Script, begin: int = 10 * MSEC):
+        super().__init__(script)
+
+    with Modal.two:
+        kept = LogicalAction[int](min_spacing=8 * MSEC)
+        dropped = LogicalAction[int](min_spacing=8 * MSEC, policy="drop")
+        replaced = LogicalAction[int](min_spacing=8 * MSEC, policy="replace")
+
+        @reaction(kept)
+        def happens(self, kept): ...
+
+        @reaction(dropped)
+        def happens_once(self, dropped): ...
+
+        @reaction(replaced, effects="last")
+        def happens_last(self, replaced, last):
+            last.set(replaced.value)
+
+    @reaction(startup, effects=[kept, dropped, replaced])
+    def plan(self, kept, dropped, replaced):
+        for value in range(3):
+            for action in (kept, dropped, replaced):
+                action.schedule(value=value)
+
+
+@pytest.mark.parametrize("entry", ["history", "reset"])
+def test_minimum_spacing_holds_for_what_is_scheduled_while_the_mode_is_not_active(execute: Execute, entry: str) -> None:
+    result = execute(SpacedFromOutside, script={0: f"{entry} two"}, timeout=40 * MSEC)
+    happened = local(result, "happens", "happens_once", "happens_last")
+    if entry == "reset":
+        assert happened == []
+    else:
+        assert happened == [
+            (10, 1, "happens"),
+            (10, 1, "happens_once"),
+            (10, 1, "happens_last"),
+            (18, 0, "happens"),
+            (26, 0, "happens"),
+        ]
+        assert values(result, "SpacedFromOutside.last") == [2]
 
 
 class SpacedWhilePending(Modal):
@@ -586,6 +635,50 @@ def test_reset_drops_values_in_flight(execute: Execute) -> None:
     assert arrived == [*((0, 1), (4, 2), (8, 3)), *((15, 4), (19, 5)), *((24, 7), (28, 8)), (35, 9)]
 
 
+class Feeding(Modal):
+    """An output is fed by a connection in one mode, by a reaction in the other."""
+
+    fed = Output[int]()
+    tick = Timer(offset=0, period=4 * MSEC)
+
+    def __init__(self, script: Script, begin: int = 10 * MSEC):
+        super().__init__(script)
+        self.source = Source()
+        with self.one:
+            connect(self.source.out, self.fed)
+
+    with Modal.two:
+
+        @reaction("tick", effects="fed")
+        def feed(self, tick, fed):
+            fed.set(-1)
+
+
+class Fed(Reactor):
+    def __init__(self, script: Script):
+        self.feeding, self.sink = Feeding(script), Sink()
+        connect(self.feeding.fed, self.sink.inp)
+
+
+def test_a_port_may_be_fed_by_a_connection_in_one_mode_and_a_reaction_in_another(execute: Execute) -> None:
+    result = execute(Fed, script={0: "history two", 1: "history one"}, timeout=24 * MSEC)
+    assert [(at / MSEC, value) for at, _, (_, value) in written(result, "Fed.sink.seen")] == [
+        *((0, 1), (4, 2), (8, 3)),
+        *((12, -1), (16, -1), (20, -1)),
+        (24, 7),
+    ]
+
+
+class FedTwice(Feeding):
+    @reaction("tick", effects="fed")
+    def feed_too(self, tick, fed): ...
+
+
+def test_a_reaction_outside_that_mode_is_a_second_source() -> None:
+    with pytest.raises(ElaborationError, match=r"fed has two sources: .*source.out .* and the reaction .*feed_too"):
+        elaborate(FedTwice, script={})
+
+
 class Inner(Modal):
     """Modal itself, with timers in both of its modes."""
 
@@ -699,3 +792,30 @@ class Left(Reactor):
 
 def test_suspended_events_do_not_keep_a_program_running(execute: Execute) -> None:
     assert execute(Left, timeout=100 * MSEC).tag.time == 1 * MSEC
+
+
+class Leaf(Reactor): ...
+
+
+class Nesting(Reactor):
+    one, two = Mode(initial=True), Mode()
+
+    def __init__(self) -> None:
+        with self.one, self.two:
+            self.leaf = Leaf()
+
+
+class Foreign(Reactor):
+    def __init__(self) -> None:
+        self.modal = Switch()
+        with self.modal.two:
+            self.leaf = Leaf()
+
+
+@pytest.mark.parametrize(
+    ("main", "words"),
+    [(Nesting, "modes of one reactor do not nest"), (Foreign, "only the constructor of Switch can put .* mode two")],
+)
+def test_a_constructor_puts_things_into_one_mode_of_its_own_reactor(main: type[Reactor], words: str) -> None:
+    with pytest.raises(ElaborationError, match=words):
+        elaborate(main)

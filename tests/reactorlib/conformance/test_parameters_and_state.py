@@ -1,6 +1,23 @@
 """Rows "parameter" and "state"."""
 
-from reactorlib import MSEC, Bank, Output, Reactor, State, Timer, elaborate, reaction, run, startup
+from typing import Any
+
+import pytest
+
+from reactorlib import (
+    MSEC,
+    Bank,
+    ElaborationError,
+    Output,
+    Reactor,
+    RunError,
+    State,
+    Timer,
+    elaborate,
+    reaction,
+    run,
+    startup,
+)
 from tests.reactorlib.observing import Execute, values, written
 
 
@@ -157,3 +174,94 @@ def test_constructors_run_anew_for_every_run() -> None:
     program = elaborate(Constructed)
     for _ in range(3):
         assert values(run(program, fast=True, trace=True), "Constructed.out") == [1]
+
+
+class NamedArgs(Reactor):
+    out = Output[tuple](width="args")
+
+    def __init__(self, args: int, kwargs: int = 2):
+        self.given = args, kwargs
+
+    @reaction(startup, effects=out)
+    def begin(self, out):
+        out[0].set((len(out), *self.given))
+
+
+def test_parameters_may_be_called_args_and_kwargs(execute: Execute) -> None:
+    assert values(execute(NamedArgs, args=3), "NamedArgs.out[0]") == [(3, 3, 2)]
+
+
+class PassedOn(Scaled):
+    def __init__(self, *args: Any, extra: int = 0, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+
+
+class PassesOn(Reactor):
+    def __init__(self):
+        self.by_position, self.by_name = PassedOn(3, 2 * MSEC), PassedOn(factor=1, extra=7)
+
+
+def test_parameters_that_are_passed_on_keep_their_names(execute: Execute) -> None:
+    result = execute(PassesOn, timeout=2 * MSEC)
+    assert written(result, "PassesOn.by_position.out[0]") == [(2 * MSEC, 0, (3, 3))]
+    assert written(result, "PassesOn.by_name.out[0]") == [(1 * MSEC, 0, (2, 2)), (2 * MSEC, 0, (2, 2))]
+
+
+class NoParameters(Reactor):
+    def __init__(self):
+        pass
+
+
+class NoConstructor(Reactor): ...
+
+
+def test_parameters_that_there_are_not() -> None:
+    with pytest.raises(ElaborationError, match=r"NoParameters\(self\): got an unexpected keyword argument 'n'"):
+        elaborate(NoParameters, n=3)
+    with pytest.raises(ElaborationError, match=r"NoConstructor has no constructor of its own .* got n"):
+        elaborate(NoConstructor, n=3)
+
+
+class Farm(Reactor):
+    out = Output[int]()
+
+    def __init__(self, workers: int = 4):
+        self.workers = workers
+
+    @reaction(startup, effects=out)
+    def begin(self, out):
+        out.set(self.workers)
+
+
+class FarmAsWell(Farm):
+    def __init__(self, **kwargs: Any):
+        super().__init__(**kwargs)
+
+
+@pytest.mark.parametrize("farm", [Farm, FarmAsWell])
+def test_a_parameter_called_like_an_option_of_run_goes_by_way_of_elaborate(farm: type[Reactor]) -> None:
+    with pytest.raises(RunError, match=rf"workers= .*run\(elaborate\({farm.__name__}, workers=...\), ...\)"):
+        run(farm, workers=8)
+    result = run(elaborate(farm, workers=8), workers=1, fast=True, trace=True)
+    assert values(result, f"{farm.__name__}.out") == [8]
+    assert values(run(farm, fast=True, trace=True), f"{farm.__name__}.out") == [4]
+
+
+class Plain(Counter):
+    count = 7  # type: ignore[assignment]  # what is refused
+
+
+class NoTick(Counter):
+    tick = None  # type: ignore[assignment]  # as above
+
+
+class Again(Counter):
+    count = State(20)
+
+
+def test_what_is_declared_is_overridden_by_a_declaration(execute: Execute) -> None:
+    with pytest.raises(ElaborationError, match=r"Plain.count overrides the state count with something that is no such"):
+        elaborate(Plain)
+    with pytest.raises(ElaborationError, match=r"NoTick.tick overrides the timer tick"):
+        elaborate(NoTick)
+    assert values(execute(Again, timeout=0), "Again.out") == [(21, 1)]

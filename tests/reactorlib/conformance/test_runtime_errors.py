@@ -6,10 +6,12 @@ import pytest
 
 from reactorlib import (
     MSEC,
+    Bank,
     Input,
     LogicalAction,
     Mode,
     Output,
+    PhysicalAction,
     ReactionError,
     Reactor,
     ReactorError,
@@ -22,6 +24,7 @@ from reactorlib import (
     request_stop,
     reset,
     run,
+    shutdown,
     startup,
 )
 
@@ -229,6 +232,49 @@ def test_value_of_a_mutable_input_that_cannot_be_copied() -> None:
     assert "not to be copied" in str(error)
 
 
+class LateSender(Reactor):
+    """Sends what cannot be copied at its seventh tick, if it is the fourth of its bank."""
+
+    tick = Timer(0, 1 * MSEC)
+    out = Output[Any]()
+
+    def __init__(self, ended: list[int]):
+        self.ended = ended
+        self.ticks = 0
+
+    @reaction(tick, effects=out)
+    def send(self, tick, out):
+        out.set(Uncopyable() if self.bank_index == 3 and self.ticks == 6 else self.ticks)
+        self.ticks += 1
+
+    @reaction(shutdown)
+    def end(self):
+        self.ended.append(self.bank_index)
+
+
+class WideChanging(Reactor):
+    inp = Input[Any](width=40, mutable=True)
+
+    @reaction(inp)
+    def change(self, inp): ...
+
+
+class CopyingMany(Reactor):
+    def __init__(self, ended: list[int]):
+        self.senders, self.reader = Bank(LateSender, 40, ended), WideChanging()
+        connect(self.senders.out, self.reader.inp)
+
+
+@pytest.mark.parametrize("options", [{}, {"executor": "threads", "workers": 2}], ids=["inline", "threads"])
+def test_a_late_failure_to_copy_names_the_input_and_spares_the_senders(options: Any) -> None:
+    ended: list[int] = []
+    with pytest.raises(ReactionError, match="not to be copied") as caught:
+        run(CopyingMany, ended=ended, fast=True, timeout=9 * MSEC, **options)
+    assert (caught.value.reactor, caught.value.reaction) == ("CopyingMany.reader", "inp[3]")
+    assert tuple(caught.value.tag) == (6 * MSEC, 0)
+    assert sorted(ended) == list(range(40))
+
+
 class WrongChannel(Reactor):
     out = Output[int](width=2)
 
@@ -260,3 +306,43 @@ class NoSwitch(Reactor):
 def test_switching_without_declaring_it_is_an_error() -> None:
     error = failure(NoSwitch)
     assert (error.reactor, error.reaction) == ("NoSwitch", "misuse")
+
+
+class ReadsSelf(Reactor):
+    out = Output[int]()
+    tick = Timer(0)
+
+    def __init__(self, what: str):
+        self.what = what
+
+    @reaction(tick, effects=out)
+    def begin(self, tick, out):
+        out.set(1)
+        name, _, what = self.what.partition(".")
+        getattr(getattr(self, name), what)
+
+
+@pytest.mark.parametrize("what", ["out.value", "out.is_present", "tick.is_present"])
+def test_values_are_read_from_the_arguments_and_not_from_self(what: str) -> None:
+    assert f"ReadsSelf.{what}: self.{what.partition('.')[0]} has no value" in str(failure(ReadsSelf, what=what))
+
+
+class SchedulesNothing(Reactor):
+    act = LogicalAction[str]()
+    wait = PhysicalAction[str]()
+
+    def __init__(self, delay: Any, physical: bool):
+        self.delay = delay
+        self.physical = physical
+
+    @reaction(startup, effects=[act, wait])
+    def begin(self, act, wait):
+        (wait if self.physical else act).schedule(self.delay)
+
+
+@pytest.mark.parametrize("physical", [False, True])
+@pytest.mark.parametrize("delay", [None, ""], ids=repr)
+def test_a_delay_that_is_none_is_told(delay: Any, physical: bool) -> None:
+    name = "wait" if physical else "act"
+    fault = f"SchedulesNothing.{name}.schedule(): extra_delay must be a time such as 5 * MSEC, got {delay!r}"
+    assert fault in str(failure(SchedulesNothing, delay=delay, physical=physical))

@@ -1,5 +1,7 @@
 """Section "Static errors": each found before the run starts, each naming the elements involved by their full paths."""
 
+import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from reactorlib import (
     PhysicalAction,
     Reactor,
     ReactorError,
+    State,
     Timer,
     connect,
     elaborate,
@@ -545,3 +548,152 @@ def test_transitions_are_made_of_modes() -> None:
             elaborate(
                 type("Main", (Reactor,), {"go": reaction(startup, effects=transition(7))(lambda self, two: None)})
             )
+
+
+class Guarded(Reactor):
+    inp = Input[int]()
+    out = Output[int]()
+    mode = Mode(initial=True)
+
+    def __init__(self):
+        with self.mode:
+            connect(self.inp, self.out)
+
+
+class ConnectionsOnly(Reactor):
+    """A cycle without a single reaction."""
+
+    def __init__(self):
+        self.left, self.right = Guarded(), Guarded()
+        connect(self.left.out, self.right.inp)
+        connect(self.right.out, self.left.inp)
+
+
+def test_cycle_of_connections_only_names_the_ports() -> None:
+    message = faults_of(ConnectionsOnly)
+    for side in ("left", "right"):
+        assert names(
+            message, f"    ConnectionsOnly.{side}.out takes the value of ConnectionsOnly.{side}.inp (connected at"
+        )
+    assert names(message, "test_static_errors.py")
+
+
+class Dividing(Reactor):
+    inp = Input[int](width=lambda n: 1 // n)
+    tick = Timer(lambda n: 1 // n)
+
+    def __init__(self, n: int):
+        pass
+
+    @reaction(tick, deadline=lambda n: 1 // n)
+    def beat(self, tick): ...
+
+
+class HoldsDividing(Reactor):
+    def __init__(self):
+        self.held = Dividing(0)
+
+
+def test_an_expression_that_raises_is_named() -> None:
+    fault = "the function raised ZeroDivisionError: integer division or modulo by zero"
+    message = faults_of(HoldsDividing)
+    assert names(
+        message, "3 faults", *(f"HoldsDividing.held.{what}: {fault}" for what in ("inp: width", "tick: offset"))
+    )
+    assert names(message, f"HoldsDividing.held.beat: deadline: {fault}")
+
+
+def test_an_expression_that_is_no_function_of_parameters() -> None:
+    main = type("Main", (Reactor,), {"inp": Input(width=int)})
+    assert faults_of(main) == "Main.inp: width must be a value or a function of parameters, got <class 'int'>"
+
+
+class Unstateable(Reactor):
+    count = State(lambda n: n)
+
+
+class HoldsUnstateable(Reactor):
+    def __init__(self):
+        self.held = Unstateable()
+
+
+def test_an_initial_value_that_cannot_be_made_is_named() -> None:
+    assert names(
+        faults_of(HoldsUnstateable), "HoldsUnstateable.Unstateable.count: calling its initial value", "TypeError"
+    )
+    main = type("Main", (Reactor,), {"lock": State(threading.Lock())})
+    assert names(faults_of(main), "Main.lock: copying its initial value raised TypeError")
+
+
+WANTS, NAME = "takes ports of reactors, got", "name one of its ports,"
+SELF = "write self.out, or that of a contained reactor"
+
+
+class HasPorts(Reactor):
+    def __init__(self, make: Callable[[Any], Any]):
+        self.source, self.sink = Source(), Sink()
+        make(self)
+
+
+@pytest.mark.parametrize(
+    ("make", "complaint"),
+    [
+        (lambda main: connect(main.source.out, main.sink), f"connect() {WANTS} the reactor Sink: {NAME} inp, wide"),
+        (lambda main: connect(Source.out, main.sink.inp), f"connect() {WANTS} the declaration <output out>: {SELF}"),
+        (lambda main: connect(main.source.out, 7), f"connect() {WANTS} 7"),
+        (lambda main: interleaved([main.source]), f"interleaved() {WANTS} the reactor Source: {NAME} out, wide"),
+        (lambda main: Bank(main.source, 2), "Bank takes a reactor class, got a reactor: write Bank(Source, ...)"),
+        (lambda main: Bank(7, 2), "Bank takes a reactor class, got 7"),
+    ],
+)
+def test_what_is_no_port_and_no_class_is_told_with_its_place(make: Callable[[Any], Any], complaint: str) -> None:
+    line = make.__code__.co_firstlineno
+    assert faults_of(HasPorts, make=make) == f"{__file__}:{line}: in HasPorts, {complaint}"
+
+
+def test_a_body_that_a_call_does_not_run_is_refused() -> None:
+    def generator(self):
+        yield
+
+    async def coroutine(self): ...
+
+    async def both(self):
+        yield
+
+    for body, what in ((generator, "contains yield"), (coroutine, "is async"), (both, "contains yield")):
+        with pytest.raises(TypeError, match=f"@reaction decorates a plain method: .*{body.__name__} {what}"):
+            reaction(startup)(body)
+        with pytest.raises(TypeError, match=f"@go.missed decorates a plain method: .*{body.__name__} {what}"):
+            reaction(startup, deadline=0)(_go).missed(body)
+
+
+def _go(self): ...
+
+
+_go.__name__ = "go"
+
+
+def test_roles_are_elements_or_names() -> None:
+    with pytest.raises(TypeError, match="effects= takes elements of the class or their names, got None"):
+        reaction(startup, effects=None)(_go)
+    with pytest.raises(TypeError, match="uses= takes elements of the class or their names, got 5"):
+        reaction(startup, uses=5)(_go)
+
+
+def test_a_name_is_declared_once() -> None:
+    with pytest.raises(TypeError, match=r"Twice.go is assigned twice, and the reaction go would be lost"):
+
+        class Twice(Reactor):
+            @reaction(startup)
+            def go(self): ...
+
+            @reaction(startup)
+            def go(self): ...  # noqa: F811  # what is refused
+
+    with pytest.raises(TypeError, match=r"Both.tick is assigned twice, and the timer tick would be lost"):
+
+        class Both(Reactor):
+            tick = Timer(0)
+
+            @reaction(tick)
+            def tick(self, tick): ...

@@ -1,7 +1,9 @@
 """Section "Time and tags"."""
 
 import time
+from typing import Any
 
+import numpy as np
 import pytest
 
 from reactorlib import (
@@ -28,6 +30,7 @@ from reactorlib import (
     run,
     startup,
 )
+from reactorlib.tag import Time
 from tests.reactorlib.observing import Execute, reactions, steps, written
 
 
@@ -247,3 +250,91 @@ def test_zero_needs_no_unit() -> None:
     assert run(with_action(min_delay=0), timeout=0, fast=True).tag == Tag(0, 0)
     assert run(Delayed, delay=0, timeout=0, fast=True).tag == Tag(0, 0)
     assert run(Scheduling, delay=0, timeout=0, fast=True).tag == Tag(0, 0)
+
+
+def test_a_fraction_is_rounded_to_the_nanosecond() -> None:
+    assert (SEC * 1.001, MSEC * 8.2, SEC * 0.5) == (1_001_000_000, 8_200_000, 500_000_000)
+    assert all(SEC * (ms / 1000) == ms * MSEC for ms in range(2000))
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        (SEC // 2, 500_000_000),
+        (SEC % (300 * MSEC), 100_000_000),
+        (divmod(SEC, 300 * MSEC)[1], 100_000_000),
+        (abs(1 * MSEC - 2 * MSEC), 1_000_000),
+        (+SEC, 1_000_000_000),
+        (sum([SEC, MSEC]), 1_001_000_000),
+    ],
+)
+def test_a_time_calculated_from_times_is_one(made: Time, expected: int) -> None:
+    assert type(made) is Time
+    assert made == expected
+
+
+def test_how_often_a_time_fits_is_a_number() -> None:
+    assert type(SEC // MSEC) is int
+    assert divmod(SEC, 300 * MSEC)[0] == 3
+    assert type(divmod(SEC, MSEC)[0]) is int
+
+
+@pytest.mark.parametrize("kind", ["int64", "int8", "uint16", "float64", "float32"])
+def test_a_number_of_numpy_is_a_factor_behind_the_unit(kind: str) -> None:
+    made = SEC * getattr(np, kind)(5)
+    assert type(made) is Time
+    assert made == 5_000_000_000
+
+
+class FromNumPy(Reactor):
+    tick = Timer(MSEC * np.int64(1), MSEC * np.int32(2))
+    wide = Output[int](width=np.int64(3))
+    act = LogicalAction[int]()
+
+    @reaction(tick, effects=[wide, act])
+    def beat(self, tick, wide, act):
+        wide[2].set(len(wide))
+        act.schedule(USEC * np.int64(250))
+
+    @reaction(act)
+    def follow(self, act): ...
+
+
+def test_times_and_widths_made_of_numpys_numbers(execute: Execute) -> None:
+    assert reactions(execute(FromNumPy, timeout=MSEC * np.int64(2))) == [
+        (1 * MSEC, 0, "FromNumPy.beat"),
+        (1250 * USEC, 0, "FromNumPy.follow"),
+    ]
+
+
+class Waiting(Reactor):
+    tick = Timer(0, "period")
+
+    def __init__(self, period: Any):
+        pass
+
+    @reaction(tick)
+    def beat(self, tick): ...
+
+
+@pytest.mark.parametrize("wrong", [0.5 * SEC, SEC / 2, np.float64(3), 1.0])
+def test_a_float_is_no_time_and_the_message_says_where_its_factor_goes(wrong: Any) -> None:
+    with pytest.raises(ReactorError, match=r"Waiting.tick: period .*SEC \* 0.5.*SEC // 2"):
+        elaborate(Waiting, period=wrong)
+    with pytest.raises(ReactorError, match=r"timeout .*SEC \* 0.5.*SEC // 2"):
+        run(Beginning, timeout=wrong)
+
+
+@pytest.mark.parametrize("bare", [5, np.int64(5)])
+def test_a_bare_number_is_told_both_ways_to_give_it_a_unit(bare: Any) -> None:
+    words = r"period must have a unit: 5 \* NSEC if .* nanoseconds, else 5 \* MSEC, say"
+    with pytest.raises(ReactorError, match=words + ("$" if type(bare) is int else r" \(a number of NumPy's .*\)$")):
+        elaborate(Waiting, period=bare)
+
+
+@pytest.mark.parametrize("wrong", ["", False, [], 0.0])
+def test_what_is_false_is_no_time_either(wrong: Any) -> None:
+    with pytest.raises(ReactorError, match=r"Timers.tick: period (must be a time|names no)"):
+        elaborate(type("Timers", (Reactor,), {"tick": Timer(0, wrong)}))
+    with pytest.raises(ReactorError, match=r"Actions.act: min_spacing (must be a time|names no)"):
+        elaborate(type("Actions", (Reactor,), {"act": LogicalAction(min_spacing=wrong)}))

@@ -34,6 +34,13 @@ class UnportableError(Exception):
         self.lock = threading.Lock()
 
 
+class TwoArgumentsError(Exception):
+    """Can be pickled and not rebuilt: that takes one argument."""
+
+    def __init__(self, who: str, what: str) -> None:
+        super().__init__(f"{who} {what}")
+
+
 class WordlessError(Exception):
     """Cannot say what it is about."""
 
@@ -64,6 +71,8 @@ def go_wrong(how: str, who: str) -> Any:
         raise WordlessError
     if how == "raise native":
         raise NativeError(f"{who} failed")
+    if how == "raise two arguments":
+        raise TwoArgumentsError(who, "failed")
     if how == "exit":
         sys.exit(3)
     if how == "exit at once":

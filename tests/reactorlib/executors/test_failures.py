@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import time
@@ -88,8 +89,9 @@ def test_an_exception_that_cannot_be_pickled_is_told_in_words(log, soon):
     options = {"faults": faults, "workers": 3, "placement": ON_EACH_ITS_OWN}
     with soon(), pytest.raises(ReactionError, match="leaf 1 failed") as caught:
         run(Star, log=log, executor="processes", **options)
-    assert type(caught.value.__cause__) is RuntimeError
-    assert "UnportableError: leaf 1 failed" in str(caught.value.__cause__)
+    assert isinstance(caught.value.__cause__, RuntimeError)
+    assert str(caught.value.__cause__) == "UnportableError: leaf 1 failed"
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
     with soon(), pytest.raises(ReactionError, match="leaf 1 failed") as caught:
         run(Star, log=log, executor="threads", **options)
     assert type(caught.value.__cause__) is UnportableError
@@ -99,8 +101,17 @@ def test_an_exception_that_cannot_be_rebuilt_here_is_told_in_words(log, soon):
     faults = {"leaf 1": (3, "raise native")}
     with soon(), pytest.raises(ReactionError, match=r"Star.leaf\[1\].answer raised .*: leaf 1 failed") as caught:
         run(Star, log=log, faults=faults, executor="processes", workers=3, placement=ON_EACH_ITS_OWN)
-    assert type(caught.value.__cause__) is RuntimeError
+    assert isinstance(caught.value.__cause__, RuntimeError)
     assert "in go_wrong" in caught.value.__cause__.__notes__[0]
+
+
+@pytest.mark.parametrize("kind", ["unportable", "native", "two arguments"])
+def test_an_exception_that_cannot_travel_is_told_as_on_one_worker(executor, kind, log, soon):
+    faults = {"leaf 1": (3, f"raise {kind}")}
+    told = ends(log, faults)[:4]
+    with soon():
+        assert ends(log, faults, executor=executor, workers=3, placement=ON_EACH_ITS_OWN)[:4] == told
+    assert f"raised {kind.title().replace(' ', '')}Error at tag" in told[0]
 
 
 @pytest.mark.parametrize("also", ["", "at shutdown"])
