@@ -1,5 +1,6 @@
 """The same program over and over: one result, and nothing that stays behind. Only in `make soak`."""
 
+import gc
 import os
 import time
 from pathlib import Path
@@ -58,7 +59,11 @@ class Main(Reactor):
 
 
 def possessions():
-    """What a run may hold, and must give back: files, threads, processes, names of its own in shared memory."""
+    """What a run may hold, and must give back: files, threads, processes, names of its own in shared memory.
+
+    The shared memory of the last few runs is left to the garbage collector.
+    """
+    gc.collect()
     process = psutil.Process()
     names = {path.name for path in SHARED_MEMORY.glob("*reactorlib*")}
     return process.num_fds(), process.num_threads(), len(process.children(recursive=True)), names
