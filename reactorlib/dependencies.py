@@ -40,10 +40,35 @@ class _Graph:
                     self.readers[cell].append(node)
         self.after: list[list[Node]] = [[] for _ in self.writes]  # reactions of the same reactor that come next
         _chain(reactions, self.after)
+        signal = resolution.trigger_of.get(("shutdown", None))
+        self.shutdown = None if signal is None else signal.cell
+        self.through: dict[tuple[Node, Node], Cell] = {}  # of edges in `after` that stand for one through a cell
 
     def successors(self, node: Node) -> list[Node]:
         """Directly depending nodes."""
         return [r for c in self.writes[node] for r in self.readers.get(c, ())] + self.after[node]
+
+    def part_exclusive(self) -> None:
+        """No reaction waits for what one in another mode of its reactor writes: never both are active."""
+        for cell, writers in self.writers.items():
+            parted = {r for r in self.readers.get(cell, ()) if any(self._exclusive(w, r) for w in writers)}
+            if not parted:
+                continue
+            self.readers[cell] = [reader for reader in self.readers[cell] if reader not in parted]
+            for reader in parted:
+                self.reads[reader] = [other for other in self.reads[reader] if other != cell]
+                for writer in writers:
+                    if not self._exclusive(writer, reader):
+                        self.after[writer].append(reader)
+                        self.through[writer, reader] = cell
+
+    def _exclusive(self, one: Node, other: Node) -> bool:
+        if max(one, other) >= len(self.reactions):
+            return False
+        a, b = self.reactions[one], self.reactions[other]
+        if a.instance is not b.instance or a.own_mode is None or b.own_mode is None or a.own_mode == b.own_mode:
+            return False
+        return self.shutdown not in a.triggers or self.shutdown not in b.triggers  # else both may run then
 
 
 def _chain(reactions: list[ReactionInstance], after: list[list[Node]]) -> None:
@@ -70,6 +95,9 @@ def order_of(resolution: Resolution, faults: list[str]) -> Order | None:
     """Levels, inferred deadlines and ranks of all nodes; None, with the cycle among the faults, if there is one."""
     graph = _Graph(resolution)
     sequence, level = _levels(graph, len(resolution.reactions))
+    if len(sequence) < len(graph.writes):
+        graph.part_exclusive()
+        sequence, level = _levels(graph, len(resolution.reactions))
     if len(sequence) < len(graph.writes):
         faults.append(_describe_cycle(resolution, graph, set(range(len(graph.writes))) - set(sequence)))
         return None
@@ -182,10 +210,11 @@ def _describe_forward(resolution: Resolution, forward: Forward) -> str:
 
 
 def _describe_edge(resolution: Resolution, graph: _Graph, node: Node, following: Node) -> str:
-    if following in graph.after[node]:
+    through = graph.through.get((node, following))
+    if following in graph.after[node] and through is None:
         return "runs before the next reaction of the same reactor:"
     for cell in graph.writes[node]:
-        if following not in graph.readers.get(cell, ()):
+        if cell != through and following not in graph.readers.get(cell, ()):
             continue
         path = _port_path(resolution, graph, node, cell)
         wheres = [

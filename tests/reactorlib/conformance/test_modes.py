@@ -774,6 +774,82 @@ def test_reactions_in_exclusive_modes_may_close_a_cycle(execute: Execute) -> Non
     ]
 
 
+class Echo(Reactor):
+    """What one mode's reaction sets, the other mode's reads."""
+
+    a_in, b_in = Input[int](), Input[int]()
+    a_out, b_out = Output[int](), Output[int]()
+    tick = Timer(offset=0, period=1 * MSEC)
+    turn = Timer(offset=1 * MSEC, period=2 * MSEC)
+    one, two = Mode(initial=True), Mode()
+
+    with one:
+
+        @reaction(tick, a_in, effects=b_out)
+        def a_to_b(self, tick, a_in, b_out):
+            b_out.set(10 * a_in.is_present)
+
+        @reaction(turn, effects=history(two))
+        def to_two(self, turn, two):
+            two.set()
+
+    with two:
+
+        @reaction(tick, b_in, effects=a_out)
+        def b_to_a(self, tick, b_in, a_out):
+            a_out.set(20 * b_in.is_present)
+
+        @reaction(turn, effects=history(one))
+        def to_one(self, turn, one):
+            one.set()
+
+
+class BothAtTheEnd(Echo):
+    """At shutdown both modes' reactions run."""
+
+    with Echo.one:
+
+        @reaction(Echo.tick, Echo.a_in, shutdown, effects=Echo.b_out)
+        def a_to_b(self, tick, a_in, b_out): ...
+
+    with Echo.two:
+
+        @reaction(Echo.tick, Echo.b_in, shutdown, effects=Echo.a_out)
+        def b_to_a(self, tick, b_in, a_out): ...
+
+
+class ThirdVoice(Echo):
+    """In the second mode a later reaction sets what an earlier one reads."""
+
+    with Echo.two:
+
+        @reaction(Echo.tick, effects=Echo.b_out)
+        def third(self, tick, b_out): ...
+
+
+class Ring(Reactor):
+    def __init__(self, echo: type[Reactor] = Echo):
+        self.echo: Any = echo()
+        connect(self.echo.b_out, self.echo.b_in)
+        connect(self.echo.a_out, self.echo.a_in)
+
+
+def test_reactions_in_exclusive_modes_may_be_connected_in_a_ring(execute: Execute) -> None:
+    result = execute(Ring, timeout=4 * MSEC)
+    assert local(result, "a_to_b", "b_to_a") == [
+        *((0, 0, "a_to_b"), (1, 0, "a_to_b")),
+        *((2, 0, "b_to_a"), (3, 0, "b_to_a")),
+        (4, 0, "a_to_b"),
+    ]
+    assert {*values(result, "Ring.echo.a_out"), *values(result, "Ring.echo.b_out")} == {0}
+
+
+@pytest.mark.parametrize("echo", [BothAtTheEnd, ThirdVoice])
+def test_reactions_that_may_run_at_one_tag_close_no_cycle(echo: type[Reactor]) -> None:
+    with pytest.raises(ElaborationError, match="causality cycle"):
+        elaborate(Ring, echo=echo)
+
+
 class Left(Reactor):
     one = Mode(initial=True)
     two = Mode()
