@@ -5,7 +5,7 @@ import shutil
 from benchmarks.regress.trees import MEASURED
 
 COMPILER = "reactorlib/compiler.py"
-CALL = "        out.add(call, indent, reaction)\n"
+CALL = "        out.add(call, indent, node)\n"
 IDLE = '        out.add("time; " * {count}, indent)\n'  # expressions that change nothing and can't be left out
 
 
