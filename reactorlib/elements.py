@@ -250,7 +250,9 @@ class State(Element, Generic[T]):
 class Mode(Element):
     """A mode of a modal reactor. What is declared in its `with` block exists only while it is active.
 
-    `with self.mode:` in the constructor does the same for contained reactors and connections.
+    `with self.mode:` in the constructor does the same for contained reactors and connections. Two modes
+    of a reactor are never active together: each may have a source of its own for one port, and reactions of different
+    modes that are connected in a ring are no cycle.
 
     But shutdown reactions run in every mode that ever was, and what reactors in it set reaches the others there by
     connections that these reactors, not the mode, declare.
