@@ -68,7 +68,7 @@ class _Graph:
         a, b = self.reactions[one], self.reactions[other]
         if a.instance is not b.instance or a.own_mode is None or b.own_mode is None or a.own_mode == b.own_mode:
             return False
-        return self.shutdown not in a.triggers or self.shutdown not in b.triggers  # else both may run then
+        return self.shutdown not in (*a.triggers, *b.triggers)  # at which both may run
 
 
 def _chain(reactions: list[ReactionInstance], after: list[list[Node]]) -> None:

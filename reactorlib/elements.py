@@ -251,8 +251,8 @@ class Mode(Element):
     """A mode of a modal reactor. What is declared in its `with` block exists only while it is active.
 
     `with self.mode:` in the constructor does the same for contained reactors and connections. Two modes
-    of a reactor are never active together: each may have a source of its own for one port, and reactions of different
-    modes that are connected in a ring are no cycle.
+    of a reactor are never active together: each may connect a source of its own to a port, and reactions of different
+    modes that are connected in a ring are no cycle, unless shutdown is among their triggers.
 
     But shutdown reactions run in every mode that ever was, and what reactors in it set reaches the others there by
     connections that these reactors, not the mode, declare.

@@ -115,9 +115,11 @@ class EffectError(ReactorError):
         return type(self), (self.element, self.call)
 
 
-def read_fault(element: str, name: str, what: str) -> ReactorError:
-    """The error of a read by way of `self`, which knows ports but no values."""
-    return ReactorError(f"{element}.{what}: self.{name} has no value; a reaction that lists it is given one that does")
+class ReadError(ReactorError, AttributeError):
+    """A read by way of `self`, which knows ports but no values."""
+
+    def __init__(self, element: str, name: str, what: str) -> None:
+        super().__init__(f"{element}.{what}: self.{name} has no value; a reaction that lists it is given one that does")
 
 
 class RunError(ReactorError):

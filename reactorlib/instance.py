@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from reactorlib.elements import MODES_DO_NOT_NEST, Element, Input, Mode
-from reactorlib.errors import EffectError, read_fault
+from reactorlib.errors import EffectError, ReadError
 
 if TYPE_CHECKING:
     from reactorlib.connections import Connection
@@ -33,11 +33,11 @@ class Bound:
 
     @property
     def value(self) -> NoReturn:
-        raise read_fault(self.path, self.name, "value")
+        raise ReadError(self.path, self.name, "value")
 
     @property
     def is_present(self) -> NoReturn:
-        raise read_fault(self.path, self.name, "is_present")
+        raise ReadError(self.path, self.name, "is_present")
 
 
 class BoundPort(Bound):

@@ -27,7 +27,6 @@ class Lookup:
         self.reads: dict[Cell, None] = {}
         self.writes: dict[Cell, None] = {}
         self.mode = resolution.mode_of(instance, declaration.mode)
-        self.own_mode = None if declaration.mode is None else self.mode
         self.complete = True
 
     def resolve(self) -> ReactionInstance:
@@ -56,7 +55,7 @@ class Lookup:
             writes=tuple(self.writes),
             deadline=self._deadline(),
             mode=self.mode,
-            own_mode=self.own_mode,
+            own_mode=None if declared.mode is None else self.mode,
         )
 
     def fault(self, text: str) -> None:
@@ -167,7 +166,7 @@ class Lookup:
         key: object = tuple(ports) if several else ports[0]  # a bank of one is a bank
         path = ports[0].path
         if role == "effect":
-            cells = [cell for port in ports for cell in self.resolution.write_cells(port, self.path, self.own_mode)]
+            cells = [cell for port in ports for cell in self.resolution.write_cells(port, self.path)]
             self.writes.update(dict.fromkeys(cells))
             self.arguments[key] = Argument("set", path, tuple(cells), multi)
             return

@@ -32,7 +32,6 @@ from reactorlib.instance import (
     building,
     instance_of,
 )
-from reactorlib.parameters import named_parameters
 from reactorlib.tag import is_count, time_fault
 
 P = ParamSpec("P")
@@ -83,7 +82,7 @@ class Reaction(Generic[P]):
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
-        self.owner = owner
+        self.owner = self.owner or owner
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else self.body.__get__(instance, owner)
@@ -163,21 +162,23 @@ class _Declarations:
         elements: dict[str, Element] = {}
         reactions: dict[str, Reaction[Any]] = {}
         self.faults: list[str] = []
+        overridden: dict[str, str] = {}
         for klass in reversed(cls.__mro__):
             for name, declared in vars(klass).items():
                 if name in reactions and not isinstance(declared, Reaction):
-                    self.faults.append(
-                        f"{cls.__name__}.{name} overrides a reaction with something that is none: decorate it"
-                    )
+                    overridden[name] = "overrides a reaction with something that is none: decorate it"
                 elif name in elements and not isinstance(declared, Element):
-                    self.faults.append(
-                        f"{cls.__name__}.{name} overrides the {elements[name].kind} {name} with something that is no "
-                        "such declaration: declare it as one, or name it otherwise"
+                    overridden[name] = (
+                        f"overrides the {elements[name].kind} {name} with something that is no such declaration: "
+                        "declare it as one, or name it otherwise"
                     )
-                elif isinstance(declared, Element):
-                    elements[name] = declared
-                elif isinstance(declared, Reaction):
-                    reactions[name] = declared
+                elif isinstance(declared, Element | Reaction):
+                    overridden.pop(name, None)
+                    if isinstance(declared, Element):
+                        elements[name] = declared
+                    else:
+                        reactions[name] = declared
+        self.faults += [f"{cls.__name__}.{name} {how}" for name, how in overridden.items()]
         self.elements = elements
         self.reactions = tuple(self._with_handler_of(cls, reaction) for reaction in reactions.values())
         self.signature = inspect.signature(cls.__init__)  # type: ignore[misc]  # read, never called
@@ -215,11 +216,15 @@ def declarations_of(cls: type) -> _Declarations:
 
 
 class _Body(dict[str, Any]):
-    """The names of a class body while it runs: one that is declared is not assigned again."""
+    """The names of a class body while it runs: no reaction takes the name of what is declared, which would be lost."""
 
     def __setitem__(self, name: str, value: Any) -> None:
         there = self.get(name)
-        if isinstance(there, Element | Reaction) and value is not there:
+        if (
+            isinstance(value, Reaction)
+            and (isinstance(there, Element) or (isinstance(there, Reaction) and there.body is not value.body))
+            and not any(other is there for key, other in self.items() if key != name)
+        ):
             kind = there.kind if isinstance(there, Element) else "reaction"
             raise TypeError(f"{self.get('__qualname__')}.{name} is assigned twice, and the {kind} {name} would be lost")
         super().__setitem__(name, value)
@@ -276,7 +281,10 @@ def _parameters(
     except TypeError as error:
         where = ".".join([record.name for record in building.stack] + [cls.__name__])
         raise ElaborationError([f"{where}{declared.signature}: {error}"]) from error
-    return named_parameters(cls, bound)
+    bound.apply_defaults()
+    parameters = dict(bound.arguments)
+    del parameters[next(iter(declared.signature.parameters))]
+    return parameters
 
 
 def _first_value(instance: Instance, name: str, state: State[Any]) -> Any:

@@ -146,7 +146,7 @@ class Resolution:
                 continue
             into = target.first + channel
             others = self.connections_to.setdefault(into, [])
-            if not all(self._exclusive(mode, other) for other in others):
+            if not all(_exclusive(connection, other) for other in others):
                 self.faults.append(
                     f"{target.channel_path(channel)} has two sources: {source_of(others[0], into)} "
                     f"and {source_of(connection, into)}"
@@ -282,24 +282,19 @@ class Resolution:
                 self.forwards.append(Forward(cell, copy, True, None, path))
         return tuple(self._copies[port, channel, reaction.name] for channel in range(port.width))
 
-    def write_cells(self, port: BoundPort, writer: str, mode: int | None) -> tuple[Cell, ...]:
-        """The cells that the reaction `writer`, declared in `mode`, sets for a port; a second source is a fault."""
+    def write_cells(self, port: BoundPort, writer: str) -> tuple[Cell, ...]:
+        """The cells that the reaction `writer` sets for a port; a second source is a fault.
+
+        So is a connection of another mode: at shutdown a reaction runs although its mode is not active.
+        """
         for channel in range(port.width):
             number = port.first + channel
             for connection in self.connections_to.get(number, ()):
-                if not self._exclusive(mode, connection):
-                    self.faults.append(
-                        f"{port.channel_path(channel)} has two sources: {source_of(connection, number)} "
-                        f"and the reaction {writer}"
-                    )
+                self.faults.append(
+                    f"{port.channel_path(channel)} has two sources: {source_of(connection, number)} "
+                    f"and the reaction {writer}"
+                )
         return tuple(range(port.first, port.first + port.width))
-
-    def _exclusive(self, mode: int | None, connection: Connection) -> bool:
-        """Whether a mode and that of a connection are different ones of the same reactor: never both are active."""
-        if mode is None or connection.mode is None:
-            return False
-        other = self.mode_index[connection.mode]
-        return mode != other and other in self.modes[mode].siblings
 
 
 def source_of(connection: Connection, channel: Cell) -> str:
@@ -318,3 +313,12 @@ def describe(channels: list[Channel]) -> str:
 
 def _is_initial(mode: BoundMode) -> bool:
     return isinstance(mode.declaration, Mode) and mode.declaration.initial
+
+
+def _exclusive(one: Connection, other: Connection) -> bool:
+    return (
+        one.mode is not None
+        and other.mode is not None
+        and one.mode is not other.mode
+        and one.mode.owner is other.mode.owner
+    )

@@ -63,7 +63,7 @@ class Time(int):
 
 def _number(given: float) -> float:
     """An operand as a number of Python's: NumPy's small ones would overflow."""
-    return index(given) if hasattr(given, "__index__") else float(given)
+    return index(given) if hasattr(given, "__index__") else float(0 + given)  # a text is none, although float takes it
 
 
 def _rounded(time_ns: float) -> Time:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from reactorlib.errors import RunError
 from reactorlib.executors.inline import Inline
-from reactorlib.parameters import parameter_names
-from reactorlib.reactor import Reactor, is_reactor_class
+from reactorlib.reactor import Reactor, declarations_of, is_reactor_class
 from reactorlib.tag import is_count
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ def check_names(cls: type[Reactor], **given: object) -> None:
     """Raise RunError for an option of `run` that is given and may as well be meant for the constructor."""
     if not is_reactor_class(cls):
         return
-    taken = parameter_names(cls)
+    taken = declarations_of(cls).signature.parameters
     for name, value in given.items():
         if value is not None and name in taken:
             raise RunError(

@@ -119,7 +119,8 @@ def portable(error: BaseException) -> tuple[bytes, str, str]:
     kind, words = kind_of(error), words_of(error)
     with suppress(Exception):  # pickling runs the user's code
         pickled = pickle.dumps(error)
-        if rebuilt(pickled, type(error)) is not None:
+        again = rebuilt(pickled, type(error))
+        if again is not None and words_of(again) == words:
             return pickled, kind, words
     return b"", kind, words
 

@@ -191,20 +191,44 @@ def test_parameters_may_be_called_args_and_kwargs(execute: Execute) -> None:
     assert values(execute(NamedArgs, args=3), "NamedArgs.out[0]") == [(3, 3, 2)]
 
 
-class PassedOn(Scaled):
+class Constant(NamedArgs):
+    out = Output[tuple](width=2)
+
+
+class PassedOn(Constant):
     def __init__(self, *args: Any, extra: int = 0, **kwargs: Any):
         super().__init__(*args, **kwargs)
 
 
 class PassesOn(Reactor):
     def __init__(self):
-        self.by_position, self.by_name = PassedOn(3, 2 * MSEC), PassedOn(factor=1, extra=7)
+        self.by_position, self.by_name = PassedOn(3, 4), PassedOn(args=1, extra=7)
 
 
-def test_parameters_that_are_passed_on_keep_their_names(execute: Execute) -> None:
+def test_a_constructor_may_pass_on_what_it_is_given(execute: Execute) -> None:
     result = execute(PassesOn, timeout=2 * MSEC)
-    assert written(result, "PassesOn.by_position.out[0]") == [(2 * MSEC, 0, (3, 3))]
-    assert written(result, "PassesOn.by_name.out[0]") == [(1 * MSEC, 0, (2, 2)), (2 * MSEC, 0, (2, 2))]
+    assert values(result, "PassesOn.by_position.out[0]") == [(2, 3, 4)]
+    assert values(result, "PassesOn.by_name.out[0]") == [(2, 1, 2)]
+
+
+class Several(Reactor):
+    out = Output[int](width=lambda names, options: len(names) + len(options))
+
+    def __init__(self, *names: str, **options: int):
+        pass
+
+    @reaction(startup, effects=out)
+    def begin(self, out):
+        out[0].set(len(out))
+
+
+class MakesSeveral(Reactor):
+    def __init__(self):
+        self.several = Several("a", "b", c=3)
+
+
+def test_an_expression_sees_all_that_a_constructor_takes_together(execute: Execute) -> None:
+    assert values(execute(MakesSeveral), "MakesSeveral.several.out[0]") == [3]
 
 
 class NoParameters(Reactor):
@@ -233,18 +257,18 @@ class Farm(Reactor):
         out.set(self.workers)
 
 
-class FarmAsWell(Farm):
-    def __init__(self, **kwargs: Any):
-        super().__init__(**kwargs)
+class FourWorkers(Farm):
+    def __init__(self, *names: str):
+        super().__init__(workers=4)
 
 
-@pytest.mark.parametrize("farm", [Farm, FarmAsWell])
-def test_a_parameter_called_like_an_option_of_run_goes_by_way_of_elaborate(farm: type[Reactor]) -> None:
-    with pytest.raises(RunError, match=rf"workers= .*run\(elaborate\({farm.__name__}, workers=...\), ...\)"):
-        run(farm, workers=8)
-    result = run(elaborate(farm, workers=8), workers=1, fast=True, trace=True)
-    assert values(result, f"{farm.__name__}.out") == [8]
-    assert values(run(farm, fast=True, trace=True), f"{farm.__name__}.out") == [4]
+def test_a_parameter_called_like_an_option_of_run_goes_by_way_of_elaborate() -> None:
+    with pytest.raises(RunError, match=r"workers= .*run\(elaborate\(Farm, workers=...\), ...\)"):
+        run(Farm, workers=8)
+    result = run(elaborate(Farm, workers=8), workers=1, fast=True, trace=True)
+    assert values(result, "Farm.out") == [8]
+    assert values(run(Farm, fast=True, trace=True), "Farm.out") == [4]
+    assert values(run(FourWorkers, workers=1, fast=True, trace=True), "FourWorkers.out") == [4]
 
 
 class Plain(Counter):

@@ -327,6 +327,10 @@ def test_values_are_read_from_the_arguments_and_not_from_self(what: str) -> None
     assert f"ReadsSelf.{what}: self.{what.partition('.')[0]} has no value" in str(failure(ReadsSelf, what=what))
 
 
+def test_who_asks_whether_there_is_a_value_is_told_that_there_is_none() -> None:
+    assert not hasattr(elaborate(Undeclared).root.reactor.out, "value")
+
+
 class SchedulesNothing(Reactor):
     act = LogicalAction[str]()
     wait = PhysicalAction[str]()

@@ -697,3 +697,39 @@ def test_a_name_is_declared_once() -> None:
 
             @reaction(tick)
             def tick(self, tick): ...
+
+
+def test_a_class_body_may_use_a_name_again_where_nothing_is_lost() -> None:
+    class Loop(Reactor):
+        a, b = Mode(initial=True), Mode()
+        with a as m:
+            left = Timer(0)
+        with b as m:
+            right = Timer(0)
+        for index in range(2):
+
+            @reaction(startup)
+            def begin(self, index=index): ...
+
+            locals()[f"begin_{index}"] = begin
+        del begin, m
+
+    assert [r.path for r in elaborate(Loop).reactions] == ["Loop.begin_0", "Loop.begin_1"]
+
+
+class Placeholder(Reactor):
+    out = Output[int]()
+
+
+class Abstract(Placeholder):
+    out = None
+
+
+class Concrete(Abstract):
+    out = Output[int](width=2)
+
+
+def test_a_declaration_may_take_the_place_of_a_placeholder() -> None:
+    elaborate(Concrete)
+    with pytest.raises(ElaborationError, match=r"Abstract.out overrides the output out"):
+        elaborate(Abstract)

@@ -286,6 +286,12 @@ def test_a_number_of_numpy_is_a_factor_behind_the_unit(kind: str) -> None:
     assert made == 5_000_000_000
 
 
+def test_a_text_is_no_number() -> None:
+    for calculate in (lambda: MSEC * "5", lambda: MSEC + "5", lambda: MSEC - "5", lambda: MSEC // "5"):  # type: ignore[operator,call-overload]  # what is refused
+        with pytest.raises(TypeError):
+            calculate()
+
+
 class FromNumPy(Reactor):
     tick = Timer(MSEC * np.int64(1), MSEC * np.int32(2))
     wide = Output[int](width=np.int64(3))

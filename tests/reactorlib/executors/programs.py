@@ -41,6 +41,13 @@ class TwoArgumentsError(Exception):
         super().__init__(f"{who} {what}")
 
 
+class RepeatingError(Exception):
+    """Is rebuilt from its words, and so says more than before."""
+
+    def __init__(self, who: str) -> None:
+        super().__init__(f"got {who}")
+
+
 class WordlessError(Exception):
     """Cannot say what it is about."""
 
@@ -73,6 +80,8 @@ def go_wrong(how: str, who: str) -> Any:
         raise NativeError(f"{who} failed")
     if how == "raise two arguments":
         raise TwoArgumentsError(who, "failed")
+    if how == "raise repeating":
+        raise RepeatingError(who)
     if how == "exit":
         sys.exit(3)
     if how == "exit at once":

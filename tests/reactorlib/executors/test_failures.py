@@ -105,7 +105,7 @@ def test_an_exception_that_cannot_be_rebuilt_here_is_told_in_words(log, soon):
     assert "in go_wrong" in caught.value.__cause__.__notes__[0]
 
 
-@pytest.mark.parametrize("kind", ["unportable", "native", "two arguments"])
+@pytest.mark.parametrize("kind", ["unportable", "native", "two arguments", "repeating"])
 def test_an_exception_that_cannot_travel_is_told_as_on_one_worker(executor, kind, log, soon):
     faults = {"leaf 1": (3, f"raise {kind}")}
     told = ends(log, faults)[:4]
