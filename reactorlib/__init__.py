@@ -10,6 +10,7 @@ from reactorlib.context import (
     physical_time,
     request_stop,
 )
+from reactorlib.declarations import reaction
 from reactorlib.elaboration import elaborate
 from reactorlib.elements import (
     Input,
@@ -33,7 +34,7 @@ from reactorlib.errors import (
     WorkerError,
 )
 from reactorlib.program import Program
-from reactorlib.reactor import Bank, Reactor, reaction
+from reactorlib.reactor import Bank, Reactor
 from reactorlib.runtime import RunResult, run
 from reactorlib.tag import HOUR, MINUTE, MSEC, NSEC, SEC, USEC, Tag, Time
 from reactorlib.trace import Span, TraceRecord

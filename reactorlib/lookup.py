@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from reactorlib.declarations import Reaction
 from reactorlib.elements import Element, Signal, Transition
 from reactorlib.instance import Bound, BoundMode, BoundPort, Instance, instance_of
 from reactorlib.program import Argument, Cell, ReactionInstance
-from reactorlib.reactor import Bank, Reaction, Reactor, duration
+from reactorlib.reactor import Bank, Reactor, duration
 from reactorlib.validate import argument_fault, mode_fault, touch_fault
 
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ from typing import Any
 
 from reactorlib.binding import Binding
 from reactorlib.cells import Event
+from reactorlib.declarations import declarations_of
 from reactorlib.elements import State
 from reactorlib.events import Queue
 from reactorlib.program import Program
-from reactorlib.reactor import declarations_of, initial_value
+from reactorlib.reactor import initial_value
 
 # The states of each mode that a reset entry restores: reactor, attribute, declaration.
 Resettable = dict[int, list[tuple[Any, str, State[Any]]]]

@@ -6,8 +6,9 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from reactorlib.declarations import Reaction
 from reactorlib.instance import BoundPort, Instance
-from reactorlib.reactor import Reaction, Reactor
+from reactorlib.reactor import Reactor
 
 # A cell holds one value: the channels of ports first, numbered in order of elaboration, then the triggers.
 Cell = int

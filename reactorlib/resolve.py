@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from reactorlib.connections import Channel, Connection
+from reactorlib.declarations import Reaction, declarations_of
 from reactorlib.elements import (
     POLICIES,
     Action,
@@ -27,7 +28,6 @@ from reactorlib.instance import (
 )
 from reactorlib.lookup import Lookup
 from reactorlib.program import Cell, Forward, ModeInstance, ReactionInstance, Trigger, TriggerKind
-from reactorlib.reactor import Reaction, declarations_of
 from reactorlib.validate import direction_fault
 
 Target = list[tuple[Instance, Bound]]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from reactorlib.instance import Bound, BoundAction, BoundMode, BoundPort, BoundTimer, Instance
 
 if TYPE_CHECKING:
+    from reactorlib.declarations import Reaction
     from reactorlib.program import Argument
-    from reactorlib.reactor import Reaction
 
 
 def direction_fault(container: Instance, port: BoundPort, side: str) -> str | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from reactorlib.declarations import declarations_of
 from reactorlib.errors import RunError
 from reactorlib.executors.inline import Inline
-from reactorlib.reactor import Reactor, declarations_of, is_reactor_class
+from reactorlib.reactor import Reactor, is_reactor_class
 from reactorlib.tag import is_count
 
 if TYPE_CHECKING:
