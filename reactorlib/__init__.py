@@ -1,18 +1,8 @@
 """reactorlib: the reactor model in plain Python, compiled to straight-line schedules, with one deterministic result."""
 
-from reactorlib.connections import connect, interleaved
-from reactorlib.context import (
-    check_deadline,
-    current_tag,
-    logical_elapsed,
-    logical_time,
-    physical_elapsed,
-    physical_time,
-    request_stop,
-)
-from reactorlib.declarations import reaction
-from reactorlib.elaboration import elaborate
-from reactorlib.elements import (
+from reactorlib.declaration.class_body import reaction
+from reactorlib.declaration.connections import connect, interleaved
+from reactorlib.declaration.elements import (
     Input,
     LogicalAction,
     Mode,
@@ -25,6 +15,9 @@ from reactorlib.elements import (
     shutdown,
     startup,
 )
+from reactorlib.declaration.reactor import Bank, Reactor
+from reactorlib.elaboration.elaborate import elaborate
+from reactorlib.elaboration.program import Program
 from reactorlib.errors import (
     EffectError,
     ElaborationError,
@@ -33,11 +26,18 @@ from reactorlib.errors import (
     RunError,
     WorkerError,
 )
-from reactorlib.program import Program
-from reactorlib.reactor import Bank, Reactor
 from reactorlib.runtime import RunResult, run
 from reactorlib.tag import HOUR, MINUTE, MSEC, NSEC, SEC, USEC, Tag, Time
-from reactorlib.trace import Span, TraceRecord
+from reactorlib.worker.context import (
+    check_deadline,
+    current_tag,
+    logical_elapsed,
+    logical_time,
+    physical_elapsed,
+    physical_time,
+    request_stop,
+)
+from reactorlib.worker.trace import Span, TraceRecord
 
 __all__ = [
     "HOUR",

@@ -12,22 +12,22 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from reactorlib.binding import Binding
-from reactorlib.cells import Event
 from reactorlib.clock import LONGEST_WAIT_NS, Clock, PhysicalClock
-from reactorlib.context import Context, current
-from reactorlib.elaboration import elaborate
+from reactorlib.declaration.reactor import Reactor
+from reactorlib.elaboration.elaborate import elaborate
+from reactorlib.elaboration.program import Program
 from reactorlib.errors import ReactionError, RunError
-from reactorlib.events import Queue
 from reactorlib.executors import leftovers
 from reactorlib.executors.choice import check_executor, check_names, make_executor
-from reactorlib.executors.ending import exit_on_signal
-from reactorlib.modes import Modes, ModeState
-from reactorlib.plan import Reach
-from reactorlib.program import Program
-from reactorlib.reactor import Reactor
+from reactorlib.schedule.plan import Reach
 from reactorlib.tag import Tag, time_fault
-from reactorlib.trace import Recorder, Span, TraceRecord, costs_of, digest_of
+from reactorlib.worker.binding import Binding
+from reactorlib.worker.cells import Event
+from reactorlib.worker.context import Context, current
+from reactorlib.worker.ending import exit_on_signal
+from reactorlib.worker.events import Queue
+from reactorlib.worker.modes import Modes, ModeState
+from reactorlib.worker.trace import Recorder, Span, TraceRecord, costs_of, digest_of
 
 
 @dataclass(frozen=True, slots=True)

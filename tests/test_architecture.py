@@ -18,7 +18,7 @@ ALLOWED = {
 # The runtime may meet values of these packages, made by the user's program or asked for by it.
 OF_VALUES = {"numpy", "torch"}
 # Nothing that runs needs these; a command that writes a file in their format asks for them.
-OF_FORMATS = {"reactorlib/diagram/png.py": {"matplotlib"}}
+OF_FORMATS = {"reactorlib/view/diagram/png.py": {"matplotlib"}}
 
 
 def modules(package):

@@ -9,8 +9,8 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from benchmarks.rounds import Call, measure
-from reactorlib.cells import Event
-from reactorlib.events import Queue
+from reactorlib.worker.cells import Event
+from reactorlib.worker.events import Queue
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time, group="event queue")
 COUNT = 1_000

@@ -49,7 +49,7 @@ def recording(recorder: Recorder, program: ModuleType) -> Iterator[None]:
 def _reactions(program: ModuleType) -> Iterator[tuple[Any, str]]:
     """The reactions that a module's classes declare, and whose code they are."""
     from reactorlib import Reactor
-    from reactorlib.declarations import Reaction
+    from reactorlib.declaration.class_body import Reaction
 
     for cls in vars(program).values():
         if inspect.isclass(cls) and issubclass(cls, Reactor):

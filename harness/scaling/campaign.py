@@ -14,7 +14,7 @@ from harness.scaling.measure import TRACED
 from harness.scaling.table import MEASURED, PREDICTED, SCALING, Row
 from harness.selection import Setting
 from reactorlib.cpus import available_cpus
-from reactorlib.scaling import WORKERS
+from reactorlib.view.scaling import WORKERS
 from workloads.catalogue import WORKLOADS
 from workloads.parameter import ParameterError, parameters_of, unknown
 

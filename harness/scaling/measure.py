@@ -7,8 +7,8 @@ from typing import Any
 
 from harness.breakdown.spans import MarkingProbe, replaced, shortened
 from reactorlib import Span, elaborate
-from reactorlib.program import Program
-from reactorlib.scaling import predict
+from reactorlib.elaboration.program import Program
+from reactorlib.view.scaling import predict
 from workloads import catalogue
 from workloads.parameter import UnsupportedError
 from workloads.probe import Probe
@@ -67,7 +67,7 @@ def _traced(module: ModuleType) -> Iterator[list[tuple[Program, list[Span]]]]:
     times count, and memory that is never given back would change them.
     """
     from reactorlib import runtime
-    from reactorlib.trace import Recorder
+    from reactorlib.worker.trace import Recorder
 
     class Times(Recorder):
         """A recorder that notes no values."""

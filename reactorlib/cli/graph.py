@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from reactorlib.cli.target import UsageError, add_target, count_option, resolved
-from reactorlib.diagram import FORMATS, Diagram, DiagramError, diagram_of, rendered
-from reactorlib.elaboration import examine
-from reactorlib.partition import partition
-from reactorlib.program import Program
+from reactorlib.elaboration.elaborate import examine
+from reactorlib.elaboration.program import Program
+from reactorlib.schedule.partition import partition
+from reactorlib.view.diagram import FORMATS, Diagram, DiagramError, diagram_of, rendered
 
 _EPILOG = """\
 The format is that of the file's suffix: svg, png (needs matplotlib), dot (Graphviz), mmd (Mermaid) or html

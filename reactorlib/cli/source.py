@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from reactorlib.cli.target import UsageError, add_target, count_option, resolved
-from reactorlib.elaboration import elaborate
+from reactorlib.elaboration.elaborate import elaborate
 from reactorlib.errors import ReactorError
 
 _EPILOG = """\

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from reactorlib.reactor import Reactor
+from reactorlib.declaration.reactor import Reactor
 from reactorlib.tag import HOUR, MINUTE, MSEC, NSEC, SEC, USEC, Time
 
 UNITS = {"ns": NSEC, "us": USEC, "ms": MSEC, "s": SEC, "min": MINUTE, "h": HOUR}

@@ -11,9 +11,9 @@ from typing import Any
 from reactorlib.cli.graph import check_writable, write_file
 from reactorlib.cli.running import add_running, executed
 from reactorlib.cli.target import add_target
-from reactorlib.program import Program
+from reactorlib.elaboration.program import Program
 from reactorlib.runtime import RunResult
-from reactorlib.timeline import Summary, summarised, trace_events
+from reactorlib.view.timeline import Summary, summarised, trace_events
 
 _EPILOG = """\
 The file opens in https://ui.perfetto.dev (drag it there; it stays on this machine) and in chrome://tracing: one

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from reactorlib.declarations import declarations_of
+from reactorlib.declaration.class_body import declarations_of
+from reactorlib.declaration.reactor import Reactor, is_reactor_class
 from reactorlib.errors import RunError
 from reactorlib.executors.inline import Inline
-from reactorlib.reactor import Reactor, is_reactor_class
 from reactorlib.tag import is_count
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def make_executor(
     # Imported where they are used: a program on one thread starts in three quarters of the time without them.
     from reactorlib.cpus import available_cpus
     from reactorlib.executors.threads import Threads, gil_enabled
-    from reactorlib.partition import partition
+    from reactorlib.schedule.partition import partition
 
     count = int(workers or available_cpus())
     placed = partition(run.program, count, placement, costs)

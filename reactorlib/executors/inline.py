@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from reactorlib.cells import Event
-from reactorlib.compiler import Compiler
-from reactorlib.executors.ending import clear, last_reactions, run_last
-from reactorlib.executors.objects import Schedule, Schedules
-from reactorlib.plan import Node
-from reactorlib.ready import Ready
+from reactorlib.schedule.compiler import Compiler
+from reactorlib.schedule.plan import Node
+from reactorlib.worker.cells import Event
+from reactorlib.worker.ending import clear, last_reactions, run_last
+from reactorlib.worker.objects import Schedule, Schedules
+from reactorlib.worker.walk import Ready
 
 if TYPE_CHECKING:
     from reactorlib.runtime import Run

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from reactorlib.cells import Reader
 from reactorlib.errors import WorkerError
+from reactorlib.worker.cells import Reader
 
 LONGEST = 64  # cells that are written out; for more a loop is as good
 

@@ -12,21 +12,21 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from reactorlib.binding import Binding
-from reactorlib.cells import Event
 from reactorlib.clock import Clock
-from reactorlib.compiler import Compiler, Ref
-from reactorlib.context import Context
+from reactorlib.elaboration.program import Program, ReactionInstance
 from reactorlib.errors import WorkerError
-from reactorlib.events import Step
-from reactorlib.executors.ending import clear, last_reactions, run_last
-from reactorlib.executors.objects import Schedule, Schedules
-from reactorlib.modes import ModeState
-from reactorlib.partition import Partition
-from reactorlib.plan import Node, Reach
-from reactorlib.program import Program, ReactionInstance
-from reactorlib.split import Part, Split, Splitter
-from reactorlib.trace import Recorder
+from reactorlib.schedule.compiler import Compiler, Ref
+from reactorlib.schedule.partition import Partition
+from reactorlib.schedule.plan import Node, Reach
+from reactorlib.schedule.split import Part, Split, Splitter
+from reactorlib.worker.binding import Binding
+from reactorlib.worker.cells import Event
+from reactorlib.worker.context import Context
+from reactorlib.worker.ending import clear, last_reactions, run_last
+from reactorlib.worker.events import Step
+from reactorlib.worker.modes import ModeState
+from reactorlib.worker.objects import Schedule, Schedules
+from reactorlib.worker.trace import Recorder
 
 if TYPE_CHECKING:
     from reactorlib.runtime import Run

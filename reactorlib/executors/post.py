@@ -13,13 +13,13 @@ from contextlib import suppress
 from struct import Struct
 from typing import Any
 
-from reactorlib.cells import Event, Reader
+from reactorlib.elaboration.program import Cell
 from reactorlib.errors import StandInError, WorkerError, kind_of, words_of
 from reactorlib.executors.packing import packer, unpacker, values_of
 from reactorlib.executors.parallel import Failure
-from reactorlib.program import Cell
-from reactorlib.split import Splitter
+from reactorlib.schedule.split import Splitter
 from reactorlib.transport.exchange import Endpoint
+from reactorlib.worker.cells import Event, Reader
 
 # The kind of a message is its last byte, so that what comes before is decoded where it lies.
 GO, DONE, SCHEDULED, SYNC, FAILED, END, READY, BEGIN, PLAN, MODES, FORGET, ROWS, BYE = range(13)

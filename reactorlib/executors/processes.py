@@ -21,10 +21,8 @@ from multiprocessing.process import BaseProcess
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
-from reactorlib.compiler import Ref
 from reactorlib.errors import RunError, WorkerError
 from reactorlib.executors import leftovers
-from reactorlib.executors.ending import exit_on_signal
 from reactorlib.executors.libraries import single_threaded
 from reactorlib.executors.parallel import LONGEST_END_S, Failure, Parallel, Poisoned
 from reactorlib.executors.post import (
@@ -49,14 +47,16 @@ from reactorlib.executors.post import (
     failure_of,
 )
 from reactorlib.executors.worker_process import BEGUN, GONE, HELD, LEAVING, Setup, serve
-from reactorlib.partition import Partition
-from reactorlib.split import Send, Wait
-from reactorlib.trace import Row
+from reactorlib.schedule.compiler import Ref
+from reactorlib.schedule.partition import Partition
+from reactorlib.schedule.split import Send, Wait
 from reactorlib.transport.exchange import Exchange
+from reactorlib.worker.ending import exit_on_signal
+from reactorlib.worker.trace import Row
 
 if TYPE_CHECKING:
     from reactorlib.runtime import Run
-    from reactorlib.split import Split
+    from reactorlib.schedule.split import Split
 
 LOOK_TAGS = 256  # between two looks at the processes while no wait is so long that it looks: a power of two
 LOOK_S = 0.02  # between two looks at a process that is to end

@@ -18,13 +18,10 @@ from queue import Empty, SimpleQueue
 from time import monotonic, perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
-from reactorlib.compiler import Ref
-from reactorlib.context import current
 from reactorlib.cpus import available_cpus
+from reactorlib.elaboration.program import ReactionInstance
 from reactorlib.errors import WorkerError
-from reactorlib.executors.ending import run_last
 from reactorlib.executors.libraries import single_threaded
-from reactorlib.executors.objects import Schedule, Schedules
 from reactorlib.executors.parallel import (
     LONGEST_END_S,
     Failure,
@@ -34,10 +31,13 @@ from reactorlib.executors.parallel import (
     WorkerSide,
     load_part,
 )
-from reactorlib.partition import Partition
-from reactorlib.program import ReactionInstance
-from reactorlib.split import Send, Split, Wait
+from reactorlib.schedule.compiler import Ref
+from reactorlib.schedule.partition import Partition
+from reactorlib.schedule.split import Send, Split, Wait
 from reactorlib.transport.spinning import Spinner
+from reactorlib.worker.context import current
+from reactorlib.worker.ending import run_last
+from reactorlib.worker.objects import Schedule, Schedules
 
 if TYPE_CHECKING:
     from reactorlib.runtime import Run

@@ -14,15 +14,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from reactorlib.cells import Event
 from reactorlib.clock import Clock
-from reactorlib.compiler import Ref
-from reactorlib.context import current
-from reactorlib.elaboration import elaborate
+from reactorlib.elaboration.elaborate import elaborate
+from reactorlib.elaboration.program import Program
 from reactorlib.errors import WorkerError
-from reactorlib.executors.ending import clear, last_reactions, run_last
 from reactorlib.executors.libraries import single_threaded
-from reactorlib.executors.objects import Schedule, Schedules
 from reactorlib.executors.parallel import Failure, Poisoned, Stopped, WorkerSide, load_part
 from reactorlib.executors.post import (
     BEGIN,
@@ -44,14 +40,18 @@ from reactorlib.executors.post import (
     Post,
     crossing_cells,
 )
-from reactorlib.modes import ModeState, reset_states, states_by_mode
-from reactorlib.partition import Partition
-from reactorlib.plan import Reach
-from reactorlib.program import Program
-from reactorlib.split import Send, Splitter
-from reactorlib.trace import Row
+from reactorlib.schedule.compiler import Ref
+from reactorlib.schedule.partition import Partition
+from reactorlib.schedule.plan import Reach
+from reactorlib.schedule.split import Send, Splitter
 from reactorlib.transport.exchange import Exchange
 from reactorlib.transport.generator import Decode
+from reactorlib.worker.cells import Event
+from reactorlib.worker.context import current
+from reactorlib.worker.ending import clear, last_reactions, run_last
+from reactorlib.worker.modes import ModeState, reset_states, states_by_mode
+from reactorlib.worker.objects import Schedule, Schedules
+from reactorlib.worker.trace import Row
 
 HELD = (signal.SIGINT, signal.SIGTERM)  # kept back while a process starts, until its handlers are in place
 SIGTERM_GRACE_S = 0.3  # for worker 0 to say that the whole run was told to end, not this process alone

@@ -6,7 +6,7 @@ from harness.__main__ import main
 from harness.breakdown import table as breakdown
 from harness.breakdown.measure import NAMES
 from harness.scaling import table as scaling
-from reactorlib.scaling import WORKERS
+from reactorlib.view.scaling import WORKERS
 from tests.harness import browser, runs
 
 BACKENDS = ("serial", "reactor-inline", "reactor-processes", "ray-paper")

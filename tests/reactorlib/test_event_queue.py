@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from reactorlib.cells import Event
-from reactorlib.events import Queue
+from reactorlib.worker.cells import Event
+from reactorlib.worker.events import Queue
 
 
 class Model:

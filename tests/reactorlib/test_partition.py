@@ -6,7 +6,7 @@ import pytest
 
 from reactorlib import Bank, Input, Output, PhysicalAction, Reactor, connect, elaborate, reaction
 from reactorlib.errors import RunError
-from reactorlib.partition import Partition, partition
+from reactorlib.schedule.partition import Partition, partition
 
 
 class Leaf(Reactor):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from reactorlib import MSEC, Input, Mode, Output, Reactor, Timer, connect, elaborate, reaction, run
-from reactorlib.scaling import predict
-from reactorlib.timeline import summarised
-from reactorlib.trace import Span
+from reactorlib.view.scaling import predict
+from reactorlib.view.timeline import summarised
+from reactorlib.worker.trace import Span
 
 
 class Source(Reactor):

@@ -18,7 +18,7 @@ import pytest
 import torch
 
 from reactorlib import MSEC, Output, Reactor, RunError, Tag, Timer, reaction, run, startup
-from reactorlib.trace import TraceRecord, digest_of
+from reactorlib.worker.trace import TraceRecord, digest_of
 
 
 @dataclass

@@ -4,7 +4,7 @@ import shutil
 
 from benchmarks.regress.trees import MEASURED
 
-COMPILER = "reactorlib/compiler.py"
+COMPILER = "reactorlib/schedule/compiler.py"
 CALL = "        out.add(call, indent, node)\n"
 IDLE = '        out.add("time; " * {count}, indent)\n'  # expressions that change nothing and can't be left out
 

@@ -8,7 +8,7 @@ import pytest
 from harness.scaling.campaign import worker_counts
 from harness.scaling.table import SCALING
 from reactorlib.cpus import available_cpus
-from reactorlib.scaling import WORKERS
+from reactorlib.view.scaling import WORKERS
 
 SAMPLING = ("--workload", "gym_sampling", "--backend", "serial", "--trials", "1", "--set", "rounds=20")
 SAMPLING += ("--set", "steps_per_message=1")

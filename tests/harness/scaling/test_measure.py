@@ -6,7 +6,7 @@ import pytest
 
 from harness.breakdown.spans import MarkingProbe
 from harness.scaling import measure
-from reactorlib.scaling import WORKERS
+from reactorlib.view.scaling import WORKERS
 from workloads import catalogue
 
 POINTS = {

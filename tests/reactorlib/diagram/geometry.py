@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from reactorlib.diagram.layout import Item, Laid, metrics
-from reactorlib.diagram.layout.join import Route
-from reactorlib.diagram.model import Edge
-from reactorlib.diagram.scene import MORE, Circle, Path, Polygon, Rect, Scene, Shape, Text
-from reactorlib.diagram.text import text_width
+from reactorlib.view.diagram.layout import Item, Laid, metrics
+from reactorlib.view.diagram.layout.join import Route
+from reactorlib.view.diagram.model import Edge
+from reactorlib.view.diagram.scene import MORE, Circle, Path, Polygon, Rect, Scene, Shape, Text
+from reactorlib.view.diagram.text import text_width
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 import pytest
 
 from reactorlib import MSEC, Bank, Input, LogicalAction, Output, Reactor, Timer, connect, elaborate, reaction
-from reactorlib.diagram import diagram_of
-from reactorlib.diagram.cycles import Cycles
-from reactorlib.elaboration import examine
+from reactorlib.elaboration.elaborate import examine
+from reactorlib.view.diagram import diagram_of
+from reactorlib.view.diagram.cycles import Cycles
 from tests.reactorlib.diagram import programs
 from tests.reactorlib.diagram.programs import FAULTY, PROGRAMS
 

@@ -14,10 +14,10 @@ import pytest
 
 from reactorlib import Input, Reactor, elaborate, reaction
 from reactorlib.cli import main
-from reactorlib.diagram import FORMATS, DiagramError, diagram_of, html_of, rendered, save
-from reactorlib.diagram.model import Box, Diagram, Edge, Port, Symbol
-from reactorlib.diagram.style import DARK, LIGHT
-from reactorlib.elaboration import examine
+from reactorlib.elaboration.elaborate import examine
+from reactorlib.view.diagram import FORMATS, DiagramError, diagram_of, html_of, rendered, save
+from reactorlib.view.diagram.model import Box, Diagram, Edge, Port, Symbol
+from reactorlib.view.diagram.style import DARK, LIGHT
 from tests.reactorlib.diagram.programs import PROGRAMS, HubAndWorkers
 
 ROOT = Path(__file__).resolve().parents[3]

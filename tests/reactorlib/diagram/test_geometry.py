@@ -7,12 +7,12 @@ from itertools import combinations
 import pytest
 
 from reactorlib import MSEC, Input, Output, Reactor, connect, reaction
-from reactorlib.diagram import diagram_of
-from reactorlib.diagram.draw import scene_of
-from reactorlib.diagram.layout import lay_out
-from reactorlib.diagram.scene import Text
-from reactorlib.diagram.text import text_width
-from reactorlib.elaboration import examine
+from reactorlib.elaboration.elaborate import examine
+from reactorlib.view.diagram import diagram_of
+from reactorlib.view.diagram.draw import scene_of
+from reactorlib.view.diagram.layout import lay_out
+from reactorlib.view.diagram.scene import Text
+from reactorlib.view.diagram.text import text_width
 from tests.reactorlib.diagram.geometry import Area, collisions, extent, loose_ends, wires_through, words
 from tests.reactorlib.diagram.programs import PROGRAMS
 from tests.reactorlib.reference.choices import Seeded

@@ -7,9 +7,9 @@ from itertools import product
 
 import pytest
 
-from reactorlib.cells import Reader
 from reactorlib.errors import WorkerError
 from reactorlib.executors.packing import LONGEST, packer, unpacker, values_of
+from reactorlib.worker.cells import Reader
 
 KIND = 7
 

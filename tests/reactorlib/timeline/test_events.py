@@ -5,8 +5,8 @@ from collections import Counter
 from itertools import pairwise
 
 from reactorlib import Tag, elaborate, run
-from reactorlib.timeline import trace_events
-from reactorlib.trace import Span
+from reactorlib.view.timeline import trace_events
+from reactorlib.worker.trace import Span
 from tests.reactorlib.timeline.test_summary import PROGRAM, ROUND, Main
 from tests.reactorlib.timeline.trace_processor import query
 

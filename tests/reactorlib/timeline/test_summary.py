@@ -3,9 +3,9 @@
 import pytest
 
 from reactorlib import Bank, Input, Output, Reactor, Tag, connect, elaborate, reaction, run, startup
-from reactorlib.timeline import summarised
-from reactorlib.timeline.causes import Causes
-from reactorlib.trace import Span
+from reactorlib.view.timeline import summarised
+from reactorlib.view.timeline.causes import Causes
+from reactorlib.worker.trace import Span
 
 
 class Hub(Reactor):

@@ -1,0 +1,204 @@
+"""What a reactor class declares: its elements and its reactions, read once. Faults are reported by `elaborate`."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, ParamSpec
+
+from reactorlib.declaration.elements import Element, Expression, Mode, Signal, Transition, declaring
+
+P = ParamSpec("P")
+Named = Element | Signal | str
+Effect = Element | Transition | str
+
+
+class Reaction(Generic[P]):
+    """One reaction as a class declares it: what triggers it, what it reads, what it may change."""
+
+    def __init__(
+        self,
+        body: Callable[P, None],
+        triggers: tuple[Named, ...],
+        uses: tuple[Named, ...],
+        effects: tuple[Effect, ...],
+        deadline: Expression | None,
+    ) -> None:
+        self.body = body
+        self.owner: type | None = None  # once its class is complete
+        self.name = body.__name__
+        self.triggers = triggers
+        self.uses = uses
+        self.effects = effects
+        self.deadline = deadline
+        self.handler: Callable[P, None] | None = None
+        self.mode: Mode | None = declaring.mode
+        self.where = f"{body.__code__.co_filename}:{body.__code__.co_firstlineno}"
+        self.__doc__ = body.__doc__
+
+    def missed(self, handler: Callable[P, None]) -> Callable[P, None]:
+        """Decorate the method that runs instead of the body when the deadline is missed. Same arguments.
+
+        A subclass that defines a method of that name has its own handler.
+        """
+        owner = self.owner
+        if owner is not None:
+            raise TypeError(
+                f"{owner.__name__}.{self.name} is complete: in a subclass, a method with the name of its handler "
+                "takes the handler's place, undecorated; or declare the reaction anew"
+            )
+        fault = _body_fault(handler)
+        if fault is not None:
+            raise TypeError(f"@{self.name}.missed {fault}")
+        self.handler = handler
+        return handler
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+        self.owner = self.owner or owner
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else self.body.__get__(instance, owner)
+
+    def __repr__(self) -> str:
+        return f"<reaction {self.name}>"
+
+
+def reaction(
+    *triggers: Named,
+    uses: Named | Iterable[Named] = (),
+    effects: Effect | Iterable[Effect] = (),
+    deadline: Expression | None = None,
+) -> Callable[[Callable[P, None]], Reaction[P]]:
+    """Make a method a reaction, run at most once at each tag at which a trigger is present.
+
+    `triggers`, `uses` (read without triggering) and `effects` (ports set, actions scheduled, modes entered)
+    are elements of the class, or strings such as "worker.out" for the port of a contained reactor. They
+    are the method's arguments, in that order; `startup`, `shutdown` and `reset` trigger and are not passed.
+    `deadline` is in ns: when physical time is later than the tag by more than that, the method decorated
+    with `.missed` runs instead; nothing does where there is none. It may be the name of a constructor parameter or
+    a function of constructor parameters.
+
+    "workers.out" of a bank or list is one argument, the flat list of the channels of all members, bank-major;
+    "workers[0].out" is the port of one. A Mode in `effects` is entered by reset: `history(mode)` says otherwise.
+
+    >>> from reactorlib import Input, LogicalAction, MSEC, Output, Reactor, reaction, run, startup
+    >>> class Sensor(Reactor):
+    ...     sample = LogicalAction[int]()
+    ...     @reaction(startup, effects=sample)
+    ...     def begin(self, sample):
+    ...         sample.schedule(5 * MSEC, value=3)
+    ...     @reaction(sample, deadline=0)
+    ...     def act(self, sample):
+    ...         print("in time")
+    ...     @act.missed
+    ...     def late(self, sample):
+    ...         print("too late for", sample.value)
+    >>> result = run(Sensor, fast=True)
+    too late for 3
+    """
+
+    def declare(body: Callable[P, None]) -> Reaction[P]:
+        fault = _body_fault(body)
+        if fault is not None:
+            raise TypeError(f"@reaction {fault}")
+        return Reaction(body, triggers, _tuple("uses", uses), _tuple("effects", effects), deadline)
+
+    if len(triggers) == 1 and inspect.isfunction(triggers[0]):
+        raise TypeError("@reaction needs its triggers: write @reaction(startup) or @reaction(some_input)")
+    return declare
+
+
+def _body_fault(body: Any) -> str | None:
+    """Why a reaction or a handler cannot be made of this, or None. A call of a generator or coroutine runs nothing."""
+    if not inspect.isfunction(body):
+        return f"decorates a method, got {body!r}"
+    if inspect.isgeneratorfunction(body) or inspect.isasyncgenfunction(body):
+        return f"decorates a plain method: {body.__qualname__} contains yield, which would keep it from running"
+    if inspect.iscoroutinefunction(body):
+        return f"decorates a plain method: {body.__qualname__} is async, which would keep it from running"
+    return None
+
+
+def _tuple(role: str, given: Any) -> tuple[Any, ...]:
+    if isinstance(given, Element | Signal | Transition | str):
+        return (given,)
+    if not isinstance(given, Iterable):
+        raise TypeError(f"{role}= takes elements of the class or their names, got {given!r}")
+    return tuple(given)
+
+
+class Declarations:
+    """What a class declares, base classes first: read once per class."""
+
+    def __init__(self, cls: type) -> None:
+        elements: dict[str, Element] = {}
+        reactions: dict[str, Reaction[Any]] = {}
+        self.faults: list[str] = []
+        overridden: dict[str, str] = {}
+        for klass in reversed(cls.__mro__):
+            for name, declared in vars(klass).items():
+                if name in reactions and not isinstance(declared, Reaction):
+                    overridden[name] = "overrides a reaction with something that is none: decorate it"
+                elif name in elements and not isinstance(declared, Element):
+                    overridden[name] = (
+                        f"overrides the {elements[name].kind} {name} with something that is no such declaration: "
+                        "declare it as one, or name it otherwise"
+                    )
+                elif isinstance(declared, Element | Reaction):
+                    overridden.pop(name, None)
+                    if isinstance(declared, Element):
+                        elements[name] = declared
+                    else:
+                        reactions[name] = declared
+        self.faults += [f"{cls.__name__}.{name} {how}" for name, how in overridden.items()]
+        self.elements = elements
+        self.reactions = tuple(self._with_handler_of(cls, reaction) for reaction in reactions.values())
+        self.signature = inspect.signature(cls.__init__)  # type: ignore[misc]  # read, never called
+        self.plain = cls.__init__ is object.__init__  # type: ignore[misc]  # as above
+
+    def _with_handler_of(self, cls: type, reaction: Reaction[Any]) -> Reaction[Any]:
+        """The reaction with the handler that this class makes of it, in the place of one inherited by that name."""
+        handler, owner = reaction.handler, reaction.owner
+        if handler is None or owner is None:
+            return reaction
+        name = handler.__name__
+        if vars(owner).get(name) is not handler or (found := inspect.getattr_static(cls, name)) is handler:
+            return reaction
+        fault = _body_fault(found)
+        if fault is not None:
+            self.faults.append(
+                f"{cls.__name__}.{name} overrides the handler of {reaction.name}'s missed deadline with "
+                "something that is no plain method"
+            )
+            return reaction
+        redefined = copy.copy(reaction)
+        redefined.handler = found
+        return redefined
+
+
+_declarations: dict[type, Declarations] = {}
+
+
+def declarations_of(cls: type) -> Declarations:
+    """The declarations of a reactor class, cached."""
+    found = _declarations.get(cls)
+    if found is None:
+        found = _declarations[cls] = Declarations(cls)
+    return found
+
+
+class Body(dict[str, Any]):
+    """The names of a class body while it runs: no reaction takes the name of what is declared, which would be lost."""
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        there = self.get(name)
+        if (
+            isinstance(value, Reaction)
+            and (isinstance(there, Element) or (isinstance(there, Reaction) and there.body is not value.body))
+            and not any(other is there for key, other in self.items() if key != name)
+        ):
+            kind = there.kind if isinstance(there, Element) else "reaction"
+            raise TypeError(f"{self.get('__qualname__')}.{name} is assigned twice, and the {kind} {name} would be lost")
+        super().__setitem__(name, value)

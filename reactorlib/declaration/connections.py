@@ -1,0 +1,154 @@
+"""Connections between ports, as a constructor declares them: endpoints flattened to channels, nothing resolved yet."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from reactorlib.declaration.elements import Element, Port
+from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance, building
+from reactorlib.errors import ElaborationError
+from reactorlib.tag import time_fault
+
+Channel = tuple[BoundPort, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """`sources[i] -> targets[i]`, channel by channel; `after` is None for the same tag, else a delay in ns."""
+
+    sources: list[Channel]
+    targets: list[Channel]
+    after: int | None
+    physical: bool
+    mode: BoundMode | None
+    where: str
+
+
+class Ports(list[Channel]):
+    """Channels in the order in which they are connected: the ports of a bank, bank-major."""
+
+
+class Interleaved(list[Channel]):
+    """Channels of a bank's multiports in channel-major order."""
+
+
+def interleaved(ports: Any) -> Any:
+    """The channels of a bank's multiport in channel-major order, for `connect`.
+
+    A bank of 2 with ports of width 3 flattens bank-major to a0 a1 a2 b0 b1 b2, interleaved to a0 b0 a1 b1 a2 b2.
+
+    >>> from reactorlib import Bank, Input, Output, Reactor, connect, interleaved, reaction, run, startup
+    >>> class Pair(Reactor):
+    ...     out = Output[str](width=2)
+    ...     @reaction(startup, effects=out)
+    ...     def begin(self, out):
+    ...         for channel, port in enumerate(out):
+    ...             port.set(f"{self.bank_index}{channel}")
+    >>> class Main(Reactor):
+    ...     def __init__(self):
+    ...         self.pairs, self.show = Bank(Pair, 2), Show()
+    ...         connect(interleaved(self.pairs.out), self.show.inp)
+    >>> class Show(Reactor):
+    ...     inp = Input[str](width=4)
+    ...     @reaction(inp)
+    ...     def show(self, inp):
+    ...         print([port.value for port in inp])
+    >>> result = run(Main)
+    ['00', '10', '01', '11']
+    """
+    channels = _channels(ports, "interleaved()", _caller())
+    rows: dict[BoundPort, list[Channel]] = {}
+    for channel in channels:
+        rows.setdefault(channel[0], []).append(channel)
+    width = max((len(row) for row in rows.values()), default=0)
+    return Interleaved(row[i] for i in range(width) for row in rows.values() if i < len(row))
+
+
+def connect(source: Any, target: Any, after: int | None = None, physical: bool = False) -> None:
+    """Connect ports, multiports, ports of banks, or lists of them, in a constructor.
+
+    The left side repeats until the right side is full (broadcast). `after` delays by so many ns
+    (0: one microstep); None is the same tag. `physical=True` makes the value arrive at physical time.
+    An endpoint that is no port raises at once; all other faults are reported together by `elaborate`.
+
+    >>> from reactorlib import Bank, Input, Output, Reactor, connect, reaction, run, startup
+    >>> class Hub(Reactor):
+    ...     out = Output[int]()
+    ...     @reaction(startup, effects=out)
+    ...     def begin(self, out):
+    ...         out.set(7)
+    >>> class Client(Reactor):
+    ...     inp = Input[int]()
+    ...     @reaction(inp)
+    ...     def hear(self, inp):
+    ...         print(self.bank_index, inp.value)
+    >>> class Main(Reactor):
+    ...     def __init__(self):
+    ...         self.hub, self.clients = Hub(), Bank(Client, 2)
+    ...         connect(self.hub.out, self.clients.inp)
+    >>> result = run(Main)
+    0 7
+    1 7
+    """
+    where = _caller()
+    if not building.stack:
+        raise ElaborationError([f"{where}: connect() belongs in the constructor of a reactor"])
+    container = building.stack[-1]
+    fault = None if after is None else time_fault(after, "after")
+    if fault is not None:
+        container.faults.append(f"{{path}}: connect({_name(source)}, {_name(target)}) at {where}: {fault}")
+        after = None
+    container.connections.append(
+        Connection(
+            _channels(source, "connect()", where),
+            _channels(target, "connect()", where),
+            None if after is None else int(after),
+            physical,
+            container.open_mode,
+            where,
+        )
+    )
+
+
+def _caller() -> str:
+    """The line of the user's code that calls a function of this file."""
+    frame = sys._getframe(2)
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def _channels(endpoint: Any, call: str, where: str) -> list[Channel]:
+    if isinstance(endpoint, BoundPort):
+        return [(endpoint, channel) for channel in range(endpoint.width)]
+    if isinstance(endpoint, Ports | Interleaved):
+        return endpoint
+    if isinstance(endpoint, tuple) and len(endpoint) == 2 and isinstance(endpoint[0], BoundPort):
+        return [endpoint]
+    if isinstance(endpoint, Iterable) and not isinstance(endpoint, str | Bound | Element):
+        return [channel for part in endpoint for channel in _channels(part, call, where)]
+    raise ElaborationError([f"{where}: {inside()}{call} takes ports of reactors, got {_portless(endpoint)}"])
+
+
+def inside() -> str:
+    """Whose constructor is running, for messages."""
+    return f"in {'.'.join(record.name for record in building.stack)}, " if building.stack else ""
+
+
+def _portless(endpoint: Any) -> str:
+    """What is no port, and which port may be meant instead."""
+    record = getattr(endpoint, "__instance__", None)
+    if isinstance(record, Instance):
+        ports = [name for name, element in record.elements.items() if isinstance(element, BoundPort)]
+        hint = f"name one of its ports, {', '.join(ports)}" if ports else "it has no ports"
+        return f"the reactor {record.name}: {hint}"
+    if isinstance(endpoint, Port):
+        return f"the declaration {endpoint!r}: write self.{endpoint.name or '<port>'}, or that of a contained reactor"
+    return _name(endpoint)
+
+
+def _name(endpoint: Any) -> str:
+    if isinstance(endpoint, BoundPort):
+        return f"{endpoint.owner.name}.{endpoint.name}"
+    return repr(endpoint) if not isinstance(endpoint, list) else f"{len(endpoint)} channels"

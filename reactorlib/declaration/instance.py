@@ -1,0 +1,176 @@
+"""What exists once a constructor has run: instances and the elements bound to them. Builds the tree, checks nothing."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+from reactorlib.declaration.elements import MODES_DO_NOT_NEST, Element, Input, Mode
+from reactorlib.errors import EffectError, ReadError
+
+if TYPE_CHECKING:
+    from reactorlib.declaration.connections import Connection
+
+
+class Bound:
+    """An element of one reactor instance, as `self.<name>` gives it in a constructor."""
+
+    __slots__ = ("declaration", "name", "owner")
+
+    def __init__(self, owner: Instance, name: str, declaration: Element) -> None:
+        self.owner = owner
+        self.name = name
+        self.declaration = declaration
+
+    @property
+    def path(self) -> str:
+        return f"{self.owner.path}.{self.name}"
+
+    def __repr__(self) -> str:
+        return f"<{self.declaration.kind} {self.path}>"
+
+    @property
+    def value(self) -> NoReturn:
+        raise ReadError(self.path, self.name, "value")
+
+    @property
+    def is_present(self) -> NoReturn:
+        raise ReadError(self.path, self.name, "is_present")
+
+
+class BoundPort(Bound):
+    """A port or multiport of one instance: `first` is the number of its first channel in the program."""
+
+    __slots__ = ("first", "is_input", "multi", "width")
+
+    def __init__(self, owner: Instance, name: str, declaration: Any, width: int, multi: bool) -> None:
+        super().__init__(owner, name, declaration)
+        self.width = width
+        self.multi = multi
+        self.is_input = isinstance(declaration, Input)
+        self.first = -1
+
+    def channel_path(self, channel: int) -> str:
+        return f"{self.path}[{channel}]" if self.multi else self.path
+
+    def __len__(self) -> int:
+        return self.width
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __getitem__(self, index: int | slice) -> list[tuple[BoundPort, int]]:
+        if not self.multi:
+            raise TypeError(f"{self.path} is a single port, not a multiport: it has no channel {index!r}")
+        picked = range(self.width)[index]
+        return [(self, channel) for channel in ([picked] if isinstance(picked, int) else picked)]
+
+    def __iter__(self) -> Iterator[list[tuple[BoundPort, int]]]:
+        return (self[channel] for channel in range(self.width))
+
+    def set(self, value: object) -> None:
+        raise EffectError(self.path, "set()")
+
+
+class BoundTimer(Bound):
+    """A timer of one instance; times in ns."""
+
+    __slots__ = ("offset", "period")
+    offset: int
+    period: int
+
+
+class BoundAction(Bound):
+    """An action of one instance; times in ns."""
+
+    __slots__ = ("min_delay", "min_spacing")
+    min_delay: int
+    min_spacing: int
+
+    def schedule(self, extra_delay: int = 0, value: object = None) -> None:
+        raise EffectError(self.path, "schedule()")
+
+
+class BoundMode(Bound):
+    """A mode of one instance; its `with` block in the constructor takes in what is made there."""
+
+    __slots__ = ()
+
+    def set(self) -> None:
+        raise EffectError(self.path, "set()")
+
+    def __enter__(self) -> Self:
+        if not building.stack or building.stack[-1] is not self.owner:
+            raise TypeError(f"only the constructor of {self.owner.name} can put something into its mode {self.name}")
+        if self.owner.open_mode is not None:
+            raise TypeError(MODES_DO_NOT_NEST)
+        self.owner.open_mode = self
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.owner.open_mode = None
+
+
+class Instance:
+    """One reactor in the tree: its elements by name, what it contains, what it connects."""
+
+    __slots__ = (
+        "children",
+        "connections",
+        "elements",
+        "faults",
+        "index",
+        "member",
+        "mode",
+        "name",
+        "open_mode",
+        "parameters",
+        "parent",
+        "path",
+        "reactor",
+        "used",
+    )
+
+    def __init__(self, reactor: Any, parent: Instance | None, parameters: dict[str, Any], index: int) -> None:
+        self.reactor = reactor
+        self.parent = parent
+        self.parameters = parameters
+        self.index = index  # in its bank, 0 outside a bank
+        self.name = type(reactor).__name__
+        self.path = self.name  # final once the whole tree is named
+        self.elements: dict[str, Bound] = {}
+        self.children: list[Instance] = []
+        self.connections: list[Connection] = []
+        self.faults: list[str] = []
+        self.open_mode: BoundMode | None = None
+        self.member: tuple[int, int] | None = None  # position and size, in a bank or list of its parent
+        self.used = False  # of a root: its reactors have run
+        # The mode of the parent in whose `with` block this reactor was made.
+        self.mode: BoundMode | None = parent.open_mode if parent is not None else None
+
+    def __repr__(self) -> str:
+        return f"<reactor {self.path}>"
+
+
+class _Building(threading.local):
+    """Which constructors are running in this thread, outermost first."""
+
+    def __init__(self) -> None:
+        self.stack: list[Instance] = []
+        self.bank_index = 0
+
+
+building = _Building()
+
+
+def instance_of(reactor: Any) -> Instance:
+    """The instance record behind a reactor object."""
+    record: Instance = reactor.__instance__
+    return record
+
+
+def modes_of(instance: Instance) -> list[BoundMode]:
+    """The modes that an instance declares, in order."""
+    return [e for e in instance.elements.values() if isinstance(e.declaration, Mode) and isinstance(e, BoundMode)]

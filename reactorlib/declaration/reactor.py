@@ -1,0 +1,250 @@
+"""Reactor and Bank: how a class becomes instances. Faults are collected here and reported by `elaborate`."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import sys
+from collections.abc import Iterator
+from typing import Any, Generic, TypeVar, overload
+
+from reactorlib.declaration.class_body import Body, Declarations, declarations_of
+from reactorlib.declaration.connections import Ports, inside
+from reactorlib.declaration.elements import Action, Element, Port, State, Timer
+from reactorlib.declaration.instance import (
+    Bound,
+    BoundAction,
+    BoundMode,
+    BoundPort,
+    BoundTimer,
+    Instance,
+    building,
+    instance_of,
+)
+from reactorlib.errors import ElaborationError, ReactorError, words_of
+from reactorlib.tag import is_count, time_fault
+
+R = TypeVar("R", bound="Reactor")
+
+
+class _ReactorType(type):
+    """Makes instances: binds the declared elements first, so that the constructor can connect them."""
+
+    @classmethod
+    def __prepare__(cls, name: str, bases: tuple[type, ...], /, **options: Any) -> Body:
+        return Body()
+
+    def __call__(cls: type[R], *args: Any, **kwargs: Any) -> R:  # type: ignore[misc]  # of Reactor alone
+        declared = declarations_of(cls)
+        parent = building.stack[-1] if building.stack else None
+        self: R = cls.__new__(cls)
+        parameters = _parameters(cls, declared, self, args, kwargs)
+        instance = Instance(self, parent, parameters, building.bank_index)
+        building.bank_index = 0
+        attributes = self.__dict__
+        attributes["__instance__"] = instance
+        attributes["bank_index"] = instance.index
+        for name, element in declared.elements.items():
+            if isinstance(element, State):
+                attributes[name] = _first_value(instance, name, element)
+            else:
+                attributes[name] = instance.elements[name] = _bind(instance, name, element)
+        if parent is not None:
+            parent.children.append(instance)
+        building.stack.append(instance)
+        try:
+            cls.__init__(self, *args, **kwargs)
+        except ReactorError:
+            raise
+        except Exception as error:
+            where = ".".join(record.name for record in building.stack)
+            raise ElaborationError([f"{where}: the constructor raised {type(error).__name__}: {error}"]) from error
+        finally:
+            building.stack.pop()
+        return self
+
+
+def _parameters(
+    cls: type, declared: Declarations, self: object, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    if declared.plain:
+        if args or kwargs:
+            where = ".".join([record.name for record in building.stack] + [cls.__name__])
+            given = ", ".join([*map(repr, args), *kwargs])
+            raise ElaborationError([f"{where} has no constructor of its own and takes no parameters, got {given}"])
+        return {}
+    try:
+        bound = declared.signature.bind(self, *args, **kwargs)
+    except TypeError as error:
+        where = ".".join([record.name for record in building.stack] + [cls.__name__])
+        raise ElaborationError([f"{where}{declared.signature}: {error}"]) from error
+    bound.apply_defaults()
+    parameters = dict(bound.arguments)
+    del parameters[next(iter(declared.signature.parameters))]
+    return parameters
+
+
+def _first_value(instance: Instance, name: str, state: State[Any]) -> Any:
+    try:
+        return initial_value(state)
+    except Exception as error:
+        where = ".".join(record.name for record in [*building.stack, instance])
+        doing = (
+            "calling its initial value, without arguments," if callable(state.initial) else "copying its initial value"
+        )
+        raise ElaborationError([f"{where}.{name}: {doing} raised {type(error).__name__}: {words_of(error)}"]) from error
+
+
+def initial_value(state: State[Any]) -> Any:
+    """A fresh initial value of a State."""
+    return state.initial() if callable(state.initial) else copy.deepcopy(state.initial)
+
+
+def _bind(instance: Instance, name: str, element: Element) -> Bound:
+    if isinstance(element, Port):
+        if element.width is None:
+            return BoundPort(instance, name, element, 1, multi=False)
+        before = len(instance.faults)
+        width = evaluate(instance, element.width, f"{name}: width")
+        if is_count(width):
+            return BoundPort(instance, name, element, int(width), multi=True)
+        if len(instance.faults) == before:
+            instance.faults.append(f"{{path}}.{name}: width must be a positive integer, got {width!r}")
+        return BoundPort(instance, name, element, 1, multi=True)
+    if isinstance(element, Timer):
+        timer = BoundTimer(instance, name, element)
+        timer.offset = duration(instance, element.offset, f"{name}: offset")
+        timer.period = duration(instance, 0 if element.period is None else element.period, f"{name}: period")
+        return timer
+    if isinstance(element, Action):
+        action = BoundAction(instance, name, element)
+        action.min_delay = duration(instance, element.min_delay, f"{name}: min_delay")
+        spacing = 0 if element.min_spacing is None else element.min_spacing
+        action.min_spacing = duration(instance, spacing, f"{name}: min_spacing")
+        return action
+    return BoundMode(instance, name, element)
+
+
+def evaluate(instance: Instance, expression: Any, what: str) -> Any:
+    """The value of an expression of constructor parameters; a fault is noted and gives None."""
+    if isinstance(expression, str):
+        if expression in instance.parameters:
+            return instance.parameters[expression]
+        instance.faults.append(f"{{path}}.{what} names no constructor parameter: {expression!r}")
+        return None
+    if callable(expression):
+        try:
+            names = inspect.signature(expression).parameters
+        except ValueError:  # some of what is built in does not say
+            instance.faults.append(f"{{path}}.{what} must be a value or a function of parameters, got {expression!r}")
+            return None
+        known = {**instance.parameters, "bank_index": instance.index}
+        missing = [name for name in names if name not in known]
+        if missing:
+            instance.faults.append(f"{{path}}.{what} uses {', '.join(missing)}: no constructor parameter")
+            return None
+        try:
+            return expression(**{name: known[name] for name in names})
+        except Exception as error:  # noqa: BLE001  # of the user's code, told as a fault
+            instance.faults.append(f"{{path}}.{what}: the function raised {type(error).__name__}: {words_of(error)}")
+            return None
+    return expression
+
+
+def duration(instance: Instance, expression: Any, what: str) -> int:
+    """An expression of constructor parameters that must be a time in ns; a fault is noted and gives 0."""
+    before = len(instance.faults)
+    value = evaluate(instance, expression, what)
+    fault = time_fault(value, what) if len(instance.faults) == before else None
+    if fault is not None:
+        instance.faults.append(f"{{path}}.{fault}")
+        return 0
+    return int(value) if len(instance.faults) == before else 0
+
+
+class Reactor(metaclass=_ReactorType):
+    """The base of every reactor class. It reserves no attribute but `bank_index`.
+
+    >>> from reactorlib import Reactor, reaction, run, startup
+    >>> class Hello(Reactor):
+    ...     @reaction(startup)
+    ...     def begin(self):
+    ...         print("hello")
+    >>> result = run(Hello)
+    hello
+    """
+
+    bank_index: int
+
+
+def is_reactor_class(given: object) -> bool:
+    """Whether this is a class of reactors."""
+    return isinstance(given, type) and issubclass(given, Reactor)
+
+
+class Bank(Generic[R]):
+    """`width` instances of one reactor class; `bank.port` is that port of all members, for `connect`.
+
+    Members are indexed and iterated; each knows its `bank_index`. The other arguments go to each constructor.
+
+    >>> from reactorlib import Bank, Reactor, reaction, run, startup
+    >>> class Member(Reactor):
+    ...     def __init__(self, greeting: str):
+    ...         self.greeting = greeting
+    ...     @reaction(startup)
+    ...     def begin(self):
+    ...         print(self.greeting, self.bank_index)
+    >>> class Main(Reactor):
+    ...     def __init__(self):
+    ...         self.members = Bank(Member, 3, greeting="hi")
+    >>> result = run(Main)
+    hi 0
+    hi 1
+    hi 2
+    """
+
+    def __init__(self, cls: type[R], width: int, *args: Any, **kwargs: Any) -> None:
+        if not is_reactor_class(cls):
+            frame = sys._getframe(1)
+            where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+            given: Any = cls
+            kind = type(given).__name__
+            got = f"a reactor: write Bank({kind}, ...)" if isinstance(given, Reactor) else repr(given)
+            raise ElaborationError([f"{where}: {inside()}Bank takes a reactor class, got {got}"])
+        if not building.stack:
+            raise ElaborationError([f"Bank({cls.__name__}, ...) belongs in the constructor of a reactor"])
+        if not is_count(width):
+            building.stack[-1].faults.append(
+                f"{{path}}: Bank({cls.__name__}, {width!r}): width must be a positive integer"
+            )
+            width = 1
+        width = int(width)
+        self._members: list[R] = []
+        for index in range(width):
+            building.bank_index = index
+            self._members.append(cls(*args, **kwargs))
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __iter__(self) -> Iterator[R]:
+        return iter(self._members)
+
+    @overload
+    def __getitem__(self, index: int) -> R: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[R]: ...
+    def __getitem__(self, index: int | slice) -> R | list[R]:
+        return self._members[index]
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_members" or name.startswith("__"):
+            raise AttributeError(name)
+        ports = Ports()
+        for member in self._members:
+            port = instance_of(member).elements.get(name)
+            if not isinstance(port, BoundPort):
+                kind = type(member).__name__
+                raise AttributeError(f"a bank offers the ports of its members, and {kind} has no port {name!r}")
+            ports += [(port, channel) for channel in range(port.width)]
+        return ports

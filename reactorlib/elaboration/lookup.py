@@ -1,0 +1,185 @@
+"""What one reaction of one instance names: its triggers, uses and effects found, its arguments in order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reactorlib.declaration.class_body import Reaction
+from reactorlib.declaration.elements import Element, Signal, Transition
+from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance, instance_of
+from reactorlib.declaration.reactor import Bank, Reactor, duration
+from reactorlib.elaboration.program import Argument, Cell, ReactionInstance
+from reactorlib.elaboration.validate import argument_fault, mode_fault, touch_fault
+
+if TYPE_CHECKING:
+    from reactorlib.elaboration.resolve import Resolution
+
+
+class Lookup:
+    """One reaction of one instance: its names looked up, its arguments in order."""
+
+    def __init__(self, resolution: Resolution, instance: Instance, declaration: Reaction[Any]) -> None:
+        self.resolution = resolution
+        self.instance = instance
+        self.declaration = declaration
+        self.path = f"{instance.path}.{declaration.name}"
+        self.arguments: dict[object, Argument] = {}
+        self.triggers: dict[Cell, None] = {}
+        self.reads: dict[Cell, None] = {}
+        self.writes: dict[Cell, None] = {}
+        self.mode = resolution.mode_of(instance, declaration.mode)
+        self.complete = True
+
+    def resolve(self) -> ReactionInstance:
+        declared = self.declaration
+        if not declared.triggers:
+            self.fault("has no trigger: name at least one, such as startup")
+        for role, named in (
+            ("trigger", declared.triggers),
+            ("use", declared.uses),
+            ("effect", declared.effects),
+        ):
+            for name in named:
+                self._resolve_one(role, name)
+        if self.complete:  # otherwise the arguments are not known
+            fault = argument_fault(declared, list(self.arguments.values()))
+            if fault:
+                self.fault(fault)
+        return ReactionInstance(
+            index=len(self.resolution.reactions),
+            path=self.path,
+            instance=self.instance,
+            declaration=declared,
+            arguments=tuple(self.arguments.values()),
+            triggers=tuple(self.triggers),
+            reads=tuple(self.reads),
+            writes=tuple(self.writes),
+            deadline=self._deadline(),
+            mode=self.mode,
+            own_mode=None if declared.mode is None else self.mode,
+        )
+
+    def fault(self, text: str) -> None:
+        self.complete = False
+        self.resolution.faults.append(f"{self.path}: {text}")
+
+    def _deadline(self) -> int | None:
+        if self.declaration.deadline is None:
+            if self.declaration.handler is not None:
+                self.fault("has a handler for a missed deadline and no deadline")
+            return None
+        before = len(self.instance.faults)
+        value = duration(self.instance, self.declaration.deadline, f"{self.declaration.name}: deadline")
+        self.resolution.faults += [f.replace("{path}", self.instance.path) for f in self.instance.faults[before:]]
+        del self.instance.faults[before:]
+        return value
+
+    def _resolve_one(self, role: str, named: Any) -> None:
+        history = False
+        if isinstance(named, Transition):
+            named, history = named.mode, named.history
+        elif isinstance(named, Signal):
+            self._signal(role, named)
+            return
+        found, several = self._lookup(role, named)
+        if found:
+            self._bind(role, found, several, history)
+
+    def _signal(self, role: str, signal: Signal) -> None:
+        if role != "trigger":
+            self.fault(f"{signal.name} can only be a trigger, not a {role}")
+            return
+        if signal.name == "reset" and self.mode is None:
+            self.fault("reset triggers only what lies in a mode")
+            return
+        self.triggers[self.resolution.signal(signal, self.mode)] = None
+
+    def _lookup(self, role: str, named: Any) -> tuple[list[Bound], bool]:
+        """The bound elements that a name stands for: one, or (True) that of each member of a contained bank."""
+        if isinstance(named, Element):
+            text = named.name
+            declared_here = any(vars(cls).get(text) is named for cls in type(self.instance.reactor).__mro__)
+            if self.instance.elements.get(text) is None or not declared_here:
+                self.fault(f"{role} {text or named!r} is no element of {type(self.instance.reactor).__name__}")
+                return [], False
+        elif isinstance(named, str):
+            text = named
+        else:
+            self.fault(f"{role} must be an element of the class or its name, got {named!r}")
+            return [], False
+        child, dot, port = text.partition(".")
+        if not dot:
+            bound = self.instance.elements.get(text)
+            if bound is None:
+                self.fault(f"{role} {text!r} names no element of {self._class()}{_hint(text, self.instance.elements)}")
+                return [], False
+            return [bound], False
+        return self._lookup_contained(role, text, child, port)
+
+    def _lookup_contained(self, role: str, text: str, child: str, port: str) -> tuple[list[Bound], bool]:
+        name, _, index = child.partition("[")
+        held = vars(self.instance.reactor).get(name)
+        if index and isinstance(held, Bank | list | tuple) and index.rstrip("]").isdigit():
+            held = held[int(index.rstrip("]"))] if int(index.rstrip("]")) < len(held) else None
+        members = [held] if isinstance(held, Reactor) else list(held) if isinstance(held, Bank | list | tuple) else []
+        if not members or not all(isinstance(member, Reactor) for member in members):
+            self.fault(f"{role} {text!r}: {self._class()} contains no reactor {child!r}")
+            return [], False
+        found: list[Bound] = []
+        for member in members:
+            contained = instance_of(member)
+            bound = contained.elements.get(port)
+            if bound is None:
+                hint = _hint(port, contained.elements)
+                self.fault(f"{role} {text!r} names no element of {type(member).__name__}{hint}")
+                return [], False
+            found.append(bound)
+        return found, members[0] is not held
+
+    def _class(self) -> str:
+        return type(self.instance.reactor).__name__
+
+    def _bind(self, role: str, bound: list[Bound], several: bool, history: bool) -> None:
+        first = bound[0]
+        fault = touch_fault(self.instance, role, first) or mode_fault(self.declaration, role, first)
+        if fault:
+            self.fault(fault)
+            return
+        if isinstance(first, BoundMode):
+            number = self.resolution.mode_index[first]
+            self.arguments[first] = Argument("switch", first.path, mode=number, history=history)
+        elif isinstance(first, BoundPort):
+            self._bind_ports(role, [b for b in bound if isinstance(b, BoundPort)], several)
+        else:
+            self._bind_trigger(role, first)
+
+    def _bind_trigger(self, role: str, bound: Bound) -> None:
+        trigger = self.resolution.trigger_of[bound]
+        if role == "trigger":
+            self.triggers[trigger.cell] = None
+        known = self.arguments.get(bound)
+        kind: Any = "schedule" if role == "effect" or (known is not None and known.kind == "schedule") else "read"
+        reads = role != "effect" or known is not None
+        self.arguments[bound] = Argument(kind, bound.path, (trigger.cell,), reads=reads)
+
+    def _bind_ports(self, role: str, ports: list[BoundPort], several: bool) -> None:
+        multi = several or ports[0].multi
+        key: object = tuple(ports) if several else ports[0]  # a bank of one is a bank
+        path = ports[0].path
+        if role == "effect":
+            cells = [cell for port in ports for cell in self.resolution.write_cells(port, self.path)]
+            self.writes.update(dict.fromkeys(cells))
+            self.arguments[key] = Argument("set", path, tuple(cells), multi)
+            return
+        cells = [cell for port in ports for cell in self.resolution.read_cells(port, self.instance, self.declaration)]
+        self.reads.update(dict.fromkeys(cells))
+        if role == "trigger":
+            self.triggers.update(dict.fromkeys(cells))
+        self.arguments[key] = Argument("read", path, tuple(cells), multi)
+
+
+def _hint(name: str, known: dict[str, Bound]) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f": did you mean {close[0]!r}?" if close else ""

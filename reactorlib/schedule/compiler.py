@@ -1,0 +1,329 @@
+"""Writes the schedule of a tag as Python source: one straight line of calls, checks only where something is uncertain.
+
+A schedule is `schedule(time, soon)`: it marks its events present, runs what follows in the order of the
+program, puts delayed values into `soon` (the next microstep) or the queue, clears what may be present and
+returns True when the run ends with this tag.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from reactorlib.elaboration.program import Cell, Program, ReactionInstance
+from reactorlib.schedule.plan import Node, Plan, Reach, Step
+from reactorlib.tag import format_ns
+
+if TYPE_CHECKING:  # only a program on several workers is split
+    from reactorlib.schedule.split import Part, Send, Wait
+
+LOOP_FROM = 32  # so many alike steps in a row become a loop over rows: shorter code, the same order
+IN_ROW: Node = -1
+CHECKS = 32  # so many presence checks stand in one condition; more are a call
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """What a name in the source stands for; the binder turns it into the object of a run."""
+
+    kind: str  # cell, call, handler, argument, mode, event, rows, cells, send, wait
+    index: Any = None
+    part: int = 0
+
+
+@dataclass
+class Source:
+    """The text of one schedule, what its names mean, and which node each line runs: IN_ROW, if a row names it."""
+
+    name: str
+    stops: bool
+    lines: list[str] = field(default_factory=list)
+    names: dict[str, Ref] = field(default_factory=dict)
+    node_at: dict[int, Node] = field(default_factory=dict)
+    known: dict[Ref, str] = field(default_factory=dict)
+
+    def name_of(self, ref: Ref, wish: str) -> str:
+        """The identifier of an object: readable, unique in this schedule."""
+        found = self.known.get(ref)
+        if found is None:
+            base = re.sub(r"\W+", "_", wish).strip("_") or "it"
+            found, suffix = base, 1
+            while found in self.names or found in RESERVED:
+                suffix += 1
+                found = f"{base}_{suffix}"
+            self.names[found] = ref
+            self.known[ref] = found
+        return found
+
+    def add(self, line: str, indent: int = 1, node: Node | None = None) -> None:
+        self.lines.append("    " * indent + line)
+        if node is not None:
+            self.node_at[len(self.lines)] = node
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines) + "\n"
+
+
+RESERVED = frozenset(
+    (*keyword.kwlist, "schedule", "time", "soon", "later", "go", "collect", "finish", "now", "started", "due", "record")
+    + (
+        "clock",
+        "deepcopy",
+        "any_present",
+        "switch",
+        "physical",
+        "index",
+        "react",
+        "condition",
+        "cell",
+        "context",
+    )
+)
+
+
+class Compiler:
+    """Writes schedules for one program; `traced` records each reaction that runs."""
+
+    def __init__(self, program: Program, reach: Reach, traced: bool) -> None:
+        self.program = program
+        self.reach = reach
+        self.traced = traced
+
+    def write(self, plan: Plan, part: Part | None = None) -> Source:
+        """The source of the schedule for a plan, or of one worker's part of it."""
+        hub = part is None or part.worker == 0
+        out = Source("schedule of " + self._title(plan) + (f" on worker {part.worker}" if part else ""), plan.stops)
+        out.add("def schedule(time, soon):", 0)
+        self._events(out, plan.events if part is None else part.events, hub)
+        if part is not None and hub:
+            out.add("go(time)  # the other workers begin their parts of this tag")
+        self._items(out, plan.steps if part is None else part.items)
+        self._captures(out, plan, plan.captures if part is None else part.captures)
+        if part is not None and hub:
+            out.add("collect(soon)  # what the other workers scheduled")
+        if part is not None and part.last:
+            out.add("finish()  # " + self._shown(part.last))
+        self._clear(out, plan.cleared if part is None else part.cleared)
+        if plan.switches and hub:
+            out.add("switch()")
+        out.add("return True" if plan.stops else "return False")
+        return out
+
+    def _items(self, out: Source, items: Sequence[Step | Send | Wait]) -> None:
+        level = None
+        for shape, group in groupby(items, key=self._shape):
+            alike = list(group)
+            first = alike[0]
+            if isinstance(first, Step) and self.program.order.level[first.node] != level:
+                level = self.program.order.level[first.node]
+                out.add(f"# level {level}")
+            if shape is not None and len(alike) >= LOOP_FROM:
+                self._loop(out, [step for step in alike if isinstance(step, Step)])
+                continue
+            for item in alike:
+                if isinstance(item, Step):
+                    self._step(out, item)
+                else:
+                    self._cross(out, item)
+
+    def _cross(self, out: Source, item: Send | Wait) -> None:
+        """A value, or only its order, goes from worker to worker."""
+        from reactorlib.schedule.split import Send
+
+        shown = self._shown(item.cells)
+        if isinstance(item, Send):
+            name = out.name_of(Ref("send", item), f"send_to_worker_{item.to}")
+        else:
+            name = out.name_of(Ref("wait", item), f"wait_for_worker_{item.of}")
+        out.add(f"{name}()" + (f"  # {shown}" if shown else ""))
+
+    def _title(self, plan: Plan) -> str:
+        paths = [self.program.triggers[index].path for index in plan.events]
+        shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+        return f"{self.program.cls.__name__} ({shown})"
+
+    def _cell(self, out: Source, cell: Cell) -> str:
+        return out.name_of(Ref("cell", cell), _tail(self.program.cell_path(cell)))
+
+    def _shown(self, cells: Sequence[Cell]) -> str:
+        paths = [_tail(self.program.cell_path(cell)) for cell in cells]
+        return ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+
+    # What happens before the reactions
+
+    def _events(self, out: Source, events: Sequence[int], hub: bool) -> None:
+        for index in events:
+            trigger = self.program.triggers[index]
+            out.add(f"{self._cell(out, trigger.cell)}.is_present = True")
+            if hub and trigger.kind == "timer" and trigger.period:
+                event = out.name_of(Ref("event", index), _tail(trigger.path))
+                out.add(f"later(time + {trigger.period}, {event}, None)  # every {format_ns(trigger.period)}")
+
+    # Reactions
+
+    def _shape(self, step: Step | Send | Wait) -> Any:
+        """Steps with equal shapes are alike but for their objects; None: stands alone."""
+        if not isinstance(step, Step):
+            return None
+        reaction = self.reach.reaction(step.node)
+        if reaction is None or reaction.deadline is not None or reaction.mode is not None or len(step.conditions) > 1:
+            return None
+        return (
+            reaction.declaration,
+            len(reaction.arguments),
+            len(step.conditions),
+            self.program.order.level[step.node],
+        )
+
+    def _loop(self, out: Source, steps: Sequence[Step]) -> None:
+        """`for react, request, reply in rows: react(request, reply)`."""
+        first = self.program.reactions[steps[0].node]
+        names = [_identifier(argument.path) for argument in first.arguments]
+        arguments = [f"{name}_{i}" if names.count(name) > 1 or name in RESERVED else name
+                     for i, name in enumerate(names)]  # fmt: skip
+        checked = bool(steps[0].conditions)
+        columns = ["index", *(["condition"] if checked else []), "react", *arguments]
+        last = self.program.reactions[steps[-1].node]
+        rows = out.name_of(Ref("rows", tuple(steps)), _tail(_without_index(first.path)) + "_rows")
+        out.add(f"for {', '.join(columns)} in {rows}:  # {first.path} to {last.path}")
+        indent = 2
+        if checked:
+            out.add("if condition.is_present:", indent)
+            indent += 1
+        self._invoke(out, f"react({', '.join(arguments)})", "index", indent, IN_ROW)
+
+    def _step(self, out: Source, step: Step) -> None:
+        reaction = self.reach.reaction(step.node)
+        guard = self._guard(out, step, reaction)
+        indent = 1
+        if guard:
+            out.add(f"if {guard}:")
+            indent = 2
+        if reaction is None:
+            forward = self.reach.forward(step.node)
+            source, target = self._cell(out, forward.source), self._cell(out, forward.target)
+            out.add(
+                f"{target}.value = {f'deepcopy({source}.value)' if forward.copy else f'{source}.value'}",
+                indent,
+                step.node,
+            )
+            out.add(f"{target}.is_present = True", indent)
+            return
+        name = _tail(reaction.path)
+        arguments = ", ".join(self._argument(out, reaction, part) for part in range(len(reaction.arguments)))
+        react = out.name_of(Ref("call", reaction.index), name)
+        if reaction.deadline is None:
+            self._invoke(out, f"{react}({arguments})", str(reaction.index), indent, reaction.index)
+        else:
+            self._with_deadline(out, reaction, react, arguments, indent)
+
+    def _with_deadline(self, out: Source, reaction: ReactionInstance, react: str, arguments: str, indent: int) -> None:
+        late = out.name_of(Ref("handler", reaction.index), _tail(reaction.path) + "_late")
+        index = reaction.index
+        if reaction.deadline == 0:  # by definition missed, however fast the clock
+            self._invoke(out, f"{late}({arguments})", str(index), indent, index)
+            return
+        out.add(f"context.due = due = started + time + {reaction.deadline}  # {format_ns(reaction.deadline or 0)}",
+                indent)  # fmt: skip
+        self._invoke(out, f"({late} if physical() > due else {react})({arguments})", str(index), indent, index)
+        out.add("context.due = None", indent)
+
+    def _invoke(self, out: Source, call: str, index: str, indent: int, node: Node) -> None:
+        if self.traced:
+            out.add("now = clock()", indent)
+        out.add(call, indent, node)
+        if self.traced:
+            out.add(f"record({index}, now)", indent)
+
+    def _argument(self, out: Source, reaction: ReactionInstance, part: int) -> str:
+        argument = reaction.arguments[part]
+        if argument.kind == "read" and not argument.multi:
+            return self._cell(out, argument.cells[0])
+        suffix = {"set": "_out", "schedule": "_action", "switch": "_mode", "read": ""}[argument.kind]
+        return out.name_of(Ref("argument", reaction.index, part), _tail(argument.path) + suffix)
+
+    def _guard(self, out: Source, step: Step, reaction: ReactionInstance | None) -> str:
+        present = self._present(out, step.conditions)
+        mode = reaction.mode if reaction is not None else self.reach.forward(step.node).mode
+        if mode is None:
+            return present
+        state = out.name_of(Ref("mode", mode), _tail(self.program.modes[mode].path) + "_mode")
+        if out.stops and reaction is not None and self.reach.hears_shutdown(reaction):
+            return f"{state}.entered"
+        return f"{state}.active" + (f" and ({present})" if present else "")
+
+    def _present(self, out: Source, cells: Sequence[Cell]) -> str:
+        if len(cells) > CHECKS:
+            return f"any_present({out.name_of(Ref('cells', tuple(cells)), _tail(self.program.cell_path(cells[0])))})"
+        return " or ".join(f"{self._cell(out, cell)}.is_present" for cell in cells)
+
+    # What happens after the reactions
+
+    def _captures(self, out: Source, plan: Plan, captures: Sequence[int]) -> None:
+        events = {self.program.triggers[index].cell for index in plan.events}
+        for index in captures:
+            trigger = self.program.triggers[index]
+            assert trigger.source is not None
+            source = self._cell(out, trigger.source)
+            event = out.name_of(Ref("event", index), _tail(trigger.path) + "_delayed")
+            guards = [] if trigger.source in events else [f"{source}.is_present"]
+            if trigger.mode is not None:
+                state = out.name_of(Ref("mode", trigger.mode), _tail(self.program.modes[trigger.mode].path) + "_mode")
+                guards.insert(0, f"{state}.active")
+            if guards:
+                out.add(f"if {' and '.join(guards)}:")
+            if trigger.kind == "physical delay":
+                line = f"physical_connection({event}, {source}.value)"
+            elif trigger.delay:
+                line = f"later(time + {trigger.delay}, {event}, {source}.value)  # after {format_ns(trigger.delay)}"
+            else:
+                line = f"soon[{event}] = {source}.value"
+            out.add(line, 2 if guards else 1)
+
+    def _clear(self, out: Source, cleared: tuple[Cell, ...]) -> None:
+        if len(cleared) > 4 * CHECKS:
+            cells = out.name_of(Ref("cells", cleared), "may_be_present")
+            out.add(f"for cell in {cells}:")
+            out.add("cell.is_present = False", 2)
+            return
+        for cell in cleared:
+            out.add(f"{self._cell(out, cell)}.is_present = False")
+
+
+def _tail(path: str) -> str:
+    """A path without the top-level reactor: Main.hub.step -> hub.step."""
+    return path.partition(".")[2] or path
+
+
+def _identifier(path: str) -> str:
+    name = re.sub(r"\W+", "_", path.rpartition(".")[2]).strip("_")
+    return name if name.isidentifier() else f"a_{name}"
+
+
+def _without_index(path: str) -> str:
+    return re.sub(r"\[\d+\]", "", path)
+
+
+class _Loader:
+    """Lets tracebacks show the source of a schedule for as long as its namespace lives."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def get_source(self, name: str) -> str:
+        return self._text
+
+
+def load(source: Source, objects: dict[str, Any]) -> Callable[..., Any]:
+    """Compile a schedule with the objects that its names stand for."""
+    text = source.text
+    code = compile(text, source.name, "exec")
+    namespace: dict[str, Any] = {**objects, "__name__": source.name, "__loader__": _Loader(text)}
+    exec(code, namespace)
+    schedule: Callable[..., Any] = namespace["schedule"]
+    return schedule

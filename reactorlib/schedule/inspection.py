@@ -1,0 +1,41 @@
+"""What a program will do, as text: the schedules that the compiler writes, the partition, the waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from reactorlib.elaboration.program import Program
+from reactorlib.errors import ReactorError
+from reactorlib.schedule.compiler import Compiler
+from reactorlib.schedule.partition import partition
+from reactorlib.schedule.plan import Reach
+from reactorlib.schedule.split import Splitter
+
+
+def triggers_named(program: Program, names: Iterable[str]) -> list[int]:
+    """The triggers with these paths; a path may leave out the top-level reactor's name."""
+    known: dict[str, int] = {}
+    for index, trigger in enumerate(program.triggers):
+        known.setdefault(trigger.path.partition(".")[2] or trigger.path, index)
+        known[trigger.path] = index
+    chosen = []
+    for name in names:
+        if name not in known:
+            raise ReactorError(f"{name!r} triggers nothing here: one of {', '.join(sorted(known)[:12])}")
+        chosen.append(known[name])
+    return chosen
+
+
+def source_of(program: Program, triggers: Iterable[str], workers: int) -> str:
+    """The schedule for triggers given by path, or for several workers the partition and each one's schedule."""
+    reach = Reach(program)
+    compiler = Compiler(program, reach, traced=False)
+    plan = reach.plan(triggers_named(program, triggers))
+    if workers == 1:
+        return compiler.write(plan).text
+    placed = partition(program, workers)
+    split = Splitter(reach, placed, copies=True).split(plan)
+    texts = ["".join(f"# {line}\n" for line in placed.describe(program).splitlines())]
+    for worker, part in sorted(split.parts.items()):
+        texts.append(f"# worker {worker}\n" + compiler.write(plan, part).text)
+    return "\n".join(texts)

@@ -1,0 +1,127 @@
+"""Which reactor lives on which worker: decided once, before the run."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from reactorlib.declaration.instance import Instance
+from reactorlib.elaboration.program import Program
+from reactorlib.errors import RunError
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """The worker of every instance (by position in `program.instances`) and of every reaction and forward."""
+
+    workers: int
+    of_instance: tuple[int, ...]
+    of_node: tuple[int, ...]
+
+    def describe(self, program: Program) -> str:
+        """One line per worker: the reactors that live there."""
+        lines = []
+        for worker in range(self.workers):
+            paths = [i.path for i, w in zip(program.instances, self.of_instance, strict=True) if w == worker]
+            shown = ", ".join(paths[:6]) + (f", ... ({len(paths)} in all)" if len(paths) > 6 else "")
+            lines.append(f"worker {worker}: {shown or 'nothing'}")
+        return "\n".join(lines)
+
+
+def partition(
+    program: Program,
+    workers: int,
+    placement: Mapping[str, int] | None = None,
+    costs: Mapping[str, float] | None = None,
+) -> Partition:
+    """Place every reactor: the members of a bank evenly over the workers, all else with the first.
+
+    `placement` maps paths of reactors to workers and holds for all that they contain. `costs` maps paths of
+    reactors to measured time (any unit) and balances the members of each bank by it, with all that they contain. What
+    declares a physical action stays with the first worker, where the event queue is. Raises RunError for an unknown
+    path or worker.
+    """
+    placed = _checked(program, workers, placement or {})
+    balanced = _balanced(program, workers, costs) if costs else {}
+    of: dict[int, int] = {}
+    for instance in program.instances:
+        if instance.path in placed:
+            worker = placed[instance.path]
+        elif instance.member is not None and not _inside_spread(instance.parent):
+            worker = balanced.get(id(instance), _even(*instance.member, workers))
+        else:
+            worker = 0 if instance.parent is None else of[id(instance.parent)]
+        of[id(instance)] = worker
+    physical = {trigger.path.rpartition(".")[0] for trigger in program.triggers if trigger.kind == "physical"}
+    of.update((id(instance), 0) for instance in program.instances if instance.path in physical)
+    of_instance = tuple(of[id(instance)] for instance in program.instances)
+    of_node = [of[id(reaction.instance)] for reaction in program.reactions]
+    reader = {cell: of_node[r.index] for r in reversed(program.reactions) for cell in r.reads}
+    of_node += [reader.get(forward.target, 0) for forward in program.forwards]
+    return Partition(workers, of_instance, tuple(of_node))
+
+
+def _checked(program: Program, workers: int, placement: Mapping[str, int]) -> dict[str, int]:
+    if not placement:
+        return {}
+    known = {instance.path for instance in program.instances}
+    for path, worker in placement.items():
+        if path not in known:
+            whole = f"{program.root.path}.{path}"
+            hint = f"; did you mean {whole!r}?" if whole in known else ""
+            raise RunError(f"placement names no reactor of this program: {path!r}{hint}")
+        if not isinstance(worker, int):
+            raise RunError(f"placement puts {path} on a worker by its number, got {worker!r}")
+        if not 0 <= worker < workers:
+            raise RunError(f"placement puts {path} on worker {worker}, there are workers 0 to {workers - 1}")
+    return dict(placement)
+
+
+def _inside_spread(instance: Instance | None) -> bool:
+    """Whether an enclosing reactor is itself a member of a bank: its contents stay together."""
+    at = instance
+    while at is not None:
+        if at.member is not None and at.member[1] > 1:
+            return True
+        at = at.parent
+    return False
+
+
+def _even(index: int, size: int, workers: int) -> int:
+    """Contiguous blocks of members whose sizes differ by at most one, the larger ones first."""
+    share, extra = divmod(size, workers)
+    boundary = extra * (share + 1)
+    return index // (share + 1) if index < boundary else extra + (index - boundary) // max(share, 1)
+
+
+def _balanced(program: Program, workers: int, costs: Mapping[str, float]) -> dict[int, int]:
+    """The workers of the members of banks with known costs: the dearest first, each to the least loaded worker."""
+    total = _costs_with_contents(program, costs)
+    banks: dict[tuple[int, str], list[Instance]] = defaultdict(list)
+    for instance in program.instances:
+        if instance.member is not None and not _inside_spread(instance.parent):
+            banks[id(instance.parent), instance.path.rpartition("[")[0]].append(instance)
+    of: dict[int, int] = {}
+    for members in banks.values():
+        known = [total[id(member)] for member in members if total.get(id(member))]
+        if not known:
+            continue
+        usual = sum(known) / len(known)
+        loads = [0.0] * workers
+        dearest = sorted(members, key=lambda member: total.get(id(member), usual), reverse=True)
+        for member in dearest:
+            worker = of[id(member)] = loads.index(min(loads))
+            loads[worker] += total.get(id(member), usual)
+    return of
+
+
+def _costs_with_contents(program: Program, costs: Mapping[str, float]) -> dict[int, float]:
+    total: dict[int, float] = {}
+    for instance in program.instances:
+        cost = costs.get(instance.path)
+        at: Instance | None = instance if cost is not None else None
+        while at is not None:
+            total[id(at)] = total.get(id(at), 0.0) + (cost or 0.0)
+            at = at.parent
+    return total

@@ -1,0 +1,212 @@
+"""One plan cut by a partition: what each worker runs at a tag, and where a value really crosses."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from itertools import product
+
+from reactorlib.elaboration.program import Cell
+from reactorlib.schedule.partition import Partition
+from reactorlib.schedule.plan import Plan, Reach, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Tell worker `to` that everything before is done, and what these cells hold."""
+
+    to: int
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Wait for the matching Send of worker `of`, or for the end of its part of the tag."""
+
+    of: int
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one worker does at a tag. Worker 0 also keeps the event queue."""
+
+    worker: int
+    events: tuple[int, ...]  # triggers whose presence and value this worker needs
+    items: tuple[Step | Send | Wait, ...]
+    captures: tuple[int, ...]
+    cleared: tuple[Cell, ...]
+    last: tuple[Cell, ...]  # cells that travel with the message that ends the part
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """All parts of a plan; `parts[0]` is worker 0's, the others only those that take part."""
+
+    plan: Plan
+    parts: dict[int, Part]
+
+
+@dataclass
+class _Draft:
+    items: list[Step | Send | Wait] = field(default_factory=list)
+    events: dict[int, None] = field(default_factory=dict)
+    captures: list[int] = field(default_factory=list)
+    cells: dict[Cell, None] = field(default_factory=dict)
+    last: tuple[Cell, ...] = ()
+
+
+class Splitter:
+    """Cuts plans of one program by one partition.
+
+    `copies` says that workers hold copies of cells (processes): then a value also goes to those that only
+    read it at later tags. With shared cells (threads) only the order matters.
+    """
+
+    def __init__(self, reach: Reach, partition: Partition, copies: bool) -> None:
+        self.reach = reach
+        self.partition = partition
+        self.copies = copies
+        self.readers: dict[Cell, set[int]] = defaultdict(set)  # workers, of any reaction that reads a cell
+        for reaction in reach.program.reactions:
+            worker = partition.of_node[reaction.index]
+            for cell in reaction.triggers:
+                self.readers[cell].add(worker)
+            for argument in reaction.arguments:
+                if argument.kind in ("read", "schedule"):
+                    for cell in argument.cells:
+                        self.readers[cell].add(worker)
+        for position, forward in enumerate(reach.program.forwards):
+            self.readers[forward.source].add(partition.of_node[reach.reactions + position])
+
+    def split(self, plan: Plan) -> Split:
+        """The part of each worker; waits stand right before the first step that needs them."""
+        drafts: dict[int, _Draft] = defaultdict(_Draft)
+        writes: dict[int, list[tuple[int, Cell]]] = defaultdict(list)  # worker -> (step, cell) in order
+        written: dict[Cell, tuple[int, int]] = {}  # cell -> worker, step that writes it last
+        pending: list[tuple[int, int, int]] = []  # (after step, from, to): sends to put in
+        synced: dict[tuple[int, int], int] = defaultdict(lambda: -1)
+        waits: dict[int, list[tuple[int, int, int]]] = defaultdict(list)  # step -> (from, to, up to step)
+        wanted = self._wanted(plan)
+        for number, step in enumerate(plan.steps):
+            worker = self.partition.of_node[step.node]
+            for cell in self._read(step):
+                source = written.get(cell)
+                if source is not None and source[0] != worker and source[1] > synced[source[0], worker]:
+                    waits[number].append((source[0], worker, source[1]))
+            for source_worker, _, upto in list(waits[number]):
+                synced[source_worker, worker] = max(synced[source_worker, worker], upto)
+            for cell in self.reach.sets(step.node):
+                written[cell] = worker, number
+                writes[worker].append((number, cell))
+        for number, needs in waits.items():
+            best: dict[tuple[int, int], int] = {}
+            for source_worker, worker, upto in needs:
+                best[source_worker, worker] = max(upto, best.get((source_worker, worker), -1))
+            waits[number] = [(s, w, upto) for (s, w), upto in best.items()]
+            pending += [(upto, s, w) for s, w, upto in waits[number]]
+        self._lay_out(plan, drafts, writes, waits, pending, wanted)
+        self._events(plan, drafts)
+        self._captures(plan, drafts, written)
+        return self._finish(plan, drafts)
+
+    def _read(self, step: Step) -> tuple[Cell, ...]:
+        reaction = self.reach.reaction(step.node)
+        return reaction.reads if reaction is not None else (self.reach.forward(step.node).source,)
+
+    def _wanted(self, plan: Plan) -> dict[int, set[Cell]]:
+        """The cells that each worker is to be told of: those its steps read, with copies those it ever reads."""
+        wanted: dict[int, set[Cell]] = defaultdict(set)
+        for step in plan.steps:
+            wanted[self.partition.of_node[step.node]].update(self._read(step))
+        if self.copies:
+            for cell in plan.cleared:
+                for worker in self.readers.get(cell, ()):
+                    wanted[worker].add(cell)
+        return wanted
+
+    def _lay_out(
+        self,
+        plan: Plan,
+        drafts: dict[int, _Draft],
+        writes: dict[int, list[tuple[int, Cell]]],
+        waits: dict[int, list[tuple[int, int, int]]],
+        pending: list[tuple[int, int, int]],
+        wanted: dict[int, set[Cell]],
+    ) -> None:
+        """Steps in order, each preceded by its waits and followed by the sends that others wait for."""
+        carried: dict[tuple[int, int], int] = defaultdict(int)  # how many of `writes` a pair has exchanged
+
+        def cells_between(source: int, target: int, upto: int) -> tuple[Cell, ...]:
+            rows = writes[source]
+            start = end = carried[source, target]
+            while end < len(rows) and rows[end][0] <= upto:
+                end += 1
+            carried[source, target] = end
+            return tuple(dict.fromkeys(cell for _, cell in rows[start:end] if cell in wanted[target]))
+
+        sends: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for upto, source, target in pending:
+            sends[upto].append((source, target))
+        carrying: dict[tuple[int, int, int], tuple[Cell, ...]] = {}
+        for number, step in enumerate(plan.steps):
+            worker = self.partition.of_node[step.node]
+            draft = drafts[worker]
+            for source, target, upto in waits.get(number, ()):
+                cells = carrying[source, target, upto]
+                draft.items.append(Wait(source, cells))
+                draft.cells.update(dict.fromkeys(cells))
+            draft.items.append(step)
+            draft.cells.update(dict.fromkeys(self.reach.sets(step.node)))
+            for source, target in sends.get(number, ()):
+                cells = carrying[source, target, number] = cells_between(source, target, number)
+                draft.items.append(Send(target, cells))
+        if self.copies:
+            # What no step of this tag reads still goes to the workers that hold a copy.
+            for source, target in product(sorted(writes), sorted(wanted)):
+                cells = cells_between(source, target, len(plan.steps)) if source != target else ()
+                if cells:
+                    drafts[source].items.append(Send(target, cells))
+                    drafts[target].items.append(Wait(source, cells))
+                    drafts[target].cells.update(dict.fromkeys(cells))
+
+    def _events(self, plan: Plan, drafts: dict[int, _Draft]) -> None:
+        for index in plan.events:
+            cell = self.reach.program.triggers[index].cell
+            drafts[0].events[index] = None
+            if self.copies:
+                for worker in self.readers.get(cell, ()):
+                    drafts[worker].events[index] = None
+
+    def _captures(self, plan: Plan, drafts: dict[int, _Draft], written: dict[Cell, tuple[int, int]]) -> None:
+        for index in plan.captures:
+            source = self.reach.program.triggers[index].source
+            assert source is not None
+            drafts[written[source][0] if source in written else 0].captures.append(index)
+
+    def _finish(self, plan: Plan, drafts: dict[int, _Draft]) -> Split:
+        """Every other worker's part ends with a message to worker 0: its last Send to it, if nothing follows."""
+        parts: dict[int, Part] = {}
+        ends: list[Wait] = []
+        for worker in sorted(drafts):
+            if worker == 0:
+                continue
+            draft = drafts[worker]
+            last: tuple[Cell, ...] = ()
+            if draft.items and isinstance(draft.items[-1], Send) and draft.items[-1].to == 0:
+                last = draft.items[-1].cells if self.copies else ()
+                draft.items.pop()
+            else:
+                ends.append(Wait(worker, ()))
+            draft.last = last
+        drafts[0].items += ends
+        for worker, draft in drafts.items():
+            if self.copies:
+                present = {self.reach.program.triggers[index].cell: None for index in draft.events} | draft.cells
+                cleared = tuple(present)
+            else:
+                cleared = plan.cleared if worker == 0 else ()
+            parts[worker] = Part(
+                worker, tuple(draft.events), tuple(draft.items), tuple(draft.captures), cleared, draft.last
+            )
+        return Split(plan, parts)

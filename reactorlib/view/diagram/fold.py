@@ -1,0 +1,69 @@
+"""Which reactors share one box: the members of a bank, where they are alike. Decides nothing about how it looks."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from itertools import groupby
+
+from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance
+from reactorlib.elaboration.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The instances that one box stands for; `width` is that of a folded bank (in each reactor that contains it)."""
+
+    id: str
+    name: str
+    width: int | None
+    members: tuple[Instance, ...]
+
+
+def root_group(program: Program) -> Group:
+    """The box of the whole program."""
+    return Group(program.root.path, program.root.name, None, (program.root,))
+
+
+def groups_in(group: Group, unfold: bool) -> list[Group]:
+    """The boxes within a box: the children of its members, which are alike, box by box."""
+    columns = list(zip(*(instance.children for instance in group.members), strict=True))
+    found: list[Group] = []
+    for name, adjacent in groupby(columns, key=lambda column: _bank_name(column[0])):
+        bank = list(adjacent)
+        in_bank = bank[0][0].name != name
+        if in_bank and not unfold and len({shape(instance) for column in bank for instance in column}) == 1:
+            members = tuple(instance for column in zip(*bank, strict=True) for instance in column)
+            found.append(Group(f"{group.id}.{name}", name, len(bank), members))
+        else:
+            found += [Group(f"{group.id}.{c[0].name}", c[0].name, None, tuple(c)) for c in bank]
+    return found
+
+
+def boxes_of(program: Program, unfold: bool) -> dict[int, str]:
+    """The id of the box that stands for each instance, by `id(instance)`."""
+    found: dict[int, str] = {}
+    waiting = [root_group(program)]
+    for group in waiting:
+        found.update((id(instance), group.id) for instance in group.members)
+        waiting += groups_in(group, unfold)
+    return found
+
+
+def shape(instance: Instance) -> Hashable:
+    """Instances of equal shape can share a box: the same class, elements and contents, whatever their numbers."""
+    return (
+        type(instance.reactor),
+        None if instance.mode is None else instance.mode.name,
+        tuple((name, _kind(bound)) for name, bound in instance.elements.items()),
+        tuple((child.name, shape(child)) for child in instance.children),
+    )
+
+
+def _kind(bound: Bound) -> Hashable:
+    return bound.multi if isinstance(bound, BoundPort) else isinstance(bound, BoundMode)
+
+
+def _bank_name(instance: Instance) -> str:
+    """`workers` of `workers[3]`."""
+    return instance.name.partition("[")[0] if instance.name.endswith("]") else instance.name

@@ -1,0 +1,54 @@
+"""What an execution of a reaction had to wait for at its tag: writers of what it reads, earlier ones of its reactor."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from reactorlib.elaboration.program import Cell, Program
+from reactorlib.worker.trace import Span
+
+
+class Causes:
+    """The dependencies of a program's reactions, asked for by the spans of one tag after another."""
+
+    def __init__(self, program: Program) -> None:
+        sources: dict[Cell, list[Cell]] = defaultdict(list)
+        for forward in program.forwards:
+            sources[forward.target].append(forward.source)
+        self._program = program
+        self._reads = [_with_origins(reaction.reads, sources) for reaction in program.reactions]
+
+    def by_tag(self, spans: Sequence[Span]) -> Iterator[tuple[list[Span], list[list[int]]]]:
+        """The spans of each tag, and for each of them the positions among these of those that it waited for."""
+        for _, same in groupby(spans, key=lambda span: span.tag):
+            at_tag = list(same)
+            yield at_tag, self._causes(at_tag)
+
+    def _causes(self, spans: list[Span]) -> list[list[int]]:
+        written: dict[Cell, list[int]] = defaultdict(list)
+        last_of: dict[int, int] = {}
+        found: list[list[int]] = []
+        for position, span in enumerate(spans):
+            reaction = self._program.reactions[span.reaction]
+            earlier = {writer for cell in self._reads[span.reaction] for writer in written.get(cell, ())}
+            if id(reaction.instance) in last_of:
+                earlier.add(last_of[id(reaction.instance)])
+            found.append(sorted(earlier))
+            last_of[id(reaction.instance)] = position
+            for cell in reaction.writes:
+                written[cell].append(position)
+        return found
+
+
+def _with_origins(cells: Sequence[Cell], sources: dict[Cell, list[Cell]]) -> tuple[Cell, ...]:
+    """Cells together with those that are copied into them."""
+    found = dict.fromkeys(cells)
+    waiting = list(found)
+    for cell in waiting:
+        for source in sources.get(cell, ()):
+            if source not in found:
+                found[source] = None
+                waiting.append(source)
+    return tuple(found)

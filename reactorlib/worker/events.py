@@ -1,0 +1,216 @@
+"""The event queue: what is due at which tag. At one tag a trigger has at most one event.
+
+Times wait in a heap of integers, the earliest beside it. The events of a time are a dictionary {event: value} for
+its first microstep and, where events met events of the same trigger, a list of more. `soon` is the next microstep of
+the current time, where nearly all events of an `after=0` loop go: a schedule writes into it directly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heapify, heappop, heappush
+from operator import itemgetter
+from typing import Any
+
+from reactorlib.worker.cells import Event
+
+Step = dict[Event, Any]
+
+
+class Queue:
+    """Pending events. `time` (ns since the start of the run) and `microstep` are the current tag."""
+
+    __slots__ = ("_first", "_more", "_steps", "_tags", "_times", "ahead", "microstep", "soon", "time")
+
+    def __init__(self) -> None:
+        self.time = 0
+        self.microstep = -1
+        self.soon: Step = {}  # due at (time, microstep + 1)
+        self.ahead: list[Step] = []  # due at (time, microstep + 2) and after
+        self._first: int | None = None  # the earliest time, while it is known to come before all in _times
+        self._times: list[int] = []  # a heap of the others
+        self._steps: dict[int, Step] = {}  # of each of these times: its first microstep
+        self._more: dict[int, list[Step]] = {}  # of few times: the microsteps after the first
+        # For actions with min_spacing: the tags of the pending events, and of the last one handled.
+        self._tags: dict[Event, list[tuple[int, int]]] = {}
+
+    def next_time(self) -> int | None:
+        """The time of the next event: the current one while microsteps are pending; None when there is none."""
+        if self.soon or self.ahead:
+            return self.time
+        if self._first is not None:
+            return self._first
+        return self._times[0] if self._times else None
+
+    def pop(self) -> Step:
+        """Advance to the next tag and give its events. Only called while `next_time()` is not None."""
+        step, ahead = self.soon, self.ahead
+        if step or ahead:
+            self.microstep += 1
+        else:
+            time = self._first
+            if time is None:
+                time = heappop(self._times)
+            else:
+                self._first = None
+            self.time = time
+            self.microstep = 0
+            step = self._steps.pop(time)
+            if self._more:
+                ahead = self.ahead = self._more.pop(time, ahead)
+        while not step:  # microsteps from which every event was taken back
+            step = ahead.pop(0)
+            self.microstep += 1
+        self.soon = ahead.pop(0) if ahead else {}
+        return step
+
+    def at(self, time: int, event: Event, value: Any) -> None:
+        """Put an event at `time`, microstep 0, or at its next free microstep; at the current time after now."""
+        if time > self.time:
+            step = self._steps.get(time)
+            if step is None:
+                self._steps[time] = {event: value}
+                times = self._times
+                if self._first is None and times and times[0] < time:
+                    heappush(times, time)
+                else:
+                    self._add(time)
+                return
+            if event not in step:
+                step[event] = value
+                return
+        self._place(time, event, value)
+
+    def _add(self, time: int) -> None:
+        """Note a new time. One before all others stays out of the heap: a timer that fires often while very many
+        wait costs what it would cost alone.
+        """
+        first, times = self._first, self._times
+        if first is None:
+            if not times or time < times[0]:
+                self._first = time
+                return
+        elif time < first:
+            self._first, time = time, first
+        heappush(times, time)
+
+    def _place(self, time: int, event: Event, value: Any) -> tuple[int, int]:
+        """Put an event at the first microstep at which it has none yet."""
+        if time <= self.time and self.microstep >= 0:
+            time, first, step = self.time, self.microstep + 1, self.soon
+        else:
+            first = 0
+            found = self._steps.get(time)
+            if found is None:
+                self._add(time)
+                found = self._steps[time] = {}
+            step = found
+        if event not in step:
+            step[event] = value
+            return time, first
+        more = self.ahead if first else self._more.setdefault(time, [])
+        at = 0
+        while at < len(more) and event in more[at]:
+            at += 1
+        if at == len(more):
+            more.append({})
+        more[at][event] = value
+        return time, first + 1 + at
+
+    def schedule(self, event: Event, extra_delay: int, value: Any) -> None:
+        """A logical action: now + minimum delay + extra delay, the next microstep when that is now."""
+        trigger = event.trigger
+        delay = trigger.delay + extra_delay
+        if trigger.min_spacing:
+            self._schedule_spaced(event, self.time + delay, value)
+        elif delay:
+            self.at(self.time + delay, event, value)
+        elif event not in self.soon:
+            self.soon[event] = value
+        else:
+            self._place(self.time, event, value)
+
+    def schedule_at(self, event: Event, time: int, value: Any) -> None:
+        """An action at `time`, or just after now when that is past, as its minimum spacing allows."""
+        if event.trigger.min_spacing:
+            self._schedule_spaced(event, time, value)
+        else:
+            self.at(time, event, value)
+
+    def _schedule_spaced(self, event: Event, time: int, value: Any) -> None:
+        """Minimum spacing counts from the event scheduled last; the policy settles what comes too early.
+
+        `update` takes the pending event back, so that its spacing counts from the one before.
+        """
+        trigger = event.trigger
+        now = self.time, self.microstep
+        tags = self._tags.setdefault(event, [])
+        while len(tags) > 1 and tags[1] <= now:
+            del tags[0]  # only the last one handled still matters
+        if tags and time < tags[-1][0] + trigger.min_spacing:
+            pending = tags[-1] > now
+            if trigger.policy == "drop":
+                return
+            if pending and trigger.policy == "replace":
+                self._step_at(*tags[-1])[event] = value
+                return
+            if pending and trigger.policy == "update":
+                self._take_back(event, tags.pop())
+            if tags:
+                time = max(time, tags[-1][0] + trigger.min_spacing)
+        tags.append(self._place(time, event, value))
+
+    def _step_at(self, time: int, microstep: int) -> Step:
+        if time == self.time:
+            ahead = microstep - self.microstep - 1
+            return self.soon if ahead == 0 else self.ahead[ahead - 1]
+        return self._steps[time] if microstep == 0 else self._more[time][microstep - 1]
+
+    def _take_back(self, event: Event, tag: tuple[int, int]) -> None:
+        del self._step_at(*tag)[event]
+        self._tidy(tag[0])
+
+    def extract(self, wanted: Callable[[Event], bool]) -> list[tuple[int, int, Event, Any]]:
+        """Take out all pending events that are wanted, earliest first: (ns, microsteps from now, event, value)."""
+        taken: list[tuple[int, int, Event, Any]] = []
+        for ahead, step in enumerate([self.soon, *self.ahead], 1):
+            taken += [(0, ahead, event, step.pop(event)) for event in list(step) if wanted(event)]
+        self._tidy(self.time)
+        for time, first in sorted(self._steps.items(), key=itemgetter(0)):
+            for microstep, step in enumerate([first, *self._more.get(time, ())]):
+                pending = [event for event in step if wanted(event)]
+                taken += [(time - self.time, microstep, event, step.pop(event)) for event in pending]
+            self._tidy(time)
+        return taken
+
+    def resume(self, event: Event, delay: int, value: Any) -> None:
+        """Put back an event that was extracted, `delay` ns from now."""
+        tag = self._place(self.time + delay, event, value)
+        if event in self._tags:
+            self._tags[event].append(tag)
+
+    def pause_spacing(self, event: Event) -> int | None:
+        """Forget the tags of an event whose local time stands still; gives how long ago the last one was handled."""
+        now = self.time, self.microstep
+        handled = [tag for tag in self._tags.pop(event, ()) if tag <= now]
+        return self.time - handled[-1][0] if handled else None
+
+    def resume_spacing(self, event: Event, ago: int | None) -> None:
+        """Its local time goes on: `ago` ns of it have passed since the last event was handled."""
+        self._tags[event] = [] if ago is None else [(self.time - ago, 0)]
+
+    def _tidy(self, time: int) -> None:
+        """No empty microstep may stand last: a time without events must not be visited."""
+        more = self.ahead if time == self.time else self._more.get(time, [])
+        while more and not more[-1]:
+            more.pop()
+        if more or time == self.time:
+            return
+        self._more.pop(time, None)
+        if not self._steps[time]:
+            del self._steps[time]
+            if time == self._first:
+                self._first = None
+            else:
+                self._times.remove(time)
+                heapify(self._times)

@@ -1,0 +1,151 @@
+"""The record of a run: which reaction ran at which tag and what it set; its digest proves determinism."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from time import perf_counter_ns
+from typing import Any, NamedTuple, Protocol
+
+from reactorlib.elaboration.program import Program
+from reactorlib.errors import RunError, words_of
+from reactorlib.tag import Tag
+
+
+class TraceRecord(NamedTuple):
+    """One execution of a reaction: its tag (relative to the start), its path, the (port path, value) pairs it set.
+
+    >>> from reactorlib import Output, Reactor, reaction, run, startup
+    >>> class Source(Reactor):
+    ...     out = Output[int]()
+    ...     @reaction(startup, effects=out)
+    ...     def begin(self, out):
+    ...         out.set(1)
+    >>> [record] = run(Source, trace=True).trace
+    >>> record.reaction, record.writes
+    ('Source.begin', (('Source.out', 1),))
+    """
+
+    tag: Tag
+    reaction: str
+    writes: tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """When a reaction ran: physical time in ns of `perf_counter_ns`, and on which worker.
+
+    `reaction` is its index in `Program.reactions`.
+
+    >>> from reactorlib import Reactor, reaction, run, startup
+    >>> class Hello(Reactor):
+    ...     @reaction(startup)
+    ...     def begin(self): ...
+    >>> [span] = run(Hello, trace=True).spans
+    >>> span.reaction, span.worker, span.began_ns < span.ended_ns
+    (0, 0, True)
+    """
+
+    reaction: int
+    tag: Tag
+    began_ns: int
+    ended_ns: int
+    worker: int
+
+
+# time, microstep, reaction, writes, began, ended, worker
+Row = tuple[int, int, int, tuple[tuple[str, Any], ...], int, int, int]
+
+
+class Moment(Protocol):
+    """Something that knows the current tag."""
+
+    time: int
+    microstep: int
+
+
+class Recorder:
+    """Collects what runs. `note` is called by traced writers, `record` after each reaction."""
+
+    def __init__(self, program: Program, queue: Moment, worker: int = 0) -> None:
+        self._program = program
+        self._queue = queue
+        self._worker = worker
+        self._writes: list[tuple[str, Any]] = []
+        # Rows one after the other, six entries each: a tuple for each would be looked through by the garbage
+        # collector again and again, for a third of the cost of a trace.
+        self._entries: list[Any] = []
+        self._merged: list[Row] = []
+        self.note = self._writes.append
+
+    def record(self, reaction: int, began_ns: int) -> None:
+        ended = perf_counter_ns()
+        queue, writes = self._queue, self._writes
+        written = tuple(writes) if writes else ()
+        self._entries += (queue.time, queue.microstep, reaction, written, began_ns, ended)
+        writes.clear()
+
+    def _rows(self) -> list[Row]:
+        columns = (self._entries[part::6] for part in range(6))
+        return [*self._merged, *((*row, self._worker) for row in zip(*columns, strict=True))]
+
+    def take(self) -> list[Row]:
+        """The rows of another worker, to be merged by that of worker 0."""
+        rows = self._rows()
+        self._entries.clear()
+        self._merged.clear()
+        return rows
+
+    def merge(self, rows: Iterable[Row]) -> None:
+        """Take in what another worker recorded, in the order in which one worker alone would have run it."""
+        rank = self._program.order.rank
+        self._merged = sorted([*self.take(), *rows], key=lambda row: (row[0], row[1], rank[row[2]]))
+
+    def records(self) -> list[TraceRecord]:
+        """What ran, in order."""
+        reactions = self._program.reactions
+        return [TraceRecord(Tag(row[0], row[1]), reactions[row[2]].path, row[3]) for row in self._rows()]
+
+    def spans(self) -> list[Span]:
+        """When it ran, in order."""
+        return [Span(row[2], Tag(row[0], row[1]), row[4], row[5], row[6]) for row in self._rows()]
+
+
+def costs_of(program: Program, spans: Iterable[Span]) -> dict[str, float]:
+    """The time in ns that the reactions of each reactor took, by the reactor's path: what `costs=` wants."""
+    costs: dict[str, float] = {}
+    for span in spans:
+        path = program.reactions[span.reaction].instance.path
+        costs[path] = costs.get(path, 0.0) + span.ended_ns - span.began_ns
+    return costs
+
+
+def digest_of(records: Iterable[TraceRecord]) -> str:
+    """One line that two runs share exactly if they did the same: 32 hexadecimal digits of BLAKE2b.
+
+    Raises RunError, with the path of the port, where a value cannot be told by its content: a lambda, a lock.
+
+    >>> digest_of([]) == digest_of([TraceRecord(Tag(0, 0), "Main.begin", ())])
+    False
+    """
+    import hashlib
+
+    from reactorlib.worker.canonical import canonical
+
+    state = hashlib.blake2b(digest_size=16)
+    for record in records:
+        state.update(f"{record.tag.time} {record.tag.microstep} {record.reaction}\n".encode())
+        for path, value in record.writes:
+            try:
+                form = canonical(value)
+            except Exception as error:
+                raise _without_digest(path, value, error) from error
+            state.update(f"{path} {len(form)} ".encode() + form)
+    return state.hexdigest()
+
+
+def _without_digest(path: str, value: Any, error: Exception) -> RunError:
+    from reactorlib.transport.pickling import type_name
+
+    reason = " ".join(words_of(error).split())
+    return RunError(f"{path}: a value of type {type_name(value)} has no digest: {type(error).__name__}: {reason}")

@@ -1,0 +1,191 @@
+"""The schedule that is not compiled: a ready queue in the order of the program.
+
+For sets of events seen too rarely to be worth compiling. Its cost follows the reactions that run, never the
+size of the program. What it looked up for a cell or a reaction it keeps, for the next tag that meets it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from copy import deepcopy
+from heapq import heappop, heappush
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any
+
+from reactorlib.elaboration.program import Cell, Forward, ReactionInstance
+from reactorlib.schedule.plan import Node
+from reactorlib.worker.cells import Event, Reader
+from reactorlib.worker.events import Step
+
+if TYPE_CHECKING:
+    from reactorlib.runtime import Run
+
+
+class _Heard:
+    """A cell and who hears of it: ranks of nodes, and delayed connections by trigger index."""
+
+    __slots__ = ("arrived", "captures", "ranks", "reader")
+
+    def __init__(self, reader: Reader, ranks: tuple[int, ...], captures: tuple[int, ...]) -> None:
+        self.reader = reader
+        self.ranks = ranks
+        self.captures = captures
+        self.arrived = 0  # the last walk at which it was present
+
+
+class _Walked:
+    """A node and what it may set; `plain`: a reaction with no mode, deadline or trace, of which a call is all."""
+
+    __slots__ = ("arguments", "body", "node", "plain", "sets")
+
+    def __init__(
+        self, node: Node, body: Callable[..., None], arguments: tuple[Any, ...], plain: bool, sets: tuple[_Heard, ...]
+    ) -> None:
+        self.node = node
+        self.body = body
+        self.arguments = arguments
+        self.plain = plain
+        self.sets = sets
+
+
+class Ready:
+    """Walks one tag at a time for one run; `running` is the node that runs, for error messages."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.reach = run.reach
+        self.binding = run.binding
+        self.running: Node | None = None
+        self._rank = run.program.order.rank
+        self._node_at = [0] * len(self._rank)
+        for node, rank in enumerate(self._rank):
+            self._node_at[rank] = node
+        self._heard: dict[Cell, _Heard] = {}
+        self._walked: dict[int, _Walked] = {}  # by rank
+        self._walks = 0
+        self._queued = [0] * len(self._rank)  # by rank: the last walk that queued it
+        self._modal = bool(run.program.modes)
+
+    def schedule(self, events: Iterable[Event], time: int, soon: Step) -> bool:
+        """Run the tag of these events; True when the run ends with it."""
+        self._walks += 1
+        arrived: list[_Heard] = []
+        stops = False
+        for event in events:
+            trigger = event.trigger
+            event.is_present = True
+            heard = self._heard.get(trigger.cell) or self._hear(trigger.cell)
+            heard.arrived = self._walks
+            arrived.append(heard)
+            if trigger.period:
+                self.run.queue.at(time + trigger.period, event, None)
+            stops = stops or trigger.kind == "shutdown"
+        present = self._react(arrived, time, stops)
+        for heard in present:
+            for index in heard.captures:
+                self._capture(index, heard.reader, time, soon)
+        for heard in present:
+            heard.reader.is_present = False
+        if self._modal:
+            self.run.modes.apply()
+        return stops
+
+    def _react(self, arrived: list[_Heard], time: int, stops: bool) -> list[_Heard]:
+        """Run what follows from what arrived, in order; all that was present in the end."""
+        walk, queued = self._walks, self._queued
+        heap: list[int] = []
+        present: list[_Heard] = []
+        while True:
+            for heard in arrived:
+                present.append(heard)
+                for rank in heard.ranks:
+                    if queued[rank] != walk:
+                        queued[rank] = walk
+                        heappush(heap, rank)
+            if not heap:
+                return present
+            rank = heappop(heap)
+            walked = self._walked.get(rank) or self._walk(rank)
+            arrived = []
+            if walked.plain:
+                self.running = walked.node
+                walked.body(*walked.arguments)
+                self.running = None
+            elif not self._invoke(walked, time, stops):
+                continue
+            for heard in walked.sets:
+                if heard.reader.is_present and heard.arrived != walk:
+                    heard.arrived = walk
+                    arrived.append(heard)
+
+    # What is looked up once
+
+    def _hear(self, cell: Cell) -> _Heard:
+        ranks = sorted({self._rank[node] for node in self.reach.heard_by.get(cell, ())})
+        captures = tuple(self.reach.captured_by.get(cell, ()))
+        found = self._heard[cell] = _Heard(self.binding.cell(cell), tuple(ranks), captures)
+        return found
+
+    def _walk(self, rank: int) -> _Walked:
+        node = self._node_at[rank]
+        sets = tuple(self._heard.get(cell) or self._hear(cell) for cell in self.reach.sets(node))
+        reaction = self.reach.reaction(node)
+        if reaction is None:
+            found = _Walked(node, self._copy, (self.reach.forward(node),), False, sets)
+        else:
+            plain = reaction.mode is None and reaction.deadline is None and self.run.recorder is None
+            found = _Walked(node, *self.binding.call(node), plain, sets)
+        self._walked[rank] = found
+        return found
+
+    # What needs more than a call
+
+    def _invoke(self, walked: _Walked, time: int, stops: bool) -> bool:
+        """Run one node; False if a mode keeps it from running."""
+        node = walked.node
+        reaction = self.reach.reaction(node)
+        if not self._is_active(reaction or self.reach.forward(node), stops):
+            return False
+        began = perf_counter_ns()
+        self.running = node
+        if reaction is not None and reaction.deadline is not None:
+            self._with_deadline(walked, reaction, time, reaction.deadline)
+        else:
+            walked.body(*walked.arguments)
+        self.running = None
+        if reaction is not None and self.run.recorder is not None:
+            self.run.recorder.record(node, began)
+        return True
+
+    def _is_active(self, node: ReactionInstance | Forward, stops: bool) -> bool:
+        if node.mode is None:
+            return True
+        state = self.run.modes.states[node.mode]
+        if stops and isinstance(node, ReactionInstance) and self.reach.hears_shutdown(node):
+            return state.entered
+        return state.active
+
+    def _with_deadline(self, walked: _Walked, reaction: ReactionInstance, time: int, deadline: int) -> None:
+        context = self.run.context
+        context.due = due = self.run.started + time + deadline
+        late = deadline == 0 or self.run.clock.now() > due
+        body = self.binding.handler(walked.node) if late else walked.body
+        body(*walked.arguments)
+        context.due = None
+
+    def _copy(self, forward: Forward) -> None:
+        source, target = self.binding.cell(forward.source), self.binding.cell(forward.target)
+        target.value = deepcopy(source.value) if forward.copy else source.value
+        target.is_present = True
+
+    def _capture(self, index: int, reader: Reader, time: int, soon: Step) -> None:
+        event = self.binding.events[index]
+        trigger = event.trigger
+        if not self.run.modes.is_active(trigger.mode):
+            return
+        if trigger.kind == "physical delay":
+            self.run.physical_connection(event, reader.value)
+        elif trigger.delay:
+            self.run.queue.at(time + trigger.delay, event, reader.value)
+        else:
+            soon[event] = reader.value
