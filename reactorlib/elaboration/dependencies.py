@@ -7,13 +7,9 @@ stays linear in ports and connections however many write and read one value.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
 
 from reactorlib.elaboration.program import Cell, Forward, Order, ReactionInstance
-from reactorlib.elaboration.resolve import source_of
-
-if TYPE_CHECKING:
-    from reactorlib.elaboration.resolve import Resolution
+from reactorlib.elaboration.resolve import Resolution, source_of
 
 Node = int
 

@@ -10,6 +10,7 @@ from typing import Any
 from reactorlib.declaration.instance import Instance, building, instance_of
 from reactorlib.declaration.reactor import Bank, Reactor, is_reactor_class
 from reactorlib.elaboration.dependencies import order_of
+from reactorlib.elaboration.lookup import look_up_reactions
 from reactorlib.elaboration.program import Order, Program
 from reactorlib.elaboration.resolve import Resolution
 from reactorlib.errors import ElaborationError
@@ -57,6 +58,7 @@ def examine(cls: type[Reactor], /, **parameters: Any) -> tuple[Program, list[str
 def _freeze(cls: type[Reactor], parameters: dict[str, Any], root: Instance) -> tuple[Program, list[str]]:
     instances = tuple(named_tree(root))
     resolution = Resolution(instances)
+    look_up_reactions(resolution, instances)
     faults = [fault.replace("{path}", i.path) for i in instances for fault in i.faults]
     faults += resolution.faults
     order = order_of(resolution, faults) or Order((), (), ())

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
-from reactorlib.declaration.class_body import Reaction
+from reactorlib.declaration.class_body import Reaction, declarations_of
 from reactorlib.declaration.elements import Element, Signal, Transition
 from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance, instance_of
 from reactorlib.declaration.reactor import Bank, Reactor, duration
 from reactorlib.elaboration.program import Argument, Cell, ReactionInstance
+from reactorlib.elaboration.resolve import Resolution
 from reactorlib.elaboration.validate import argument_fault, mode_fault, touch_fault
 
-if TYPE_CHECKING:
-    from reactorlib.elaboration.resolve import Resolution
+
+def look_up_reactions(resolution: Resolution, instances: Iterable[Instance]) -> None:
+    """The triggers and reactions of all instances, in their order."""
+    for instance in instances:
+        resolution.make_triggers(instance)
+        declared = declarations_of(type(instance.reactor))
+        resolution.faults += [f"{instance.path}: {fault}" for fault in declared.faults]
+        for declaration in declared.reactions:
+            resolution.reactions.append(Lookup(resolution, instance, declaration).resolve())
+    resolution.freeze_modes()
 
 
 class Lookup:

@@ -1,11 +1,11 @@
-"""From names to cells: which element each reaction names, and where each channel's value lies. Notes every fault."""
+"""From ports and connections to cells: where each channel's value lies, what triggers there are. Notes every fault."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
-from reactorlib.declaration.class_body import Reaction, declarations_of
+from reactorlib.declaration.class_body import Reaction
 from reactorlib.declaration.connections import Channel, Connection
 from reactorlib.declaration.elements import (
     POLICIES,
@@ -26,7 +26,6 @@ from reactorlib.declaration.instance import (
     Instance,
     modes_of,
 )
-from reactorlib.elaboration.lookup import Lookup
 from reactorlib.elaboration.program import Cell, Forward, ModeInstance, ReactionInstance, Trigger, TriggerKind
 from reactorlib.elaboration.validate import direction_fault
 
@@ -34,7 +33,7 @@ Target = list[tuple[Instance, Bound]]
 
 
 class Resolution:
-    """The passes over the instances, in order; afterwards its fields are those of the Program."""
+    """The passes over the instances, in order; once reactions are looked up, its fields are those of the Program."""
 
     def __init__(self, instances: tuple[Instance, ...]) -> None:
         self.faults: list[str] = []
@@ -57,10 +56,6 @@ class Resolution:
         self._follow_aliases()
         for signal in (startup, shutdown):
             self.signal(signal, None)
-        for instance in instances:
-            self._make_triggers(instance)
-            self._resolve_reactions(instance)
-        self._freeze_modes()
 
     def _number_channels(self, instances: tuple[Instance, ...]) -> int:
         channels = 0
@@ -114,7 +109,7 @@ class Resolution:
                 return self.mode_index[bound]
         return self.mode_around(instance)
 
-    def _freeze_modes(self) -> None:
+    def freeze_modes(self) -> None:
         for index, mode in enumerate(self.modes):
             start, again = (self.trigger_of.get((name, index)) for name in ("startup", "reset"))
             self.modes[index] = replace(
@@ -230,7 +225,7 @@ class Resolution:
 
     # Triggers
 
-    def _make_triggers(self, instance: Instance) -> None:
+    def make_triggers(self, instance: Instance) -> None:
         for element in instance.elements.values():
             declared = element.declaration
             mode = self.mode_of(instance, declared.mode)
@@ -261,13 +256,6 @@ class Resolution:
         return found.cell
 
     # Reactions
-
-    def _resolve_reactions(self, instance: Instance) -> None:
-        declared = declarations_of(type(instance.reactor))
-        for fault in declared.faults:
-            self.faults.append(f"{instance.path}: {fault}")
-        for declaration in declared.reactions:
-            self.reactions.append(Lookup(self, instance, declaration).resolve())
 
     def read_cells(self, port: BoundPort, reader: Instance, reaction: Reaction[Any]) -> tuple[Cell, ...]:
         """The cells that a reaction of `reader` reads for a port; of a mutable input, copies that are its own."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from reactorlib.declaration.class_body import Reaction
 from reactorlib.declaration.instance import Bound, BoundAction, BoundMode, BoundPort, BoundTimer, Instance
-
-if TYPE_CHECKING:
-    from reactorlib.declaration.class_body import Reaction
-    from reactorlib.elaboration.program import Argument
+from reactorlib.elaboration.program import Argument
 
 
 def direction_fault(container: Instance, port: BoundPort, side: str) -> str | None:

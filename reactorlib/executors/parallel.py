@@ -17,8 +17,8 @@ from reactorlib.elaboration.program import Program, ReactionInstance
 from reactorlib.errors import WorkerError
 from reactorlib.schedule.compiler import Compiler, Ref
 from reactorlib.schedule.partition import Partition
-from reactorlib.schedule.plan import Node, Reach
-from reactorlib.schedule.split import Part, Split, Splitter
+from reactorlib.schedule.plan import Node, Part, Reach, Split
+from reactorlib.schedule.split import Splitter
 from reactorlib.worker.binding import Binding
 from reactorlib.worker.cells import Event
 from reactorlib.worker.context import Context

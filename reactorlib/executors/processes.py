@@ -49,14 +49,14 @@ from reactorlib.executors.post import (
 from reactorlib.executors.worker_process import BEGUN, GONE, HELD, LEAVING, Setup, serve
 from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.partition import Partition
-from reactorlib.schedule.split import Send, Wait
+from reactorlib.schedule.plan import Send, Wait
 from reactorlib.transport.exchange import Exchange
 from reactorlib.worker.ending import exit_on_signal
 from reactorlib.worker.trace import Row
 
 if TYPE_CHECKING:
     from reactorlib.runtime import Run
-    from reactorlib.schedule.split import Split
+    from reactorlib.schedule.plan import Split
 
 LOOK_TAGS = 256  # between two looks at the processes while no wait is so long that it looks: a power of two
 LOOK_S = 0.02  # between two looks at a process that is to end

@@ -33,7 +33,7 @@ from reactorlib.executors.parallel import (
 )
 from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.partition import Partition
-from reactorlib.schedule.split import Send, Split, Wait
+from reactorlib.schedule.plan import Send, Split, Wait
 from reactorlib.transport.spinning import Spinner
 from reactorlib.worker.context import current
 from reactorlib.worker.ending import run_last

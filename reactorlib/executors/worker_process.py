@@ -42,8 +42,8 @@ from reactorlib.executors.post import (
 )
 from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.partition import Partition
-from reactorlib.schedule.plan import Reach
-from reactorlib.schedule.split import Send, Splitter
+from reactorlib.schedule.plan import Reach, Send
+from reactorlib.schedule.split import Splitter
 from reactorlib.transport.exchange import Exchange
 from reactorlib.transport.generator import Decode
 from reactorlib.worker.cells import Event

@@ -12,14 +12,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reactorlib.elaboration.program import Cell, Program, ReactionInstance
-from reactorlib.schedule.plan import Node, Plan, Reach, Step
+from reactorlib.schedule.plan import Node, Part, Plan, Reach, Send, Step, Wait
 from reactorlib.tag import format_ns
-
-if TYPE_CHECKING:  # only a program on several workers is split
-    from reactorlib.schedule.split import Part, Send, Wait
 
 LOOP_FROM = 32  # so many alike steps in a row become a loop over rows: shorter code, the same order
 IN_ROW: Node = -1
@@ -133,8 +130,6 @@ class Compiler:
 
     def _cross(self, out: Source, item: Send | Wait) -> None:
         """A value, or only its order, goes from worker to worker."""
-        from reactorlib.schedule.split import Send
-
         shown = self._shown(item.cells)
         if isinstance(item, Send):
             name = out.name_of(Ref("send", item), f"send_to_worker_{item.to}")

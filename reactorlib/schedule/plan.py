@@ -1,4 +1,7 @@
-"""What can happen at a tag, given the events present: the nodes that can follow, in order, and what is certain."""
+"""What can happen at a tag, given the events present: the nodes that can follow, in order, and what is certain.
+
+A plan is for one worker; a split of it gives each of several workers its part, with sends and waits between them.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,42 @@ class Plan:
     cleared: tuple[Cell, ...]  # every cell that may be present
     switches: bool  # a reaction may switch a mode
     stops: bool  # shutdown is among the events
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Tell worker `to` that everything before is done, and what these cells hold."""
+
+    to: int
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Wait for the matching Send of worker `of`, or for the end of its part of the tag."""
+
+    of: int
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one worker does at a tag. Worker 0 also keeps the event queue."""
+
+    worker: int
+    events: tuple[int, ...]  # triggers whose presence and value this worker needs
+    items: tuple[Step | Send | Wait, ...]
+    captures: tuple[int, ...]
+    cleared: tuple[Cell, ...]
+    last: tuple[Cell, ...]  # cells that travel with the message that ends the part
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """All parts of a plan; `parts[0]` is worker 0's, the others only those that take part."""
+
+    plan: Plan
+    parts: dict[int, Part]
 
 
 class Reach:

@@ -8,43 +8,7 @@ from itertools import product
 
 from reactorlib.elaboration.program import Cell
 from reactorlib.schedule.partition import Partition
-from reactorlib.schedule.plan import Plan, Reach, Step
-
-
-@dataclass(frozen=True, slots=True)
-class Send:
-    """Tell worker `to` that everything before is done, and what these cells hold."""
-
-    to: int
-    cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Wait for the matching Send of worker `of`, or for the end of its part of the tag."""
-
-    of: int
-    cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What one worker does at a tag. Worker 0 also keeps the event queue."""
-
-    worker: int
-    events: tuple[int, ...]  # triggers whose presence and value this worker needs
-    items: tuple[Step | Send | Wait, ...]
-    captures: tuple[int, ...]
-    cleared: tuple[Cell, ...]
-    last: tuple[Cell, ...]  # cells that travel with the message that ends the part
-
-
-@dataclass(frozen=True, slots=True)
-class Split:
-    """All parts of a plan; `parts[0]` is worker 0's, the others only those that take part."""
-
-    plan: Plan
-    parts: dict[int, Part]
+from reactorlib.schedule.plan import Part, Plan, Reach, Send, Split, Step, Wait
 
 
 @dataclass
