@@ -1,8 +1,9 @@
-"""How many processors this process may use."""
+"""How many processors this process may use, and whether its threads can use them."""
 
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 
@@ -22,3 +23,9 @@ def quota_cpus(group: Path) -> int | None:
             continue
         return None if quota in ("max", "-1") else -(-int(quota) // int(period))
     return None
+
+
+def gil_enabled() -> bool:
+    """Whether threads take turns in this interpreter, as things are now."""
+    check = getattr(sys, "_is_gil_enabled", None)
+    return True if check is None else bool(check())

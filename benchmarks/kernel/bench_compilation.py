@@ -13,7 +13,7 @@ from benchmarks.shapes import Chain, FanOut
 from benchmarks.structures import AllToAll, Timers
 from reactorlib import Program, Reactor, elaborate
 from reactorlib.executors.inline import Inline
-from reactorlib.runtime import Run
+from reactorlib.worker.main_worker import MainWorker
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time)
 SCHEDULES: dict[str, tuple[type[Reactor], dict[str, int], str]] = {
@@ -43,9 +43,8 @@ def bench_source(benchmark: BenchmarkFixture, name: str) -> None:
 def bench_compile(benchmark: BenchmarkFixture, name: str) -> None:
     """Plan, source, code object and the objects that its names stand for."""
     program, trigger = program_of(name)
-    one = Run(program)
-    (event,) = (event for event in one.binding.events if event.path.endswith(f".{trigger}"))
-    inline = one.executor
-    assert isinstance(inline, Inline)
+    worker = MainWorker(program)
+    (event,) = (event for event in worker.events if event.path.endswith(f".{trigger}"))
+    inline = Inline(worker)
     measure(benchmark, lambda: inline._compile([event]), rounds=20)
-    one.clock.close()
+    worker.clock.close()

@@ -26,7 +26,7 @@ VARIABLES = {"REACTORLIB_START_METHOD": "fork"}
 @contextlib.contextmanager
 def recording(recorder: Recorder, program: ModuleType) -> Iterator[None]:
     """Record the reactions of all reactors that a module declares, and the transport of all processes."""
-    from reactorlib.executors.threads import Mailbox
+    from reactorlib.executors.mailbox import Mailbox
     from reactorlib.transport.channel import Channel
     from reactorlib.transport.codec import Codec
 

@@ -66,14 +66,14 @@ def _traced(module: ModuleType) -> Iterator[list[tuple[Program, list[Span]]]]:
     """Have the `run` of a workload's module traced, and what it ran collected. Values that were set are not kept: only
     times count, and memory that is never given back would change them.
     """
-    from reactorlib import runtime
+    from reactorlib.worker import worker as worker_module
     from reactorlib.worker.trace import Recorder
 
     class Times(Recorder):
         """A recorder that notes no values."""
 
-        def __init__(self, program: Program, queue: Any, worker: int = 0) -> None:
-            super().__init__(program, queue, worker)
+        def __init__(self, program: Program, now: Any, worker: int = 0) -> None:
+            super().__init__(program, now, worker)
             self.note = _forget
 
     if not hasattr(module, "run_reactors"):
@@ -88,7 +88,7 @@ def _traced(module: ModuleType) -> Iterator[list[tuple[Program, list[Span]]]]:
         found.append((program, result.spans))
         return result
 
-    with replaced(runtime, "Recorder", Times), replaced(module, "run_reactors", traced):
+    with replaced(worker_module, "Recorder", Times), replaced(module, "run_reactors", traced):
         yield found
 
 

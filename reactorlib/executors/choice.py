@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from reactorlib.declaration.class_body import declarations_of
 from reactorlib.declaration.reactor import Reactor, is_reactor_class
 from reactorlib.errors import RunError
+from reactorlib.executors.executor import Executor
 from reactorlib.executors.inline import Inline
 from reactorlib.tag import is_count
-
-if TYPE_CHECKING:
-    from reactorlib.executors.parallel import Parallel
-    from reactorlib.runtime import Run
+from reactorlib.worker.main_worker import MainWorker
 
 EXECUTORS = ("inline", "threads", "processes", "auto")
 
@@ -41,31 +38,29 @@ def check_executor(name: str, workers: int | None) -> None:
 
 
 def make_executor(
-    run: Run,
+    worker: MainWorker,
     name: str,
     workers: int | None,
     placement: Mapping[str, int] | None,
     costs: Mapping[str, float] | None,
     start_method: str | None,
-) -> Inline | Parallel:
+) -> Executor:
     """The executor of a run. `auto`: threads without a GIL, processes where something can run side by side."""
     if name == "inline":
-        return Inline(run)
+        return Inline(worker)
     # Imported where they are used: a program on one thread starts in three quarters of the time without them.
-    from reactorlib.cpus import available_cpus
-    from reactorlib.executors.threads import Threads, gil_enabled
+    from reactorlib.cpus import available_cpus, gil_enabled
+    from reactorlib.executors.threads import Threads
     from reactorlib.schedule.partition import partition
 
     count = int(workers or available_cpus())
-    placed = partition(run.program, count, placement, costs)
+    placed = partition(worker.program, count, placement, costs)
     if name == "auto":
         if count == 1 or len(set(placed.of_node)) < 2:
-            return Inline(run)
+            return Inline(worker)
         name = "processes" if gil_enabled() else "threads"
     if name == "threads":
-        return Threads(run, placed)
-    from reactorlib.executors.processes import (
-        Processes,
-    )  # only where it is used: it needs fork and shared memory
+        return Threads(worker, placed)
+    from reactorlib.executors.processes import Processes  # only where it is used: it needs fork and shared memory
 
-    return Processes(run, placed, start_method)
+    return Processes(worker, placed, start_method)

@@ -1,4 +1,4 @@
-"""A worker process: its side of a run, from the messages of worker 0 to the end of the process."""
+"""A worker process: its signals, and how its life ends. What it does meanwhile is in `distributed_follower`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pickle
 import signal
 import sys
 import threading
-from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -18,45 +17,19 @@ from reactorlib.clock import Clock
 from reactorlib.elaboration.elaborate import elaborate
 from reactorlib.elaboration.program import Program
 from reactorlib.errors import WorkerError
+from reactorlib.executors.distributed_follower import DistributedFollower
+from reactorlib.executors.failure import Failure, Stopped
 from reactorlib.executors.libraries import single_threaded
-from reactorlib.executors.parallel import Failure, Poisoned, Stopped, WorkerSide, load_part
-from reactorlib.executors.post import (
-    BEGIN,
-    BYE,
-    CARRYING,
-    DONE,
-    END,
-    FAILED,
-    FORGET,
-    GO,
-    GO_TAIL,
-    MODES,
-    PLAN,
-    READY,
-    ROWS,
-    SCHEDULED,
-    SCHEDULED_TAIL,
-    SYNC,
-    Post,
-    crossing_cells,
-)
-from reactorlib.schedule.compiler import Ref
+from reactorlib.executors.protocol import End, Post
+from reactorlib.schedule.graph import Node, ReactionGraph
 from reactorlib.schedule.partition import Partition
-from reactorlib.schedule.plan import Reach, Send
-from reactorlib.schedule.split import Splitter
 from reactorlib.transport.exchange import Exchange
-from reactorlib.transport.generator import Decode
-from reactorlib.worker.cells import Event
 from reactorlib.worker.context import current
-from reactorlib.worker.ending import clear, last_reactions, run_last
-from reactorlib.worker.modes import ModeState, reset_states, states_by_mode
-from reactorlib.worker.objects import Schedule, Schedules
-from reactorlib.worker.trace import Row
+from reactorlib.worker.modes import ModeState
+from reactorlib.worker.worker import Worker
 
 HELD = (signal.SIGINT, signal.SIGTERM)  # kept back while a process starts, until its handlers are in place
 SIGTERM_GRACE_S = 0.3  # for worker 0 to say that the whole run was told to end, not this process alone
-ROWS_AT_ONCE = 256
-NOTHING = bytes([DONE])  # no cell
 BEGUN, LEAVING, GONE = 1, 2, 3  # stages of a worker's life
 _PR_SET_PDEATHSIG = 1
 
@@ -84,15 +57,27 @@ def serve(setup: Setup) -> None:
     with suppress(Stopped):
         life.guard()
         single_threaded(forked=isinstance(setup.program, Program))
-        current.run = None
+        current.worker = None
         post = Post(setup.exchange.endpoint(setup.worker, life.check))
         try:
-            worker = _Worker(setup, _program(setup), post, life)
+            follower = _follower(setup, post, life)
         except Exception as error:  # noqa: BLE001  # a constructor or an import of the user's: worker 0 raises it
             post.fail(Failure(error, None))
-        else:
-            post.send(0, bytes([READY]))
-            worker.serve()
+            return
+        follower.say_ready()
+        try:
+            follower.serve()
+        except Stopped:  # shutdown reactions run also when the run ends early
+            follower.worker.break_off_tag()
+            for note in follower.shut_down(None):
+                print(note, file=sys.stderr)
+
+
+def _follower(setup: Setup, post: Post, life: _Life) -> _ProcessFollower:
+    program = _program(setup)
+    modes = [ModeState() for _ in program.modes]
+    worker = Worker(program, ReactionGraph(program), setup.worker, setup.clock, modes, setup.traced)
+    return _ProcessFollower(worker, setup.partition, post, life)
 
 
 def _program(setup: Setup) -> Program:
@@ -174,168 +159,17 @@ class _Life:
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-class _Worker:
-    """Takes GO, runs its part, says DONE; until END."""
+class _ProcessFollower(DistributedFollower):
+    """Lets worker 0 know how far its process is."""
 
-    def __init__(self, setup: Setup, program: Program, post: Post, life: _Life) -> None:
-        self.program = program
-        self.partition = setup.partition
-        self.post = post
+    def __init__(self, worker: Worker, partition: Partition, post: Post, life: _Life) -> None:
+        super().__init__(worker, partition, post)
         self.life = life
-        self.reach = Reach(program)
-        self.splitter = Splitter(self.reach, setup.partition, copies=True)
-        self.side = WorkerSide(
-            program,
-            setup.worker,
-            setup.clock,
-            [ModeState() for _ in program.modes],
-            setup.traced,
-            None,
-        )
-        binding = self.side.binding
-        binding.shared_cells = crossing_cells(self.splitter)
-        binding.allocate = post.arena.allocate
-        self.schedules = Schedules(self.side)
-        self.states = states_by_mode(program)
-        self.parts: dict[int, tuple[Schedule, Decode, list[int], list[Event]]] = {}
-        self.process = os.getpid()
-        self._done = NOTHING  # made by the schedule that runs: its last message
 
-    def serve(self) -> None:
-        """Until the end of the run. Shutdown reactions run also when it ends early."""
-        current.run = self.side  # type: ignore[assignment]  # all that reactions ask for is there
-        try:
-            while self._handle(self.post.receive(0)):
-                pass
-        except Stopped:
-            for note in self._shut_down(None):
-                print(note, file=sys.stderr)
-
-    def _handle(self, message: bytes) -> bool:
-        """Do what a message says; False after END."""
-        kind = message[-1]
-        if kind == GO:
-            self._go(message)
-        elif kind == BEGIN:
-            self.side.started = pickle.loads(message)
-        elif kind == PLAN:
-            self._learn(*pickle.loads(message))
-        elif kind == MODES:
-            self._switch(*pickle.loads(message))
-        elif kind == FORGET:
-            self.parts.clear()
-            self.schedules.forget()
-        elif kind == END:
-            self._finish(*pickle.loads(message))
-            return False
-        return True  # FAILED: this worker had ended its part already
-
-    def _learn(self, number: int, present: tuple[int, ...]) -> None:
-        split = self.splitter.split(self.reach.plan(present))
-        part = split.parts[self.side.worker]
-        pack = self.post.packer([self.side.binding.cell(cell) for cell in part.last], 0, DONE)
-
-        def finish() -> None:
-            self._done = pack()
-
-        schedule = load_part(self.program, self.reach, self.schedules, split, part, self._crossing, finish)
-        heirs = [item.to for item in part.items if isinstance(item, Send) and item.to]
-        events = self.side.binding.events
-        carrying = [events[i] for i in part.events if self.program.triggers[i].kind in CARRYING]
-        self.parts[number] = schedule, self.post.codec.decoder(), heirs, carrying
-
-    def _crossing(self, ref: Ref) -> Callable[[], None]:
-        item, post = ref.index, self.post
-        readers = [self.side.binding.cell(cell) for cell in item.cells]
-        if isinstance(item, Send):
-            return post.sender(readers, item.to)
-        receive, unpack = post.receiver_from(item.of), post.unpacker(readers)
-
-        def wait() -> None:
-            message = receive()
-            if message[-1] != SYNC:
-                raise Poisoned
-            unpack(message)
-
-        return wait
-
-    def _switch(self, flags: list[tuple[bool, bool]], restarted: Sequence[int]) -> None:
-        for state, (active, entered) in zip(self.side.mode_states, flags, strict=True):
-            state.active, state.entered = active, entered
-        for mode in restarted:
-            reset_states(self.states, mode)
-
-    def _go(self, message: bytes) -> None:
-        number, time, microstep, _ = GO_TAIL.unpack_from(message, len(message) - GO_TAIL.size)
-        schedule, decode, heirs, carrying = self.parts[number]
-        side, post = self.side, self.post
-        side.queue.time, side.queue.microstep = time, microstep
-        soon: dict[Any, Any] = {}
-        try:
-            if carrying:
-                try:
-                    values = decode(message)
-                except WorkerError as error:
-                    raise post.unreadable(carrying, error) from error.__cause__
-                for event, value in zip(carrying, values, strict=True):
-                    event.value = value
-            self._done = NOTHING
-            schedule(time, soon)
-            done = self._done
-            if soon or side.outbox:
-                done += self._pack_outbox(side.take(soon)) + SCHEDULED_TAIL.pack(len(done), SCHEDULED)
-        except Stopped:
-            raise
-        except BaseException as error:  # it travels to worker 0, which raises it
-            if os.getpid() != self.process:
-                raise  # a process that a reaction forked is at its end
-            self._fail(error, heirs)
-        else:
-            post.send(0, done)
-
-    def _pack_outbox(self, outbox: list[tuple[Any, ...]]) -> bytes:
-        try:
-            return self.post.codec.encode(outbox, (0,))
-        except WorkerError as error:
-            triggers = self.program.triggers
-            values = [(triggers[entry[1]].path, entry[-1]) for entry in outbox if entry[0] not in ("stop", "switch")]
-            raise self.post.blame_values(values, error) from error.__cause__
-
-    def _fail(self, error: BaseException, heirs: Sequence[int]) -> None:
-        for heir in heirs:
-            self.post.send(heir, bytes([FAILED]))
-        if isinstance(error, Poisoned):
-            self.post.send(0, bytes([FAILED]))
-        else:
-            self.post.fail(Failure(error, self.schedules.failed(error.__traceback__)))
-
-    # The end
-
-    def _finish(self, early: bool, failed: int | None, time: int, microstep: int) -> None:
-        notes: list[str] = []
-        if early:
-            self.side.queue.time, self.side.queue.microstep = time, microstep
-            notes = self._shut_down(failed)
-        elif self.side.recorder is not None:
-            self._hand_in(self.side.recorder.take())
-        self.post.tell(0, BYE, notes)
-        self.life.enter(GONE)
-
-    def _hand_in(self, rows: list[Row]) -> None:
-        """What was recorded goes to worker 0, in messages of moderate size."""
-        for start in range(0, len(rows), ROWS_AT_ONCE):
-            some = rows[start : start + ROWS_AT_ONCE]
-            try:
-                self.post.tell(0, ROWS, some)
-            except Exception as error:  # noqa: BLE001  # pickling runs the user's code
-                why = WorkerError(f"the trace cannot travel to worker 0: {type(error).__name__}: {error}")
-                self.post.fail(Failure(self.post.blame_values([pair for row in some for pair in row[3]], why), None))
-                return
-
-    def _shut_down(self, failed: int | None) -> list[str]:
-        """The shutdown reactions of this worker; what they raised."""
+    def shut_down(self, failed: Node | None) -> list[str]:
         self.life.enter(LEAVING)
-        worker, of_node = self.side.worker, self.partition.of_node
-        clear(self.side.binding)
-        mine = last_reactions(self.program, self.side.mode_states, lambda node: of_node[node] == worker, failed)
-        return run_last(self.side.binding, mine)
+        return super().shut_down(failed)
+
+    def end(self, message: End) -> None:
+        super().end(message)
+        self.life.enter(GONE)

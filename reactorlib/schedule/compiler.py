@@ -15,7 +15,8 @@ from itertools import groupby
 from typing import Any
 
 from reactorlib.elaboration.program import Cell, Program, ReactionInstance
-from reactorlib.schedule.plan import Node, Part, Plan, Reach, Send, Step, Wait
+from reactorlib.schedule.graph import Node, ReactionGraph
+from reactorlib.schedule.plan import Part, Plan, Send, Step, Wait
 from reactorlib.tag import format_ns
 
 LOOP_FROM = 32  # so many alike steps in a row become a loop over rows: shorter code, the same order
@@ -86,9 +87,9 @@ RESERVED = frozenset(
 class Compiler:
     """Writes schedules for one program; `traced` records each reaction that runs."""
 
-    def __init__(self, program: Program, reach: Reach, traced: bool) -> None:
+    def __init__(self, program: Program, graph: ReactionGraph, traced: bool) -> None:
         self.program = program
-        self.reach = reach
+        self.graph = graph
         self.traced = traced
 
     def write(self, plan: Plan, part: Part | None = None) -> Source:
@@ -165,7 +166,7 @@ class Compiler:
         """Steps with equal shapes are alike but for their objects; None: stands alone."""
         if not isinstance(step, Step):
             return None
-        reaction = self.reach.reaction(step.node)
+        reaction = self.graph.reaction(step.node)
         if reaction is None or reaction.deadline is not None or reaction.mode is not None or len(step.conditions) > 1:
             return None
         return (
@@ -193,14 +194,14 @@ class Compiler:
         self._invoke(out, f"react({', '.join(arguments)})", "index", indent, IN_ROW)
 
     def _step(self, out: Source, step: Step) -> None:
-        reaction = self.reach.reaction(step.node)
+        reaction = self.graph.reaction(step.node)
         guard = self._guard(out, step, reaction)
         indent = 1
         if guard:
             out.add(f"if {guard}:")
             indent = 2
         if reaction is None:
-            forward = self.reach.forward(step.node)
+            forward = self.graph.forward(step.node)
             source, target = self._cell(out, forward.source), self._cell(out, forward.target)
             out.add(
                 f"{target}.value = {f'deepcopy({source}.value)' if forward.copy else f'{source}.value'}",
@@ -244,11 +245,11 @@ class Compiler:
 
     def _guard(self, out: Source, step: Step, reaction: ReactionInstance | None) -> str:
         present = self._present(out, step.conditions)
-        mode = reaction.mode if reaction is not None else self.reach.forward(step.node).mode
+        mode = reaction.mode if reaction is not None else self.graph.forward(step.node).mode
         if mode is None:
             return present
         state = out.name_of(Ref("mode", mode), _tail(self.program.modes[mode].path) + "_mode")
-        if out.stops and reaction is not None and self.reach.hears_shutdown(reaction):
+        if out.stops and reaction is not None and self.graph.hears_shutdown(reaction):
             return f"{state}.entered"
         return f"{state}.active" + (f" and ({present})" if present else "")
 

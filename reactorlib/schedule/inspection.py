@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from reactorlib.elaboration.program import Program
 from reactorlib.errors import ReactorError
 from reactorlib.schedule.compiler import Compiler
+from reactorlib.schedule.graph import ReactionGraph
 from reactorlib.schedule.partition import partition
-from reactorlib.schedule.plan import Reach
+from reactorlib.schedule.plan import plan_of
 from reactorlib.schedule.split import Splitter
 
 
@@ -28,13 +29,13 @@ def triggers_named(program: Program, names: Iterable[str]) -> list[int]:
 
 def source_of(program: Program, triggers: Iterable[str], workers: int) -> str:
     """The schedule for triggers given by path, or for several workers the partition and each one's schedule."""
-    reach = Reach(program)
-    compiler = Compiler(program, reach, traced=False)
-    plan = reach.plan(triggers_named(program, triggers))
+    graph = ReactionGraph(program)
+    compiler = Compiler(program, graph, traced=False)
+    plan = plan_of(graph, triggers_named(program, triggers))
     if workers == 1:
         return compiler.write(plan).text
     placed = partition(program, workers)
-    split = Splitter(reach, placed, copies=True).split(plan)
+    split = Splitter(graph, placed, copies=True).split(plan)
     texts = ["".join(f"# {line}\n" for line in placed.describe(program).splitlines())]
     for worker, part in sorted(split.parts.items()):
         texts.append(f"# worker {worker}\n" + compiler.write(plan, part).text)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from reactorlib.elaboration.program import Cell
+from reactorlib.schedule.graph import ReactionGraph
 from reactorlib.schedule.partition import Partition
-from reactorlib.schedule.plan import Part, Plan, Reach, Send, Split, Step, Wait
+from reactorlib.schedule.plan import Part, Plan, Send, Split, Step, Wait
 
 
 @dataclass
@@ -27,12 +28,12 @@ class Splitter:
     read it at later tags. With shared cells (threads) only the order matters.
     """
 
-    def __init__(self, reach: Reach, partition: Partition, copies: bool) -> None:
-        self.reach = reach
+    def __init__(self, graph: ReactionGraph, partition: Partition, copies: bool) -> None:
+        self.graph = graph
         self.partition = partition
         self.copies = copies
         self.readers: dict[Cell, set[int]] = defaultdict(set)  # workers, of any reaction that reads a cell
-        for reaction in reach.program.reactions:
+        for reaction in graph.program.reactions:
             worker = partition.of_node[reaction.index]
             for cell in reaction.triggers:
                 self.readers[cell].add(worker)
@@ -40,8 +41,20 @@ class Splitter:
                 if argument.kind in ("read", "schedule"):
                     for cell in argument.cells:
                         self.readers[cell].add(worker)
-        for position, forward in enumerate(reach.program.forwards):
-            self.readers[forward.source].add(partition.of_node[reach.reactions + position])
+        for position, forward in enumerate(graph.program.forwards):
+            self.readers[forward.source].add(partition.of_node[graph.reactions + position])
+
+    def crossing_cells(self) -> frozenset[Cell]:
+        """Cells whose values other workers read, now or after a delay: their buffers belong where all can read."""
+        graph, readers = self.graph, self.readers
+        owner = {cell: worker for node, worker in enumerate(self.partition.of_node) for cell in graph.sets(node)}
+        crossing = {cell for cell, worker in owner.items() if readers.get(cell, set()) - {worker}}
+        for trigger in graph.program.triggers:
+            if trigger.source is not None:  # the value goes by way of worker 0, where the event queue is
+                users = {0, *readers.get(trigger.cell, ())}
+                if users - {owner.get(trigger.source, 0)}:
+                    crossing.add(trigger.source)
+        return frozenset(crossing)
 
     def split(self, plan: Plan) -> Split:
         """The part of each worker; waits stand right before the first step that needs them."""
@@ -60,7 +73,7 @@ class Splitter:
                     waits[number].append((source[0], worker, source[1]))
             for source_worker, _, upto in list(waits[number]):
                 synced[source_worker, worker] = max(synced[source_worker, worker], upto)
-            for cell in self.reach.sets(step.node):
+            for cell in self.graph.sets(step.node):
                 written[cell] = worker, number
                 writes[worker].append((number, cell))
         for number, needs in waits.items():
@@ -75,8 +88,8 @@ class Splitter:
         return self._finish(plan, drafts)
 
     def _read(self, step: Step) -> tuple[Cell, ...]:
-        reaction = self.reach.reaction(step.node)
-        return reaction.reads if reaction is not None else (self.reach.forward(step.node).source,)
+        reaction = self.graph.reaction(step.node)
+        return reaction.reads if reaction is not None else (self.graph.forward(step.node).source,)
 
     def _wanted(self, plan: Plan) -> dict[int, set[Cell]]:
         """The cells that each worker is to be told of: those its steps read, with copies those it ever reads."""
@@ -121,7 +134,7 @@ class Splitter:
                 draft.items.append(Wait(source, cells))
                 draft.cells.update(dict.fromkeys(cells))
             draft.items.append(step)
-            draft.cells.update(dict.fromkeys(self.reach.sets(step.node)))
+            draft.cells.update(dict.fromkeys(self.graph.sets(step.node)))
             for source, target in sends.get(number, ()):
                 cells = carrying[source, target, number] = cells_between(source, target, number)
                 draft.items.append(Send(target, cells))
@@ -136,7 +149,7 @@ class Splitter:
 
     def _events(self, plan: Plan, drafts: dict[int, _Draft]) -> None:
         for index in plan.events:
-            cell = self.reach.program.triggers[index].cell
+            cell = self.graph.program.triggers[index].cell
             drafts[0].events[index] = None
             if self.copies:
                 for worker in self.readers.get(cell, ()):
@@ -144,7 +157,7 @@ class Splitter:
 
     def _captures(self, plan: Plan, drafts: dict[int, _Draft], written: dict[Cell, tuple[int, int]]) -> None:
         for index in plan.captures:
-            source = self.reach.program.triggers[index].source
+            source = self.graph.program.triggers[index].source
             assert source is not None
             drafts[written[source][0] if source in written else 0].captures.append(index)
 
@@ -166,7 +179,7 @@ class Splitter:
         drafts[0].items += ends
         for worker, draft in drafts.items():
             if self.copies:
-                present = {self.reach.program.triggers[index].cell: None for index in draft.events} | draft.cells
+                present = {self.graph.program.triggers[index].cell: None for index in draft.events} | draft.cells
                 cleared = tuple(present)
             else:
                 cleared = plan.cleared if worker == 0 else ()

@@ -188,6 +188,18 @@ class Endpoint:
             channel = self._incoming[sender] = self._channel(sender, self.me, sender)
         return channel
 
+    def sender_to(self, worker: int) -> Callable[[bytes], None]:
+        """A function that sends a message to another worker."""
+        return self.outgoing(worker).send
+
+    def receiver_from(self, worker: int) -> Callable[[], bytes]:
+        """A function that waits for the next message of another worker."""
+        return self.incoming(worker).receive
+
+    def allocate(self, nbytes: int) -> memoryview:
+        """A buffer in this worker's arena."""
+        return self.arena.allocate(nbytes)
+
     def _channel(self, sender: int, receiver: int, other: int) -> Channel:
         exchange = self.exchange
         ring = exchange.ring_of(sender, receiver)

@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
 
 from reactorlib.errors import RunError
 from reactorlib.tag import Tag, Time
-
-if TYPE_CHECKING:
-    from reactorlib.runtime import Run
-
-
-class Context:
-    """What belongs to the reaction that is running: `due`, its deadline as physical time in ns, or None."""
-
-    __slots__ = ("due",)
-
-    def __init__(self) -> None:
-        self.due: int | None = None
+from reactorlib.worker.worker import Worker
 
 
 class _Current(threading.local):
-    run: Run | None = None
+    worker: Worker | None = None
 
 
 current = _Current()
 
 
-def _running() -> Run:
-    run = current.run
-    if run is None:
+def _running() -> Worker:
+    worker = current.worker
+    if worker is None:
         raise RunError("only a reaction of a running program can ask this")
-    return run
+    return worker
 
 
 def request_stop() -> None:
@@ -65,8 +53,8 @@ def current_tag() -> Tag:
     >>> result = run(Once, fast=True)
     (5 us, 0)
     """
-    queue = _running().queue
-    return Tag(queue.time, queue.microstep)
+    now = _running().now
+    return Tag(now.time, now.microstep)
 
 
 def logical_time() -> Time:
@@ -80,8 +68,8 @@ def logical_time() -> Time:
     >>> result = run(Once)
     True
     """
-    run = _running()
-    return Time(run.started + run.queue.time)
+    worker = _running()
+    return Time(worker.started + worker.now.time)
 
 
 def logical_elapsed() -> Time:
@@ -96,7 +84,7 @@ def logical_elapsed() -> Time:
     >>> result = run(Once, fast=True)
     3000000
     """
-    return Time(_running().queue.time)
+    return Time(_running().now.time)
 
 
 def physical_time() -> Time:
@@ -124,8 +112,8 @@ def physical_elapsed() -> Time:
     >>> result = run(Once)
     True
     """
-    run = _running()
-    return Time(run.clock.now() - run.started)
+    worker = _running()
+    return Time(worker.clock.now() - worker.started)
 
 
 def check_deadline() -> bool:
@@ -139,6 +127,5 @@ def check_deadline() -> bool:
     >>> result = run(Careful)
     False
     """
-    run = _running()
-    due = run.context.due
-    return due is not None and run.clock.now() > due
+    worker = _running()
+    return worker.due is not None and worker.clock.now() > worker.due

@@ -14,23 +14,33 @@ from typing import Any
 
 from reactorlib.worker.cells import Event
 
-Step = dict[Event, Any]
+Events = dict[Event, Any]  # of one tag, with their values
 
 
-class Queue:
-    """Pending events. `time` (ns since the start of the run) and `microstep` are the current tag."""
+class CurrentTag:
+    """Where a worker is: ns since the start of the run, and microstep."""
 
-    __slots__ = ("_first", "_more", "_steps", "_tags", "_times", "ahead", "microstep", "soon", "time")
+    __slots__ = ("microstep", "time")
 
     def __init__(self) -> None:
         self.time = 0
+        self.microstep = 0
+
+
+class Queue(CurrentTag):
+    """Pending events. `time` (ns since the start of the run) and `microstep` are the current tag."""
+
+    __slots__ = ("_first", "_more", "_steps", "_tags", "_times", "ahead", "soon")
+
+    def __init__(self) -> None:
+        super().__init__()
         self.microstep = -1
-        self.soon: Step = {}  # due at (time, microstep + 1)
-        self.ahead: list[Step] = []  # due at (time, microstep + 2) and after
+        self.soon: Events = {}  # due at (time, microstep + 1)
+        self.ahead: list[Events] = []  # due at (time, microstep + 2) and after
         self._first: int | None = None  # the earliest time, while it is known to come before all in _times
         self._times: list[int] = []  # a heap of the others
-        self._steps: dict[int, Step] = {}  # of each of these times: its first microstep
-        self._more: dict[int, list[Step]] = {}  # of few times: the microsteps after the first
+        self._steps: dict[int, Events] = {}  # of each of these times: its first microstep
+        self._more: dict[int, list[Events]] = {}  # of few times: the microsteps after the first
         # For actions with min_spacing: the tags of the pending events, and of the last one handled.
         self._tags: dict[Event, list[tuple[int, int]]] = {}
 
@@ -42,7 +52,7 @@ class Queue:
             return self._first
         return self._times[0] if self._times else None
 
-    def pop(self) -> Step:
+    def pop(self) -> Events:
         """Advance to the next tag and give its events. Only called while `next_time()` is not None."""
         step, ahead = self.soon, self.ahead
         if step or ahead:
@@ -160,7 +170,7 @@ class Queue:
                 time = max(time, tags[-1][0] + trigger.min_spacing)
         tags.append(self._place(time, event, value))
 
-    def _step_at(self, time: int, microstep: int) -> Step:
+    def _step_at(self, time: int, microstep: int) -> Events:
         if time == self.time:
             ahead = microstep - self.microstep - 1
             return self.soon if ahead == 0 else self.ahead[ahead - 1]

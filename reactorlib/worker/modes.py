@@ -6,13 +6,13 @@ that remained, and put back when it is entered by history.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from reactorlib.declaration.class_body import declarations_of
 from reactorlib.declaration.elements import State
 from reactorlib.declaration.reactor import initial_value
 from reactorlib.elaboration.program import Program
-from reactorlib.worker.binding import Binding
 from reactorlib.worker.cells import Event
 from reactorlib.worker.events import Queue
 
@@ -50,9 +50,9 @@ class Modes:
         self.version = 0  # how often modes were switched
         self.watchers: list[set[int]] = []  # each takes in the modes that are reset
 
-    def bind(self, binding: Binding) -> None:
+    def bind(self, events: Iterable[Event]) -> None:
         """Take the events of this run, and activate what is active from the start."""
-        for event in binding.events:
+        for event in events:
             if event.mode is not None:
                 self._members[event.mode].append(event)
             self._event_at[event.trigger.cell] = event

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from time import perf_counter_ns
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from reactorlib.elaboration.program import Program
 from reactorlib.errors import RunError, words_of
 from reactorlib.tag import Tag
+from reactorlib.worker.events import CurrentTag
 
 
 class TraceRecord(NamedTuple):
@@ -57,19 +58,12 @@ class Span:
 Row = tuple[int, int, int, tuple[tuple[str, Any], ...], int, int, int]
 
 
-class Moment(Protocol):
-    """Something that knows the current tag."""
-
-    time: int
-    microstep: int
-
-
 class Recorder:
     """Collects what runs. `note` is called by traced writers, `record` after each reaction."""
 
-    def __init__(self, program: Program, queue: Moment, worker: int = 0) -> None:
+    def __init__(self, program: Program, now: CurrentTag, worker: int = 0) -> None:
         self._program = program
-        self._queue = queue
+        self._now = now
         self._worker = worker
         self._writes: list[tuple[str, Any]] = []
         # Rows one after the other, six entries each: a tuple for each would be looked through by the garbage
@@ -80,9 +74,9 @@ class Recorder:
 
     def record(self, reaction: int, began_ns: int) -> None:
         ended = perf_counter_ns()
-        queue, writes = self._queue, self._writes
+        now, writes = self._now, self._writes
         written = tuple(writes) if writes else ()
-        self._entries += (queue.time, queue.microstep, reaction, written, began_ns, ended)
+        self._entries += (now.time, now.microstep, reaction, written, began_ns, ended)
         writes.clear()
 
     def _rows(self) -> list[Row]:

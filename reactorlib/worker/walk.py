@@ -10,15 +10,13 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 from heapq import heappop, heappush
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reactorlib.elaboration.program import Cell, Forward, ReactionInstance
-from reactorlib.schedule.plan import Node
+from reactorlib.schedule.graph import Node
 from reactorlib.worker.cells import Event, Reader
-from reactorlib.worker.events import Step
-
-if TYPE_CHECKING:
-    from reactorlib.runtime import Run
+from reactorlib.worker.events import Events
+from reactorlib.worker.main_worker import MainWorker
 
 
 class _Heard:
@@ -48,15 +46,14 @@ class _Walked:
         self.sets = sets
 
 
-class Ready:
-    """Walks one tag at a time for one run; `running` is the node that runs, for error messages."""
+class Walk:
+    """Walks one tag at a time on worker 0; `running` is the node that runs, for error messages."""
 
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self.reach = run.reach
-        self.binding = run.binding
+    def __init__(self, worker: MainWorker) -> None:
+        self.worker = worker
+        self.graph = worker.graph
         self.running: Node | None = None
-        self._rank = run.program.order.rank
+        self._rank = worker.program.order.rank
         self._node_at = [0] * len(self._rank)
         for node, rank in enumerate(self._rank):
             self._node_at[rank] = node
@@ -64,9 +61,9 @@ class Ready:
         self._walked: dict[int, _Walked] = {}  # by rank
         self._walks = 0
         self._queued = [0] * len(self._rank)  # by rank: the last walk that queued it
-        self._modal = bool(run.program.modes)
+        self._modal = bool(worker.program.modes)
 
-    def schedule(self, events: Iterable[Event], time: int, soon: Step) -> bool:
+    def schedule(self, events: Iterable[Event], time: int, soon: Events) -> bool:
         """Run the tag of these events; True when the run ends with it."""
         self._walks += 1
         arrived: list[_Heard] = []
@@ -78,7 +75,7 @@ class Ready:
             heard.arrived = self._walks
             arrived.append(heard)
             if trigger.period:
-                self.run.queue.at(time + trigger.period, event, None)
+                self.worker.queue.at(time + trigger.period, event, None)
             stops = stops or trigger.kind == "shutdown"
         present = self._react(arrived, time, stops)
         for heard in present:
@@ -87,7 +84,7 @@ class Ready:
         for heard in present:
             heard.reader.is_present = False
         if self._modal:
-            self.run.modes.apply()
+            self.worker.modes.apply()
         return stops
 
     def _react(self, arrived: list[_Heard], time: int, stops: bool) -> list[_Heard]:
@@ -121,20 +118,20 @@ class Ready:
     # What is looked up once
 
     def _hear(self, cell: Cell) -> _Heard:
-        ranks = sorted({self._rank[node] for node in self.reach.heard_by.get(cell, ())})
-        captures = tuple(self.reach.captured_by.get(cell, ()))
-        found = self._heard[cell] = _Heard(self.binding.cell(cell), tuple(ranks), captures)
+        ranks = sorted({self._rank[node] for node in self.graph.heard_by.get(cell, ())})
+        captures = tuple(self.graph.captured_by.get(cell, ()))
+        found = self._heard[cell] = _Heard(self.worker.cell(cell), tuple(ranks), captures)
         return found
 
     def _walk(self, rank: int) -> _Walked:
         node = self._node_at[rank]
-        sets = tuple(self._heard.get(cell) or self._hear(cell) for cell in self.reach.sets(node))
-        reaction = self.reach.reaction(node)
+        sets = tuple(self._heard.get(cell) or self._hear(cell) for cell in self.graph.sets(node))
+        reaction = self.graph.reaction(node)
         if reaction is None:
-            found = _Walked(node, self._copy, (self.reach.forward(node),), False, sets)
+            found = _Walked(node, self._copy, (self.graph.forward(node),), False, sets)
         else:
-            plain = reaction.mode is None and reaction.deadline is None and self.run.recorder is None
-            found = _Walked(node, *self.binding.call(node), plain, sets)
+            plain = reaction.mode is None and reaction.deadline is None and self.worker.recorder is None
+            found = _Walked(node, *self.worker.call(node), plain, sets)
         self._walked[rank] = found
         return found
 
@@ -143,8 +140,8 @@ class Ready:
     def _invoke(self, walked: _Walked, time: int, stops: bool) -> bool:
         """Run one node; False if a mode keeps it from running."""
         node = walked.node
-        reaction = self.reach.reaction(node)
-        if not self._is_active(reaction or self.reach.forward(node), stops):
+        reaction = self.graph.reaction(node)
+        if not self._is_active(reaction or self.graph.forward(node), stops):
             return False
         began = perf_counter_ns()
         self.running = node
@@ -153,39 +150,39 @@ class Ready:
         else:
             walked.body(*walked.arguments)
         self.running = None
-        if reaction is not None and self.run.recorder is not None:
-            self.run.recorder.record(node, began)
+        if reaction is not None and self.worker.recorder is not None:
+            self.worker.recorder.record(node, began)
         return True
 
     def _is_active(self, node: ReactionInstance | Forward, stops: bool) -> bool:
         if node.mode is None:
             return True
-        state = self.run.modes.states[node.mode]
-        if stops and isinstance(node, ReactionInstance) and self.reach.hears_shutdown(node):
+        state = self.worker.mode_states[node.mode]
+        if stops and isinstance(node, ReactionInstance) and self.graph.hears_shutdown(node):
             return state.entered
         return state.active
 
     def _with_deadline(self, walked: _Walked, reaction: ReactionInstance, time: int, deadline: int) -> None:
-        context = self.run.context
-        context.due = due = self.run.started + time + deadline
-        late = deadline == 0 or self.run.clock.now() > due
-        body = self.binding.handler(walked.node) if late else walked.body
+        worker = self.worker
+        worker.due = due = worker.started + time + deadline
+        late = deadline == 0 or self.worker.clock.now() > due
+        body = self.worker.handler(walked.node) if late else walked.body
         body(*walked.arguments)
-        context.due = None
+        worker.due = None
 
     def _copy(self, forward: Forward) -> None:
-        source, target = self.binding.cell(forward.source), self.binding.cell(forward.target)
+        source, target = self.worker.cell(forward.source), self.worker.cell(forward.target)
         target.value = deepcopy(source.value) if forward.copy else source.value
         target.is_present = True
 
-    def _capture(self, index: int, reader: Reader, time: int, soon: Step) -> None:
-        event = self.binding.events[index]
+    def _capture(self, index: int, reader: Reader, time: int, soon: Events) -> None:
+        event = self.worker.events[index]
         trigger = event.trigger
-        if not self.run.modes.is_active(trigger.mode):
+        if not self.worker.modes.is_active(trigger.mode):
             return
         if trigger.kind == "physical delay":
-            self.run.physical_connection(event, reader.value)
+            self.worker.physical_connection(event, reader.value)
         elif trigger.delay:
-            self.run.queue.at(time + trigger.delay, event, reader.value)
+            self.worker.queue.at(time + trigger.delay, event, reader.value)
         else:
             soon[event] = reader.value

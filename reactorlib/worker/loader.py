@@ -1,4 +1,4 @@
-"""What the names in a schedule stand for on one worker: the cells and bound methods of its side of a run."""
+"""From the source of a schedule to what runs: its names stand for cells, bound methods and calls of one worker."""
 
 from __future__ import annotations
 
@@ -6,64 +6,43 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 from time import perf_counter_ns
 from types import CodeType, TracebackType
-from typing import Any, Protocol
+from typing import Any
 
-from reactorlib.clock import Clock
 from reactorlib.schedule.compiler import IN_ROW, Ref, Source, load
-from reactorlib.schedule.plan import Node
-from reactorlib.schedule.plan import Step as PlanStep
-from reactorlib.worker.binding import Binding
-from reactorlib.worker.cells import Event, Reader
-from reactorlib.worker.context import Context
-from reactorlib.worker.events import Step
-from reactorlib.worker.modes import ModeState
-from reactorlib.worker.trace import Recorder
+from reactorlib.schedule.graph import Node
+from reactorlib.schedule.plan import Step
+from reactorlib.worker.cells import Reader
+from reactorlib.worker.main_worker import Schedule
+from reactorlib.worker.worker import Worker
 
-Schedule = Callable[[int, Step], bool]
 SHOWN_BY_TRACEBACKS = frozenset(("__name__", "__loader__"))
 
 
-class Side(Protocol):
-    """One worker's side of a run: what its schedules refer to."""
+class Loader:
+    """Loads schedules for one worker, and finds the reaction that a traceback came from."""
 
-    started: int
-    clock: Clock
-    context: Context
-    recorder: Recorder | None
-    binding: Binding
-
-    @property
-    def mode_states(self) -> list[ModeState]: ...
-    def later(self, time: int, event: Event, value: Any) -> None: ...
-    def switch(self) -> None: ...
-    def physical_connection(self, event: Event, value: Any) -> None: ...
-
-
-class Schedules:
-    """Loads schedules for one side, and finds the reaction that a traceback came from."""
-
-    def __init__(self, side: Side) -> None:
-        self.side = side
+    def __init__(self, worker: Worker) -> None:
+        self.worker = worker
         self._sources: dict[CodeType, Source] = {}
         self._loaded: list[Schedule] = []
 
     def load(self, source: Source, extra: dict[str, Any], cross: Callable[[Ref], Any] | None = None) -> Schedule:
         """The callable of a source; `cross` gives the objects of sends and waits, `extra` further names."""
-        side = self.side
+        worker = self.worker
         objects: dict[str, Any] = {
-            "later": side.later,
-            "started": side.started,
-            "physical": side.clock.now,
-            "context": side.context,
-            "switch": side.switch,
-            "physical_connection": side.physical_connection,
+            "later": worker.later,
+            "started": worker.started,
+            "physical": worker.clock.now,
+            "context": worker,
+            "switch": worker.switch_modes,
+            "physical_connection": worker.physical_connection,
             "deepcopy": deepcopy,
             "any_present": any_present,
             "clock": perf_counter_ns,
             **extra,
         }
-        if side.recorder is not None:
-            objects["record"] = side.recorder.record
+        if worker.recorder is not None:
+            objects["record"] = worker.recorder.record
         for name, ref in source.names.items():
             objects[name] = cross(ref) if cross is not None and ref.kind in ("send", "wait") else self._object(ref)
         schedule = load(source, objects)
@@ -91,27 +70,27 @@ class Schedules:
         return None
 
     def _object(self, ref: Ref) -> Any:
-        binding = self.side.binding
+        worker = self.worker
         if ref.kind == "cell":
-            return binding.cell(ref.index)
+            return worker.cell(ref.index)
         if ref.kind == "call":
-            return binding.call(ref.index)[0]
+            return worker.call(ref.index)[0]
         if ref.kind == "argument":
-            return binding.call(ref.index)[1][ref.part]
+            return worker.call(ref.index)[1][ref.part]
         if ref.kind == "handler":
-            return binding.handler(ref.index)
+            return worker.handler(ref.index)
         if ref.kind == "event":
-            return binding.events[ref.index]
+            return worker.events[ref.index]
         if ref.kind == "mode":
-            return self.side.mode_states[ref.index]
+            return worker.mode_states[ref.index]
         if ref.kind == "cells":
-            return tuple(binding.cell(cell) for cell in ref.index)
+            return tuple(worker.cell(cell) for cell in ref.index)
         assert ref.kind == "rows", ref
         return [self._row(step) for step in ref.index]
 
-    def _row(self, step: PlanStep) -> tuple[Any, ...]:
-        body, arguments = self.side.binding.call(step.node)
-        conditions = tuple(self.side.binding.cell(cell) for cell in step.conditions)
+    def _row(self, step: Step) -> tuple[Any, ...]:
+        body, arguments = self.worker.call(step.node)
+        conditions = tuple(self.worker.cell(cell) for cell in step.conditions)
         return (step.node, *conditions, body, *arguments)
 
 

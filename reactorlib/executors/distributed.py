@@ -1,0 +1,237 @@
+"""Workers that have cells of their own, over any transport: what worker 0 tells them and hears from them.
+
+Owns no process: a subclass starts the workers, looks whether they live, and ends them.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
+from itertools import count
+
+from reactorlib.errors import WorkerError
+from reactorlib.executors.failure import Failure, Poisoned
+from reactorlib.executors.parallel import Parallel
+from reactorlib.executors.protocol import (
+    CARRYING,
+    DONE,
+    GO,
+    GO_TAIL,
+    SCHEDULED,
+    SCHEDULED_TAIL,
+    SYNC,
+    Begin,
+    Bye,
+    End,
+    Failed,
+    Forget,
+    Learn,
+    Post,
+    Ready,
+    Rows,
+    Switched,
+    control_of,
+    failure_of,
+)
+from reactorlib.schedule.compiler import Ref
+from reactorlib.schedule.partition import Partition
+from reactorlib.schedule.plan import Send, Split, Wait
+from reactorlib.transport.transport import Transport
+from reactorlib.worker.main_worker import MainWorker
+from reactorlib.worker.trace import Row
+
+LOOK_TAGS = 256  # between two looks at the workers while no wait is so long that it looks: a power of two
+
+
+class Distributed(Parallel):
+    """Worker 0 of a run whose workers share no cells."""
+
+    def __init__(self, worker: MainWorker, partition: Partition, transport: Transport) -> None:
+        super().__init__(worker, partition, copies=True)
+        self.post = Post(transport)
+        self.others = range(1, partition.workers)
+        self.waiting: set[int] = set()  # workers that have yet to end their part of this tag
+        self.ending = False  # workers were told to leave
+        self.gone: set[int] = set()  # workers that have taken their leave
+        self._modes_sent = dict.fromkeys(self.others, -1)  # versions of modes
+        self._restarted: dict[int, set[int]] = {other: set() for other in self.others}  # modes, since they were sent
+        worker.modes.watchers.extend(self._restarted.values())
+        self._tags = count(1).__next__  # that other workers took part in
+        worker.shared_cells = self.splitter.crossing_cells()
+        worker.allocate = self.post.allocate
+
+    def await_ready(self) -> None:
+        """Wait until every worker could be started. Raises what kept one from it."""
+        for other in self.others:
+            message = control_of(self.post.receive(other))
+            if not isinstance(message, Ready):
+                self._failed(other, message)
+                raise self.failures[other].error
+
+    def begin(self) -> None:
+        for other in self.others:
+            self.post.tell(other, Begin(self.worker.started))
+
+    # Messages of worker 0
+
+    def go(self, number: int, split: Split) -> Callable[[int], None]:
+        now, post, waiting = self.worker.now, self.post, self.waiting
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for other, part in split.parts.items():
+            if other:
+                carrying = tuple(i for i in part.events if self.worker.program.triggers[i].kind in CARRYING)
+                groups.setdefault(carrying, []).append(other)
+        events = self.worker.events
+        rows = [
+            (
+                post.encoder([events[i] for i in key], others) if key else bytes,
+                tuple(others),
+                [post.sender_to(other) for other in others],
+            )
+            for key, others in groups.items()
+        ]
+        members = [other for _, others, _ in rows for other in others]
+        has_modes, is_new = bool(self.worker.mode_states), True
+        next_tag = self._tags
+
+        def go(time: int) -> None:
+            nonlocal is_new
+            if not next_tag() % LOOK_TAGS:
+                self.check()
+            if is_new or has_modes:
+                self._prepare(members, Learn(number, split.plan.events) if is_new else None)
+                is_new = False
+            tail = GO_TAIL.pack(number, time, now.microstep, GO)
+            for encode, others, sends in rows:
+                message = encode() + tail
+                waiting.update(others)
+                for send in sends:
+                    send(message)
+
+        return go
+
+    def _prepare(self, others: Iterable[int], lesson: Learn | None) -> None:
+        """What workers must know before they can go: a split that is new, and modes that have switched."""
+        for other in others:
+            if lesson is not None:
+                self.post.tell(other, lesson)
+            self._tell_modes(other)
+
+    def _tell_modes(self, other: int) -> None:
+        modes = self.worker.modes
+        if modes.states and modes.version != self._modes_sent[other]:
+            self._modes_sent[other] = modes.version
+            flags = [(state.active, state.entered) for state in modes.states]
+            self.post.tell(other, Switched(flags, sorted(self._restarted[other])))
+            self._restarted[other].clear()
+
+    def crossing(self, ref: Ref) -> Callable[[], None]:
+        item = ref.index
+        readers = [self.worker.cell(cell) for cell in item.cells]
+        if isinstance(item, Send):
+            return self.post.sender(readers, item.to)
+        assert isinstance(item, Wait)
+        other, waiting = item.of, self.waiting
+        receive, unpack = self.post.receiver_from(other), self.post.unpacker(readers)
+
+        def wait() -> None:
+            message = receive()
+            kind = message[-1]
+            if kind == DONE:
+                waiting.discard(other)
+                unpack(message)
+            elif kind == SYNC:
+                unpack(message)
+            elif kind == SCHEDULED:
+                waiting.discard(other)
+                length, _ = SCHEDULED_TAIL.unpack_from(message, len(message) - SCHEDULED_TAIL.size)
+                unpack(message[:length])
+                self.requests[other] = self.post.codec.decode(message[length:])
+            else:
+                self._failed(other, control_of(message))
+                raise Poisoned
+
+        return wait
+
+    def _failed(self, other: int, message: object) -> None:
+        """A worker has failed at this tag; without an error of its own it could not go on for another's."""
+        self.waiting.discard(other)
+        if isinstance(message, Failed):
+            self.failures[other] = failure_of(message)
+
+    def forget(self) -> None:
+        for other in self.others:
+            self.post.tell(other, Forget())
+
+    # The end
+
+    def finish(self) -> None:
+        rows, _ = self._farewells(End())
+        if self.failures:
+            raise Poisoned
+        if self.worker.recorder is not None:
+            self.worker.recorder.merge(rows)
+        self.close()
+
+    def _farewells(self, end: End) -> tuple[list[Row], list[str]]:
+        """Tell all workers to end; what they recorded, and what their last reactions raised."""
+        rows: list[Row] = []
+        notes: list[str] = []
+        if not self.ending:
+            for other in self.others:
+                self._tell_modes(other)
+                self.post.tell(other, end)
+        self.ending = True
+        for other in self.others:
+            while other not in self.gone:
+                self._hear(other, rows, notes)
+        return rows, notes
+
+    def _hear(self, other: int, rows: list[Row], notes: list[str]) -> None:
+        message = self.post.receive(other)
+        if message[-1] in (DONE, SCHEDULED, SYNC):
+            return  # of the tag at which the run failed
+        said = control_of(message)
+        if isinstance(said, Rows):
+            rows += said.rows
+        elif isinstance(said, Bye):
+            notes += said.notes
+            self.gone.add(other)
+        elif isinstance(said, Failed):
+            self._failed(other, said)
+
+    def settle(self) -> None:
+        try:
+            for other in self.others:
+                self.post.poison(other)
+            while self.waiting:
+                other = min(self.waiting)
+                message = self.post.receive(other)
+                if message[-1] in (DONE, SCHEDULED):
+                    self.waiting.discard(other)
+                elif message[-1] != SYNC:
+                    self._failed(other, control_of(message))
+        except WorkerError:  # it died on top of the failure that is reported
+            self.interrupt()
+
+    def end(self, failure: Failure) -> list[str]:
+        notes: list[str] = []
+        if not self.aborted:
+            now = self.worker.now
+            try:
+                _, notes = self._farewells(End(True, failure.skipped, now.time, now.microstep))
+            except WorkerError as second:
+                notes.append(str(second))
+        self.close()
+        return notes
+
+    # What a subclass provides
+
+    @property
+    @abstractmethod
+    def aborted(self) -> bool:
+        """Whether the workers were told to leave at once: they take no more messages."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let the workers leave, but for those that are still in a reaction after a second; free all."""

@@ -1,0 +1,167 @@
+"""A worker with cells of its own, over any transport: what it takes from messages and puts into them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from reactorlib.errors import WorkerError
+from reactorlib.executors.failure import Failure, Poisoned
+from reactorlib.executors.follower import Follower
+from reactorlib.executors.protocol import (
+    CARRYING,
+    DONE,
+    SCHEDULED,
+    SCHEDULED_TAIL,
+    SYNC,
+    Bye,
+    Control,
+    End,
+    Forget,
+    Learn,
+    Post,
+    Ready,
+    Rows,
+    Switched,
+    control_of,
+)
+from reactorlib.schedule.compiler import Ref
+from reactorlib.schedule.partition import Partition
+from reactorlib.schedule.plan import Send, plan_of
+from reactorlib.schedule.split import Splitter
+from reactorlib.worker.cells import Event
+from reactorlib.worker.events import Events
+from reactorlib.worker.modes import reset_states, states_by_mode
+from reactorlib.worker.requests import Request, carried
+from reactorlib.worker.trace import Row
+from reactorlib.worker.worker import Worker
+
+ROWS_AT_ONCE = 256
+NO_CELLS = bytes([DONE])
+
+
+class DistributedFollower(Follower):
+    """One worker of a run whose workers share no cells."""
+
+    def __init__(self, worker: Worker, partition: Partition, post: Post) -> None:
+        super().__init__(worker, partition)
+        self.post = post
+        self.splitter = Splitter(worker.graph, partition, copies=True)
+        worker.shared_cells = self.splitter.crossing_cells()
+        worker.allocate = post.allocate
+        self._states = states_by_mode(worker.program)
+        self._carrying: dict[int, tuple[list[Event], Callable[[bytes], Any]]] = {}  # by number of the split
+        self._message = b""  # that came last
+        self._done = NO_CELLS  # made by the schedule that runs: its last message
+
+    def receive(self) -> Control:
+        self._message = self.post.receive(0)
+        return control_of(self._message)
+
+    def obey(self, message: Control) -> None:
+        if isinstance(message, Learn):
+            self._learn(message)
+        elif isinstance(message, Switched):
+            for state, (active, entered) in zip(self.worker.mode_states, message.flags, strict=True):
+                state.active, state.entered = active, entered
+            for mode in message.restarted:
+                reset_states(self._states, mode)
+        elif isinstance(message, Forget):
+            self.forget()
+        # else Poison: this worker had ended its part already
+
+    def _learn(self, lesson: Learn) -> None:
+        split = self.splitter.split(plan_of(self.worker.graph, lesson.events))
+        part = split.parts[self.worker.number]
+        pack = self.post.packer([self.worker.cell(cell) for cell in part.last], 0, DONE)
+
+        def finish() -> None:
+            self._done = pack()
+
+        self.load(lesson.number, split, finish)
+        events = [self.worker.events[i] for i in part.events]
+        carrying = [event for event in events if event.trigger.kind in CARRYING]
+        if carrying:
+            self._carrying[lesson.number] = carrying, self.post.codec.decoder()
+        else:
+            self._carrying.pop(lesson.number, None)
+
+    def crossing(self, ref: Ref) -> Callable[[], None]:
+        item, post = ref.index, self.post
+        readers = [self.worker.cell(cell) for cell in item.cells]
+        if isinstance(item, Send):
+            return post.sender(readers, item.to)
+        receive, unpack = post.receiver_from(item.of), post.unpacker(readers)
+
+        def wait() -> None:
+            message = receive()
+            if message[-1] != SYNC:
+                raise Poisoned
+            unpack(message)
+
+        return wait
+
+    def take_values(self, number: int) -> None:
+        self._done = NO_CELLS
+        found = self._carrying.get(number)
+        if found is None:
+            return
+        events, decode = found
+        try:
+            values = decode(self._message)
+        except WorkerError as error:
+            raise self.post.unreadable(events, error) from error.__cause__
+        for event, value in zip(events, values, strict=True):
+            event.value = value
+
+    def say_done(self, soon: Events) -> None:
+        done = self._done
+        if soon or self.worker.outbox:
+            requests = self._pack_requests(self.worker.take_requests(soon))
+            done += requests + SCHEDULED_TAIL.pack(len(done), SCHEDULED)
+        self.post.send(0, done)
+
+    def _pack_requests(self, requests: list[Request]) -> bytes:
+        try:
+            return self.post.codec.encode(requests, (0,))
+        except WorkerError as error:
+            triggers = self.worker.program.triggers
+            found = [carrying for request in requests if (carrying := carried(request)) is not None]
+            named = [(triggers[trigger].path, value) for trigger, value in found]
+            raise self.post.blame_values(named, error) from error.__cause__
+
+    def say_failed(self, failure: Failure | None) -> None:
+        if failure is None:
+            self.post.poison(0)
+        else:
+            self.post.fail(failure)
+
+    def poison(self, heir: int) -> None:
+        self.post.poison(heir)
+
+    def say_ready(self) -> None:
+        """This worker could be started."""
+        self.post.tell(0, Ready())
+
+    # The end
+
+    def end(self, message: End) -> None:
+        notes: list[str] = []
+        if message.early:
+            self.worker.now.time, self.worker.now.microstep = message.time, message.microstep
+            self.worker.break_off_tag()
+            notes = self.shut_down(message.failed)
+        elif self.worker.recorder is not None:
+            self._hand_in(self.worker.recorder.take())
+        self.post.tell(0, Bye(notes))
+
+    def _hand_in(self, rows: list[Row]) -> None:
+        """What was recorded goes to worker 0, in messages of moderate size."""
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            some = rows[start : start + ROWS_AT_ONCE]
+            try:
+                self.post.tell(0, Rows(some))
+            except Exception as error:  # noqa: BLE001  # pickling runs the user's code
+                why = WorkerError(f"the trace cannot travel to worker 0: {type(error).__name__}: {error}")
+                self.post.fail(Failure(self.post.blame_values([pair for row in some for pair in row[3]], why), None))
+                return

@@ -1,0 +1,69 @@
+"""What runs the tags of a run: the interface of all executors. Knows no way of moving anything between workers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from typing import ClassVar
+
+from reactorlib.schedule.graph import Node
+from reactorlib.worker.cells import Event
+from reactorlib.worker.loader import Loader
+from reactorlib.worker.main_worker import MainWorker, Schedule
+
+COMPILED_STEPS = 200_000  # in the schedules of a run, over all workers
+
+
+def exit_on_signal(number: int, _frame: object) -> None:
+    """The handler that ends a run by a signal, shutdown reactions included."""
+    raise SystemExit(128 + number)
+
+
+class Executor(ABC):
+    """Gives worker 0 the schedule of each tag, and lives as long as the run.
+
+    The calls come in this order: `start`, `begin`, those for schedules, and at the end `finish`, or `abandon` if the
+    run failed, or `kill` if it never began. What only concerns other workers is empty here: they are what a subclass
+    adds.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, worker: MainWorker, workers: int = 1) -> None:
+        self.worker = worker
+        self.workers = workers
+        self.loader = Loader(worker)
+        self.compiled = 0  # steps in compiled schedules
+
+    @abstractmethod
+    def alone(self, event: Event) -> Schedule:
+        """The schedule of a tag at which only `event` is present."""
+
+    @abstractmethod
+    def together(self, events: Iterable[Event]) -> Schedule:
+        """The schedule of a tag at which these events are present."""
+
+    @abstractmethod
+    def abandon(self, error: BaseException) -> tuple[BaseException, Node | None]:
+        """The run has failed: the error to report and the reaction that raised it, after the shutdown reactions."""
+
+    def start(self) -> None:
+        """Start the other workers. Raises what keeps one of them from being ready."""
+
+    def begin(self) -> None:
+        """Tell the other workers when the run starts, in physical time: it just did."""
+
+    def check(self) -> None:
+        """Raise WorkerError if a worker is gone. Called at least twice a second."""
+
+    def finish(self) -> None:
+        """The run has ended as it should: stop the other workers and take in what they recorded."""
+
+    def kill(self) -> None:
+        """Stop the other workers at once: the run never began, or its end was broken off."""
+
+    def _shut_down(self, error: BaseException, mine: Callable[[Node], bool], failed: Node | None) -> None:
+        """The shutdown reactions of worker 0; what they raise is noted on the error."""
+        self.worker.break_off_tag()
+        for note in self.worker.run_last(self.worker.last_reactions(mine, failed)):
+            error.add_note(note)

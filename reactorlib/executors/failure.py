@@ -1,0 +1,28 @@
+"""How a tag is broken off on one worker: it failed, another did, or the run is over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reactorlib.schedule.graph import Node
+
+
+class Poisoned(BaseException):
+    """Another worker failed at this tag: no step that needs it can run."""
+
+
+class Stopped(BaseException):
+    """The run is over: leave at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The first reaction that failed on one worker at the current tag, None where it failed outside one."""
+
+    error: BaseException
+    node: Node | None
+
+    @property
+    def skipped(self) -> Node | None:
+        """The reaction whose reactor is not shut down; Ctrl-C and the like leave no reactor out."""
+        return self.node if isinstance(self.error, Exception) else None

@@ -1,0 +1,129 @@
+"""The loop of a worker other than 0: takes Go, runs its part of the tag, says what became of it; until End."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from reactorlib.elaboration.program import ReactionInstance
+from reactorlib.executors.failure import Failure, Poisoned, Stopped
+from reactorlib.executors.protocol import Begin, Control, End, Go
+from reactorlib.schedule.compiler import Compiler, Ref
+from reactorlib.schedule.graph import Node
+from reactorlib.schedule.partition import Partition
+from reactorlib.schedule.plan import Send, Split
+from reactorlib.worker.context import current
+from reactorlib.worker.events import Events
+from reactorlib.worker.loader import Loader
+from reactorlib.worker.main_worker import Schedule
+from reactorlib.worker.worker import Worker
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedPart:
+    """A worker's part of a split, ready to run; its heirs are the workers that wait for it in the same tag."""
+
+    schedule: Schedule
+    heirs: list[int]
+
+
+class Follower(ABC):
+    """Serves one worker. A subclass receives and sends."""
+
+    def __init__(self, worker: Worker, partition: Partition) -> None:
+        self.worker = worker
+        self.partition = partition
+        self.loader = Loader(worker)
+        self.compiler = Compiler(worker.program, worker.graph, traced=worker.recorder is not None)
+        self.parts: dict[int, LoadedPart] = {}  # by number of the split
+
+    def load(self, number: int, split: Split, finish: Callable[[], None]) -> None:
+        """Make the part of a split ready; `finish` packs what travels with the end of the part."""
+        part = split.parts[self.worker.number]
+        source = self.compiler.write(split.plan, part)
+        schedule = self.loader.load(source, {"finish": finish}, self.crossing)
+        heirs = [item.to for item in part.items if isinstance(item, Send) and item.to]
+        self.parts[number] = LoadedPart(schedule, heirs)
+
+    def forget(self) -> None:
+        """Drop all parts."""
+        self.parts.clear()
+        self.loader.forget()
+
+    def serve(self) -> None:
+        """The whole life of the worker. Raises Stopped where it was told to leave at once."""
+        current.worker = self.worker
+        while True:
+            message = self.receive()
+            if isinstance(message, Go):
+                self._go(message)
+            elif isinstance(message, Begin):
+                self.worker.started = message.started
+            elif isinstance(message, End):
+                self.end(message)
+                return
+            else:
+                self.obey(message)
+
+    def _go(self, go: Go) -> None:
+        part = self.parts[go.number]
+        worker = self.worker
+        worker.now.time, worker.now.microstep = go.time, go.microstep
+        soon: Events = {}
+        try:
+            self.take_values(go.number)
+            part.schedule(go.time, soon)
+            self.say_done(soon)
+        except Stopped:
+            raise
+        except BaseException as error:  # worker 0 raises it
+            if os.getpid() != worker.process:
+                raise  # a process that a reaction forked is at its end
+            for heir in part.heirs:
+                self.poison(heir)
+            poisoned = isinstance(error, Poisoned)
+            self.say_failed(None if poisoned else Failure(error, self.loader.failed(error.__traceback__)))
+
+    def last_reactions(self, failed: Node | None) -> list[ReactionInstance]:
+        """The shutdown reactions of this worker, but for those of the reactor whose reaction `failed`."""
+        of_node, number = self.partition.of_node, self.worker.number
+        return self.worker.last_reactions(lambda node: of_node[node] == number, failed)
+
+    def shut_down(self, failed: Node | None) -> list[str]:
+        """Run them; what they raised."""
+        return self.worker.run_last(self.last_reactions(failed))
+
+    # What a subclass provides
+
+    @abstractmethod
+    def receive(self) -> Control:
+        """The next message of worker 0. Raises Stopped."""
+
+    @abstractmethod
+    def obey(self, message: Control) -> None:
+        """Do what a message says that is none of Go, Begin and End."""
+
+    @abstractmethod
+    def crossing(self, ref: Ref) -> Callable[[], None]:
+        """What a send or wait does on this worker."""
+
+    def take_values(self, number: int) -> None:
+        """Put the values that came with Go into the cells of its events."""
+
+    @abstractmethod
+    def say_done(self, soon: Events) -> None:
+        """The part has ended; what its reactions asked for goes to worker 0."""
+
+    @abstractmethod
+    def poison(self, heir: int) -> None:
+        """Tell a worker that waits for this one that nothing will come."""
+
+    @abstractmethod
+    def say_failed(self, failure: Failure | None) -> None:
+        """The part was broken off, for a failure of this worker's own or for another's."""
+
+    @abstractmethod
+    def end(self, message: End) -> None:
+        """Take leave: hand in what was recorded, or run the shutdown reactions if the run failed."""

@@ -1,0 +1,49 @@
+"""Who hears of whom: the reactions and forwards of a program as nodes, its cells between them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cached_property
+
+from reactorlib.elaboration.program import Cell, Forward, Program, ReactionInstance, Trigger
+
+Node = int  # a reaction, or len(reactions) + a forward
+
+
+class ReactionGraph:
+    """Who hears of a cell: computed once per program, linear in ports and connections."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.reactions = len(program.reactions)
+        self.heard_by: dict[Cell, list[Node]] = defaultdict(list)
+        for reaction in program.reactions:
+            for cell in reaction.triggers:
+                self.heard_by[cell].append(reaction.index)
+        for position, forward in enumerate(program.forwards):
+            self.heard_by[forward.source].append(self.reactions + position)
+        self.captured_by: dict[Cell, list[int]] = defaultdict(list)
+        for index, trigger in enumerate(program.triggers):
+            if trigger.source is not None:
+                self.captured_by[trigger.source].append(index)
+
+    @cached_property
+    def trigger_of_cell(self) -> dict[Cell, Trigger]:
+        return {trigger.cell: trigger for trigger in self.program.triggers}
+
+    def sets(self, node: Node) -> Sequence[Cell]:
+        """The cells that a node may set."""
+        if node < self.reactions:
+            return self.program.reactions[node].writes
+        return (self.program.forwards[node - self.reactions].target,)
+
+    def reaction(self, node: Node) -> ReactionInstance | None:
+        return self.program.reactions[node] if node < self.reactions else None
+
+    def forward(self, node: Node) -> Forward:
+        return self.program.forwards[node - self.reactions]
+
+    def hears_shutdown(self, reaction: ReactionInstance) -> bool:
+        known = self.trigger_of_cell
+        return any(cell in known and known[cell].kind == "shutdown" for cell in reaction.triggers)

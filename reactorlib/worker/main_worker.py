@@ -1,0 +1,192 @@
+"""Worker 0: a worker that also owns the event queue, the modes, and the loop over tags."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from math import inf
+from typing import Any, Protocol
+
+from reactorlib.clock import LONGEST_WAIT_NS, Clock, PhysicalClock
+from reactorlib.elaboration.program import Program
+from reactorlib.schedule.graph import ReactionGraph
+from reactorlib.worker.cells import Event
+from reactorlib.worker.events import Events, Queue
+from reactorlib.worker.modes import Modes
+from reactorlib.worker.requests import Request
+from reactorlib.worker.worker import Queueing, Scheduling, Worker
+
+# Runs a tag at a time in ns, puts what is due at the next microstep into the second argument; True: the run ends.
+Schedule = Callable[[int, Events], bool]
+
+
+class Schedules(Protocol):
+    """What the loop asks of an executor."""
+
+    def alone(self, event: Event) -> Schedule:
+        """The schedule of a tag at which only `event` is present."""
+
+    def together(self, events: Iterable[Event]) -> Schedule:
+        """The schedule of a tag at which these events are present."""
+
+    def check(self) -> None:
+        """Raise WorkerError if a worker is gone. Called at least twice a second."""
+
+
+class MainWorker(Worker):
+    """Worker 0 of a run: what all reactions schedule comes here. Times in ns since the start, options as of `run`."""
+
+    def __init__(
+        self,
+        program: Program,
+        *,
+        timeout: int | None = None,
+        fast: bool = False,
+        keepalive: bool | None = None,
+        traced: bool = False,
+        clock: Clock | None = None,
+    ) -> None:
+        self.queue = Queue()
+        self.modes = Modes(program, self.queue)
+        super().__init__(
+            program,
+            ReactionGraph(program),
+            0,
+            clock or PhysicalClock(),
+            self.modes.states,
+            traced,
+            now=self.queue,
+        )
+        self.fast = fast
+        declares_physical = any(trigger.kind == "physical" for trigger in program.triggers)
+        self.keepalive = declares_physical if keepalive is None else keepalive
+        self.stop_time = None if timeout is None else int(timeout)
+        self.inbox: deque[tuple[Event, int, Any]] = deque()  # physical actions, from any thread
+        self.modes.bind(self.events)
+
+    # What reactions ask for
+
+    def request_stop(self) -> None:
+        self.queue.soon[self.shutdown] = None
+
+    @property
+    def schedule_logical(self) -> Scheduling:
+        return self._schedule_in_mode if self.program.modes else self.queue.schedule
+
+    def _schedule_in_mode(self, event: Event, extra_delay: int, value: Any) -> None:
+        if self.modes.is_active(event.mode):
+            self.queue.schedule(event, extra_delay, value)
+        else:
+            self.modes.hold(event, event.trigger.delay + extra_delay, value)
+
+    @property
+    def schedule_physical(self) -> Scheduling:
+        return self._schedule_from_any_thread
+
+    def _schedule_from_any_thread(self, event: Event, extra_delay: int, value: Any) -> None:
+        """The tag is read off the clock here, the loop queues it."""
+        self.inbox.append((event, self.clock.now() - self.started + event.trigger.delay + extra_delay, value))
+        self.clock.wake()
+
+    @property
+    def later(self) -> Queueing:
+        return self.queue.at
+
+    def physical_connection(self, event: Event, value: Any) -> None:
+        self.queue.schedule_at(event, self.clock.now() - self.started + event.trigger.delay, value)
+
+    def switch_to(self, mode: int, history: bool) -> None:
+        self.modes.request(mode, history)
+
+    def switch_modes(self) -> None:
+        self.modes.apply()
+
+    def grant(self, requests: Iterable[Request], soon: Events) -> None:
+        """Do what the reactions of another worker asked for; `soon` takes what is due at the next microstep."""
+        events = self.events
+        for request in requests:
+            if request[0] == "soon":
+                soon[events[request[1]]] = request[2]
+            elif request[0] == "at":
+                self.queue.at(request[2], events[request[1]], request[3])
+            elif request[0] == "schedule":
+                self.schedule_logical(events[request[1]], request[2], request[3])
+            elif request[0] == "action":
+                self.queue.schedule_at(events[request[1]], request[2], request[3])
+            elif request[0] == "switch":
+                self.switch_to(request[1], request[2])
+            else:
+                self.request_stop()
+
+    # The loop over tags
+
+    def begin(self) -> None:
+        """Queue what the run starts with."""
+        for event in self.events:
+            if event.mode is None and event.trigger.kind in ("startup", "timer"):
+                self.queue.at(event.trigger.delay, event, None)
+        self.modes.start()
+
+    def loop(self, schedules: Schedules) -> None:
+        """Next tag, wait for it, run its schedule; to the end."""
+        queue, inbox = self.queue, self.inbox
+        # Before this time nothing is waited for, and the run does not end.
+        horizon = -1 if not self.fast else inf if self.stop_time is None else self.stop_time
+        while True:
+            if inbox:
+                self._receive()
+            events = queue.soon
+            if events and not queue.ahead:  # the next microstep: Queue.pop without the call
+                queue.microstep += 1
+                soon = queue.soon = {}
+            else:
+                if not events:
+                    due = queue.next_time()
+                    if due is None or due >= horizon:
+                        self._advance(schedules)
+                events = queue.pop()
+                soon = queue.soon
+            if len(events) == 1:
+                event, value = events.popitem()
+                event.value = value
+                schedule = event.schedule_alone or schedules.alone(event)
+            else:
+                for event, value in events.items():
+                    event.value = value
+                schedule = schedules.together(events)
+            if schedule(queue.time, soon):
+                return
+
+    def _receive(self) -> None:
+        """Queue what physical actions brought."""
+        for _ in range(len(self.inbox)):  # what comes meanwhile waits: it may never end
+            event, time, value = self.inbox.popleft()
+            if self.modes.is_active(event.mode):
+                self.queue.schedule_at(event, time, value)
+            else:
+                self.modes.hold(event, max(0, time - self.queue.time), value)
+
+    def _advance(self, schedules: Schedules) -> None:
+        """Wait until the next time with events may come; there, or at the timeout, shutdown joins them."""
+        queue = self.queue
+        while True:
+            if self.inbox:
+                self._receive()
+            due = queue.next_time()
+            if due is not None and queue.soon:
+                return
+            if due is None and not self.keepalive:
+                queue.at(queue.time, self.shutdown, None)
+                return
+            if self.stop_time is not None and (due is None or due >= self.stop_time):
+                due = self.stop_time
+            wants_wait = not self.fast or (self.keepalive and due == self.stop_time)
+            if due is None:
+                self.clock.wait(self.clock.now() + LONGEST_WAIT_NS)
+            elif wants_wait and self.clock.now() < self.started + due:
+                self.clock.wait(self.started + due)
+            else:
+                if due == self.stop_time:
+                    queue.at(due, self.shutdown, None)
+                return
+            schedules.check()

@@ -1,0 +1,199 @@
+"""What one worker of a run is: its cells, its current tag, its clock, its modes, and what its reactions may ask for.
+
+Runs no tag and moves nothing between workers: worker 0 does the first, executors do the second.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Container
+from typing import Any
+
+from reactorlib.clock import Clock
+from reactorlib.elaboration.program import Argument, Cell, Program, ReactionInstance
+from reactorlib.errors import words_of
+from reactorlib.schedule.graph import Node, ReactionGraph
+from reactorlib.worker.cells import ActionHandle, Event, ModeHandle, Multiport, Reader, TracedWriter, Writer
+from reactorlib.worker.events import CurrentTag, Events
+from reactorlib.worker.modes import ModeState
+from reactorlib.worker.requests import Request
+from reactorlib.worker.trace import Recorder
+
+Scheduling = Callable[[Event, int, Any], None]  # what an action's handle calls: event, extra delay in ns, value
+Queueing = Callable[[int, Event, Any], None]  # what a schedule calls: a time in ns since the start, event, value
+
+
+class Worker:
+    """One worker of a run of `program`. What its reactions ask for goes to `outbox`, for worker 0.
+
+    Reactions are bound when they first run, so that a large program pays for what it uses. With `shared`, another
+    worker of this process, its cells and events serve this one too.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        graph: ReactionGraph,
+        number: int,
+        clock: Clock,
+        mode_states: list[ModeState],
+        traced: bool,
+        *,
+        now: CurrentTag | None = None,
+        shared: Worker | None = None,
+    ) -> None:
+        self.program = program
+        self.graph = graph
+        self.number = number
+        self.clock = clock
+        self.mode_states = mode_states
+        self.now = CurrentTag() if now is None else now
+        self.started = 0  # physical time at which the run began, in ns; 0 before
+        self.due: int | None = None  # the deadline of the reaction that runs, as physical time in ns
+        self.process = os.getpid()  # a process that a reaction forks is no worker
+        self.outbox: list[Request] = []
+        self.recorder = Recorder(program, self.now, number) if traced else None
+        self.shared_cells: Container[Cell] = ()  # cells whose buffers come from `allocate`
+        self.allocate: Callable[[int], Any] | None = None
+        self.ended: set[int] = set()  # shutdown reactions that have begun
+        self._calls: dict[int, tuple[Callable[..., None], tuple[Any, ...]]] = {}
+        self.events: list[Event] = [] if shared is None else shared.events
+        self.cells: dict[Cell, Reader] = {} if shared is None else shared.cells
+        if shared is None:
+            for index, trigger in enumerate(program.triggers):
+                event = Event(trigger.path, index, trigger)
+                self.events.append(event)
+                self.cells[trigger.cell] = event
+        self.shutdown = next(event for event in self.events if event.trigger.kind == "shutdown")
+
+    # What reactions ask for
+
+    def request_stop(self) -> None:
+        """Shutdown at the next microstep, together with what is due there."""
+        self.outbox.append(("stop",))
+
+    @property
+    def schedule_logical(self) -> Scheduling:
+        return lambda event, extra_delay, value: self.outbox.append(("schedule", event.index, extra_delay, value))
+
+    @property
+    def schedule_physical(self) -> Scheduling:
+        raise AssertionError("what declares a physical action is on worker 0")
+
+    def switch_to(self, mode: int, history: bool) -> None:
+        self.outbox.append(("switch", mode, history))
+
+    # What schedules ask for
+
+    @property
+    def later(self) -> Queueing:
+        return lambda time, event, value: self.outbox.append(("at", event.index, time, value))
+
+    def physical_connection(self, event: Event, value: Any) -> None:
+        """Forward a value at physical time."""
+        time = self.clock.now() - self.started + event.trigger.delay
+        self.outbox.append(("action", event.index, time, value))
+
+    def switch_modes(self) -> None:
+        """At the end of a tag: modes switch on worker 0 alone."""
+
+    def take_requests(self, soon: Events) -> list[Request]:
+        """What this part of the tag asked for, in order; the outbox is empty afterwards."""
+        taken, self.outbox = self.outbox, []
+        taken += [("soon", event.index, value) for event, value in soon.items()]
+        return taken
+
+    # Cells, and reactions with their arguments
+
+    def cell(self, number: Cell) -> Reader:
+        """The reader of a cell."""
+        found = self.cells.get(number)
+        if found is None:
+            found = self.cells[number] = Reader(self.program.cell_path(number))
+        return found
+
+    def call(self, reaction: int) -> tuple[Callable[..., None], tuple[Any, ...]]:
+        """The bound method of a reaction and its arguments."""
+        found = self._calls.get(reaction)
+        if found is None:
+            record = self.program.reactions[reaction]
+            method = self._bound(record, record.declaration.body)
+            found = self._calls[reaction] = method, tuple(self._argument(a) for a in record.arguments)
+        return found
+
+    def handler(self, reaction: int) -> Callable[..., None]:
+        """What runs instead when the deadline of a reaction is missed."""
+        record = self.program.reactions[reaction]
+        handler = record.declaration.handler
+        return self._bound(record, _nothing if handler is None else handler)
+
+    def _bound(self, record: ReactionInstance, function: Callable[..., None]) -> Callable[..., None]:
+        """A method of the reaction's reactor. One that shutdown triggers notes that it began: it may not run twice."""
+        method: Callable[..., None] = function.__get__(record.instance.reactor)
+        shutdown, ended = self.shutdown, self.ended
+        if shutdown.trigger.cell not in record.triggers:
+            return method
+
+        def begin(*arguments: Any) -> None:
+            if shutdown.is_present:
+                ended.add(record.index)
+            method(*arguments)
+
+        return begin
+
+    def _argument(self, argument: Argument) -> Any:
+        if argument.kind == "switch":
+            return ModeHandle(argument.mode, argument.history, self.switch_to)
+        if argument.kind == "schedule":
+            event = self.cells[argument.cells[0]]
+            assert isinstance(event, Event)
+            logical = event.trigger.kind == "logical"
+            return ActionHandle(event, self.schedule_logical if logical else self.schedule_physical)
+        ends = [self._writer(n) if argument.kind == "set" else self.cell(n) for n in argument.cells]
+        return Multiport(ends) if argument.multi else ends[0]
+
+    def _writer(self, number: Cell) -> Writer:
+        allocate = self.allocate if number in self.shared_cells else None
+        if self.recorder is None:
+            return Writer(self.cell(number), allocate)
+        return TracedWriter(self.cell(number), allocate, self.recorder.note)
+
+    # The end of a run that failed: each shutdown reaction runs once, by itself, whatever else went wrong
+
+    def last_reactions(self, mine: Callable[[Node], bool], failed: Node | None) -> list[ReactionInstance]:
+        """The shutdown reactions that are `mine` and due, but for those of the reactor whose reaction `failed`."""
+        program = self.program
+        skip = None if failed is None or failed >= len(program.reactions) else program.reactions[failed].instance
+        due = [
+            reaction
+            for reaction in program.reactions
+            if self.graph.hears_shutdown(reaction)
+            and mine(reaction.index)
+            and reaction.instance is not skip
+            and (reaction.mode is None or self.mode_states[reaction.mode].entered)
+        ]
+        return sorted(due, key=lambda reaction: program.order.rank[reaction.index])
+
+    def break_off_tag(self) -> None:
+        """After a tag that was broken off nothing may look present but shutdown."""
+        for cell in self.cells.values():
+            cell.is_present = False
+        self.shutdown.is_present = True
+
+    def run_last(self, reactions: list[ReactionInstance]) -> list[str]:
+        """Run shutdown reactions that have not begun yet; what they raise, in words."""
+        raised = []
+        self.due = None
+        for reaction in reactions:
+            if reaction.index in self.ended:
+                continue
+            body, arguments = self.call(reaction.index)
+            try:
+                body(*arguments)
+            except (Exception, SystemExit) as second:  # noqa: BLE001  # noted on the first error, which is raised
+                raised.append(f"{reaction.path} raised too: {type(second).__name__}: {words_of(second)}")
+        return raised
+
+
+def _nothing(_reactor: object, *arguments: object) -> None:
+    """A missed deadline without a handler: the reaction does not run."""
