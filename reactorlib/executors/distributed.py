@@ -188,10 +188,7 @@ class Distributed(Parallel):
         return rows, notes
 
     def _hear(self, other: int, rows: list[Row], notes: list[str]) -> None:
-        message = self.post.receive(other)
-        if message[-1] in (DONE, SCHEDULED, SYNC):
-            return  # of the tag at which the run failed
-        said = control_of(message)
+        said = control_of(self.post.receive(other))  # else of the tag at which the run failed
         if isinstance(said, Rows):
             rows += said.rows
         elif isinstance(said, Bye):

@@ -68,7 +68,7 @@ class DistributedFollower(Follower):
                 reset_states(self._states, mode)
         elif isinstance(message, Forget):
             self.forget()
-        # else Poison: this worker had ended its part already
+        # else of a tag that was broken off: this worker had ended its part already
 
     def _learn(self, lesson: Learn) -> None:
         split = self.splitter.split(plan_of(self.worker.graph, lesson.events))

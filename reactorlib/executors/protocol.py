@@ -104,7 +104,7 @@ class Bye(NamedTuple):
     notes: list[str]
 
 
-Control = Go | Poison | Ready | Begin | Learn | Switched | Forget | End | Failed | Rows | Bye
+Control = Go | Sync | Poison | Ready | Begin | Learn | Switched | Forget | End | Failed | Rows | Bye
 
 # The kind of a packed message is its last byte, so that what comes before is decoded where it lies.
 GO, DONE, SCHEDULED, SYNC, POISON = range(5)
@@ -116,12 +116,12 @@ LONGEST_TEXT = 1000  # characters of an error for which there is no room
 
 
 def control_of(message: bytes) -> Control:
-    """A message that is not packed, or is Go or Poison, as what it says."""
+    """What a message says, but for the values of cells and the requests that come with it."""
     kind = message[-1]
     if kind == GO:
         return Go(*GO_TAIL.unpack_from(message, len(message) - GO_TAIL.size)[:-1])
-    if kind == POISON:
-        return Poison()
+    if kind <= POISON:
+        return Poison() if kind == POISON else Sync()
     return PICKLED[kind - POISON - 1](*pickle.loads(message))
 
 

@@ -42,7 +42,7 @@ class Threads(Parallel):
         workers = range(partition.workers)
         spins = not gil_enabled() and available_cpus() >= partition.workers
         spinners = [Spinner() if spins else None for _ in workers]
-        self.mail: dict[tuple[int, int], Mailbox[Control | Done | Sync]] = {
+        self.mail: dict[tuple[int, int], Mailbox[Control | Done]] = {
             (a, b): Mailbox(spinners[b]) for a in workers for b in workers if a != b
         }
         self.over = False  # threads leave at once
@@ -226,7 +226,7 @@ class ThreadFollower(Follower):
     def receive(self) -> Control:
         message = self.inbox.get(self._check)
         self._check()
-        assert not isinstance(message, Done | Sync)
+        assert not isinstance(message, Done)
         return message
 
     def _check(self) -> None:
@@ -239,7 +239,7 @@ class ThreadFollower(Follower):
             raise Poisoned
 
     def obey(self, message: Control) -> None:
-        """Poison: this worker had ended its part already."""
+        """Poison or Sync of a tag that was broken off: this worker had ended its part already."""
 
     def crossing(self, ref: Ref) -> Callable[[], None]:
         item = ref.index
