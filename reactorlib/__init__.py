@@ -36,6 +36,8 @@ from reactorlib.worker.context import (
     physical_elapsed,
     physical_time,
     request_stop,
+    start_time,
+    update_deadline,
 )
 from reactorlib.worker.trace import Span, TraceRecord
 
@@ -82,5 +84,7 @@ __all__ = [
     "reset",
     "run",
     "shutdown",
+    "start_time",
     "startup",
+    "update_deadline",
 ]

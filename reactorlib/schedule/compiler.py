@@ -28,7 +28,7 @@ CHECKS = 32  # so many presence checks stand in one condition; more are a call
 class Ref:
     """What a name in the source stands for; the binder turns it into the object of a run."""
 
-    kind: str  # cell, call, handler, argument, mode, event, rows, cells, send, wait
+    kind: str  # cell, call, deadline, argument, mode, event, rows, cells, send, wait
     index: Any = None
     part: int = 0
 
@@ -212,22 +212,14 @@ class Compiler:
             return
         name = _tail(reaction.path)
         arguments = ", ".join(self._argument(out, reaction, part) for part in range(len(reaction.arguments)))
-        react = out.name_of(Ref("call", reaction.index), name)
         if reaction.deadline is None:
+            react = out.name_of(Ref("call", reaction.index), name)
             self._invoke(out, f"{react}({arguments})", str(reaction.index), indent, reaction.index)
-        else:
-            self._with_deadline(out, reaction, react, arguments, indent)
-
-    def _with_deadline(self, out: Source, reaction: ReactionInstance, react: str, arguments: str, indent: int) -> None:
-        late = out.name_of(Ref("handler", reaction.index), _tail(reaction.path) + "_late")
-        index = reaction.index
-        if reaction.deadline == 0:  # by definition missed, however fast the clock
-            self._invoke(out, f"{late}({arguments})", str(index), indent, index)
             return
-        out.add(f"context.due = due = started + time + {reaction.deadline}  # {format_ns(reaction.deadline or 0)}",
-                indent)  # fmt: skip
-        self._invoke(out, f"({late} if physical() > due else {react})({arguments})", str(index), indent, index)
-        out.add("context.due = None", indent)
+        deadline = out.name_of(Ref("deadline", reaction.index), name + "_deadline")
+        call = f"{deadline}.choose(time)({arguments})  # {format_ns(reaction.deadline)}"
+        self._invoke(out, call, str(reaction.index), indent, reaction.index)
+        out.add("context.deadline = None", indent)
 
     def _invoke(self, out: Source, call: str, index: str, indent: int, node: Node) -> None:
         if self.traced:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from reactorlib.errors import RunError
-from reactorlib.tag import Tag, Time
+from reactorlib.tag import Tag, Time, time_fault
 from reactorlib.worker.worker import Worker
 
 
@@ -116,8 +116,25 @@ def physical_elapsed() -> Time:
     return Time(worker.clock.now() - worker.started)
 
 
-def check_deadline() -> bool:
+def start_time() -> Time:
+    """Physical time, in ns since the epoch, at which the run started: logical time began there.
+
+    >>> from reactorlib import Reactor, logical_time, reaction, run, startup
+    >>> class Once(Reactor):
+    ...     @reaction(startup)
+    ...     def begin(self):
+    ...         print(start_time() == logical_time())
+    >>> result = run(Once)
+    True
+    """
+    return Time(_running().started)
+
+
+def check_deadline(invoke_handler: bool = False) -> bool:
     """Whether the deadline of the running reaction has passed by now; False in a reaction without one.
+
+    A deadline of 0 has always passed. With `invoke_handler` the handler runs before this returns True, once a tag: the
+    body, for which it stands in, returns then. In the handler of a missed deadline the answer is True.
 
     >>> from reactorlib import Reactor, SEC, reaction, run, startup
     >>> class Careful(Reactor):
@@ -127,5 +144,40 @@ def check_deadline() -> bool:
     >>> result = run(Careful)
     False
     """
-    worker = _running()
-    return worker.due is not None and worker.clock.now() > worker.due
+    deadline = _running().deadline
+    if deadline is None or not deadline.has_passed():
+        return False
+    if invoke_handler:
+        deadline.handle()
+    return True
+
+
+def update_deadline(deadline: int) -> None:
+    """Change the deadline of the running reaction, in ns: `check_deadline` and its next invocations go by the new one.
+
+    It holds until the end of the run. The order of reactions stays that of the deadlines declared. Raises RunError in
+    a reaction that was declared without a deadline, and for what is no time.
+
+    >>> from reactorlib import MSEC, Reactor, Timer, reaction, run
+    >>> class Hasty(Reactor):
+    ...     tick = Timer(0, 1 * MSEC)
+    ...     @reaction(tick, deadline=0)
+    ...     def act(self, tick):
+    ...         print("in time")
+    ...     @act.missed
+    ...     def late(self, tick):
+    ...         print("late")
+    ...         update_deadline(1_000_000 * MSEC)
+    >>> result = run(Hasty, timeout=1 * MSEC, fast=True)
+    late
+    in time
+    """
+    current_deadline = _running().deadline
+    if current_deadline is None:
+        raise RunError(
+            "update_deadline(): the running reaction has no deadline: declare it with one, such as deadline=1 * HOUR"
+        )
+    fault = time_fault(deadline, "deadline")
+    if fault is not None:
+        raise RunError(f"update_deadline(): {fault}")
+    current_deadline.ns = int(deadline)

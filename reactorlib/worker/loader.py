@@ -31,8 +31,6 @@ class Loader:
         worker = self.worker
         objects: dict[str, Any] = {
             "later": worker.later,
-            "started": worker.started,
-            "physical": worker.clock.now,
             "context": worker,
             "switch": worker.switch_modes,
             "physical_connection": worker.physical_connection,
@@ -77,8 +75,8 @@ class Loader:
             return worker.call(ref.index)[0]
         if ref.kind == "argument":
             return worker.call(ref.index)[1][ref.part]
-        if ref.kind == "handler":
-            return worker.handler(ref.index)
+        if ref.kind == "deadline":
+            return worker.deadline_of(ref.index)
         if ref.kind == "event":
             return worker.events[ref.index]
         if ref.kind == "mode":

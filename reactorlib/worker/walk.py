@@ -146,7 +146,8 @@ class Walk:
         began = perf_counter_ns()
         self.running = node
         if reaction is not None and reaction.deadline is not None:
-            self._with_deadline(walked, reaction, time, reaction.deadline)
+            self.worker.deadline_of(node).choose(time)(*walked.arguments)
+            self.worker.deadline = None
         else:
             walked.body(*walked.arguments)
         self.running = None
@@ -161,14 +162,6 @@ class Walk:
         if stops and isinstance(node, ReactionInstance) and self.graph.hears_shutdown(node):
             return state.entered
         return state.active
-
-    def _with_deadline(self, walked: _Walked, reaction: ReactionInstance, time: int, deadline: int) -> None:
-        worker = self.worker
-        worker.due = due = worker.started + time + deadline
-        late = deadline == 0 or self.worker.clock.now() > due
-        body = self.worker.handler(walked.node) if late else walked.body
-        body(*walked.arguments)
-        worker.due = None
 
     def _copy(self, forward: Forward) -> None:
         source, target = self.worker.cell(forward.source), self.worker.cell(forward.target)

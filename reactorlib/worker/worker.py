@@ -14,6 +14,7 @@ from reactorlib.elaboration.program import Argument, Cell, Program, ReactionInst
 from reactorlib.errors import words_of
 from reactorlib.schedule.graph import Node, ReactionGraph
 from reactorlib.worker.cells import ActionHandle, Event, ModeHandle, Multiport, Reader, TracedWriter, Writer
+from reactorlib.worker.deadlines import Deadline
 from reactorlib.worker.events import CurrentTag, Events
 from reactorlib.worker.modes import ModeState
 from reactorlib.worker.requests import Request
@@ -49,7 +50,7 @@ class Worker:
         self.mode_states = mode_states
         self.now = CurrentTag() if now is None else now
         self.started = 0  # physical time at which the run began, in ns; 0 before
-        self.due: int | None = None  # the deadline of the reaction that runs, as physical time in ns
+        self.deadline: Deadline | None = None  # of the reaction that runs
         self.process = os.getpid()  # a process that a reaction forks is no worker
         self.outbox: list[Request] = []
         self.recorder = Recorder(program, self.now, number) if traced else None
@@ -57,6 +58,7 @@ class Worker:
         self.allocate: Callable[[int], Any] | None = None
         self.ended: set[int] = set()  # shutdown reactions that have begun
         self._calls: dict[int, tuple[Callable[..., None], tuple[Any, ...]]] = {}
+        self._deadlines: dict[int, Deadline] = {}
         self.events: list[Event] = [] if shared is None else shared.events
         self.cells: dict[Cell, Reader] = {} if shared is None else shared.cells
         if shared is None:
@@ -121,11 +123,15 @@ class Worker:
             found = self._calls[reaction] = method, tuple(self._argument(a) for a in record.arguments)
         return found
 
-    def handler(self, reaction: int) -> Callable[..., None]:
-        """What runs instead when the deadline of a reaction is missed."""
-        record = self.program.reactions[reaction]
-        handler = record.declaration.handler
-        return self._bound(record, _nothing if handler is None else handler)
+    def deadline_of(self, reaction: int) -> Deadline:
+        """The deadline of a reaction that has one."""
+        found = self._deadlines.get(reaction)
+        if found is None:
+            record = self.program.reactions[reaction]
+            assert record.deadline is not None
+            handler = self._bound(record, record.declaration.handler or _nothing)
+            found = self._deadlines[reaction] = Deadline(self, record.deadline, *self.call(reaction), handler)
+        return found
 
     def _bound(self, record: ReactionInstance, function: Callable[..., None]) -> Callable[..., None]:
         """A method of the reaction's reactor. One that shutdown triggers notes that it began: it may not run twice."""
@@ -181,13 +187,15 @@ class Worker:
         self.shutdown.is_present = True
 
     def run_last(self, reactions: list[ReactionInstance]) -> list[str]:
-        """Run shutdown reactions that have not begun yet; what they raise, in words."""
+        """Run shutdown reactions that have not begun yet, however late it is; what they raise, in words."""
         raised = []
-        self.due = None
         for reaction in reactions:
             if reaction.index in self.ended:
                 continue
             body, arguments = self.call(reaction.index)
+            self.deadline = None  # what raised before left its own
+            if reaction.deadline is not None:
+                self.deadline_of(reaction.index).begin()
             try:
                 body(*arguments)
             except (Exception, SystemExit) as second:  # noqa: BLE001  # noted on the first error, which is raised

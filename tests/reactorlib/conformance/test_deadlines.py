@@ -3,12 +3,16 @@
 import pytest
 
 from reactorlib import (
+    HOUR,
     MSEC,
+    NSEC,
     SEC,
+    Bank,
     ElaborationError,
     Input,
     LogicalAction,
     Output,
+    ReactionError,
     Reactor,
     Timer,
     check_deadline,
@@ -17,7 +21,9 @@ from reactorlib import (
     physical_elapsed,
     reaction,
     run,
+    shutdown,
     startup,
+    update_deadline,
 )
 from tests.reactorlib.observing import Execute, reactions, steps, values
 
@@ -311,3 +317,219 @@ def test_a_handler_is_redefined_by_a_method_without_a_decorator() -> None:
         class Redecorated(Zero):
             @Zero.in_time.missed
             def late(self, tick, act, out): ...
+
+
+class Asking(Reactor):
+    """The handlers of missed deadlines ask; logical time is ahead of the wall clock for one, behind for the other."""
+
+    tick = Timer(offset=0, period=5 * SEC)
+    out = Output[tuple]()
+
+    def __init__(self, deadline: int):
+        pass
+
+    @reaction(tick, effects=out, deadline="deadline")
+    def act(self, tick, out): ...
+
+    @act.missed
+    def late(self, tick, out):
+        out.set((tick.is_present, check_deadline()))
+
+
+def test_check_deadline_is_true_in_the_handler_of_a_missed_one_at_every_tag(execute: Execute) -> None:
+    assert values(execute(Asking, deadline=0, timeout=60 * SEC), "Asking.out") == [(True, True)] * 13
+    assert values(execute(Asking, deadline=1 * NSEC, timeout=0, fast=False), "Asking.out") == [(True, True)]
+
+
+class Failing(Reactor):
+    """Fails at a tag at which its schedule is compiled, late or in time."""
+
+    tick = Timer(offset=0, period=1 * MSEC)
+
+    def __init__(self, deadline: int, tags: int):
+        self.left = tags
+
+    @reaction(tick, deadline="deadline")
+    def act(self, tick):
+        self.left -= 1
+        if not self.left:
+            raise ValueError("fails")
+
+    @act.missed
+    def late(self, tick):
+        self.act(tick)
+
+
+class Onlooker(Reactor):
+    @reaction(shutdown)
+    def end(self):
+        raise ValueError(f"deadline has passed: {check_deadline()}")
+
+
+class Watched(Reactor):
+    def __init__(self, deadline: int, tags: int):
+        self.failing = Failing(deadline, tags)
+        self.onlookers = Bank(Onlooker, 5)
+
+
+def raised_too(error: BaseException) -> list[str]:
+    """What shutdown reactions raised; on processes there is a traceback beside."""
+    return [note for note in getattr(error.__cause__, "__notes__", []) if "raised too" in note]
+
+
+@pytest.mark.parametrize("tags", [1, 5])
+@pytest.mark.parametrize("deadline", [0, 1 * NSEC])
+def test_no_deadline_is_left_when_its_reaction_has_raised(execute: Execute, deadline: int, tags: int) -> None:
+    with pytest.raises(ReactionError) as caught:
+        execute(Watched, deadline=deadline, tags=tags, timeout=20 * MSEC, fast=False)
+    assert [note.rpartition(": ")[2] for note in raised_too(caught.value)] == ["False"] * 5
+
+
+class Adaptive(Reactor):
+    """Its deadline is always missed until its handler says otherwise at the fourth tag, and again from the ninth."""
+
+    tick = Timer(offset=0, period=1 * MSEC)
+    out = Output[tuple]()
+
+    def __init__(self):
+        self.tags = 0
+
+    @reaction(tick, effects=out, deadline=0)
+    def act(self, tick, out):
+        self.tags += 1
+        if self.tags == 9:
+            update_deadline(0)
+        out.set(("in time", check_deadline()))
+
+    @act.missed
+    def late(self, tick, out):
+        self.tags += 1
+        if self.tags == 4:
+            update_deadline(FAR)
+        out.set(("late", check_deadline()))
+
+
+class Adaptives(Reactor):
+    """The deadline of one reactor is not that of another of its class."""
+
+    def __init__(self):
+        self.adaptive, self.same, self.other = Adaptive(), Adaptive(), Stubborn()
+
+
+class Stubborn(Adaptive):
+    def late(self, tick, out):
+        out.set(("late", check_deadline()))
+
+
+def test_a_reaction_changes_its_deadline(execute: Execute) -> None:
+    result = execute(Adaptives, timeout=11 * MSEC)
+    for name in ("adaptive", "same"):
+        assert values(result, f"Adaptives.{name}.out") == [
+            *[("late", True)] * 3,
+            ("late", False),
+            *[("in time", False)] * 4,
+            ("in time", True),
+            *[("late", True)] * 3,
+        ]
+    assert values(result, "Adaptives.other.out") == [("late", True)] * 12
+
+
+def test_a_changed_deadline_ends_with_the_run(path: str) -> None:
+    program = elaborate(Adaptive)
+    first, second = (run(program, timeout=5 * MSEC, fast=True, trace=True) for _ in range(2))
+    assert first.digest == second.digest
+
+
+class GivingUp(Reactor):
+    """The body finds itself too late at odd tags; the handler, once at such a tag, takes its place."""
+
+    tick = Timer(offset=0, period=1 * MSEC)
+    out = Output[list](width=2)
+
+    def __init__(self):
+        self.tags, self.said = 0, []
+
+    @reaction(tick, effects=out, deadline=FAR)
+    def act(self, tick, out):
+        self.tags += 1
+        self.said = []
+        update_deadline(FAR * (self.tags % 2))
+        if check_deadline(invoke_handler=True):
+            self.said.append(check_deadline(invoke_handler=True))
+            out[0].set(self.said)
+            update_deadline(FAR)
+            return
+        out[0].set("in time")
+
+    @act.missed
+    def late(self, tick, out):
+        self.said.append(check_deadline(invoke_handler=True))
+        out[1].set(("late", tick.is_present))
+
+    @reaction(tick, effects=out)
+    def without(self, tick, out):
+        assert not check_deadline(invoke_handler=True)
+
+
+def test_a_check_may_invoke_the_handler_once(execute: Execute) -> None:
+    result = execute(GivingUp, timeout=7 * MSEC)
+    assert values(result, "GivingUp.out[0]") == ["in time", [True, True]] * 4
+    assert values(result, "GivingUp.out[1]") == [("late", True)] * 4
+
+
+class Handlerless(Reactor):
+    out = Output[bool]()
+
+    @reaction(startup, effects=out, deadline=FAR)
+    def act(self, out):
+        update_deadline(0)
+        out.set(check_deadline(invoke_handler=True))
+
+
+def test_a_check_without_a_handler_only_answers(execute: Execute) -> None:
+    assert values(execute(Handlerless), "Handlerless.out") == [True]
+
+
+class Undated(Reactor):
+    @reaction(startup)
+    def act(self):
+        update_deadline(1 * HOUR)
+
+
+class Bare(Reactor):
+    @reaction(startup, deadline=FAR)
+    def act(self):
+        update_deadline(5)
+
+
+def test_update_deadline_wants_a_deadline_to_update_and_a_time(execute: Execute) -> None:
+    with pytest.raises(ReactionError, match=r"Undated\.act.*the running reaction has no deadline: declare it with one"):
+        execute(Undated)
+    with pytest.raises(ReactionError, match=r"update_deadline\(\): deadline must have a unit: 5 \* NSEC"):
+        execute(Bare)
+
+
+class Ending(Reactor):
+    """Fails, or not, and has a shutdown reaction that is always late."""
+
+    def __init__(self, fails: bool):
+        self.failing, self.last = Failing(FAR, 1 if fails else 5), Last()
+
+
+class Last(Reactor):
+    @reaction(shutdown, deadline=0)
+    def end(self):
+        update_deadline(FAR)
+        raise ValueError("in any case")
+
+    @end.missed
+    def late(self):
+        raise ValueError("late")
+
+
+def test_shutdown_reactions_of_a_failed_run_run_however_late_it_is(execute: Execute) -> None:
+    with pytest.raises(ReactionError, match="late"):
+        execute(Ending, fails=False, timeout=2 * MSEC)
+    with pytest.raises(ReactionError) as caught:
+        execute(Ending, fails=True)
+    assert raised_too(caught.value) == ["Ending.last.end raised too: ValueError: in any case"]

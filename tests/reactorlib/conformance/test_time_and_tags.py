@@ -13,6 +13,7 @@ from reactorlib import (
     NSEC,
     SEC,
     USEC,
+    Bank,
     LogicalAction,
     Output,
     Reactor,
@@ -28,6 +29,7 @@ from reactorlib import (
     physical_time,
     reaction,
     run,
+    start_time,
     startup,
 )
 from reactorlib.tag import Time
@@ -115,6 +117,31 @@ def test_reactions_read_tag_and_logical_time(execute: Execute) -> None:
     elapsed = written(result, "Watch.elapsed")
     assert [value[0] for *_, value in elapsed] == [1 * MSEC, 1 * MSEC, 3 * MSEC, 3 * MSEC]
     assert len({value[1] for *_, value in elapsed}) == 1  # one start for the whole run
+
+
+class Starts(Reactor):
+    """Members on every worker."""
+
+    def __init__(self):
+        self.members = Bank(Started, 3)
+
+
+class Started(Reactor):
+    tick = Timer(offset=0, period=2 * MSEC)
+    start = Output[tuple]()
+
+    @reaction(tick, effects=start)
+    def tell(self, tick, start):
+        start.set((start_time(), logical_time() - logical_elapsed()))
+
+
+def test_the_run_has_one_start_time(execute: Execute) -> None:
+    before = time.time_ns()
+    result = execute(Starts, timeout=2 * MSEC)
+    starts = [value for index in range(3) for *_, value in written(result, f"Starts.members[{index}].start")]
+    assert len(starts) == 6
+    [start] = {time_ns for pair in starts for time_ns in pair}
+    assert abs(start - before) < 1 * MINUTE
 
 
 class Paced(Reactor):
