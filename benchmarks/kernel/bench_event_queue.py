@@ -18,7 +18,7 @@ COUNT = 1_000
 
 def events(count: int) -> list[Event]:
     """Events of logical actions with a minimum delay of 1 ns."""
-    trigger = SimpleNamespace(mode=None, delay=1, min_spacing=0, policy="defer", kind="logical")
+    trigger = SimpleNamespace(mode=None, delay=1, min_spacing=None, policy="defer", kind="logical")
     return [Event(f"Main.action_{index}", index, trigger) for index in range(count)]
 
 

@@ -162,7 +162,7 @@ class Action(Element, Generic[T]):
     is_present: bool
 
     def __init__(
-        self, min_delay: Expression = 0, min_spacing: Expression | None = None, policy: Policy = "defer"
+        self, min_delay: Expression = 0, min_spacing: Expression | None = None, policy: Policy | None = None
     ) -> None:
         super().__init__()
         self.min_delay = min_delay
@@ -179,8 +179,9 @@ class LogicalAction(Action[T]):
 
     `min_delay` and `min_spacing` are in ns, or the name of a constructor parameter or a function of constructor
     parameters. Two events closer than `min_spacing` are settled by `policy`:
-    `defer` moves the later one, `drop` forgets it, `replace` gives the pending one its value, `update`
-    puts it in place of the pending one.
+    `defer`, the default, moves the later one, `drop` forgets it, `replace` gives the pending one its value, `update`
+    puts it in place of the pending one. A spacing of 0 settles events of one tag so, as if it were one microstep.
+    Without a spacing there is no policy: an event whose tag is taken goes to the next free microstep.
 
     >>> from reactorlib import LogicalAction, MSEC, Reactor, current_tag, reaction, run, startup
     >>> class Echo(Reactor):

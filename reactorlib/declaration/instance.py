@@ -87,7 +87,7 @@ class BoundAction(Bound):
 
     __slots__ = ("min_delay", "min_spacing")
     min_delay: int
-    min_spacing: int
+    min_spacing: int | None
 
     def schedule(self, extra_delay: int = 0, value: object = None) -> None:
         raise EffectError(self.path, "schedule()")

@@ -119,8 +119,10 @@ def _bind(instance: Instance, name: str, element: Element) -> Bound:
     if isinstance(element, Action):
         action = BoundAction(instance, name, element)
         action.min_delay = duration(instance, element.min_delay, f"{name}: min_delay")
-        spacing = 0 if element.min_spacing is None else element.min_spacing
-        action.min_spacing = duration(instance, spacing, f"{name}: min_spacing")
+        if element.min_spacing is None:
+            action.min_spacing = None
+        else:
+            action.min_spacing = duration(instance, element.min_spacing, f"{name}: min_spacing")
         return action
     return BoundMode(instance, name, element)
 

@@ -26,7 +26,7 @@ class Trigger:
     mode: int | None = None
     delay: int = 0  # offset of a timer, minimum delay of an action, `after` of a connection
     period: int = 0
-    min_spacing: int = 0
+    min_spacing: int | None = None
     policy: str = "defer"
     source: Cell | None = None  # of a delayed connection
 

@@ -233,13 +233,16 @@ class Resolution:
                 self._add(element, Trigger("timer", self.new_cell(element.path), element.path, mode,
                                            element.offset, element.period))  # fmt: skip
             elif isinstance(element, BoundAction) and isinstance(declared, Action):
-                if declared.policy not in POLICIES:
+                policy = declared.policy or "defer"
+                if policy not in POLICIES:
+                    self.faults.append(f"{element.path}: unknown policy {policy!r}: one of {', '.join(POLICIES)}")
+                elif declared.policy is not None and element.min_spacing is None:
                     self.faults.append(
-                        f"{element.path}: unknown policy {declared.policy!r}: one of {', '.join(POLICIES)}"
+                        f"{element.path}: policy {policy!r} without a spacing: give it a min_spacing, such as 0"
                     )
                 kind: TriggerKind = "physical" if isinstance(declared, PhysicalAction) else "logical"
                 self._add(element, Trigger(kind, self.new_cell(element.path), element.path, mode, element.min_delay,
-                                           0, element.min_spacing, declared.policy))  # fmt: skip
+                                           0, element.min_spacing, policy))  # fmt: skip
 
     def _add(self, key: Bound | tuple[str, int | None], trigger: Trigger) -> Trigger:
         self.trigger_of[key] = trigger

@@ -131,7 +131,7 @@ class Queue(CurrentTag):
         """A logical action: now + minimum delay + extra delay, the next microstep when that is now."""
         trigger = event.trigger
         delay = trigger.delay + extra_delay
-        if trigger.min_spacing:
+        if trigger.min_spacing is not None:
             self._schedule_spaced(event, self.time + delay, value)
         elif delay:
             self.at(self.time + delay, event, value)
@@ -142,7 +142,7 @@ class Queue(CurrentTag):
 
     def schedule_at(self, event: Event, time: int, value: Any) -> None:
         """An action at `time`, or just after now when that is past, as its minimum spacing allows."""
-        if event.trigger.min_spacing:
+        if event.trigger.min_spacing is not None:
             self._schedule_spaced(event, time, value)
         else:
             self.at(time, event, value)
@@ -152,23 +152,24 @@ class Queue(CurrentTag):
 
         `update` takes the pending event back, so that its spacing counts from the one before.
         """
-        trigger = event.trigger
+        policy, spacing = event.trigger.policy, event.trigger.min_spacing
         now = self.time, self.microstep
+        tag = (time, 0) if time > self.time else (self.time, self.microstep + 1)
         tags = self._tags.setdefault(event, [])
         while len(tags) > 1 and tags[1] <= now:
             del tags[0]  # only the last one handled still matters
-        if tags and time < tags[-1][0] + trigger.min_spacing:
+        if tags and tag < _spaced(tags[-1], spacing):
             pending = tags[-1] > now
-            if trigger.policy == "drop":
+            if policy == "drop":
                 return
-            if pending and trigger.policy == "replace":
+            if pending and policy == "replace":
                 self._step_at(*tags[-1])[event] = value
                 return
-            if pending and trigger.policy == "update":
+            if pending and policy == "update":
                 self._take_back(event, tags.pop())
             if tags:
-                time = max(time, tags[-1][0] + trigger.min_spacing)
-        tags.append(self._place(time, event, value))
+                tag = max(tag, _spaced(tags[-1], spacing))
+        tags.append(self._place(tag[0], event, value))
 
     def _step_at(self, time: int, microstep: int) -> Events:
         if time == self.time:
@@ -224,3 +225,8 @@ class Queue(CurrentTag):
             else:
                 self._times.remove(time)
                 heapify(self._times)
+
+
+def _spaced(tag: tuple[int, int], spacing: int) -> tuple[int, int]:
+    """The earliest tag at which the event after one may be: a spacing of 0 is one microstep."""
+    return (tag[0] + spacing, 0) if spacing else (tag[0], tag[1] + 1)

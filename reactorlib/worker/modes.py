@@ -156,7 +156,9 @@ class Modes:
         return taken
 
     def _spaced(self) -> list[Event]:
-        return [event for members in self._members.values() for event in members if event.trigger.min_spacing]
+        return [
+            event for members in self._members.values() for event in members if event.trigger.min_spacing is not None
+        ]
 
     def _enter(self, mode: int) -> None:
         """Start what starts with a mode that is active: startup the first time, timers when they are fresh."""

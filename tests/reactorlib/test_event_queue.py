@@ -36,7 +36,7 @@ class Model:
 
 
 def events_named(names):
-    return {name: Event(name, index, SimpleNamespace(mode=None, delay=0, min_spacing=0, kind="logical"))
+    return {name: Event(name, index, SimpleNamespace(mode=None, delay=0, min_spacing=None, kind="logical"))
             for index, name in enumerate(names)}  # fmt: skip
 
 

@@ -39,8 +39,8 @@ def _timing(bound: Bound) -> tuple[str, ...]:
     assert isinstance(bound, BoundAction)
     assert isinstance(bound.declaration, Action)
     lines = [f"after {_time(bound.min_delay)}"] if bound.min_delay else []
-    if bound.min_spacing:
-        lines.append(f"spacing {_time(bound.min_spacing)}, {bound.declaration.policy}")
+    if bound.min_spacing is not None:
+        lines.append(f"spacing {_time(bound.min_spacing)}, {bound.declaration.policy or 'defer'}")
     return tuple(lines)
 
 

@@ -243,6 +243,66 @@ def test_no_two_events_are_closer_than_the_spacing(execute: Execute, policy: str
     assert min(after - before for before, after in pairwise(times)) >= 2
 
 
+ONE_TAG = [(0, 2, "a"), (0, 2, "b"), (1, 1, "c"), (3, 0, "d"), (3, 0, "e")]  # three for 2 ms, two for 3 ms
+
+
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [
+        ("defer", [(2, 0, "a"), (2, 1, "b"), (2, 2, "c"), (3, 1, "d"), (3, 2, "e")]),
+        ("drop", [(2, 0, "a"), (3, 1, "d")]),
+        ("replace", [(2, 0, "c"), (3, 1, "e")]),
+        ("update", [(2, 0, "c"), (3, 1, "e")]),
+    ],
+)
+def test_a_spacing_of_zero_settles_events_of_one_tag(
+    execute: Execute, policy: str, expected: list[tuple[float, int, str]]
+) -> None:
+    assert arrivals(execute, spaced(policy, spacing=0), ONE_TAG) == expected
+
+
+BEFORE = [(0, 5, "a"), (1, 2, "b")]  # b for 3 ms, which is before the pending a
+
+
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [
+        ("defer", [(5, 0, "a"), (5, 1, "b")]),
+        ("drop", [(5, 0, "a")]),
+        ("replace", [(5, 0, "b")]),
+        ("update", [(3, 0, "b")]),
+        (None, [(5, 0, "a"), (5, 1, "b")]),
+    ],
+)
+def test_a_spacing_of_zero_keeps_the_order_of_scheduling(
+    execute: Execute, policy: str | None, expected: list[tuple[float, int, str]]
+) -> None:
+    """As any spacing does, and as no spacing does not."""
+    assert arrivals(execute, spaced(policy, spacing=0), BEFORE) == expected
+    assert played(execute, BEFORE) == [(3 * MSEC, 0, "b"), (5 * MSEC, 0, "a")]
+
+
+class Looping(Reactor):
+    """An event schedules the next one for the next microstep, which a spacing of 0 lets pass."""
+
+    act = LogicalAction[int](min_spacing=0, policy="drop")
+    seen = Output[int]()
+
+    @reaction(startup, effects=act)
+    def begin(self, act):
+        act.schedule(value=3)
+
+    @reaction(act, effects=[act, seen])
+    def repeat(self, act, seen):
+        seen.set(act.value)
+        for value in range(act.value):
+            act.schedule(value=value)
+
+
+def test_a_spacing_of_zero_lets_the_next_microstep_pass(execute: Execute) -> None:
+    assert written(execute(Looping), "Looping.seen") == [(0, 1, 3), (0, 2, 0)]
+
+
 def test_values_of_one_action_do_not_overtake(execute: Execute) -> None:
     script = [(0, 5, "a"), (2, 3, "b"), (5, 0, "c")]
     assert [value for *_, value in played(execute, script)] == ["a", "b", "c"]

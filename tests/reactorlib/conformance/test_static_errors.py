@@ -302,6 +302,12 @@ def test_right_side_that_is_no_multiple_of_the_left_is_reported() -> None:
 
 
 @pytest.mark.parametrize("kind", [LogicalAction, PhysicalAction])
+def test_policy_without_a_spacing(kind: type) -> None:
+    with pytest.raises(ElaborationError, match=r"Main.act: policy 'drop' without a spacing: give it a min_spacing"):
+        elaborate(type("Main", (Reactor,), {"act": kind(policy="drop")}))
+
+
+@pytest.mark.parametrize("kind", [LogicalAction, PhysicalAction])
 def test_unknown_policy(kind: type) -> None:
     with pytest.raises(ReactorError, match="sometimes") as caught:
         elaborate(type("Main", (Reactor,), {"act": kind(min_spacing=1 * MSEC, policy="sometimes")}))

@@ -178,7 +178,7 @@ class _Drawing:
         delay_ns = pick(self.choices, delays)
         if not one_in(self.choices, 3):
             return ActionSpec(name, delay_ns, mode=self._mode())
-        spacing_ns = pick(self.choices, (2, 1, 4)) * MSEC
+        spacing_ns = pick(self.choices, (2, 1, 4, 0)) * MSEC
         policy = pick(self.choices, ("defer", "drop", "replace", "update"))
         return ActionSpec(name, delay_ns, spacing_ns, policy, self._mode())
 

@@ -221,7 +221,7 @@ class Machine:
         delay_ns = action.min_delay_ns + extra_ns
         tag = self._after(delay_ns)
         spacing_ns = action.spec.min_spacing_ns
-        if spacing_ns and action.scheduled and tag[0] < action.scheduled[-1].tag[0] + spacing_ns:
+        if spacing_ns is not None and action.scheduled and tag < _spaced(action.scheduled[-1], spacing_ns):
             policy = action.spec.policy
             last = action.scheduled[-1]
             if policy == "drop":
@@ -233,7 +233,7 @@ class Machine:
                 self.events.remove(last)
                 action.scheduled.remove(last)
             if action.scheduled:
-                tag = max(tag, (action.scheduled[-1].tag[0] + spacing_ns, 0))
+                tag = max(tag, _spaced(action.scheduled[-1], spacing_ns))
         action.scheduled.append(self._put(action, tag, value))
 
     def _after(self, delay_ns: int) -> Tag:
@@ -331,7 +331,7 @@ class Machine:
         """A mode becomes active at the next microstep."""
         time_ns, microstep = self.tag
         for event in self._past_events(scope):  # on local time, no time has passed
-            event.tag = (event.tag[0] + time_ns - scope.left_ns, event.tag[1])
+            event.tag = (event.tag[0] + time_ns - scope.left_ns, 0)
         for entry in [entry for entry in self.asleep if entry.event.scope is scope]:
             self.asleep.remove(entry)
             if entry.remaining_ns:
@@ -361,3 +361,9 @@ class Machine:
                     timer.started = True
                     tag = (self.tag[0] + timer.offset_ns, 0) if timer.offset_ns else at_once
                     self.events.append(Event(tag, timer))
+
+
+def _spaced(event: Event, spacing_ns: int) -> Tag:
+    """The first tag for the event after this one; a spacing of 0 keeps it from the same tag."""
+    time_ns, microstep = event.tag
+    return (time_ns + spacing_ns, 0) if spacing_ns else (time_ns, microstep + 1)
