@@ -252,8 +252,8 @@ class Mode(Element):
     """A mode of a modal reactor. What is declared in its `with` block exists only while it is active.
 
     `with self.mode:` in the constructor does the same for contained reactors and connections. Two modes
-    of a reactor are never active together: each may connect a source of its own to a port, and reactions of different
-    modes that are connected in a ring are no cycle, unless shutdown is among their triggers.
+    of a reactor are never active together: each may have a source of its own for a port, a connection or reactions, and
+    those of different modes that form a ring are no cycle, unless shutdown is among the triggers of a reaction.
 
     But shutdown reactions run in every mode that ever was, and what reactors in it set reaches the others there by
     connections that these reactors, not the mode, declare.

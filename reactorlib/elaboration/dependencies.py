@@ -21,6 +21,8 @@ class _Graph:
         reactions, forwards = resolution.reactions, resolution.forwards
         channels = resolution.channels
         self.reactions = reactions
+        self._forwards = forwards
+        self._modes = resolution.modes
         self.writes: list[list[Cell]] = [list(r.writes) for r in reactions]
         self.writes += [[f.target] for f in forwards]
         self.reads: list[list[Cell]] = [[resolution.cell(c) for c in r.reads] for r in reactions]
@@ -59,12 +61,15 @@ class _Graph:
                         self.through[writer, reader] = cell
 
     def _exclusive(self, one: Node, other: Node) -> bool:
-        if max(one, other) >= len(self.reactions):
-            return False
-        a, b = self.reactions[one], self.reactions[other]
-        if a.instance is not b.instance or a.own_mode is None or b.own_mode is None or a.own_mode == b.own_mode:
-            return False
-        return self.shutdown not in (*a.triggers, *b.triggers)  # at which both may run
+        a, b = self._only_mode(one), self._only_mode(other)
+        return a is not None and b is not None and a != b and b in self._modes[a].siblings
+
+    def _only_mode(self, node: Node) -> int | None:
+        """The mode of its reactor in which a node is declared, unless it also runs elsewhere, at shutdown."""
+        if node >= len(self.reactions):
+            return self._forwards[node - len(self.reactions)].mode
+        reaction = self.reactions[node]
+        return None if self.shutdown in reaction.triggers else reaction.own_mode
 
 
 def _chain(reactions: list[ReactionInstance], after: list[list[Node]]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from reactorlib.declaration.class_body import Reaction, declarations_of
-from reactorlib.declaration.elements import Element, Signal, Transition
+from reactorlib.declaration.elements import Element, Signal, Transition, shutdown
 from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance, instance_of
 from reactorlib.declaration.reactor import Bank, Reactor, duration
 from reactorlib.elaboration.program import Argument, Cell, ReactionInstance
@@ -172,12 +172,23 @@ class Lookup:
         reads = role != "effect" or known is not None
         self.arguments[bound] = Argument(kind, bound.path, (trigger.cell,), reads=reads)
 
+    def _as_source(self) -> tuple[str, BoundMode | None]:
+        """What messages call the reaction, and the mode in which alone it sets anything, if there is one."""
+        declared = self.declaration
+        mode = None if declared.mode is None else self.instance.elements.get(declared.mode.name)
+        if not isinstance(mode, BoundMode):
+            return self.path, None
+        if shutdown in declared.triggers:
+            return f"{self.path}, which shutdown triggers in whatever mode", None
+        return self.path, mode
+
     def _bind_ports(self, role: str, ports: list[BoundPort], several: bool) -> None:
         multi = several or ports[0].multi
         key: object = tuple(ports) if several else ports[0]  # a bank of one is a bank
         path = ports[0].path
         if role == "effect":
-            cells = [cell for port in ports for cell in self.resolution.write_cells(port, self.path)]
+            writer, mode = self._as_source()
+            cells = [cell for port in ports for cell in self.resolution.write_cells(port, writer, mode)]
             self.writes.update(dict.fromkeys(cells))
             self.arguments[key] = Argument("set", path, tuple(cells), multi)
             return

@@ -47,7 +47,6 @@ class Resolution:
         self.mode_index: dict[BoundMode, int] = {}
         self.trigger_of: dict[Bound | tuple[str, int | None], Trigger] = {}
         self._copies: dict[tuple[BoundPort, int, str], Cell] = {}
-        self._writers: dict[Cell, tuple[BoundPort, int, Instance]] = {}
         self.channels = self._number_channels(instances)
         self.cells = self.channels
         self.alias: list[Cell] = list(range(self.channels))
@@ -141,7 +140,7 @@ class Resolution:
                 continue
             into = target.first + channel
             others = self.connections_to.setdefault(into, [])
-            if not all(_exclusive(connection, other) for other in others):
+            if not all(_exclusive(connection.mode, other.mode) for other in others):
                 self.faults.append(
                     f"{target.channel_path(channel)} has two sources: {source_of(others[0], into)} "
                     f"and {source_of(connection, into)}"
@@ -273,18 +272,16 @@ class Resolution:
                 self.forwards.append(Forward(cell, copy, True, None, path))
         return tuple(self._copies[port, channel, reaction.name] for channel in range(port.width))
 
-    def write_cells(self, port: BoundPort, writer: str) -> tuple[Cell, ...]:
-        """The cells that the reaction `writer` sets for a port; a second source is a fault.
-
-        So is a connection of another mode: at shutdown a reaction runs although its mode is not active.
-        """
+    def write_cells(self, port: BoundPort, writer: str, mode: BoundMode | None) -> tuple[Cell, ...]:
+        """The cells that the reaction `writer` sets for a port, in this mode only; a second source is a fault."""
         for channel in range(port.width):
             number = port.first + channel
             for connection in self.connections_to.get(number, ()):
-                self.faults.append(
-                    f"{port.channel_path(channel)} has two sources: {source_of(connection, number)} "
-                    f"and the reaction {writer}"
-                )
+                if not _exclusive(connection.mode, mode):
+                    self.faults.append(
+                        f"{port.channel_path(channel)} has two sources: {source_of(connection, number)} "
+                        f"and the reaction {writer}"
+                    )
         return tuple(range(port.first, port.first + port.width))
 
 
@@ -306,10 +303,6 @@ def _is_initial(mode: BoundMode) -> bool:
     return isinstance(mode.declaration, Mode) and mode.declaration.initial
 
 
-def _exclusive(one: Connection, other: Connection) -> bool:
-    return (
-        one.mode is not None
-        and other.mode is not None
-        and one.mode is not other.mode
-        and one.mode.owner is other.mode.owner
-    )
+def _exclusive(one: BoundMode | None, other: BoundMode | None) -> bool:
+    """Whether these are two modes of one reactor, never active together."""
+    return one is not None and other is not None and one is not other and one.owner is other.owner

@@ -57,8 +57,10 @@ def partition(
     of.update((id(instance), 0) for instance in program.instances if instance.path in physical)
     of_instance = tuple(of[id(instance)] for instance in program.instances)
     of_node = [of[id(reaction.instance)] for reaction in program.reactions]
-    reader = {cell: of_node[r.index] for r in reversed(program.reactions) for cell in r.reads}
-    of_node += [reader.get(forward.target, 0) for forward in program.forwards]
+    # All that sets a cell lives on one worker, so that what is set last at a tag is what everybody reads.
+    home = {cell: of_node[r.index] for r in reversed(program.reactions) for cell in r.reads}
+    home.update((cell, of_node[r.index]) for r in program.reactions for cell in r.writes)
+    of_node += [home.get(forward.target, 0) for forward in program.forwards]
     return Partition(workers, of_instance, tuple(of_node))
 
 

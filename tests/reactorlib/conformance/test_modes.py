@@ -1,11 +1,13 @@
 """Row "mode". Every program has a timer `go` outside its modes, and a script that says where to go at which tick."""
 
+from itertools import product
 from typing import Any
 
 import pytest
 
 from reactorlib import (
     MSEC,
+    Bank,
     ElaborationError,
     Input,
     LogicalAction,
@@ -19,6 +21,7 @@ from reactorlib import (
     history,
     reaction,
     reset,
+    run,
     shutdown,
     startup,
 )
@@ -636,13 +639,13 @@ def test_reset_drops_values_in_flight(execute: Execute) -> None:
 
 
 class Feeding(Modal):
-    """An output is fed by a connection in one mode, by a reaction in the other."""
+    """An output is fed by a connection in one mode, by two reactions in the other."""
 
     fed = Output[int]()
     tick = Timer(offset=0, period=4 * MSEC)
 
     def __init__(self, script: Script, begin: int = 10 * MSEC):
-        super().__init__(script)
+        super().__init__(script, begin)
         self.source = Source()
         with self.one:
             connect(self.source.out, self.fed)
@@ -651,13 +654,132 @@ class Feeding(Modal):
 
         @reaction("tick", effects="fed")
         def feed(self, tick, fed):
-            fed.set(-1)
+            fed.set(-self.now)
+
+        @reaction("tick", effects="fed")
+        def feed_sometimes(self, tick, fed):
+            if self.now % 2:
+                fed.set(-10 * self.now)
 
 
-def test_a_reaction_is_a_second_source_in_whatever_mode() -> None:
-    """At shutdown it would run beside the connection."""
-    with pytest.raises(ElaborationError, match=r"fed has two sources: .*source.out .* and the reaction .*feed"):
-        elaborate(Feeding, script={})
+class Fed(Reactor):
+    """Readers of the port, one of which changes its own copy and looks at it at other tags, too."""
+
+    def __init__(self, script: Script):
+        self.feeding = Feeding(script)
+        self.sinks = Bank(Sink, 2)
+        self.changing = Changing()
+        connect(self.feeding.fed, self.sinks.inp)
+        connect(self.feeding.fed, self.changing.inp)
+
+
+class Changing(Reactor):
+    inp = Input[int](mutable=True)
+    tick = Timer(offset=1 * MSEC, period=4 * MSEC)
+    seen = Output[tuple]()
+
+    @reaction(inp, tick, effects=seen)
+    def hear(self, inp, tick, seen):
+        seen.set((inp.is_present, inp.value))
+
+
+FED = {0: "history two", 1: "history one", 2: "reset two"}
+
+
+def test_a_connection_in_one_mode_and_reactions_in_another_feed_a_port(execute: Execute) -> None:
+    result = execute(Fed, script=FED, timeout=36 * MSEC)
+    expected = [(0, 1), (4, 2), (8, 3), (12, 0), (16, 0), (20, -10), (24, 7), (28, 8), (32, -2), (36, -2)]
+    for sink in ("sinks[0]", "sinks[1]"):
+        seen = written(result, f"Fed.{sink}.seen")
+        assert [(at / MSEC, value) for at, _, (present, value) in seen if present] == expected
+    seen = written(result, "Fed.changing.seen")
+    assert [(at / MSEC, value) for at, _, (present, value) in seen if present] == expected
+    assert [value for at, _, (present, value) in seen if not present] == [1, 2, 3, 0, 0, -10, 7, 8, -2]
+
+
+PLACED = ("Fed.feeding", "Fed.feeding.source", "Fed.sinks[0]", "Fed.sinks[1]", "Fed.changing")
+
+
+@pytest.mark.parametrize("executor", ["threads", "processes"])
+@pytest.mark.parametrize("workers", [2, 3])
+def test_what_feeds_a_port_in_turns_reaches_every_worker(executor: str, workers: int) -> None:
+    expected = run(Fed, script=FED, timeout=36 * MSEC, fast=True, trace=True).digest
+    everywhere = list(product(range(workers), repeat=len(PLACED)))
+    for places in everywhere[:: max(1, len(everywhere) // 16)]:
+        placement = dict(zip(PLACED, places, strict=True))
+        result = run(Fed, script=FED, timeout=36 * MSEC, fast=True, trace=True,
+                     executor=executor, workers=workers, placement=placement)  # fmt: skip
+        assert result.digest == expected, placement
+
+
+class FedAtTheEnd(Feeding):
+    with Modal.two:
+
+        @reaction("tick", shutdown, effects="fed")
+        def feed(self, tick, fed): ...
+
+
+class FedInOneMode(Feeding):
+    with Modal.one:
+
+        @reaction("tick", effects="fed")
+        def feed(self, tick, fed): ...
+
+
+class FedInAnyMode(Feeding):
+    @reaction("tick", effects="fed")
+    def feed(self, tick, fed): ...
+
+
+@pytest.mark.parametrize(
+    ("main", "why"),
+    [(FedAtTheEnd, ", which shutdown triggers in whatever mode"), (FedInOneMode, ""), (FedInAnyMode, "")],
+)
+def test_a_reaction_that_may_run_beside_a_connection_is_a_second_source(main: type[Reactor], why: str) -> None:
+    with pytest.raises(
+        ElaborationError, match=rf"fed has two sources: .*source.out .* and the reaction {main.__name__}.feed{why}$"
+    ):
+        elaborate(main, script={})
+
+
+class Parting(Reactor):
+    """Its shutdown reaction sets what is connected in one mode, and read by a reaction in the other."""
+
+    out = Output[int]()
+
+    @reaction(shutdown, effects=out)
+    def end(self, out):
+        out.set(99)
+
+
+class FedByParting(Modal):
+    fed = Output[int]()
+
+    def __init__(self, script: Script, begin: int = 10 * MSEC):
+        super().__init__(script, begin)
+        self.parting, self.other = Parting(), Parting()
+        with self.one:
+            connect(self.parting.out, self.fed)
+
+    with Modal.two:
+
+        @reaction("other.out", effects="fed")
+        def feed(self, out, fed):
+            fed.set(-out.value)
+
+
+class FedToTheEnd(Reactor):
+    def __init__(self, script: Script):
+        self.feeding, self.sink = FedByParting(script), Sink()
+        connect(self.feeding.fed, self.sink.inp)
+
+
+@pytest.mark.parametrize(("script", "last"), [({}, 99), ({0: "history two"}, -99)])
+def test_only_the_source_of_the_active_mode_feeds_a_port_at_shutdown(
+    execute: Execute, script: Script, last: int
+) -> None:
+    result = execute(FedToTheEnd, script=script, timeout=20 * MSEC)
+    assert written(result, "FedToTheEnd.sink.seen")[-1] == (20 * MSEC, 0, (True, last))
 
 
 class Inner(Modal):
@@ -824,6 +946,36 @@ def test_reactions_in_exclusive_modes_may_be_connected_in_a_ring(execute: Execut
 def test_reactions_that_may_run_at_one_tag_close_no_cycle(echo: type[Reactor]) -> None:
     with pytest.raises(ElaborationError, match="causality cycle"):
         elaborate(Ring, echo=echo)
+
+
+class HalfEcho(Reactor):
+    """A ring like that of Echo, one half of which is a connection."""
+
+    a_in, b_in = Input[int](), Input[int]()
+    a_out, b_out = Output[int](), Output[int]()
+    tick = Timer(offset=0, period=1 * MSEC)
+    turn = Timer(offset=1 * MSEC, period=2 * MSEC)
+    one, two = Mode(initial=True), Mode()
+
+    def __init__(self):
+        with self.one:
+            connect(self.a_in, self.b_out)
+
+    @reaction(turn, effects=[history(one), history(two)])
+    def switch(self, turn, one, two):
+        two.set()
+
+    with two:
+
+        @reaction(tick, b_in, effects=a_out)
+        def b_to_a(self, tick, b_in, a_out):
+            a_out.set(20 * b_in.is_present)
+
+
+def test_a_connection_and_a_reaction_in_exclusive_modes_may_form_a_ring(execute: Execute) -> None:
+    result = execute(Ring, echo=HalfEcho, timeout=3 * MSEC)
+    assert local(result, "b_to_a") == [(2, 0, "b_to_a"), (3, 0, "b_to_a")]
+    assert values(result, "Ring.echo.a_out") == [0, 0]
 
 
 class Left(Reactor):
