@@ -130,7 +130,7 @@ class Output(Port[T]):
 
 
 class Timer(Element):
-    """Fires at `offset`, then every `period` (ns); with no period, once.
+    """Fires at `offset`, then every `period` (ns); with no period, once. One that no reaction names never does.
 
     Each may be the name of a constructor parameter or a function of constructor parameters.
 
@@ -331,7 +331,8 @@ class Signal:
 
 
 class _Reset(Signal):
-    """As a trigger: the mode around the reaction was entered by reset. Called: the effect of doing so.
+    """As a trigger: the mode around the reaction was entered by reset; outside of modes, never. Called: the effect of
+    doing so.
 
     >>> from reactorlib import MSEC, Mode, Reactor, Timer, reaction, reset, run
     >>> class Retry(Reactor):

@@ -22,7 +22,17 @@ def look_up_reactions(resolution: Resolution, instances: Iterable[Instance]) -> 
         resolution.faults += [f"{instance.path}: {fault}" for fault in declared.faults]
         for declaration in declared.reactions:
             resolution.reactions.append(Lookup(resolution, instance, declaration).resolve())
+    _drop_timers(resolution)
     resolution.freeze_modes()
+
+
+def _drop_timers(resolution: Resolution) -> None:
+    """A timer that no reaction names has no events: they would only keep the program running."""
+    unnamed = {trigger.cell for trigger in resolution.triggers if trigger.kind == "timer"}
+    for reaction in resolution.reactions:
+        for argument in reaction.arguments:
+            unnamed.difference_update(argument.cells)
+    resolution.triggers = [trigger for trigger in resolution.triggers if trigger.cell not in unnamed]
 
 
 class Lookup:
@@ -98,9 +108,6 @@ class Lookup:
     def _signal(self, role: str, signal: Signal) -> None:
         if role != "trigger":
             self.fault(f"{signal.name} can only be a trigger, not a {role}")
-            return
-        if signal.name == "reset" and self.mode is None:
-            self.fault("reset triggers only what lies in a mode")
             return
         self.triggers[self.resolution.signal(signal, self.mode)] = None
 

@@ -948,6 +948,43 @@ def test_reactions_that_may_run_at_one_tag_close_no_cycle(echo: type[Reactor]) -
         elaborate(Ring, echo=echo)
 
 
+class ResetAnywhere(Reactor):
+    """Reactors that do not ask whether they lie in a mode: reset triggers a reaction of theirs."""
+
+    def __init__(self, script: Script):
+        self.outside = Resetting()
+        self.modal = AroundResetting(script)
+
+
+class Resetting(Reactor):
+    tick = Timer(offset=0, period=10 * MSEC)
+
+    @reaction(reset)
+    def alone(self): ...
+
+    @reaction(reset, tick)
+    def either(self, tick): ...
+
+
+class AroundResetting(Modal):
+    def __init__(self, script: Script, begin: int = 10 * MSEC):
+        super().__init__(script, begin)
+        with self.two:
+            self.inside = Resetting()
+
+
+def test_reset_outside_of_modes_never_triggers(execute: Execute) -> None:
+    result = execute(ResetAnywhere, script={0: "reset two"}, timeout=20 * MSEC)
+    assert [step for step in reactions(result) if "side" in step[2]] == [
+        (0, 0, "ResetAnywhere.outside.either"),
+        (10 * MSEC, 0, "ResetAnywhere.outside.either"),
+        (10 * MSEC, 1, "ResetAnywhere.modal.inside.alone"),
+        (10 * MSEC, 1, "ResetAnywhere.modal.inside.either"),
+        (20 * MSEC, 0, "ResetAnywhere.outside.either"),
+        (20 * MSEC, 0, "ResetAnywhere.modal.inside.either"),
+    ]
+
+
 class HalfEcho(Reactor):
     """A ring like that of Echo, one half of which is a connection."""
 

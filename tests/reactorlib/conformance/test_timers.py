@@ -2,8 +2,8 @@
 
 import pytest
 
-from reactorlib import MSEC, LogicalAction, Reactor, Tag, Timer, reaction
-from tests.reactorlib.observing import Execute, reactions
+from reactorlib import MSEC, SEC, Bank, LogicalAction, Mode, Output, Reactor, Tag, Timer, reaction
+from tests.reactorlib.observing import Execute, reactions, values
 
 
 class Periodic(Reactor):
@@ -72,6 +72,50 @@ def test_timer_fires_at_microstep_zero(execute: Execute) -> None:
         (0, 1, "Beside.repeat"),
         (1 * MSEC, 0, "Beside.beat"),
     ]
+
+
+class Unheard(Reactor):
+    """Timers that no reaction names, one of them in a mode, one in a reactor that reads another one."""
+
+    one = Mode(initial=True)
+    never = Timer(offset=0, period=1 * MSEC)
+    tick = Timer(offset=2 * MSEC)
+
+    with one:
+        inside = Timer(offset=1 * MSEC, period=1 * MSEC)
+
+    def __init__(self):
+        self.periodic = Bank(Silent, 3)
+
+    @reaction(tick)
+    def beat(self, tick): ...
+
+
+class Silent(Reactor):
+    tick = Timer(offset=0, period=1 * MSEC)
+
+
+@pytest.mark.parametrize("timeout", [None, 1000 * SEC])
+def test_a_timer_that_no_reaction_names_keeps_nothing_running(execute: Execute, timeout: int | None) -> None:
+    result = execute(Unheard, timeout=timeout)
+    assert reactions(result) == [(2 * MSEC, 0, "Unheard.beat")]
+    assert result.tag == Tag(2 * MSEC, 1)
+
+
+class ReadOnly(Reactor):
+    """A timer that triggers nothing is read."""
+
+    often = Timer(offset=0, period=1 * MSEC)
+    seldom = Timer(offset=0, period=2 * MSEC)
+    seen = Output[bool]()
+
+    @reaction(often, uses=seldom, effects=seen)
+    def read(self, often, seldom, seen):
+        seen.set(seldom.is_present)
+
+
+def test_a_timer_that_is_only_read_fires(execute: Execute) -> None:
+    assert values(execute(ReadOnly, timeout=3 * MSEC), "ReadOnly.seen") == [True, False, True, False]
 
 
 class Ticking(Reactor):
