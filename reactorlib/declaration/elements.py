@@ -223,8 +223,10 @@ class PhysicalAction(Action[T]):
 class State(Element, Generic[T]):
     """A plain attribute with an initial value; with `reset=True` a reset entry of its mode restores it.
 
-    Each reactor gets a deep copy of the initial value; a callable one is called instead, and again at each reset. The
-    mode is that of the `with` block around it or of what contains the reactor; without one, `reset=True` does nothing.
+    Each reactor gets a deep copy of the initial value; a callable one is called instead. What a reset restores is a
+    deep copy of what the constructor left there; where that cannot be copied, a callable initial value is called again.
+    The mode is that of the `with` block around it or of what contains the reactor; without one, `reset=True` does
+    nothing.
 
     >>> from reactorlib import Reactor, State, reaction, run, startup
     >>> class Counter(Reactor):

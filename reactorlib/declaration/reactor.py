@@ -6,7 +6,7 @@ import copy
 import inspect
 import sys
 from collections.abc import Iterator
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, Self, TypeVar, overload
 
 from reactorlib.declaration.class_body import Body, Declarations, declarations_of
 from reactorlib.declaration.connections import Ports, inside
@@ -86,18 +86,13 @@ def _parameters(
 
 def _first_value(instance: Instance, name: str, state: State[Any]) -> Any:
     try:
-        return initial_value(state)
+        return state.initial() if callable(state.initial) else copy.deepcopy(state.initial)
     except Exception as error:
         where = ".".join(record.name for record in [*building.stack, instance])
         doing = (
             "calling its initial value, without arguments," if callable(state.initial) else "copying its initial value"
         )
         raise ElaborationError([f"{where}.{name}: {doing} raised {type(error).__name__}: {words_of(error)}"]) from error
-
-
-def initial_value(state: State[Any]) -> Any:
-    """A fresh initial value of a State."""
-    return state.initial() if callable(state.initial) else copy.deepcopy(state.initial)
 
 
 def _bind(instance: Instance, name: str, element: Element) -> Bound:
@@ -177,6 +172,10 @@ class Reactor(metaclass=_ReactorType):
     """
 
     bank_index: int
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> Self:
+        """A reactor has its place in a program: what is copied goes on referring to it."""
+        return self
 
 
 def is_reactor_class(given: object) -> bool:

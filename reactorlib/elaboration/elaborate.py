@@ -13,6 +13,7 @@ from reactorlib.elaboration.dependencies import order_of
 from reactorlib.elaboration.lookup import look_up_reactions
 from reactorlib.elaboration.program import Order, Program
 from reactorlib.elaboration.resolve import Resolution
+from reactorlib.elaboration.states import reset_states
 from reactorlib.errors import ElaborationError
 
 
@@ -59,6 +60,7 @@ def _freeze(cls: type[Reactor], parameters: dict[str, Any], root: Instance) -> t
     instances = tuple(named_tree(root))
     resolution = Resolution(instances)
     look_up_reactions(resolution, instances)
+    resets = reset_states(resolution, instances)
     faults = [fault.replace("{path}", i.path) for i in instances for fault in i.faults]
     faults += resolution.faults
     order = order_of(resolution, faults) or Order((), (), ())
@@ -76,6 +78,7 @@ def _freeze(cls: type[Reactor], parameters: dict[str, Any], root: Instance) -> t
         forwards=tuple(resolution.forwards),
         triggers=tuple(resolution.triggers),
         modes=tuple(resolution.modes),
+        reset_states=resets,
         order=order,
         cells=resolution.cells,
     )
@@ -85,7 +88,7 @@ def _freeze(cls: type[Reactor], parameters: dict[str, Any], root: Instance) -> t
 @contextmanager
 def _no_garbage() -> Iterator[None]:
     """Without the cyclic garbage collector: what is made here stays, and looking through it again and again takes
-    a third of the time of a large program. No code of the user's program runs meanwhile.
+    a third of the time of a large program. Hardly any code of the user's program runs meanwhile.
     """
     enabled = gc.isenabled()
     gc.disable()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -87,6 +88,15 @@ class ModeInstance:
 
 
 @dataclass(frozen=True, slots=True)
+class ResetState:
+    """An attribute of a reactor that a reset of its mode restores: `restored()` is its value."""
+
+    reactor: Reactor
+    name: str
+    restored: Callable[[], Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Order:
     """The static order of everything that runs: `rank[i]` of reaction i, or of forward i - len(reactions)."""
 
@@ -124,6 +134,7 @@ class Program:
     forwards: tuple[Forward, ...]
     triggers: tuple[Trigger, ...]
     modes: tuple[ModeInstance, ...]
+    reset_states: dict[int, tuple[ResetState, ...]]  # by mode
     order: Order
     cells: int
 

@@ -31,7 +31,7 @@ from reactorlib.schedule.plan import Send, plan_of
 from reactorlib.schedule.split import Splitter
 from reactorlib.worker.cells import Event
 from reactorlib.worker.events import Events
-from reactorlib.worker.modes import reset_states, states_by_mode
+from reactorlib.worker.modes import reset_states
 from reactorlib.worker.requests import Request, carried
 from reactorlib.worker.trace import Row
 from reactorlib.worker.worker import Worker
@@ -49,7 +49,6 @@ class DistributedFollower(Follower):
         self.splitter = Splitter(worker.graph, partition, copies=True)
         worker.shared_cells = self.splitter.crossing_cells()
         worker.allocate = post.allocate
-        self._states = states_by_mode(worker.program)
         self._carrying: dict[int, tuple[list[Event], Callable[[bytes], Any]]] = {}  # by number of the split
         self._message = b""  # that came last
         self._done = NO_CELLS  # made by the schedule that runs: its last message
@@ -65,7 +64,7 @@ class DistributedFollower(Follower):
             for state, (active, entered) in zip(self.worker.mode_states, message.flags, strict=True):
                 state.active, state.entered = active, entered
             for mode in message.restarted:
-                reset_states(self._states, mode)
+                reset_states(self.worker.program, mode)
         elif isinstance(message, Forget):
             self.forget()
         # else of a tag that was broken off: this worker had ended its part already

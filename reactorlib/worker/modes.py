@@ -9,15 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from reactorlib.declaration.class_body import declarations_of
-from reactorlib.declaration.elements import State
-from reactorlib.declaration.reactor import initial_value
 from reactorlib.elaboration.program import Program
 from reactorlib.worker.cells import Event
 from reactorlib.worker.events import Queue
-
-# The states of each mode that a reset entry restores: reactor, attribute, declaration.
-Resettable = dict[int, list[tuple[Any, str, State[Any]]]]
 
 
 class ModeState:
@@ -46,7 +40,6 @@ class Modes:
         self._spacing: dict[Event, int | None] = {}  # of events whose mode is not active: see Queue.pause_spacing
         self._members: dict[int, list[Event]] = {index: [] for index in range(len(program.modes))}
         self._event_at: dict[int, Event] = {}
-        self._resettable = states_by_mode(program)
         self.version = 0  # how often modes were switched
         self.watchers: list[set[int]] = []  # each takes in the modes that are reset
 
@@ -96,7 +89,7 @@ class Modes:
         self._suspend()
         for mode in sorted(restarted):
             self.states[mode].fresh = True
-            reset_states(self._resettable, mode)
+            reset_states(self.program, mode)
         for watcher in self.watchers:
             watcher.update(restarted)
         self._reset_due |= {mode for mode in restarted if self._current[self.program.modes[mode].siblings] == mode}
@@ -177,35 +170,7 @@ class Modes:
             self.queue.at(self.queue.time, self._event_at[cell], None)
 
 
-def reset_states(states: Resettable, mode: int) -> None:
-    """Give every `State(reset=True)` of a mode its initial value."""
-    for reactor, name, declared in states.get(mode, ()):
-        setattr(reactor, name, initial_value(declared))
-
-
-def states_by_mode(program: Program) -> Resettable:
-    """The `State(reset=True)` of each mode: declared in it, or in a reactor that lies in it."""
-    found: Resettable = {}
-    if not program.modes:
-        return found
-    by_name = {(id(mode.instance), mode.name): index for index, mode in enumerate(program.modes)}
-    for instance in program.instances:
-        for name, declared in declarations_of(type(instance.reactor)).elements.items():
-            if not (isinstance(declared, State) and declared.reset):
-                continue
-            if declared.mode is not None:
-                around = by_name.get((id(instance), declared.mode.name))
-            else:
-                around = _mode_around(instance, by_name)
-            if around is not None:
-                found.setdefault(around, []).append((instance.reactor, name, declared))
-    return found
-
-
-def _mode_around(instance: Any, by_name: dict[tuple[int, str], int]) -> int | None:
-    at = instance
-    while at is not None:
-        if at.mode is not None:
-            return by_name[id(at.mode.owner), at.mode.name]
-        at = at.parent
-    return None
+def reset_states(program: Program, mode: int) -> None:
+    """Give every `State(reset=True)` of a mode the value that the constructor left."""
+    for state in program.reset_states.get(mode, ()):
+        setattr(state.reactor, state.name, state.restored())
