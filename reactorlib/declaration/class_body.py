@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Iterable
-from typing import Any, Generic, ParamSpec
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from reactorlib.declaration.elements import Element, Expression, Mode, Signal, Transition, declaring
 
 P = ParamSpec("P")
+D = TypeVar("D")
 Named = Element | Signal | str
 Effect = Element | Transition | str
 
@@ -80,6 +81,9 @@ def reaction(
     with `.missed` runs instead; nothing does where there is none. It may be the name of a constructor parameter or
     a function of constructor parameters.
 
+    Reactions of one reactor run one after the other, as they stand in its class: those of base classes first, from left
+    to right; one that a class redefines stays in its place.
+
     "workers.out" of a bank or list is one argument, the flat list of the channels of all members, bank-major;
     "workers[0].out" is the port of one. A Mode in `effects` is entered by reset: `history(mode)` says otherwise.
 
@@ -130,7 +134,9 @@ def _tuple(role: str, given: Any) -> tuple[Any, ...]:
 
 
 class Declarations:
-    """What a class declares, base classes first: read once per class."""
+    """What a class declares, read once per class: that of its base classes first, from left to right, each with its own
+    bases before it and once. What a class redefines keeps its place.
+    """
 
     def __init__(self, cls: type) -> None:
         elements: dict[str, Element] = {}
@@ -153,8 +159,9 @@ class Declarations:
                     else:
                         reactions[name] = declared
         self.faults += [f"{cls.__name__}.{name} {how}" for name, how in overridden.items()]
-        self.elements = elements
-        self.reactions = tuple(self._with_handler_of(cls, reaction) for reaction in reactions.values())
+        self.elements = _in_place(cls, Element, elements)
+        in_place = _in_place(cls, Reaction, reactions).values()
+        self.reactions = tuple(self._with_handler_of(cls, reaction) for reaction in in_place)
         self.signature = inspect.signature(cls.__init__)  # type: ignore[misc]  # read, never called
         self.plain = cls.__init__ is object.__init__  # type: ignore[misc]  # as above
 
@@ -176,6 +183,19 @@ class Declarations:
         redefined = copy.copy(reaction)
         redefined.handler = found
         return redefined
+
+
+def _in_place(cls: type, kind: type, found: dict[str, D]) -> dict[str, D]:
+    """What was found of this kind, each where its name was declared first."""
+    declared = ((name, given) for klass in _lineage(cls) for name, given in vars(klass).items())
+    return {name: found[name] for name, given in declared if isinstance(given, kind) and name in found}
+
+
+def _lineage(cls: type) -> Iterator[type]:
+    """The base classes, each after its own bases, then the class."""
+    for base in cls.__bases__:
+        yield from _lineage(base)
+    yield cls
 
 
 _declarations: dict[type, Declarations] = {}

@@ -1,5 +1,7 @@
 """Rows "reaction" and "methods, inheritance"."""
 
+import pytest
+
 from reactorlib import MSEC, Input, LogicalAction, Output, Reactor, Timer, connect, reaction, shutdown, startup
 from tests.reactorlib.observing import Execute, reactions, steps, values
 
@@ -262,14 +264,70 @@ def test_reactors_inherit_from_several_bases(execute: Execute) -> None:
     assert values(result, "Both.out") == ["given"]
 
 
-class Diamond(Left): ...
+class Top(Reactor):
+    @reaction(startup)
+    def top(self): ...
+
+    @reaction(startup)
+    def shared(self): ...
 
 
-class Sides(Diamond, Left): ...
+class West(Top):
+    @reaction(startup)
+    def west(self): ...
+
+    def helper(self): ...
 
 
-def test_diamond_inherits_each_reaction_once(execute: Execute) -> None:
-    assert reactions(execute(Sides)) == [(0, 0, "Sides.on_left")]
+class East(Top):
+    @reaction(startup)
+    def east(self): ...
+
+    @reaction(startup)
+    def shared(self): ...
+
+
+class Apart(Reactor):
+    @reaction(startup)
+    def apart(self): ...
+
+
+class NorthWest(West):
+    @reaction(startup)
+    def north(self): ...
+
+    @reaction(startup)
+    def helper(self): ...
+
+
+class Sides(NorthWest, East, Apart):
+    @reaction(startup)
+    def own(self): ...
+
+    @reaction(startup)
+    def east(self): ...
+
+
+class Beside(Apart, Top): ...
+
+
+class Within(West, Top): ...
+
+
+@pytest.mark.parametrize(
+    ("main", "names"),
+    [
+        (Beside, "apart top shared"),
+        (Within, "top shared west"),
+        (Sides, "top shared west north helper east apart own"),
+        (Both, "on_left on_right on_both"),
+    ],
+)
+def test_reactions_of_several_bases_run_left_to_right_each_once(
+    execute: Execute, main: type[Reactor], names: str
+) -> None:
+    """What a class redefines stays in its place, and what was no reaction has none until then."""
+    assert [path.rpartition(".")[2] for *_, path in reactions(execute(main))] == names.split()
 
 
 class Levels(Reactor):
