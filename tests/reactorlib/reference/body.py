@@ -15,6 +15,7 @@ def perform(reactor: Any, name: str, rule: Rule, reads: Elements, effects: Eleme
     """Run one body. Kinds of elements: port, mutable, timer, action, mode; "ports", "mutables": several channels."""
     count = reactor.invocations[name] = reactor.invocations.get(name, 0) + 1
     samples = [sample for kind, element in reads for sample in _samples(kind, element)]
+    samples.append(Sample(reactorlib.check_deadline()))
     targets = [target for kind, element in effects for target in _targets(kind, element)]
     memory = getattr(reactor, "memory", 0)
     if hasattr(reactor, "memory"):

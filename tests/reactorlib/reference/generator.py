@@ -104,6 +104,7 @@ class _Drawing:
     places: list[_Place] = field(default_factory=list)
     connections: list[tuple[ConnectionSpec, ConnectionSpec]] = field(default_factory=list)
     written: list[tuple[str, int, str | None]] = field(default_factory=list)  # by reactions
+    shared: set[str] = field(default_factory=set)  # by reactions of one mode, with sources of other modes
     slots: int = 0
 
     def draw(self) -> _Class:
@@ -185,7 +186,8 @@ class _Drawing:
     def _states(self) -> tuple[StateSpec, ...]:
         if self.base is not None or one_in(self.choices, 3):
             return ()
-        return (StateSpec("memory", self.choices.integer(0, 9), one_in(self.choices, 2), self._mode()),)
+        initial = "n" if self.parameters and one_in(self.choices, 2) else self.choices.integer(0, 9)
+        return (StateSpec("memory", initial, one_in(self.choices, 2), self._mode()),)
 
     def _mode(self) -> str | None:
         return pick(self.choices, (None, *self.modes, *self.modes)) if self.modes else None
@@ -242,7 +244,11 @@ class _Drawing:
                 self.written.append((target, slot, mode))
         elif self.modes and mode is None and one_in(self.choices, 2):
             for each in self.modes:  # one source per mode: exclusive, so the port still has one at a time
-                self._connection(target, slot, each)
+                if one_in(self.choices, 3):
+                    self.written.append((target, slot, each))
+                    self.shared.add(target)
+                else:
+                    self._connection(target, slot, each)
         else:
             self._connection(target, slot, mode)
 
@@ -302,7 +308,7 @@ class _Drawing:
         choices = self.choices
         mode = None if self.is_main and slot == 0 else self._mode()
         reads = self._reads(slot, mode)
-        special = ["startup", "shutdown", *(["reset"] if mode else [])]
+        special = ["startup", "shutdown", "reset"]
         triggers = some(choices, reads, 4, least=1)
         beats = self.is_main and (slot == 0 or (mode is not None and not one_in(choices, 3)))
         if beats and (heartbeat := self.timers[0].name) not in triggers:
@@ -312,7 +318,7 @@ class _Drawing:
         timers = [timer.name for timer in self.timers]
         uses = some(choices, [read for read in reads if read not in timers and read not in triggers], 2)
         effects: list[str | tuple[str, str]] = []
-        effects += some(choices, self._effects(slot, mode), 4, least=1)
+        effects += some(choices, self._effects(slot, mode, "shutdown" in triggers), 4, least=1)
         if self.modes and not one_in(choices, 3):
             others = [each for each in self.modes if each != mode]
             target = pick(choices, [*others, *others, mode or others[0]])
@@ -340,9 +346,11 @@ class _Drawing:
                 reads += [f"{place.child.name}.{port.name}" for port in outputs]
         return reads
 
-    def _effects(self, slot: int, mode: str | None) -> list[str]:
+    def _effects(self, slot: int, mode: str | None, ends: bool) -> list[str]:
         modal = (None, mode)
         effects = [target for target, at, where in self.written if at > slot and where in modal]
+        if ends:  # whatever mode is active then
+            effects = [target for target in effects if target not in self.shared]
         return effects + [action.name for action in self.actions if action.mode in modal]
 
     def _rule(self) -> Rule:

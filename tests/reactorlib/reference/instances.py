@@ -76,6 +76,7 @@ class State:
 
     spec: StateSpec
     scope: Scope | None
+    initial: int
     value: int
 
 
@@ -244,7 +245,8 @@ def _declare(instance: Instance, spec: ClassSpec) -> None:
         min_delay_ns = instance.amount(action.min_delay_ns)
         instance.actions[action.name] = Action(action, min_delay_ns, instance.inner(action.mode))
     for state in spec.states:
-        instance.states[state.name] = State(state, instance.inner(state.mode), state.initial)
+        initial = instance.amount(state.initial)
+        instance.states[state.name] = State(state, instance.inner(state.mode), initial, initial)
 
 
 def _members(program: ProgramSpec, parent: Instance, child: ChildSpec, result: Elaborated) -> list[Instance]:

@@ -177,6 +177,7 @@ class Machine:
             else:
                 mutable = instance.is_mutable(name)
                 samples += [self._look(channel, mutable) for channel in instance.channels(name)]
+        samples.append(Sample(reaction.spec.deadline_ns == 0))  # what check_deadline() says
         return samples
 
     def _look(self, channel: Channel, mutable: bool) -> Sample:
@@ -325,7 +326,7 @@ class Machine:
                 action.scheduled = [] if inside(action.scope) else action.scheduled
             for state in instance.states.values():
                 if state.spec.reset and inside(state.scope):
-                    state.value = state.spec.initial
+                    state.value = state.initial
 
     def _enter(self, scope: Scope) -> None:
         """A mode becomes active at the next microstep."""
@@ -356,8 +357,9 @@ class Machine:
 
     def _start_timers(self, scope: Scope | None, at_once: Tag) -> None:
         for instance in self.instances:
-            for timer in instance.timers.values():
-                if timer.scope is scope and not timer.started:
+            named = {name for reaction in instance.reactions for name in (*reaction.spec.triggers, *reaction.spec.uses)}
+            for name, timer in instance.timers.items():
+                if name in named and timer.scope is scope and not timer.started:
                     timer.started = True
                     tag = (self.tag[0] + timer.offset_ns, 0) if timer.offset_ns else at_once
                     self.events.append(Event(tag, timer))

@@ -89,7 +89,8 @@ class _ClassText:
             line = f"{action.name} = LogicalAction(min_delay={_amount(action.min_delay_ns)}{spacing})"
             body += _within(action.mode, [line])
         for state in spec.states:
-            line = f"{state.name} = State({state.initial}{', reset=True' if state.reset else ''})"
+            initial = 0 if isinstance(state.initial, str) else state.initial
+            line = f"{state.name} = State({initial}{', reset=True' if state.reset else ''})"
             body += _within(state.mode, [line])
         body += ["", *self._constructor()]
         for reaction in spec.reactions:
@@ -109,6 +110,7 @@ class _ClassText:
             passed = [f"{name}={name}" for part in self.lineage[:-1] for name, _ in part.parameters]
             lines.append(f"    super().__init__({', '.join(passed)})")
         lines.append("    self.invocations = {}")
+        lines += [f"    self.{s.name} = {s.initial}" for s in self.spec.states if isinstance(s.initial, str)]
         for child in self.spec.children:
             arguments = [
                 f"{name}={duration(value) if isinstance(value, int) and times_name(name) else value}"

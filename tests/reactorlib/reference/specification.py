@@ -49,10 +49,13 @@ class ActionSpec:
 
 @dataclass(frozen=True)
 class StateSpec:
-    """An integer state variable, which a reset entry of its mode re-initialises when `reset`."""
+    """An integer state variable, which a reset entry of its mode re-initialises when `reset`.
+
+    `initial` may be the name of a parameter: then the constructor gives it its value.
+    """
 
     name: str
-    initial: int
+    initial: Amount
     reset: bool
     mode: str | None = None
 
