@@ -26,7 +26,7 @@ _PACKAGES = (
     "reactorlib", "torch", "xronos",
 )  # fmt: skip
 _VARIABLE_PREFIXES = (
-    "OMP_", "MKL_", "OPENBLAS_", "NUMEXPR_", "VECLIB_", "KMP_", "GOMP_", "RAY_", "MALLOC_", "LD_PRELOAD",
+    "OMP_", "MKL_", "OPENBLAS_", "NUMEXPR_", "VECLIB_", "KMP_", "GOMP_", "MALLOC_", "LD_PRELOAD",
     "PYTHON_", "PYTHONMALLOC", "PYTHONOPTIMIZE", "PYTHONDEVMODE", "TORCH_", "CUDA_VISIBLE_DEVICES", "REACTORLIB_",
 )  # fmt: skip
 # Fields that must be equal for rows to stand in one file.

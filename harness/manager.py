@@ -25,7 +25,7 @@ from harness.grid import Block, Point, Trial, workers_of
 from harness.record import UNSUPPORTED, Row, TrialKey, one_line
 from harness.results import Results
 from workloads.catalogue import BACKENDS
-from workloads.ray_styles import THREAD_LIMITS
+from workloads.ray_styles import THREAD_LIMITS, is_setting
 
 # Numeric libraries get one thread per worker, on every backend alike.
 WORKER_VARIABLES = {
@@ -34,8 +34,6 @@ WORKER_VARIABLES = {
     "VECLIB_MAXIMUM_THREADS": "1",
     "PYTHONHASHSEED": "0",
 }
-# A cluster that happens to run on this machine must not be what is measured.
-_REMOVED_VARIABLES = ("RAY_ADDRESS", "RAY_NAMESPACE")
 # What the supervisor may take, beyond the trial's own limit, to start and to clean up.
 _GRACE_SECONDS = 30.0
 # Ray's sockets lie below the scratch directory, and a socket's path has at most 107 characters.
@@ -290,7 +288,8 @@ def _scratch() -> Iterator[Path]:
 
 
 def _environment(scratch: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name not in _REMOVED_VARIABLES}
+    # Nothing of what a user tells Ray, be it another cluster: each style of session sets all that is not Ray's default.
+    kept = {name: value for name, value in os.environ.items() if not is_setting(name)}
     root = str(Path(__file__).resolve().parent.parent)
     paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     temporary = {"TMPDIR": str(scratch), "RAY_TMPDIR": str(scratch), "PYTHONPATH": os.pathsep.join(paths)}

@@ -5,6 +5,7 @@ while, and a process group doesn't hold them: each actor leads its own. A subrea
 that whatever a trial started stays below the trial's supervisor and can be found there.
 """
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -15,11 +16,8 @@ from pathlib import Path
 
 import psutil
 
-from workloads import ray_styles
-
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
-_SHARED_MEMORY = Path("/dev/shm")
 
 
 def adopt_orphans() -> None:
@@ -90,27 +88,14 @@ def _proportional_bytes(pid: int) -> int:
     return int(psutil.Process(pid).memory_info().rss)
 
 
-def shared_files(pids: Iterable[int]) -> set[Path]:
-    """Files in shared memory that the processes have mapped or open, and that still have a name."""
-    found: set[Path] = set()
-    prefix = f"{_SHARED_MEMORY}/"
-    for pid in pids:
-        try:
-            maps = Path(f"/proc/{pid}/maps").read_text()
-            open_files = [str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir()]
-        except OSError:
-            continue
-        mapped = [line.split(maxsplit=5)[5] for line in maps.splitlines() if prefix in line]
-        found.update(Path(name) for name in (*mapped, *open_files) if name.startswith(prefix))
-    return {path for path in found if not path.name.endswith(" (deleted)")}
-
-
-def semaphores(pids: Iterable[int]) -> set[Path]:
-    """What Ray's processes named after themselves in shared memory, also where they have ended since.
-
-    Nothing else is looked for: the number of a process that has ended may be another's by now.
-    """
-    return ray_styles.semaphores(pids, _SHARED_MEMORY)
+def stop_descendants() -> None:
+    """Hold everything below this process where it is, so that it can be looked at and makes nothing more meanwhile."""
+    stopped: set[int] = set()
+    while new := set(descendants()) - stopped:
+        for pid in new:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+        stopped |= new
 
 
 def end_descendants(limit_s: float = 10.0) -> int:

@@ -25,6 +25,7 @@ from typing import Any, Self
 import psutil
 
 from harness import processes
+from workloads.shared_memory import Names
 
 RESULT_NAME = "result.json"
 _SAMPLE_SECONDS = 0.25
@@ -79,19 +80,20 @@ def _read_line(descriptor: int) -> bytes:
 def _supervise(worker_order: dict[str, Any], scratch: Path, time_limit_s: float) -> Verdict:
     began = time.monotonic()
     busy_began = _busy_seconds()
+    names = Names()
     with _Wakeup() as wakeup:
         worker = subprocess.Popen(
             [sys.executable, "-m", "harness.worker"], stdin=subprocess.PIPE, stdout=sys.stderr.fileno()
         )
-        peak, reason, meter = 0, "", _Meter()
+        peak, reason, meter = 0, "", _Meter(names)
         try:
             _order(worker, {**worker_order, "result_path": str(scratch / RESULT_NAME)})
             peak, reason = _watch(worker, wakeup, began + time_limit_s, meter)
         finally:
-            files = processes.shared_files(meter.read()) | processes.semaphores(meter.seen)
+            processes.stop_descendants()  # a name made between the last look and the end would stay
+            meter.read()
             stragglers = processes.end_descendants()
-            for path in files:
-                path.unlink(missing_ok=True)
+            names.remove()
     duration_s = time.monotonic() - began
     result = _result(scratch / RESULT_NAME)
     meter.learn((result or {}).pop("used_ns", {}))
@@ -128,21 +130,20 @@ def _watch(worker: subprocess.Popen[bytes], wakeup: "_Wakeup", deadline: float, 
 
 
 class _Meter:
-    """The CPU time that descendants had used when they were last seen: their parents may drop it when they end."""
+    """What has to be seen of descendants while they live: the CPU time they had used when they were last seen, which
+    their parents may drop when they end, and the names they made in shared memory.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, names: Names) -> None:
+        self._names = names
         self._used_ns: dict[int, int] = {}
 
     def read(self) -> list[int]:
         """Look at all descendants that live; who they are."""
         living = processes.descendants()
         self._used_ns |= processes.cpu_ns(living)
+        self._names.look(living)
         return living
-
-    @property
-    def seen(self) -> list[int]:
-        """All descendants that were ever seen, living or not."""
-        return list(self._used_ns)
 
     def learn(self, used_ns: dict[str, int]) -> None:
         """What the worker saw after its last round, before it ended its processes: later than most looks of ours."""

@@ -21,7 +21,8 @@ from ray.exceptions import ObjectStoreFullError, OutOfDiskError, RayTaskError
 
 from workloads.parameter import ParameterError, unknown
 from workloads.probe import Probe
-from workloads.ray_styles import QUIET, STYLES, THREAD_LIMITS, semaphores
+from workloads.ray_styles import QUIET, STYLES, THREAD_LIMITS, is_setting
+from workloads.shared_memory import Names
 
 # Set for the next session, whatever its style, by those who record what Ray does.
 ADDED: dict[str, str] = {}
@@ -33,7 +34,6 @@ _TEMPORARY = Path("/tmp")
 _PREFIX = "ray-bench-"
 
 _SHARED_MEMORY = Path("/dev/shm")
-_SEMAPHORES_OF = "raylet"
 
 
 class StoreOverflowError(RuntimeError):
@@ -47,7 +47,12 @@ class _Open:
     style: str
     directory: Path
     saved_environment: dict[str, str | None]
+    names: Names  # semaphores of compiled graphs, which stay where the raylet does not end by itself
     startup_ns: int = 0
+
+    def look(self) -> None:
+        """Learn what the processes of the session have made, as long as they live."""
+        self.names.look([os.getpid(), *(child.pid for child in psutil.Process().children(recursive=True))])
 
 
 # Ray has at most one session per process, so there is one here.
@@ -80,6 +85,8 @@ class Session:
 
     def end(self) -> None:
         """Do what is to be done at the end, then kill the actors of this run."""
+        if _open is not None:
+            _open.look()
         try:
             for ending in self._endings:
                 ending()
@@ -120,9 +127,10 @@ def start(style: str, probe: Probe) -> None:
         return
     stop()
     began_ns = time.perf_counter_ns()
-    saved = _set_environment(THREAD_LIMITS | QUIET | STYLES[style] | ADDED)
     directory = _new_directory()
-    _open = _Open(style, directory, saved)
+    # A user's own settings, which no style names, would be measured as Ray's defaults.
+    saved = _set_environment(THREAD_LIMITS | QUIET | STYLES[style] | ADDED | {"RAY_TMPDIR": str(directory)})
+    _open = _Open(style, directory, saved, Names())
     try:
         ray.init(
             address="local",  # never the cluster that RAY_ADDRESS or an earlier `ray start` points to
@@ -146,13 +154,10 @@ def stop() -> None:
         return
     closing, _open = _open, None
     atexit.unregister(stop)
-    # Not each child's name() by itself: of one that has ended since it was listed that raises.
-    children = [one for one in psutil.process_iter(["ppid", "name"]) if one.info["ppid"] == os.getpid()]
-    creators = [child.pid for child in children if child.info["name"] == _SEMAPHORES_OF]
+    closing.look()
     ray.shutdown()
     shutil.rmtree(closing.directory, ignore_errors=True)
-    for semaphore in semaphores(creators, _SHARED_MEMORY):
-        semaphore.unlink(missing_ok=True)
+    closing.names.remove()
     for name, value in closing.saved_environment.items():
         if value is None:
             os.environ.pop(name, None)
@@ -161,7 +166,10 @@ def stop() -> None:
 
 
 def _set_environment(variables: dict[str, str]) -> dict[str, str | None]:
-    saved = {name: os.environ.get(name) for name in variables}
+    """Set these variables and remove all other settings of Ray's; returns what was there before."""
+    saved = {name: os.environ.get(name) for name in (*variables, *filter(is_setting, os.environ))}
+    for name in saved:
+        os.environ.pop(name, None)
     os.environ.update(variables)
     return saved
 

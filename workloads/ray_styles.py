@@ -1,8 +1,5 @@
 """How Ray is set up: the environment variables of each style of session. Imports nothing of Ray."""
 
-from collections.abc import Iterable
-from pathlib import Path
-
 # One thread per worker in the numeric libraries; the other backends run under the same limit.
 THREAD_LIMITS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
@@ -39,9 +36,6 @@ STYLES: dict[str, dict[str, str]] = {
 INLINE_LIMIT_BYTES = 100 * 1024
 
 
-def semaphores(pids: Iterable[int], shared_memory: Path) -> set[Path]:
-    """The semaphores of compiled graphs' buffers, by the ids of the raylets that made them, also of those that ended.
-
-    A raylet that is killed before it has ended by itself leaves them behind.
-    """
-    return {path for pid in pids for path in shared_memory.glob(f"sem.???{pid}-*")}
+def is_setting(variable: str) -> bool:
+    """Whether an environment variable is one that Ray reads: some when it is imported, the others when it starts."""
+    return variable.startswith("RAY_")

@@ -3,22 +3,12 @@
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import psutil
 import pytest
 
 from harness import processes
 
-_MAP = """
-import mmap, os, sys, time
-descriptor = os.open(sys.argv[1], os.O_CREAT | os.O_RDWR)
-os.ftruncate(descriptor, 4096)
-view = mmap.mmap(descriptor, 4096)
-os.close(descriptor)
-print("ready", flush=True)
-time.sleep(60)
-"""
 _BURN = "import time; print('ready', flush=True)\nwhile time.process_time() < 60: pass"
 
 
@@ -27,8 +17,8 @@ def child():
     """Starts a Python child that has said it is ready."""
     started = []
 
-    def start(code, *arguments):
-        process = subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE)
+    def start(code):
+        process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
         started.append(process)
         assert process.stdout.readline() == b"ready\n"
         return process
@@ -54,35 +44,12 @@ def test_a_process_that_has_ended_is_left_out(child):
     ended.wait(30)
     assert processes.cpu_ns([ended.pid]) == {}
     assert processes.resident_bytes([ended.pid]) == 0
-    assert processes.shared_files([ended.pid]) == set()
 
 
 def test_memory_is_that_of_a_python_process(child):
     burning = child(_BURN)
     held = processes.resident_bytes([burning.pid])
     assert 2**20 < held <= psutil.Process(burning.pid).memory_info().rss
-
-
-@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no shared memory to look into")
-def test_a_mapped_file_in_shared_memory_is_found_while_it_has_a_name(child, tmp_path):
-    file = Path("/dev/shm", f"test-{tmp_path.name}-{time.time_ns()}")
-    try:
-        mapping = child(_MAP, str(file))
-        assert processes.shared_files([mapping.pid]) == {file}
-    finally:
-        file.unlink()
-    assert processes.shared_files([mapping.pid]) == set()
-
-
-def test_the_semaphores_of_a_process_that_has_ended_are_found_by_their_names(child, tmp_path, monkeypatch):
-    monkeypatch.setattr(processes, "_SHARED_MEMORY", tmp_path)
-    ended = child(_BURN)
-    ended.kill()
-    ended.wait(30)
-    own = {tmp_path / f"sem.{kind}{ended.pid}-1795272645" for kind in ("obj", "hdr")}
-    for path in (*own, tmp_path / f"sem.obj{ended.pid}1-1795272645", tmp_path / "sem.other"):
-        path.touch()
-    assert processes.semaphores([ended.pid]) == own
 
 
 def test_descendants_end_also_when_their_parents_have():

@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness import processes
+from workloads import shared_memory
 
 LIMIT_S = 60
 pytest.importorskip("ray")
@@ -31,10 +31,14 @@ def name(process):
         return ""
 
 
+def semaphores(raylet):
+    return list(shared_memory.DIRECTORY.glob(f"sem.*{raylet}-*"))
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["kill", "interrupt"])
 def test_no_ray_process_and_no_shared_memory_is_left(start, number):
     harness = start(
-        "run", "--workload", "gym_sampling", "--backend", "ray-paper", "--trials", "1", "--output", "out",
+        "run", "--workload", "gym_sampling", "--backend", "ray-compiled", "--trials", "1", "--output", "out",
         "--set", "actors=2", "--set", "rounds=1000000",
     )  # fmt: skip
     wait_until(lambda: sum(name(process).startswith("ray::") for process in descendants(harness.pid)) >= 4)
@@ -42,11 +46,12 @@ def test_no_ray_process_and_no_shared_memory_is_left(start, number):
     assert {"raylet", "gcs_server"} <= {name(process) for process in tree}
     worker = tree[1]
     scratch = Path(worker.environ()["RAY_TMPDIR"])
-    files = processes.shared_files(process.pid for process in tree)
+    (raylet,) = [process.pid for process in tree if name(process) == "raylet"]
+    wait_until(lambda: semaphores(raylet))
     assert scratch.is_dir()
 
     harness.send_signal(number)
     harness.communicate(timeout=LIMIT_S)
     wait_until(lambda: not any(process.is_running() for process in tree))
     wait_until(lambda: not scratch.exists())
-    assert not [file for file in files if file.exists()]
+    assert not semaphores(raylet)

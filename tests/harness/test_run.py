@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import shutil
 import signal
 import time
 from collections import Counter
@@ -132,7 +133,7 @@ def test_a_trial_that_takes_too_long_is_ended(harness):
 
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no shared memory to leave files in")
 def test_what_a_trial_leaves_behind_is_removed(harness, tmp_path):
-    file = Path("/dev/shm", f"test-{os.getpid()}-{time.time_ns()}")
+    file = Path("/dev/shm", f"sem.obj{os.getpid()}-{time.time_ns()}")
     try:
         done = harness("run", "--workload", "fake", "--backend", "reactor-inline", "--trials", "1",
                        "--set", "behaviour=orphans", "--set", f"file={file}", "--output", "out")  # fmt: skip
@@ -143,6 +144,18 @@ def test_what_a_trial_leaves_behind_is_removed(harness, tmp_path):
     assert not [process for process in psutil.process_iter() if str(file) in _command(process)]
     details = [json.loads(line) for line in Path("out/trials.jsonl").read_text().splitlines()]
     assert [detail["stragglers"] >= 1 for detail in details] == [True]
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no shared memory to write results to")
+def test_results_may_lie_in_shared_memory_also_when_a_trial_is_ended(harness):
+    output = Path("/dev/shm", f"test-{os.getpid()}-{time.time_ns()}")
+    try:
+        done = harness("run", *TWO, "--trials", "1", "--set", "behaviour=hangs", "--time-limit", "2",
+                       "--output", output)  # fmt: skip
+        assert (done.returncode, "time limit" in done.stderr) == (1, True), done.stderr
+        assert len(rows_of(output)) == 2 * len(METRICS)
+    finally:
+        shutil.rmtree(output)
 
 
 def _command(process):

@@ -6,12 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import psutil
 import pytest
 
 from workloads import ray_session
 from workloads.parameter import ParameterError
 from workloads.probe import Probe
+from workloads.ray_styles import QUIET, STYLES
 
 ROOT = Path(__file__).parents[2]
 
@@ -68,20 +68,32 @@ def test_what_a_killed_process_left_is_removed_and_what_a_living_one_has_is_not(
     assert list(made.iterdir()) == []
 
 
-def test_a_session_closes_although_a_child_ends_while_its_name_is_asked_for(tmp_path, monkeypatch):
-    def name(process):
-        raise psutil.NoSuchProcess(process.pid)
+@pytest.fixture
+def seen(tmp_path, monkeypatch):
+    """The variables that Ray was started with, by its name, in sessions that start nothing."""
+    seen = {}
 
-    directory = tmp_path / "session"
-    directory.mkdir()
-    shut_down = []
-    monkeypatch.setenv("RAY_BENCH_TEST", "of the session")
-    monkeypatch.setattr(psutil.Process, "name", name)
-    monkeypatch.setattr(ray_session.ray, "shutdown", lambda: shut_down.append(True))
-    monkeypatch.setattr(ray_session, "_open", ray_session._Open("paper", directory, {"RAY_BENCH_TEST": "before"}))
-    with subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE):
-        ray_session.stop()
-    assert shut_down == [True]
+    def init(**_):
+        seen.update({name: value for name, value in os.environ.items() if name.startswith("RAY_")})
+
+    monkeypatch.setattr(ray_session, "_TEMPORARY", tmp_path)
+    monkeypatch.setattr(ray_session.ray, "init", init)
+    monkeypatch.setattr(ray_session.ray, "shutdown", lambda: None)
+    yield seen
+    ray_session.stop()
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_of_a_users_settings_none_reaches_ray_and_all_are_put_back(seen, tmp_path, monkeypatch, style):
+    ray_session.stop()
+    users = {"RAY_worker_niceness": "7", "RAY_max_direct_call_object_size": "1", "RAY_ADDRESS": "192.0.2.1:6379"}
+    for name, value in users.items():
+        monkeypatch.setenv(name, value)
+    before = dict(os.environ)
+    ray_session.start(style, Probe(1, 0, False))
+    directory = tmp_path / f"ray-bench-{os.getpid()}"
+    assert seen == {**QUIET, **STYLES[style], "RAY_TMPDIR": str(directory)}
+    assert directory.is_dir()
+    ray_session.stop()
+    assert dict(os.environ) == before
     assert not directory.exists()
-    assert os.environ["RAY_BENCH_TEST"] == "before"
-    assert ray_session._open is None
