@@ -8,6 +8,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from harness import shape
 from harness.record import TrialKey
 
 FILE_NAME = "trials.jsonl"
@@ -56,8 +57,10 @@ def read(path: Path) -> dict[TrialKey, Detail]:
         return {}
     for line in lines:
         try:
-            detail = Detail(**json.loads(line))
+            content = shape.parse(line)
+            if not shape.mismatch(content, Detail):
+                detail = Detail(**content)
+                found[detail.trial_key] = detail
         except (ValueError, TypeError):
             continue
-        found[detail.trial_key] = detail
     return found

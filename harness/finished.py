@@ -42,9 +42,9 @@ def load(path: Path) -> FinishedRun:
 
 
 def _machine(path: Path) -> dict[str, Any]:
-    described = record.read_object(path / machine.FILE_NAME, results.EXPECTED)
+    described = machine.read(path / machine.FILE_NAME, results.EXPECTED)
     sessions = described.get("sessions")
-    if not isinstance(sessions, list) or not sessions or not all(isinstance(one, dict) for one in sessions):
+    if not sessions:
         raise UsageError(
             f"{path / machine.FILE_NAME}: says nothing of the sessions; expected what `harness run` writes"
         )

@@ -13,11 +13,11 @@ import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from harness import metrics
 from harness.errors import UsageError
-from harness.record import TrialKey
+from harness.record import Scalar, TrialKey
 from reactorlib.cpus import available_cpus
 from workloads.catalogue import BACKENDS, WORKLOADS, Backend, make_task
 from workloads.parameter import ParameterError, unknown
@@ -26,6 +26,9 @@ from workloads.parameter import ParameterError, unknown
 # and then (an episode's end, a copy of the target network), few enough to cost less than the trial.
 _VERIFY_ROUNDS = {"gym_sampling": 200, "multi_agent": 120, "atari_sampling": 50, "broadcast_gather": 3}
 _VERIFY_ROUNDS_ELSE = 12
+# More trials than any machine gets through: who asks for them has made a mistake.
+MOST_TRIALS = 100_000
+_LONGEST_S = 1e8  # as a time limit; of much more the system can't wait
 
 
 @dataclass(frozen=True)
@@ -93,14 +96,50 @@ class Trial:
 Block = tuple[Trial, ...]
 
 
+class PointDescription(TypedDict):
+    """A point as JSON can hold it."""
+
+    workload: str
+    trials: int
+    parameters: dict[str, Scalar]
+
+
+class Description(TypedDict):
+    """A run's grid as JSON can hold it."""
+
+    run_id: str
+    points: list[PointDescription]
+    backends: list[str]
+    seed: int
+    time_limit_s: float
+
+
 @dataclass(frozen=True)
 class Grid:
-    """All trials of a run. `time_limit_s`: for one trial; not a part of what makes two grids different."""
+    """All trials of a run. `time_limit_s`: for one trial; not a part of what makes two grids different.
+
+    Raises ParameterError for more trials or a longer limit than make sense, and for none.
+    """
 
     points: tuple[Point, ...]
     backends: tuple[str, ...]
     seed: int
     time_limit_s: float
+
+    def __post_init__(self) -> None:
+        fewest = min((point.trials for point in self.points), default=0)
+        if fewest < 1 or not 1 <= self.size <= MOST_TRIALS:
+            raise ParameterError(
+                f"trials: expected 1 or more of each point, at most {MOST_TRIALS:,} together; "
+                f"got {fewest} of a point, {self.size:,} together"
+            )
+        if not 0 < self.time_limit_s <= _LONGEST_S:
+            raise ParameterError(f"time_limit_s: must be more than 0, at most {_LONGEST_S:g}, got {self.time_limit_s}")
+
+    @property
+    def size(self) -> int:
+        """How many trials."""
+        return sum(point.trials * len(backends_of(point.workload, self.backends)) for point in self.points)
 
     def points_of(self, workloads: Sequence[str]) -> list[Point]:
         """The points, or those of the workloads asked for; raises UsageError where there are none."""

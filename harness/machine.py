@@ -13,10 +13,11 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import psutil
 
+from harness import record
 from reactorlib.cpus import available_cpus
 from workloads.ray_styles import STYLES
 
@@ -29,10 +30,51 @@ _VARIABLE_PREFIXES = (
     "OMP_", "MKL_", "OPENBLAS_", "NUMEXPR_", "VECLIB_", "KMP_", "GOMP_", "MALLOC_", "LD_PRELOAD",
     "PYTHON_", "PYTHONMALLOC", "PYTHONOPTIMIZE", "PYTHONDEVMODE", "TORCH_", "CUDA_VISIBLE_DEVICES", "REACTORLIB_",
 )  # fmt: skip
-# Fields that must be equal for rows to stand in one file.
+# Fields that must be equal for rows to stand in one file; those that runs before them lack, where both have them.
 _IDENTITY = ("cpu", "cores_allowed", "memory_gib", "kernel", "interpreter", "packages")
+_IDENTITY_SINCE = ("clock_speed",)
+_CPUS = Path("/sys/devices/system/cpu")
+_OF_A_CPU = ("cpufreq/scaling_governor", "topology/thread_siblings_list")
 _CLOCK_READINGS = 10_000
 _GIB = 2**30
+
+
+class _Cpu(TypedDict):
+    model: str
+    cores: int | None
+
+
+class _Clock(TypedDict):
+    tick_ns: float
+
+
+class _Session(TypedDict):
+    started_at: str
+    command: list[str]
+    commit: str | None
+    commit_time: str | None
+    dirty: bool | None
+    load_average: list[float]
+    variables: dict[str, str]
+
+
+class _Description(TypedDict):
+    """What readers rely on where it is there; there is more."""
+
+    cpu: _Cpu
+    cores_allowed: int
+    memory_gib: float
+    kernel: str
+    interpreter: dict[str, str | bool]
+    packages: dict[str, str]
+    clock: _Clock
+    gil_enabled_after_imports: dict[str, bool]
+    sessions: list[_Session]
+
+
+def read(path: Path, remedy: str) -> dict[str, Any]:
+    """A description from its file; raises UsageError, which ends with the remedy."""
+    return record.read_object(path, _Description, remedy)
 
 
 def describe() -> dict[str, Any]:
@@ -45,6 +87,7 @@ def describe() -> dict[str, Any]:
             "physical_cores": psutil.cpu_count(logical=False),
         },
         "cores_allowed": available_cpus(),
+        **describe_cpus(_CPUS),
         "memory_gib": round(psutil.virtual_memory().total / _GIB, 1),
         "kernel": f"{platform.system()} {platform.release()}",
         "interpreter": {
@@ -56,6 +99,25 @@ def describe() -> dict[str, Any]:
         "packages": package_versions(),
         "clock": {"name": "perf_counter_ns", "tick_ns": clock_tick_ns()},
     }
+
+
+def describe_cpus(root: Path) -> dict[str, Any]:
+    """What Linux says of the CPUs allowed to us: their governors, whether they may exceed their nominal clock, and
+    which CPUs share a core with which of them; None for what it doesn't say.
+    """
+    allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    told = [[_word(root / f"cpu{cpu}" / name) for cpu in allowed] for name in _OF_A_CPU]
+    governors, siblings = (sorted({word for word in words if word is not None}) or None for words in told)
+    capped, boosted = _word(root / "intel_pstate" / "no_turbo"), _word(root / "cpufreq" / "boost")
+    turbo = capped == "0" if capped is not None else boosted == "1" if boosted is not None else None
+    return {"clock_speed": {"governors": governors, "turbo": turbo}, "siblings": siblings}
+
+
+def _word(path: Path) -> str | None:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return None
 
 
 def describe_session(command: Sequence[str], limits: Mapping[str, str]) -> dict[str, Any]:
@@ -78,7 +140,7 @@ def describe_session(command: Sequence[str], limits: Mapping[str, str]) -> dict[
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """In which respects that matter two descriptions differ, in a few words; empty where they don't."""
     found = []
-    for name in _IDENTITY:
+    for name in (*_IDENTITY, *(name for name in _IDENTITY_SINCE if name in before and name in now)):
         there, here = before.get(name), now.get(name)
         if isinstance(there, dict) and isinstance(here, dict):
             keys = sorted(key for key in there.keys() | here.keys() if there.get(key) != here.get(key))

@@ -6,7 +6,6 @@ all or none; only a torn last line, as a power failure or a full disk may leave 
 
 import csv
 import io
-import json
 import math
 import os
 import tempfile
@@ -15,6 +14,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from harness import shape
 from harness.errors import UsageError
 
 FILE_NAME = "measurements.csv"
@@ -25,6 +25,8 @@ METRICS = ("throughput", "round_time", "overhead", "startup_time", "peak_rss", "
 
 TrialKey = tuple[str, str, str, int]
 RowKey = tuple[str, str, str, int, str]
+# What a parameter's value may be in JSON.
+Scalar = int | float | str | bool
 
 
 @dataclass(frozen=True)
@@ -182,19 +184,21 @@ def _replace(path: Path, data: bytes) -> None:
         raise
 
 
-def read_object(path: Path, remedy: str) -> dict[str, Any]:
-    """The JSON object that a file holds; raises UsageError, which ends with the remedy, where it holds none."""
+def read_object(path: Path, kind: Any, remedy: str) -> dict[str, Any]:
+    """The JSON object of a kind (see `shape.mismatch`) that a file holds; raises UsageError, which ends with the
+    remedy, where it holds none.
+    """
     try:
-        content = json.loads(path.read_bytes())
+        content = shape.parse(path.read_bytes())
     except FileNotFoundError:
         raise UsageError(f"{path}: no such file; {remedy}") from None
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}; {remedy}") from None
     except ValueError as error:
         raise UsageError(f"{path}: broken ({one_line(str(error))}); {remedy}") from None
-    if not isinstance(content, dict):
-        raise UsageError(f"{path}: broken (no JSON object); {remedy}")
-    return content
+    if reason := shape.mismatch(content, kind):
+        raise UsageError(f"{path}: broken ({reason}); {remedy}")
+    return dict(content)
 
 
 def repair(path: Path) -> int:
@@ -258,14 +262,19 @@ def _parse(path: Path, number: int, line: bytes) -> Row:
         raise UsageError(f"{path}, line {number}: broken, {error}; remove the line or restore it") from None
 
 
+def check_parameters(text: str) -> None:
+    """Raise ValueError where a cell doesn't say parameters."""
+    if reason := shape.mismatch(shape.parse(text), dict[str, Scalar], "parameters"):
+        raise ValueError(reason)
+
+
 def _row(cells: dict[str, str]) -> Row:
     for name in ("workload", "backend", "unit", "status"):
         if not cells[name]:
             raise ValueError(f"{name} is empty")
     if cells["metric"] not in METRICS:
         raise ValueError(f"unknown metric {cells['metric']!r}")
-    if not isinstance(json.loads(cells["parameters"]), dict):
-        raise ValueError(f"parameters {cells['parameters']!r} are no JSON object")
+    check_parameters(cells["parameters"])
     optional = {name: int(cells[name]) if cells[name] else None for name in _INTEGERS}
     value = float(cells["value"]) if cells["value"] else None
     if (value is not None) != (cells["status"] == OK):

@@ -15,7 +15,7 @@ from typing import Any
 
 from harness import details, machine, record
 from harness.errors import UsageError
-from harness.grid import Grid, Trial, differences
+from harness.grid import Description, Grid, Trial, differences
 from harness.record import Journal, Row
 from workloads.parameter import ParameterError
 
@@ -55,7 +55,7 @@ class Results:
     def note_gil(self, backend: str, enabled: bool) -> None:
         """Record whether the GIL is on once everything that a backend needs is imported."""
         path = self.path / machine.FILE_NAME
-        described = _read_json(path)
+        described = machine.read(path, _ANOTHER)
         known = described.setdefault("gil_enabled_after_imports", {})
         if known.get(backend) != enabled:
             known[backend] = enabled
@@ -107,7 +107,7 @@ def inspect(path: Path, grid: Grid | None) -> tuple[Grid, list[Row]]:
 def _interrupted(path: Path, grid: Grid | None) -> tuple[str, Grid, dict[str, Any], list[Row]]:
     """Id, grid, description and rows of the run in a directory; raises UsageError unless everything fits."""
     run_id, stored = stored_grid(path, _ANOTHER)
-    described = _read_json(path / machine.FILE_NAME)
+    described = machine.read(path / machine.FILE_NAME, _ANOTHER)
     _check_same(path, stored, grid, described)
     rows = record.read(path / record.FILE_NAME)
     _check_members(path, rows, stored)
@@ -129,14 +129,11 @@ def holds_run(path: Path) -> bool:
 
 def stored_grid(path: Path, remedy: str = EXPECTED) -> tuple[str, Grid]:
     """The id and the grid of the run in a directory; raises UsageError, which ends with the remedy."""
+    stored = record.read_object(path / GRID_NAME, Description, remedy)
     try:
-        stored = record.read_object(path / GRID_NAME, remedy)
-        run_id, grid = str(stored["run_id"]), Grid.restore(stored)
-        if next(grid.trials(), None) is None:
-            raise ValueError("no trials")
-        return run_id, grid
-    except (AttributeError, KeyError, TypeError, ValueError, ParameterError) as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
+        return stored["run_id"], Grid.restore(stored)
+    except (KeyError, ParameterError) as error:
+        reason = record.one_line(str(error))
         raise UsageError(f"{path / GRID_NAME} describes no grid of this version ({reason}); {remedy}") from None
 
 
@@ -179,10 +176,6 @@ def _locked(path: Path) -> Iterator[None]:
         raise UsageError(f"{path}: another run is writing there; wait or choose another --output") from None
     finally:
         os.close(descriptor)
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    return record.read_object(path, _ANOTHER)
 
 
 def _write_json(path: Path, content: Mapping[str, Any]) -> None:

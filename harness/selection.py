@@ -90,7 +90,10 @@ def select(
     for workload, _ in search.points:
         if not backends_of(workload, chosen):
             raise UsageError(f"workload {workload} has none of the backends {', '.join(chosen)}")
-    grid = Grid(tuple(search.points.values()), chosen, seed or 0, time_limit_s or preset.time_limit_s)
+    try:
+        grid = Grid(tuple(search.points.values()), chosen, seed or 0, time_limit_s or preset.time_limit_s)
+    except ParameterError as error:
+        raise UsageError(str(error)) from None
     return Selection(grid, tuple(dict.fromkeys(f"left out: {reason}" for _, reason in search.refusals)))
 
 

@@ -122,7 +122,8 @@ def summarise(path: Path) -> Summary:
     # A run that was killed before it judged its last block has rows whose digests nobody has compared.
     wrong = checks.disagreements(rows)
     rows = [row.failed(wrong[row.trial_key]) if row.trial_key in wrong else row for row in rows]
-    described = _machine(path)
+    file = path / machine.FILE_NAME
+    described = machine.read(file, "restore it") if file.exists() else {}
     known = details.read(path / details.FILE_NAME)
     noise = tuple(NOISE.read(path))
     present = list(dict.fromkeys(row.backend for row in rows))
@@ -144,16 +145,6 @@ def summarise(path: Path) -> Summary:
     )
 
 
-def _machine(path: Path) -> dict[str, Any]:
-    try:
-        described = json.loads((path / machine.FILE_NAME).read_bytes())
-    except FileNotFoundError:
-        return {}
-    except ValueError as error:
-        raise UsageError(f"{path / machine.FILE_NAME}: broken ({error}); restore it") from None
-    return described if isinstance(described, dict) else {}
-
-
 def _run_doubts(described: Mapping[str, Any]) -> list[str]:
     sessions = described.get("sessions", [])
     commits = {session.get("commit") for session in sessions}
@@ -163,7 +154,7 @@ def _run_doubts(described: Mapping[str, Any]) -> list[str]:
     if any(session.get("dirty") for session in sessions):
         found.append("the code had uncommitted changes")
     cores = described.get("cores_allowed", 0)
-    load = max((session.get("load_average", [0.0])[0] for session in sessions), default=0.0)
+    load = max(((session.get("load_average") or [0.0])[0] for session in sessions), default=0.0)
     if cores and load > cores:
         found.append(f"the machine was loaded when the run began ({load:.1f} on {cores} cores)")
     return found
@@ -178,7 +169,7 @@ def _incomplete(path: Path, rows: Sequence[Row]) -> list[str]:
     except UsageError as error:
         return [f"whether trials are missing is not known: {error}"]
     found = []
-    missing, expected = len(results.missing(grid, rows)), sum(1 for _ in grid.trials())
+    missing, expected = len(results.missing(grid, rows)), grid.size
     if missing:
         found.append(f"{missing} of {expected} trials {'is' if missing == 1 else 'are'} missing")
     if record.is_torn(path / record.FILE_NAME):
@@ -249,7 +240,7 @@ def _point(
     known: Mapping[TrialKey, Detail],
 ) -> PointSummary:
     units = {row.metric: row.unit for row in rows}
-    metric = next(name for name in MAIN_METRICS if name in units)
+    metric = next(name for name in (*MAIN_METRICS, *units) if name in units)
     by_backend: dict[str, list[Row]] = {}
     for row in rows:
         by_backend.setdefault(row.backend, []).append(row)

@@ -13,11 +13,10 @@ One row per point, kind and number of workers, in these columns:
 - `status`: `ok`, or in one line why there is no speed-up
 """
 
-import json
 import math
 from dataclasses import dataclass
 
-from harness.record import UNSUPPORTED
+from harness.record import UNSUPPORTED, check_parameters
 from harness.table import Table
 
 PREDICTED, MEASURED = "predicted", "measured"
@@ -57,8 +56,8 @@ class Row:
 
 def _valid(row: Row) -> bool:
     numbers = [number for number in (row.speedup, row.low, row.high) if number is not None]
-    positive = all(0 < number < math.inf for number in numbers)
-    return positive and row.kind in (PREDICTED, MEASURED) and isinstance(json.loads(row.parameters), dict)
+    check_parameters(row.parameters)
+    return row.kind in (PREDICTED, MEASURED) and all(0 < number < math.inf for number in numbers)
 
 
 SCALING = Table("scaling.csv", Row, "scaling", "measure the scaling", _valid)
