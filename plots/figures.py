@@ -110,6 +110,8 @@ def _hardware_limit(results_dir: Path, table: pd.DataFrame) -> Figure:
     path = results_dir / "machine.json"
     try:
         cores = int(json.loads(path.read_text(encoding="utf-8"))["cores_allowed"])
-    except (OSError, ValueError, KeyError, TypeError):
+        if cores < 1:
+            raise ValueError(cores)
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         raise FigureError(f"{path} doesn't say cores_allowed, from which the limit is computed") from None
     return hardware_limit.fraction(table, cores)

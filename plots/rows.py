@@ -138,7 +138,7 @@ def setting_of(record: Mapping[Any, Any]) -> dict[str, Any]:
     text = record.get("parameters") or "{}"
     try:
         setting = json.loads(text)
-    except (json.JSONDecodeError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         setting = None
     if not isinstance(setting, dict):
         raise FigureError(f"column 'parameters' holds {text!r}; expected a JSON object")

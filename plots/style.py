@@ -43,6 +43,7 @@ _SETTINGS: dict[str, Any] = {
     "svg.fonttype": "path",  # no viewer has to own the font
     "svg.hashsalt": "plots",  # element ids depend on the drawing alone
     "text.color": INK,
+    "text.parse_math": False,  # names are shown letter by letter, dollar signs too
     "xtick.color": FAINT,
     "xtick.labelcolor": INK,
     # Minor ticks are what the second line of labels names, and else as the others.

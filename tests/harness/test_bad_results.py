@@ -71,3 +71,23 @@ def test_a_broken_file_of_a_further_command_is_told_and_the_rest_drawn(harness, 
     assert "scaling: not drawn: scaling.csv: column 'workload' is missing" in plot.stderr
     assert (report.returncode, report.stderr.count("\n")) == (2, 1)
     assert "scaling.csv, line 1: not the columns of this version; remove the file" in report.stderr
+
+
+def test_a_name_that_looks_like_a_formula_is_a_name(harness, tmp_path):
+    odd = "$x^{2$"
+    path = runs.write(
+        tmp_path / "run", chosen=runs.grid(trials=1), change=lambda row: record.replace(row, scenario=odd)
+    )
+    plot, report = harness("plot", path), harness("report", path)
+    assert (plot.returncode, report.returncode) == (0, 0)
+    assert "gym_sampling.svg" in plot.stdout
+    assert odd in report.stdout
+
+
+def test_numbers_of_a_machine_that_cannot_be_are_told_and_the_rest_drawn(harness, tmp_path):
+    _, path = harness_and_run(harness, tmp_path)
+    for cores in ("0", "1e999", "[" * 20_000 + "]" * 20_000):
+        (path / machine.FILE_NAME).write_text(f'{{"cores_allowed": {cores}}}')
+        plot = harness("plot", path)
+        assert plot.returncode == 0
+        assert "hardware_limit: not drawn: " in plot.stderr

