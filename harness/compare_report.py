@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from harness import change, quantity
+from harness import change, quantity, report
 from harness.change import Judgement
 from harness.comparison import Change
 from harness.finished import FinishedRun
@@ -64,7 +64,7 @@ def as_markdown(base: FinishedRun, new: FinishedRun, changes: Sequence[Change], 
             change.describe(one.factor),
             f"**{word}**" if one.judgement is Judgement.REGRESSION else word,
         )
-        parts.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        parts.append("| " + " | ".join(map(report.markdown_text, cells)) + " |")
     return "\n".join(parts)
 
 

@@ -32,22 +32,23 @@ def section(summary: Summary, drawn: Sequence[Path], base: Path) -> str:
     command = next((" ".join(s["command"]) for s in summary.machine.get("sessions", []) if s.get("command")), "")
     parts = [
         f"Made by `python -m harness report {where} --readme README.md` from the rows in `{where}/`, which came from:",
-        f"```sh\n{command}\n```",
-        "\n".join(f"- {line}" for line in report.context(summary)[1:3]),
+        f"```sh\n{' '.join(command.split())}\n```",
+        report.markdown_list(report.context(summary)[1:3]),
         "What is lost is said first; each ratio is that of the best reactor backend, with its 95 % interval:",
-        "\n".join(f"- {line}" for line in verdict.sentences(summary)),
+        report.markdown_list(verdict.sentences(summary)),
     ]
     if claimed := claims.sentences(summary):
-        parts += [f"{claims.HEADING}, and what was measured here:", "\n".join(f"- {line}" for line in claimed)]
+        parts += [f"{claims.HEADING}, and what was measured here:", report.markdown_list(claimed)]
     if summary.doubts:
-        parts.append("Doubts: " + "; ".join(summary.doubts) + ".")
+        parts.append(report.markdown_text("Doubts: " + "; ".join(summary.doubts) + "."))
     parts += [
         f"![{CAPTIONS.get(path.stem, path.stem)}]({os.path.relpath(path, base)})"
         for path in drawn
         if path.suffix == ".svg"
     ]
     parts += [
-        f"<details><summary>{grid.title}: all numbers</summary>\n\n{report.markdown_table(grid)}\n\n</details>"
+        f"<details><summary>{report.markdown_text(grid.title)}: all numbers</summary>\n\n"
+        f"{report.markdown_table(grid)}\n\n</details>"
         for grid in report.tables(summary)
     ]
     parts.append(f"{report.EXPLAINED} Bold: best of its point.")

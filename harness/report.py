@@ -4,8 +4,9 @@ Says first where a baseline beats the reactor runtime, then where nothing is dec
 """
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -237,24 +238,34 @@ def print_grid(grid: Grid, console: Console) -> None:
 
 def to_markdown(summary: Summary) -> str:
     """The report as a page."""
-    parts = ["# Comparison", "\n".join(f"- {line}" for line in context(summary))]
+    parts = ["# Comparison", markdown_list(context(summary))]
     for section in headlines(summary):
-        parts += [f"## {section.heading}", "\n".join(f"- {line}" for line in section.lines)]
+        parts += [f"## {section.heading}", markdown_list(section.lines)]
     for grid in tables(summary):
-        parts += [f"## {grid.title}", markdown_table(grid)]
+        parts += [f"## {markdown_text(grid.title)}", markdown_table(grid)]
     parts += [f"{EXPLAINED} Bold: best of its point.", DOUBTS_EXPLAINED]
     return "\n\n".join(parts) + "\n"
+
+
+def markdown_text(text: str) -> str:
+    """What a file says, as a page shows it letter by letter: no tag, no link, no end of a line or of a cell."""
+    return escape(" ".join(text.split()), quote=False).replace("](", "]\\(").replace("|", "\\|")
+
+
+def markdown_list(lines: Iterable[str]) -> str:
+    """A list in Markdown."""
+    return "\n".join(f"- {markdown_text(line)}" for line in lines)
 
 
 def markdown_table(grid: Grid) -> str:
     """A table in Markdown, the best of each point in bold."""
     rule = ["---" if position < 2 else "---:" for position in range(len(grid.columns))]
-    lines = [grid.columns, rule]
+    lines = [tuple(map(markdown_text, grid.columns)), rule]
     for number, row in enumerate(grid.rows):
-        emphasised = [
-            f"**{cell}**" if number in grid.best and position in (1, 2) else cell for position, cell in enumerate(row)
-        ]
-        lines.append(tuple(cell.replace("|", "\\|") for cell in emphasised))
+        cells = map(markdown_text, row)
+        lines.append(
+            tuple(f"**{cell}**" if number in grid.best and at in (1, 2) else cell for at, cell in enumerate(cells))
+        )
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from rich.console import Console
 
-from harness import machine, page, record, report
+from harness import machine, page, readme, record, report
 from harness.details import Detail, append
 from harness.errors import UsageError
 from harness.record import Journal
@@ -350,3 +350,25 @@ def test_of_two_trials_no_interval_is_shown(results):
     assert end
     assert "reactor-inline" in table
     assert "[" not in table
+
+
+HOSTILE = "<script>alert(1)</script> [a](javascript:alert(1)) a|b & <!-- c"
+
+
+def test_what_a_file_says_is_text_on_every_page(results, tmp_path):
+    described = {**MACHINE, "kernel": f"Linux\n\n# {HOSTILE}", "packages": {"numpy": HOSTILE}}
+    described["sessions"] = [{**MACHINE["sessions"][0], "command": ["run", "\n```\n", HOSTILE]}]
+    hostile = {"workload": HOSTILE, "scenario": HOSTILE}
+    summary = results(
+        {"serial": times(150), "reactor-inline": times(100), HOSTILE: STEADY}, described=described, **hostile
+    )
+    page = tmp_path / "README.md"
+    page.write_text(f"{readme.BEGIN}{readme.END}")
+    readme.update(page, summary, [])
+    (command,) = [line for line in page.read_text().splitlines() if "``` <script>" in line]  # inside its fence
+    for text in (report.to_markdown(summary), page.read_text().replace(command, "")):
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+        for dangerous in ("<script", "](javascript", "<!-- c", "\n# <", "\n# &"):
+            assert dangerous not in text, dangerous
+        (widths,) = {line.replace("\\|", "").count("|") for line in text.splitlines() if line.startswith("| ")}
+        assert widths > 2
