@@ -86,10 +86,10 @@ def _run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
     _end_on_signals()
     with _open(parsed, arguments, selection.grid) as opened:
         if parsed.output is None:
-            _point_latest(opened.path)
+            _point_latest(opened.path, console)
         again = manager.forget_failures(opened)
         todo = results.missing(opened.grid, opened.rows)
-        done = sum(1 for _ in opened.grid.trials()) - len(todo)
+        done = opened.grid.size - len(todo)
         console.print(f"{len(todo)} trials into {opened.path}")
         if again:
             console.print(_AGAIN.format(again))
@@ -212,9 +212,10 @@ def _latest() -> Path:
     return LATEST.resolve()
 
 
-def _point_latest(path: Path) -> None:
-    """Let `results/latest` point to the run, unless something else than such a pointer is there."""
+def _point_latest(path: Path, console: Console) -> None:
+    """Let `results/latest` point to the run, or say that something else than such a pointer is there."""
     if LATEST.exists() and not LATEST.is_symlink():
+        console.print(f"{LATEST} is no symbolic link and stays as it is: it is not this run, which is {path}")
         return
     replacement = LATEST.with_name(f".latest-{os.getpid()}")
     replacement.symlink_to(os.path.relpath(path, LATEST.parent))

@@ -289,6 +289,19 @@ def test_without_an_output_results_have_a_directory_of_their_own_that_is_the_lat
     assert "0 trials" in harness("run", "--resume").stderr
 
 
+def test_a_directory_in_the_place_of_the_latest_is_told_and_kept(harness):
+    mine = Path("results/latest/mine")
+    mine.parent.mkdir(parents=True)
+    mine.touch()
+    done = harness("run", "--workload", "fake", "--backend", "serial", "--trials", "1", "--json")
+    assert done.returncode == 0
+    output = json.loads(done.stdout)["output"]
+    assert (
+        f"results/latest is no symbolic link and stays as it is: it is not this run, which is {output}" in done.stderr
+    )
+    assert mine.exists()
+
+
 def test_a_plan_is_printed_and_nothing_run(harness, tmp_path):
     done = harness("run", *TWO, "--trials", "3", "--dry-run")
     assert done.returncode == 0
