@@ -11,7 +11,7 @@ from workloads.parameter import UnsupportedError
 SAMPLING = {"actors": 3, "rounds": 30, "warmup_rounds": 5}
 COPYING = {"actors": 2, "object_bytes": 400_000, "work_seconds": 0.005, "rounds": 6, "warmup_rounds": 2}
 # Where a round of the default parameters takes long.
-SMALL = {"broadcast_gather": {"work_seconds": 0.005}, "q_learning": {"steps": 10}}
+SMALL = {"atari_sampling": {"actors": 2}, "broadcast_gather": {"work_seconds": 0.005}, "q_learning": {"steps": 10}}
 
 
 def measured(workload, backend, parameters):
