@@ -7,9 +7,7 @@ the current time, where nearly all events of an `after=0` loop go: a schedule wr
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from heapq import heapify, heappop, heappush
-from operator import itemgetter
 from typing import Any
 
 from reactorlib.worker.cells import Event
@@ -181,35 +179,6 @@ class Queue(CurrentTag):
         del self._step_at(*tag)[event]
         self._tidy(tag[0])
 
-    def extract(self, wanted: Callable[[Event], bool]) -> list[tuple[int, int, Event, Any]]:
-        """Take out all pending events that are wanted, earliest first: (ns, microsteps from now, event, value)."""
-        taken: list[tuple[int, int, Event, Any]] = []
-        for ahead, step in enumerate([self.soon, *self.ahead], 1):
-            taken += [(0, ahead, event, step.pop(event)) for event in list(step) if wanted(event)]
-        self._tidy(self.time)
-        for time, first in sorted(self._steps.items(), key=itemgetter(0)):
-            for microstep, step in enumerate([first, *self._more.get(time, ())]):
-                pending = [event for event in step if wanted(event)]
-                taken += [(time - self.time, microstep, event, step.pop(event)) for event in pending]
-            self._tidy(time)
-        return taken
-
-    def resume(self, event: Event, delay: int, value: Any) -> None:
-        """Put back an event that was extracted, `delay` ns from now."""
-        tag = self._place(self.time + delay, event, value)
-        if event in self._tags:
-            self._tags[event].append(tag)
-
-    def pause_spacing(self, event: Event) -> int | None:
-        """Forget the tags of an event whose local time stands still; gives how long ago the last one was handled."""
-        now = self.time, self.microstep
-        handled = [tag for tag in self._tags.pop(event, ()) if tag <= now]
-        return self.time - handled[-1][0] if handled else None
-
-    def resume_spacing(self, event: Event, ago: int | None) -> None:
-        """Its local time goes on: `ago` ns of it have passed since the last event was handled."""
-        self._tags[event] = [] if ago is None else [(self.time - ago, 0)]
-
     def _tidy(self, time: int) -> None:
         """No empty microstep may stand last: a time without events must not be visited."""
         more = self.ahead if time == self.time else self._more.get(time, [])
@@ -218,13 +187,16 @@ class Queue(CurrentTag):
         if more or time == self.time:
             return
         self._more.pop(time, None)
-        if not self._steps[time]:
+        if time in self._steps and not self._steps[time]:
             del self._steps[time]
-            if time == self._first:
-                self._first = None
-            else:
-                self._times.remove(time)
-                heapify(self._times)
+            self._forget_time(time)
+
+    def _forget_time(self, time: int) -> None:
+        if time == self._first:
+            self._first = None
+        else:
+            self._times.remove(time)
+            heapify(self._times)
 
 
 def _spaced(tag: tuple[int, int], spacing: int) -> tuple[int, int]:

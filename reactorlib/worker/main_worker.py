@@ -12,6 +12,7 @@ from reactorlib.elaboration.program import Program
 from reactorlib.schedule.graph import ReactionGraph
 from reactorlib.worker.cells import Event
 from reactorlib.worker.events import Events, Queue
+from reactorlib.worker.modal_queue import ModalQueue
 from reactorlib.worker.modes import Modes
 from reactorlib.worker.requests import Request
 from reactorlib.worker.worker import Queueing, Scheduling, Worker
@@ -46,8 +47,9 @@ class MainWorker(Worker):
         traced: bool = False,
         clock: Clock | None = None,
     ) -> None:
-        self.queue = Queue()
-        self.modes = Modes(program, self.queue)
+        modal = ModalQueue()
+        self.queue = modal if program.modes else Queue()
+        self.modes = Modes(program, modal)
         super().__init__(
             program,
             ReactionGraph(program),

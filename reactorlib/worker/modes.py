@@ -6,12 +6,13 @@ that remained, and put back when it is entered by history.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
 from reactorlib.elaboration.program import Program
 from reactorlib.worker.cells import Event
-from reactorlib.worker.events import Queue
+from reactorlib.worker.modal_queue import ModalQueue
 
 
 class ModeState:
@@ -26,19 +27,24 @@ class ModeState:
 
 
 class Modes:
-    """The modes of one run."""
+    """The modes of one run. A switch costs what lies in the modes that it leaves and enters, not what there is."""
 
-    def __init__(self, program: Program, queue: Queue) -> None:
+    def __init__(self, program: Program, queue: ModalQueue) -> None:
         self.program = program
         self.queue = queue
         self.states = [ModeState() for _ in program.modes]
         self._current = {mode.siblings: index for index, mode in enumerate(program.modes) if mode.initial}
         self._requested: dict[tuple[int, ...], tuple[int, bool]] = {}
         self._reset_due: set[int] = set()  # modes reset while what is around them was not active
-        self._suspended: list[tuple[int, Event, Any]] = []  # what was in the queue when its mode was left
-        self._held: list[tuple[int, Event, Any]] = []  # what was scheduled since: its minimum spacing is still due
-        self._spacing: dict[Event, int | None] = {}  # of events whose mode is not active: see Queue.pause_spacing
-        self._members: dict[int, list[Event]] = {index: [] for index in range(len(program.modes))}
+        # By mode: what was in the queue when it was left, and what was scheduled since, whose spacing is still due.
+        self._suspended: dict[int, list[tuple[int, Event, Any]]] = defaultdict(list)
+        self._held: dict[int, list[tuple[int, Event, Any]]] = defaultdict(list)
+        self._spacing: dict[Event, int | None] = {}  # of events whose mode is not active: see ModalQueue.pause_spacing
+        self._members: list[list[Event]] = [[] for _ in program.modes]
+        self._within: list[list[int]] = [[] for _ in program.modes]  # the modes directly within each
+        for index, mode in enumerate(program.modes):
+            if mode.parent is not None:
+                self._within[mode.parent].append(index)
         self._event_at: dict[int, Event] = {}
         self.version = 0  # how often modes were switched
         self.watchers: list[set[int]] = []  # each takes in the modes that are reset
@@ -49,7 +55,7 @@ class Modes:
             if event.mode is not None:
                 self._members[event.mode].append(event)
             self._event_at[event.trigger.cell] = event
-        self._activate()
+        self._activate(range(len(self.states)))
 
     def is_active(self, mode: int | None) -> bool:
         return mode is None or self.states[mode].active
@@ -60,7 +66,8 @@ class Modes:
 
     def hold(self, event: Event, delay: int, value: Any) -> None:
         """Keep an event scheduled for a mode that is not active: its local time stands still."""
-        self._held.append((delay, event, value))
+        assert event.mode is not None
+        self._held[event.mode].append((delay, event, value))
 
     def start(self) -> None:
         """Queue startup and timers of the modes active at the start of the run."""
@@ -69,89 +76,93 @@ class Modes:
                 self._enter(index)
 
     def apply(self) -> None:
-        """Carry out the switches requested at this tag; the new modes are active from the next microstep on."""
+        """Carry out the switches requested at this tag; the new modes are active from the next microstep on.
+
+        First what restarts forgets what was pending, then who is left suspends what is; only then states are reset
+        and, parents before what they contain, startup, reset and timers are queued, before what was suspended.
+        """
         if not self._requested:
             return
         requests, self._requested = self._requested, {}
         self.version += 1
-        restarted: set[int] = set()
-        for siblings, (mode, history) in requests.items():
-            self._current[siblings] = mode
-            if not history:
-                restarted.add(mode)
-                restarted |= self._inside(mode)
+        restarted = self._make_current(requests)
+        concerned = sorted(self._and_within(mode for siblings in requests for mode in siblings))
         for mode in restarted:
-            record = self.program.modes[mode]
-            if record.parent in restarted and record.initial:
-                self._current[record.siblings] = mode
-        self._forget(restarted)
-        self._activate()
-        self._suspend()
-        for mode in sorted(restarted):
-            self.states[mode].fresh = True
-            reset_states(self.program, mode)
-        for watcher in self.watchers:
-            watcher.update(restarted)
-        self._reset_due |= {mode for mode in restarted if self._current[self.program.modes[mode].siblings] == mode}
-        for mode, state in enumerate(self.states):
-            if state.active:
+            self._forget(mode)
+        self._activate(concerned)
+        for mode in concerned:
+            if not self.states[mode].active:
+                self._suspend(mode)
+        self._reset(restarted)
+        for mode in concerned:
+            if self.states[mode].active:
                 if mode in self._reset_due:
                     self._reset_due.discard(mode)
                     self._signal(self.program.modes[mode].reset)
                 self._enter(mode)
-        self._resume()
+        for mode in concerned:
+            if self.states[mode].active:
+                self._resume(mode)
 
-    def _inside(self, mode: int) -> set[int]:
-        """All modes nested in a mode."""
+    def _make_current(self, requests: dict[tuple[int, ...], tuple[int, bool]]) -> set[int]:
+        """Note which modes are current from now on; those that restart, with all that they contain."""
+        self._current.update((siblings, mode) for siblings, (mode, _) in requests.items())
+        restarted = self._and_within(mode for mode, history in requests.values() if not history)
+        for mode in restarted:
+            record = self.program.modes[mode]
+            if record.parent in restarted and record.initial:
+                self._current[record.siblings] = mode
+        return restarted
+
+    def _and_within(self, modes: Iterable[int]) -> set[int]:
+        """These modes, and all that are nested in them."""
         found: set[int] = set()
-        for index, record in enumerate(self.program.modes):
-            at = record.parent
-            while at is not None and at != mode:
-                at = self.program.modes[at].parent
-            if at == mode:
-                found.add(index)
+        frontier = list(modes)
+        while frontier:
+            mode = frontier.pop()
+            found.add(mode)
+            frontier += self._within[mode]
         return found
 
-    def _activate(self) -> None:
-        for index, record in enumerate(self.program.modes):  # parents come before what they contain
+    def _activate(self, modes: Iterable[int]) -> None:
+        for index in modes:  # parents come before what they contain
+            record = self.program.modes[index]
             around = record.parent is None or self.states[record.parent].active
             self.states[index].active = around and self._current.get(record.siblings) == index
 
-    def _forget(self, modes: set[int]) -> None:
-        self.queue.extract(lambda event: event.mode in modes)
-        self._suspended = [kept for kept in self._suspended if kept[1].mode not in modes]
-        self._held = [kept for kept in self._held if kept[1].mode not in modes]
-        for mode in modes:
-            for event in self._members[mode]:
-                self.queue.pause_spacing(event)
-                self._spacing.pop(event, None)
+    def _reset(self, modes: set[int]) -> None:
+        for mode in sorted(modes):
+            self.states[mode].fresh = True
+            reset_states(self.program, mode)
+        for watcher in self.watchers:
+            watcher.update(modes)
+        self._reset_due |= {mode for mode in modes if self._current[self.program.modes[mode].siblings] == mode}
 
-    def _suspend(self) -> None:
-        taken = self.queue.extract(lambda event: not self.is_active(event.mode))
-        self._suspended += [(delay, event, value) for delay, _, event, value in taken]
-        for event in self._spaced():
-            if not self.is_active(event.mode) and event not in self._spacing:
+    def _forget(self, mode: int) -> None:
+        """Nothing of a mode that restarts is pending any longer."""
+        self.queue.extract(self._members[mode])
+        self._suspended.pop(mode, None)
+        self._held.pop(mode, None)
+        for event in self._members[mode]:
+            self.queue.pause_spacing(event)
+            self._spacing.pop(event, None)
+
+    def _suspend(self, mode: int) -> None:
+        """Take what is pending of a mode that is not active out of the queue."""
+        self._suspended[mode] += self.queue.extract(self._members[mode])
+        for event in self._members[mode]:
+            if event.trigger.min_spacing is not None and event not in self._spacing:
                 self._spacing[event] = self.queue.pause_spacing(event)
 
-    def _resume(self) -> None:
-        for event in self._spaced():
-            if self.is_active(event.mode) and event in self._spacing:
+    def _resume(self, mode: int) -> None:
+        """Put back what was suspended, and schedule what was held."""
+        for event in self._members[mode]:
+            if event in self._spacing:
                 self.queue.resume_spacing(event, self._spacing.pop(event))
-        for delay, event, value in self._taken(self._suspended):
+        for delay, event, value in self._suspended.pop(mode, ()):
             self.queue.resume(event, delay, value)
-        for delay, event, value in self._taken(self._held):
+        for delay, event, value in self._held.pop(mode, ()):
             self.queue.schedule_at(event, self.queue.time + delay, value)
-
-    def _taken(self, waiting: list[tuple[int, Event, Any]]) -> list[tuple[int, Event, Any]]:
-        """What need not wait any longer, taken from the list."""
-        taken = [kept for kept in waiting if self.is_active(kept[1].mode)]
-        waiting[:] = [kept for kept in waiting if not self.is_active(kept[1].mode)]
-        return taken
-
-    def _spaced(self) -> list[Event]:
-        return [
-            event for members in self._members.values() for event in members if event.trigger.min_spacing is not None
-        ]
 
     def _enter(self, mode: int) -> None:
         """Start what starts with a mode that is active: startup the first time, timers when they are fresh."""

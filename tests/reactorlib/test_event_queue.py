@@ -7,6 +7,7 @@ import pytest
 
 from reactorlib.worker.cells import Event
 from reactorlib.worker.events import Queue
+from reactorlib.worker.modal_queue import ModalQueue
 
 
 class Model:
@@ -35,29 +36,30 @@ class Model:
         return taken
 
 
-def events_named(names):
-    return {name: Event(name, index, SimpleNamespace(mode=None, delay=0, min_spacing=None, kind="logical"))
+def events_named(names, mode):
+    return {name: Event(name, index, SimpleNamespace(mode=mode, delay=0, min_spacing=None, kind="logical"))
             for index, name in enumerate(names)}  # fmt: skip
 
 
+@pytest.mark.parametrize("kind", [Queue, ModalQueue])
 @pytest.mark.parametrize("seed", range(300))
-def test_events_come_in_the_order_of_tags(seed):
+def test_events_come_in_the_order_of_tags(seed, kind):
     choose = random.Random(seed)
-    events = events_named("abcde"[: choose.randint(1, 5)])
-    far = choose.choice([1, 3, 30])
-    queue, model = Queue(), Model()
+    events = events_named("abcde"[: choose.randint(1, 5)], mode=0 if kind is ModalQueue else None)
+    far = choose.choice([1, 3, 30, 300])
+    queue, model = kind(), Model()
     for first, (name, event) in enumerate(events.items(), 100):
         time = choose.randrange(far)
         queue.at(time, event, first)
         model.at(time, name, first)
-    for step in range(60):
+    for step in range(120):
         if model.pending and choose.random() < 0.5:
             assert queue.next_time() == min(model.pending)[0]
             assert {event.path: value for event, value in queue.pop().items()} == model.pop()
             assert (queue.time, queue.microstep) == model.now
-        elif model.now[1] >= 0 and choose.random() < 0.1:
+        elif model.now[1] >= 0 and kind is ModalQueue and choose.random() < 0.1:
             unwanted = choose.choice(list(events))
-            taken = queue.extract(lambda event, name=unwanted: event.path == name)
+            taken = queue.extract([events[unwanted]])
             assert sorted(value for *_, value in taken) == sorted(model.extract(unwanted))
         elif model.now[1] >= 0:
             name, time = choose.choice(list(events)), queue.time + choose.choice([0, 0, 1, choose.randrange(far)])
