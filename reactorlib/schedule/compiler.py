@@ -3,16 +3,20 @@
 A schedule is `schedule(time, soon)`: it marks its events present, runs what follows in the order of the
 program, puts delayed values into `soon` (the next microstep) or the queue, clears what may be present and
 returns True when the run ends with this tag.
+
+Names come in two forms that have nothing in common. What stands for an object of the program is named after its
+path by `Source.name_of`, and has an underscore in it, never as its first character. What the schedule itself is
+written with (`time`, `later`, `index`, ...) has no underscore, and neither has any keyword of Python.
 """
 
 from __future__ import annotations
 
-import keyword
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
+from unicodedata import normalize
 
 from reactorlib.elaboration.program import Cell, Program, ReactionInstance
 from reactorlib.schedule.graph import Node, ReactionGraph
@@ -28,7 +32,7 @@ CHECKS = 32  # so many presence checks stand in one condition; more are a call
 class Ref:
     """What a name in the source stands for; the binder turns it into the object of a run."""
 
-    kind: str  # cell, call, deadline, argument, mode, event, rows, cells, send, wait
+    kind: str  # cell, call, deadline, argument, mode, event, rows, cells, send, wait; column: of the rows of a loop
     index: Any = None
     part: int = 0
 
@@ -48,16 +52,18 @@ class Source:
         """The identifier of an object: readable, unique in this schedule."""
         found = self.known.get(ref)
         if found is None:
-            base = re.sub(r"\W+", "_", wish).strip("_") or "it"
-            found, suffix = base, 1
-            while found in self.names or found in RESERVED:
+            base = found = _identifier(wish)
+            suffix = 1
+            while found in self.names:
                 suffix += 1
                 found = f"{base}_{suffix}"
             self.names[found] = ref
             self.known[ref] = found
         return found
 
-    def add(self, line: str, indent: int = 1, node: Node | None = None) -> None:
+    def add(self, line: str, indent: int = 1, node: Node | None = None, comment: str = "") -> None:
+        if comment:
+            line += "  # " + (comment if comment.isprintable() else ascii(comment))
         self.lines.append("    " * indent + line)
         if node is not None:
             self.node_at[len(self.lines)] = node
@@ -67,21 +73,24 @@ class Source:
         return "\n".join(self.lines) + "\n"
 
 
-RESERVED = frozenset(
-    (*keyword.kwlist, "schedule", "time", "soon", "later", "go", "collect", "finish", "now", "started", "due", "record")
-    + (
-        "clock",
-        "deepcopy",
-        "any_present",
-        "switch",
-        "physical",
-        "index",
-        "react",
-        "condition",
-        "cell",
-        "context",
-    )
-)
+class _Letters(dict[int, str | None]):
+    """For `str.translate`: what no identifier can hold becomes an underscore, but for the end of an index."""
+
+    def __missing__(self, code: int) -> str | None:
+        letter = chr(code)
+        found = self[code] = None if letter == "]" else letter if f"_{letter}".isidentifier() else "_"
+        return found
+
+
+_LETTERS = _Letters()
+
+
+def _identifier(wish: str) -> str:
+    """The form of every name that comes from the program: a letter first, an underscore somewhere."""
+    name = normalize("NFKC", wish).translate(_LETTERS).lstrip("_")  # as Python reads it
+    if not name.isidentifier():  # nothing is left, or it begins with a digit
+        name = f"of_{name}"
+    return name if "_" in name else f"{name}_"
 
 
 class Compiler:
@@ -99,13 +108,13 @@ class Compiler:
         out.add("def schedule(time, soon):", 0)
         self._events(out, plan.events if part is None else part.events, hub)
         if part is not None and hub:
-            out.add("go(time)  # the other workers begin their parts of this tag")
+            out.add("go(time)", comment="the other workers begin their parts of this tag")
         self._items(out, plan.steps if part is None else part.items)
         self._captures(out, plan, plan.captures if part is None else part.captures)
         if part is not None and hub:
-            out.add("collect(soon)  # what the other workers scheduled")
+            out.add("collect(soon)", comment="what the other workers scheduled")
         if part is not None and part.last:
-            out.add("finish()  # " + self._shown(part.last))
+            out.add("finish()", comment=self._shown(part.last))
         self._clear(out, plan.cleared if part is None else part.cleared)
         if plan.switches and hub:
             out.add("switch()")
@@ -131,12 +140,11 @@ class Compiler:
 
     def _cross(self, out: Source, item: Send | Wait) -> None:
         """A value, or only its order, goes from worker to worker."""
-        shown = self._shown(item.cells)
         if isinstance(item, Send):
             name = out.name_of(Ref("send", item), f"send_to_worker_{item.to}")
         else:
             name = out.name_of(Ref("wait", item), f"wait_for_worker_{item.of}")
-        out.add(f"{name}()" + (f"  # {shown}" if shown else ""))
+        out.add(f"{name}()", comment=self._shown(item.cells))
 
     def _title(self, plan: Plan) -> str:
         paths = [self.program.triggers[index].path for index in plan.events]
@@ -158,7 +166,8 @@ class Compiler:
             out.add(f"{self._cell(out, trigger.cell)}.is_present = True")
             if hub and trigger.kind == "timer" and trigger.period:
                 event = out.name_of(Ref("event", index), _tail(trigger.path))
-                out.add(f"later(time + {trigger.period}, {event}, None)  # every {format_ns(trigger.period)}")
+                every = f"every {format_ns(trigger.period)}"
+                out.add(f"later(time + {trigger.period}, {event}, None)", comment=every)
 
     # Reactions
 
@@ -177,16 +186,15 @@ class Compiler:
         )
 
     def _loop(self, out: Source, steps: Sequence[Step]) -> None:
-        """`for react, request, reply in rows: react(request, reply)`."""
+        """`for index, react, request_, reply_ in hub_rows: react(request_, reply_)`."""
         first = self.program.reactions[steps[0].node]
-        names = [_identifier(argument.path) for argument in first.arguments]
-        arguments = [f"{name}_{i}" if names.count(name) > 1 or name in RESERVED else name
-                     for i, name in enumerate(names)]  # fmt: skip
+        names = [argument.path.rpartition(".")[2] for argument in first.arguments]
+        arguments = [out.name_of(Ref("column", name, names[:i].count(name)), name) for i, name in enumerate(names)]
         checked = bool(steps[0].conditions)
         columns = ["index", *(["condition"] if checked else []), "react", *arguments]
         last = self.program.reactions[steps[-1].node]
         rows = out.name_of(Ref("rows", tuple(steps)), _tail(_without_index(first.path)) + "_rows")
-        out.add(f"for {', '.join(columns)} in {rows}:  # {first.path} to {last.path}")
+        out.add(f"for {', '.join(columns)} in {rows}:", comment=f"{first.path} to {last.path}")
         indent = 2
         if checked:
             out.add("if condition.is_present:", indent)
@@ -217,8 +225,8 @@ class Compiler:
             self._invoke(out, f"{react}({arguments})", str(reaction.index), indent, reaction.index)
             return
         deadline = out.name_of(Ref("deadline", reaction.index), name + "_deadline")
-        call = f"{deadline}.choose(time)({arguments})  # {format_ns(reaction.deadline)}"
-        self._invoke(out, call, str(reaction.index), indent, reaction.index)
+        out.add(f"# within {format_ns(reaction.deadline)}", indent)
+        self._invoke(out, f"{deadline}.choose(time)({arguments})", str(reaction.index), indent, reaction.index)
         out.add("context.deadline = None", indent)
 
     def _invoke(self, out: Source, call: str, index: str, indent: int, node: Node) -> None:
@@ -247,7 +255,7 @@ class Compiler:
 
     def _present(self, out: Source, cells: Sequence[Cell]) -> str:
         if len(cells) > CHECKS:
-            return f"any_present({out.name_of(Ref('cells', tuple(cells)), _tail(self.program.cell_path(cells[0])))})"
+            return f"present({out.name_of(Ref('cells', tuple(cells)), _tail(self.program.cell_path(cells[0])))})"
         return " or ".join(f"{self._cell(out, cell)}.is_present" for cell in cells)
 
     # What happens after the reactions
@@ -265,13 +273,15 @@ class Compiler:
                 guards.insert(0, f"{state}.active")
             if guards:
                 out.add(f"if {' and '.join(guards)}:")
+            after = ""
             if trigger.kind == "physical delay":
-                line = f"physical_connection({event}, {source}.value)"
+                line = f"arrive({event}, {source}.value)"
             elif trigger.delay:
-                line = f"later(time + {trigger.delay}, {event}, {source}.value)  # after {format_ns(trigger.delay)}"
+                line = f"later(time + {trigger.delay}, {event}, {source}.value)"
+                after = f"after {format_ns(trigger.delay)}"
             else:
                 line = f"soon[{event}] = {source}.value"
-            out.add(line, 2 if guards else 1)
+            out.add(line, 2 if guards else 1, comment=after)
 
     def _clear(self, out: Source, cleared: tuple[Cell, ...]) -> None:
         if len(cleared) > 4 * CHECKS:
@@ -286,11 +296,6 @@ class Compiler:
 def _tail(path: str) -> str:
     """A path without the top-level reactor: Main.hub.step -> hub.step."""
     return path.partition(".")[2] or path
-
-
-def _identifier(path: str) -> str:
-    name = re.sub(r"\W+", "_", path.rpartition(".")[2]).strip("_")
-    return name if name.isidentifier() else f"a_{name}"
 
 
 def _without_index(path: str) -> str:

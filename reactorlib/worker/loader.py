@@ -33,16 +33,17 @@ class Loader:
             "later": worker.later,
             "context": worker,
             "switch": worker.switch_modes,
-            "physical_connection": worker.physical_connection,
+            "arrive": worker.physical_connection,
             "deepcopy": deepcopy,
-            "any_present": any_present,
+            "present": present,
             "clock": perf_counter_ns,
             **extra,
         }
         if worker.recorder is not None:
             objects["record"] = worker.recorder.record
         for name, ref in source.names.items():
-            objects[name] = cross(ref) if cross is not None and ref.kind in ("send", "wait") else self._object(ref)
+            if ref.kind != "column":
+                objects[name] = cross(ref) if cross is not None and ref.kind in ("send", "wait") else self._object(ref)
         schedule = load(source, objects)
         self._sources[schedule.__code__] = source
         self._loaded.append(schedule)
@@ -92,6 +93,6 @@ class Loader:
         return (step.node, *conditions, body, *arguments)
 
 
-def any_present(cells: Iterable[Reader]) -> bool:
+def present(cells: Iterable[Reader]) -> bool:
     """Whether one of many cells is present."""
     return any(cell.is_present for cell in cells)
