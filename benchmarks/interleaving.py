@@ -34,11 +34,11 @@ def cost_per_tag(tags: int, run: Callable[[Meter], object], warmup: int = 20) ->
 
 
 @contextmanager
-def fallback() -> Iterator[None]:
+def walking() -> Iterator[None]:
     """Runs inside walk their tags: no schedule is compiled."""
-    name = "REACTORLIB_FORCE_FALLBACK"
+    name = "REACTORLIB_SCHEDULES"
     before = os.environ.get(name)
-    os.environ[name] = "1"
+    os.environ[name] = "walked"
     try:
         yield
     finally:

@@ -7,7 +7,7 @@ import time
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from benchmarks.interleaving import fallback
+from benchmarks.interleaving import walking
 from benchmarks.rounds import measure_tags
 from benchmarks.shapes import Chain, FanOut, PingPong, Ring
 from benchmarks.structures import Sparse, Switchers, Timers
@@ -51,10 +51,10 @@ def bench_fan_out_with_a_trace(benchmark: BenchmarkFixture) -> None:
 
 
 def bench_fan_out_walked(benchmark: BenchmarkFixture) -> None:
-    with fallback():
+    with walking():
         measure_tags(benchmark, FanOut, 1_000, 17, clients=16)
 
 
 def bench_timers_walked(benchmark: BenchmarkFixture) -> None:
-    with fallback():
+    with walking():
         measure_tags(benchmark, Timers, 20, 1_000, timers=1_000)

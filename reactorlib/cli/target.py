@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from reactorlib.declaration.instance import name_in
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.tag import HOUR, MINUTE, MSEC, NSEC, SEC, USEC, Time
 
@@ -49,7 +50,7 @@ def _class(target: str) -> type[Reactor]:
         return _only_class(module, target)
     found: Any = module
     for part in name.split("."):
-        found = getattr(found, part, None)
+        found = getattr(found, name_in(dir(found), part), None)
     if found is None:
         close = difflib.get_close_matches(name, [cls.__name__ for cls in _classes(module)], n=1)
         hint = f": did you mean {close[0]}?" if close else _listed(module)
@@ -133,6 +134,7 @@ def _arguments(cls: type[Reactor], settings: Iterable[str]) -> dict[str, Any]:
         name, equals, text = setting.partition("=")
         if not equals:
             raise UsageError(f"--set wants NAME=VALUE, got {setting!r}")
+        name = name_in(known, name)
         if name not in known and not takes_any:
             has = f"its parameters are {', '.join(known)}" if known else "it has none"
             raise UsageError(f"{cls.__name__} has no parameter {name!r}: {has}")

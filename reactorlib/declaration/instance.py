@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Self
+from unicodedata import normalize
 
 from reactorlib.declaration.elements import MODES_DO_NOT_NEST, Element, Input, Mode
 from reactorlib.errors import EffectError, ReadError
@@ -169,6 +170,14 @@ def instance_of(reactor: Any) -> Instance:
     """The instance record behind a reactor object."""
     record: Instance = reactor.__instance__
     return record
+
+
+def name_in(known: Container[str], text: str) -> str:
+    """The name that a string means, of those that are known.
+
+    Python reads names as NFKC has them, in which the micro sign is a Greek mu, and leaves strings as they are written.
+    """
+    return text if text in known else normalize("NFKC", text)
 
 
 def modes_of(instance: Instance) -> list[BoundMode]:

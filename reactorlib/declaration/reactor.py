@@ -20,6 +20,7 @@ from reactorlib.declaration.instance import (
     Instance,
     building,
     instance_of,
+    name_in,
 )
 from reactorlib.errors import ElaborationError, ReactorError, words_of
 from reactorlib.tag import is_count, time_fault
@@ -125,8 +126,9 @@ def _bind(instance: Instance, name: str, element: Element) -> Bound:
 def evaluate(instance: Instance, expression: Any, what: str) -> Any:
     """The value of an expression of constructor parameters; a fault is noted and gives None."""
     if isinstance(expression, str):
-        if expression in instance.parameters:
-            return instance.parameters[expression]
+        name = name_in(instance.parameters, expression)
+        if name in instance.parameters:
+            return instance.parameters[name]
         instance.faults.append(f"{{path}}.{what} names no constructor parameter: {expression!r}")
         return None
     if callable(expression):

@@ -7,7 +7,7 @@ from typing import Any
 
 from reactorlib.declaration.class_body import Reaction, declarations_of
 from reactorlib.declaration.elements import Element, Signal, Transition, shutdown
-from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance, instance_of
+from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance, instance_of, name_in
 from reactorlib.declaration.reactor import Bank, Reactor, duration
 from reactorlib.elaboration.program import Argument, Cell, ReactionInstance
 from reactorlib.elaboration.resolve import Resolution
@@ -126,16 +126,18 @@ class Lookup:
             return [], False
         child, dot, port = text.partition(".")
         if not dot:
-            bound = self.instance.elements.get(text)
+            known = self.instance.elements
+            bound = known.get(name_in(known, text))
             if bound is None:
-                self.fault(f"{role} {text!r} names no element of {self._class()}{_hint(text, self.instance.elements)}")
+                self.fault(f"{role} {text!r} names no element of {self._class()}{_hint(text, known)}")
                 return [], False
             return [bound], False
         return self._lookup_contained(role, text, child, port)
 
     def _lookup_contained(self, role: str, text: str, child: str, port: str) -> tuple[list[Bound], bool]:
         name, _, index = child.partition("[")
-        held = vars(self.instance.reactor).get(name)
+        attributes = vars(self.instance.reactor)
+        held = attributes.get(name_in(attributes, name))
         if index and isinstance(held, Bank | list | tuple) and index.rstrip("]").isdigit():
             held = held[int(index.rstrip("]"))] if int(index.rstrip("]")) < len(held) else None
         members = [held] if isinstance(held, Reactor) else list(held) if isinstance(held, Bank | list | tuple) else []
@@ -145,7 +147,7 @@ class Lookup:
         found: list[Bound] = []
         for member in members:
             contained = instance_of(member)
-            bound = contained.elements.get(port)
+            bound = contained.elements.get(name_in(contained.elements, port))
             if bound is None:
                 hint = _hint(port, contained.elements)
                 self.fault(f"{role} {text!r} names no element of {type(member).__name__}{hint}")

@@ -1,10 +1,15 @@
-"""One thread: the reference. Compiles the schedule of a set of events once it has shown that it comes back."""
+"""One thread: the reference. Compiles the schedule of a set of events once it has shown that it comes back.
+
+Both ways to run a tag do the same, and tests want each: REACTORLIB_SCHEDULES=compiled compiles every schedule when it
+is first needed, REACTORLIB_SCHEDULES=walked none.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
 
+from reactorlib.errors import RunError
 from reactorlib.executors.executor import COMPILED_STEPS, Executor
 from reactorlib.schedule.compiler import Compiler
 from reactorlib.schedule.graph import Node
@@ -21,6 +26,7 @@ SEEN_TOGETHER = 8
 # many steps are compiled, sets that have shown less are walked.
 READILY_COMPILED_STEPS = 500
 SEEN_OFTEN = 64
+WAYS = ("", "compiled", "walked")  # of REACTORLIB_SCHEDULES
 
 
 class Inline(Executor):
@@ -32,7 +38,9 @@ class Inline(Executor):
         super().__init__(worker)
         self.walk = Walk(worker)
         self.compiler = Compiler(worker.program, worker.graph, traced=worker.recorder is not None)
-        self.walks_only = os.environ.get("REACTORLIB_FORCE_FALLBACK") == "1"
+        self.way = os.environ.get("REACTORLIB_SCHEDULES", "")
+        if self.way not in WAYS:
+            raise RunError(f"REACTORLIB_SCHEDULES is 'compiled', 'walked' or not set, got {self.way!r}")
         self._together: dict[frozenset[Event], Schedule] = {}
         self._seen: dict[frozenset[Event], int] = {}
 
@@ -59,9 +67,11 @@ class Inline(Executor):
         return self._walk(key)
 
     def _may_compile(self) -> bool:
-        return self.compiled < COMPILED_STEPS and not self.walks_only
+        return self.way == "compiled" or (self.compiled < COMPILED_STEPS and self.way != "walked")
 
     def _threshold(self, seen: int) -> int:
+        if self.way == "compiled":
+            return 1
         return seen if self.compiled < READILY_COMPILED_STEPS else SEEN_OFTEN
 
     def _walk(self, events: Iterable[Event]) -> Schedule:

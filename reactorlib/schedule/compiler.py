@@ -63,7 +63,7 @@ class Source:
 
     def add(self, line: str, indent: int = 1, node: Node | None = None, comment: str = "") -> None:
         if comment:
-            line += "  # " + (comment if comment.isprintable() else ascii(comment))
+            line += f"  # {_in_one_line(comment)}"
         self.lines.append("    " * indent + line)
         if node is not None:
             self.node_at[len(self.lines)] = node
@@ -71,6 +71,11 @@ class Source:
     @property
     def text(self) -> str:
         return "\n".join(self.lines) + "\n"
+
+
+def _in_one_line(text: str) -> str:
+    """What is told of paths, which may hold anything, so that the source stays what it is."""
+    return text if text.isprintable() else ascii(text)
 
 
 class _Letters(dict[int, str | None]):
@@ -149,7 +154,7 @@ class Compiler:
     def _title(self, plan: Plan) -> str:
         paths = [self.program.triggers[index].path for index in plan.events]
         shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
-        return f"{self.program.cls.__name__} ({shown})"
+        return _in_one_line(f"{self.program.cls.__name__} ({shown})")
 
     def _cell(self, out: Source, cell: Cell) -> str:
         return out.name_of(Ref("cell", cell), _tail(self.program.cell_path(cell)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from reactorlib.declaration.instance import name_in
 from reactorlib.elaboration.program import Program
 from reactorlib.errors import ReactorError
 from reactorlib.schedule.compiler import Compiler
@@ -21,9 +22,10 @@ def triggers_named(program: Program, names: Iterable[str]) -> list[int]:
         known[trigger.path] = index
     chosen = []
     for name in names:
-        if name not in known:
+        trigger = known.get(name_in(known, name))
+        if trigger is None:
             raise ReactorError(f"{name!r} triggers nothing here: one of {', '.join(sorted(known)[:12])}")
-        chosen.append(known[name])
+        chosen.append(trigger)
     return chosen
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from reactorlib.declaration.instance import Instance
+from reactorlib.declaration.instance import Instance, name_in
 from reactorlib.elaboration.program import Program
 from reactorlib.errors import RunError
 
@@ -68,16 +68,19 @@ def _checked(program: Program, workers: int, placement: Mapping[str, int]) -> di
     if not placement:
         return {}
     known = {instance.path for instance in program.instances}
-    for path, worker in placement.items():
+    checked: dict[str, int] = {}
+    for given, worker in placement.items():
+        path = name_in(known, given)
         if path not in known:
             whole = f"{program.root.path}.{path}"
             hint = f"; did you mean {whole!r}?" if whole in known else ""
-            raise RunError(f"placement names no reactor of this program: {path!r}{hint}")
+            raise RunError(f"placement names no reactor of this program: {given!r}{hint}")
         if not isinstance(worker, int):
             raise RunError(f"placement puts {path} on a worker by its number, got {worker!r}")
         if not 0 <= worker < workers:
             raise RunError(f"placement puts {path} on worker {worker}, there are workers 0 to {workers - 1}")
-    return dict(placement)
+        checked[path] = worker
+    return checked
 
 
 def _inside_spread(instance: Instance | None) -> bool:
@@ -120,8 +123,10 @@ def _balanced(program: Program, workers: int, costs: Mapping[str, float]) -> dic
 
 def _costs_with_contents(program: Program, costs: Mapping[str, float]) -> dict[int, float]:
     total: dict[int, float] = {}
+    known = {instance.path for instance in program.instances}
+    of_path = {name_in(known, path): cost for path, cost in costs.items()}
     for instance in program.instances:
-        cost = costs.get(instance.path)
+        cost = of_path.get(instance.path)
         at: Instance | None = instance if cost is not None else None
         while at is not None:
             total[id(at)] = total.get(id(at), 0.0) + (cost or 0.0)

@@ -42,7 +42,7 @@ def test_every_part_prints_its_lines(tmp_path):
         "elaborating",
         "starting",
         "waiting timer",
-        "fallback",
+        "walked",
     ):
         assert what in judged
 

@@ -26,12 +26,12 @@ def test_it_says_what_a_reader_of_the_numbers_needs(described):
 
 def test_a_session_says_what_was_called_on_which_code(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "4")
-    monkeypatch.setenv("REACTORLIB_FORCE_FALLBACK", "1")
+    monkeypatch.setenv("REACTORLIB_SCHEDULES", "walked")
     monkeypatch.setenv("SECRET_TOKEN", "x")
     session = machine.describe_session(["run"], {"OMP_NUM_THREADS": "1"})
     assert session["command"] == ["run"]
     assert session["variables"]["OMP_NUM_THREADS"] == "4"
-    assert session["variables"]["REACTORLIB_FORCE_FALLBACK"] == "1"
+    assert session["variables"]["REACTORLIB_SCHEDULES"] == "walked"
     assert session["variables_of_workers"] == {"OMP_NUM_THREADS": "1"}
     assert "SECRET_TOKEN" not in session["variables"]
     assert {"commit", "dirty", "load_average", "started_at"} <= session.keys()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reactorlib.declaration.elements import Element
-from reactorlib.declaration.instance import Bound, Instance, instance_of
+from reactorlib.declaration.instance import Bound, Instance, instance_of, name_in
 from reactorlib.declaration.reactor import Bank, Reactor
 
 
@@ -16,14 +16,16 @@ def elements_named(instance: Instance, named: Any) -> list[Bound]:
         return []
     child, dot, element = text.partition(".")
     owners = _contained(instance, child) if dot else [instance]
-    found = [owner.elements.get(element if dot else text) for owner in owners]
+    wanted = element if dot else text
+    found = [owner.elements.get(name_in(owner.elements, wanted)) for owner in owners]
     return [bound for bound in found if bound is not None]
 
 
 def _contained(instance: Instance, child: str) -> list[Instance]:
     """The reactors held as `child`: an attribute, or `attribute[index]`."""
     name, _, index = child.partition("[")
-    held = vars(instance.reactor).get(name)
+    attributes = vars(instance.reactor)
+    held = attributes.get(name_in(attributes, name))
     members = list(held) if isinstance(held, Bank | list | tuple) else [held]
     if index and index.rstrip("]").isdigit():
         members = members[int(index.rstrip("]")) :][:1]

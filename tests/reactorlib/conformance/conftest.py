@@ -1,4 +1,4 @@
-"""How conformance tests run their programs: on the compiled path and on the fallback of one worker, and on several.
+"""How conformance tests run their programs: on one worker, every schedule compiled or none, and on several workers.
 
 REACTORLIB_TEST_EXECUTORS, such as "inline,threads:2,processes:3:scattered", says on which executors.
 """
@@ -17,8 +17,8 @@ from tests.reactorlib.reference.comparison import Executor
 
 RUN_OPTIONS = inspect.signature(run).parameters
 EXECUTORS = os.environ.get("REACTORLIB_TEST_EXECUTORS", "inline,threads:3:scattered,processes:2:scattered").split(",")
-PATHS = ("compiled", "fallback")
-WAYS = [  # the fallback is for one worker only
+PATHS = ("compiled", "walked")
+WAYS = [  # several workers always compile
     pytest.param((Executor.parse(text), path), id=f"{text}-{path}")
     for text in EXECUTORS
     for path in (PATHS if text == "inline" else PATHS[:1])
@@ -27,15 +27,12 @@ WAYS = [  # the fallback is for one worker only
 
 @pytest.fixture(params=PATHS)
 def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Whether tags run as generated source or by the fallback that needs no source."""
+    """Whether every tag runs as generated source, or none."""
     return _take(request.param, monkeypatch)
 
 
 def _take(path: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    if path == "fallback":
-        monkeypatch.setenv("REACTORLIB_FORCE_FALLBACK", "1")
-    else:
-        monkeypatch.delenv("REACTORLIB_FORCE_FALLBACK", raising=False)
+    monkeypatch.setenv("REACTORLIB_SCHEDULES", path)
     return path
 
 

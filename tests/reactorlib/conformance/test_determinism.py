@@ -87,12 +87,13 @@ def test_trace_is_free_when_unused() -> None:
     assert result.digest is None
 
 
-def test_compiled_path_and_fallback_have_one_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiled_and_walked_schedules_have_one_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REACTORLIB_SCHEDULES", "compiled")
     compiled = run(Main, timeout=10 * MSEC, fast=True, trace=True)
-    monkeypatch.setenv("REACTORLIB_FORCE_FALLBACK", "1")
-    fallback = run(Main, timeout=10 * MSEC, fast=True, trace=True)
-    assert steps(fallback) == steps(compiled)
-    assert fallback.digest == compiled.digest
+    monkeypatch.setenv("REACTORLIB_SCHEDULES", "walked")
+    walked = run(Main, timeout=10 * MSEC, fast=True, trace=True)
+    assert steps(walked) == steps(compiled)
+    assert walked.digest == compiled.digest
 
 
 PROGRAM = """
