@@ -2,7 +2,7 @@
 
 A message is the encoded values of the cells that are present, a bit for each cell that says whether it is (in
 whole bytes), and the kind of the message in one byte. What comes last is looked at first, so that a message in
-which every cell is present is decoded where it lies.
+which every cell is present is decoded where it lies. Cells go by number in the source: no name of the program is in it.
 """
 
 from __future__ import annotations

@@ -22,10 +22,10 @@ def triggers_named(program: Program, names: Iterable[str]) -> list[int]:
         known[trigger.path] = index
     chosen = []
     for name in names:
-        trigger = known.get(name_in(known, name))
-        if trigger is None:
+        found = known.get(name_in(known, name))
+        if found is None:
             raise ReactorError(f"{name!r} triggers nothing here: one of {', '.join(sorted(known)[:12])}")
-        chosen.append(trigger)
+        chosen.append(found)
     return chosen
 
 

@@ -3,6 +3,8 @@
 A message is a prefix (which names the sender and the structure), a fixed part that one `struct.Struct` writes
 and reads, and a tail of what varies in length. In the fixed part small arrays come first, aligned, then
 references to blocks, numbers and flags by falling size.
+
+Every name in the source is made up here: all that it takes from a value is the keys of dicts, as literals.
 """
 
 from __future__ import annotations

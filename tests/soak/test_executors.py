@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections import deque
+from itertools import chain
 from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
@@ -123,7 +124,9 @@ def test_random_programs_have_one_trace_on_every_executor(repetition):
     texts = [f"{name}:{workers}" for name in ("threads", "processes") for workers in (1, 2, 3, 5)]
     texts += [f"{text}:scattered" for text in texts if not text.endswith("1")]
     executors = tuple(Executor.parse(text) for text in ("inline", *texts))
-    for _, failures in check_parallel(range(times(1000)), executors):
+    for _, failures in chain(
+        check_parallel(range(times(1000)), executors), check_parallel(range(times(200)), executors, wide=True)
+    ):
         assert not failures, failures[0].text
 
 

@@ -23,9 +23,10 @@ from reactorlib import (
     startup,
 )
 from reactorlib.schedule.compiler import Compiler
+from reactorlib.schedule.graph import ReactionGraph
 from reactorlib.schedule.inspection import triggers_named
 from reactorlib.schedule.partition import partition
-from reactorlib.schedule.plan import Reach
+from reactorlib.schedule.plan import plan_of
 from reactorlib.schedule.split import Splitter
 from tests.reactorlib.observing import Execute, steps, values
 
@@ -263,10 +264,10 @@ def test_names_of_objects_and_of_the_schedule_have_different_forms(traced: bool)
         def gather(self, replies, heard): ...
 
     program = elaborate(Main)
-    reach = Reach(program)
-    compiler = Compiler(program, reach, traced)
-    plan = reach.plan(triggers_named(program, ["hub.ask", "shutdown"]))
-    split = Splitter(reach, partition(program, 2), copies=True).split(plan)
+    graph = ReactionGraph(program)
+    compiler = Compiler(program, graph, traced)
+    plan = plan_of(graph, triggers_named(program, ["hub.ask", "shutdown"]))
+    split = Splitter(graph, partition(program, 2), copies=True).split(plan)
     sources = [compiler.write(plan), *(compiler.write(plan, part) for part in split.parts.values())]
     own: set[str] = set()
     for source in sources:

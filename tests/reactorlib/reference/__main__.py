@@ -19,19 +19,23 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.reactorlib.reference", description=__doc__)
     parser.add_argument("--programs", type=int, default=1000, help="how many (default: 1000)")
     parser.add_argument("--seed", type=int, default=0, help="the first seed (default: 0)")
-    parser.add_argument("--executors", default="inline", help="such as inline,threads:2,processes:3:scattered")
+    parser.add_argument("--wide", action="store_true", help="with banks and ports of up to 200 and odd names")
+    parser.add_argument(
+        "--executors", default="compiled,walked", help="such as compiled,walked,inline,threads:2,processes:3:scattered"
+    )
     parser.add_argument("--processes", type=int, default=2, help="that share the work (default: 2)")
     parser.add_argument("--show", action="store_true", help="print the program of --seed and its trace")
     options = parser.parse_args(arguments)
     if options.show:
-        return show(options.seed)
+        return show(options.seed, options.wide)
     executors = tuple(Executor.parse(text) for text in options.executors.split(","))
-    return run_campaign(range(options.seed, options.seed + options.programs), executors, options.processes)
+    seeds = range(options.seed, options.seed + options.programs)
+    return run_campaign(seeds, executors, options.wide, options.processes)
 
 
-def show(seed: int) -> int:
+def show(seed: int, wide: bool = False) -> int:
     """Print the program of a seed and what the interpreter does with it."""
-    program = generate(Seeded(seed))
+    program = generate(Seeded(seed), wide)
     print(render(program))
     behaviour = interpret(program)
     for record in behaviour.records:
@@ -40,17 +44,17 @@ def show(seed: int) -> int:
     return 0
 
 
-def run_campaign(seeds: range, executors: tuple[Executor, ...], processes: int) -> int:
+def run_campaign(seeds: range, executors: tuple[Executor, ...], wide: bool, processes: int) -> int:
     """Run every seed and print what differs."""
     started = time.perf_counter()
     done, failures = 0, list[Failure]()
     if processes == 1:
         for seed in seeds:
-            failure = check(seed, executors, shrinking=not failures)
+            failure = check(seed, executors, wide, shrinking=not failures)
             failures += [failure] if failure else []
             done += 1
     else:
-        for count, found in check_parallel(seeds, executors, processes):
+        for count, found in check_parallel(seeds, executors, wide, processes):
             done += count
             failures += found
             print(f"\r{done}/{len(seeds)}", end=" ", file=sys.stderr, flush=True)

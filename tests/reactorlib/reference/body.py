@@ -1,14 +1,53 @@
-"""What the methods of a built program call: the rule's question and answer, on the runtime's own elements."""
+"""What the methods of a built program call: the rule's question and answer, on the runtime's own elements.
+
+With `log` open, each call writes what its arguments hold, on whatever worker it runs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
+from unicodedata import normalize
 
 import reactorlib
+from reactorlib.declaration.instance import instance_of
 from tests.reactorlib.reference.rule import Rule, Sample, decide, remember
 
 Elements = Iterable[tuple[str, Any]]
+Seen = dict[tuple[tuple[int, int], str], list[tuple[bool, Any]]]  # by tag and reaction: present, value
+
+
+class _Log:
+    """A file that this process and those that it forks append to."""
+
+    file: int | None = None
+
+
+log = _Log()
+
+
+@contextmanager
+def logged() -> Iterator[Seen]:
+    """What the reactions that run inside see, filled in afterwards."""
+    seen: Seen = {}
+    log.file = os.memfd_create("seen")
+    fcntl.fcntl(log.file, fcntl.F_SETFL, os.O_APPEND)
+    try:
+        yield seen
+        os.lseek(log.file, 0, os.SEEK_SET)
+        with os.fdopen(os.dup(log.file), "rb") as lines:
+            for line in lines:
+                time_ns, microstep, path, looks = json.loads(line)
+                key = (time_ns, microstep), path
+                assert key not in seen, f"{path} runs twice at {key[0]}"
+                seen[key] = [(present, value) for present, value in looks]
+    finally:
+        os.close(log.file)
+        log.file = None
 
 
 def perform(reactor: Any, name: str, rule: Rule, reads: Elements, effects: Elements) -> None:
@@ -17,6 +56,10 @@ def perform(reactor: Any, name: str, rule: Rule, reads: Elements, effects: Eleme
     samples = [sample for kind, element in reads for sample in _samples(kind, element)]
     samples.append(Sample(reactorlib.check_deadline()))
     targets = [target for kind, element in effects for target in _targets(kind, element)]
+    if log.file is not None:
+        looks = [(sample.present, sample.value) for sample in (*samples, *_held(targets))]
+        # One call of the system: lines of several workers do not mix.
+        os.write(log.file, json.dumps([*reactorlib.current_tag(), _path(reactor, name), looks]).encode() + b"\n")
     memory = getattr(reactor, "memory", 0)
     if hasattr(reactor, "memory"):
         reactor.memory = remember(rule, count, memory, samples)
@@ -47,6 +90,18 @@ def _samples(kind: str, element: Any) -> list[Sample]:
             return [Sample(element.is_present, element.value if element.is_present else None)]
         case _:
             return [Sample(element.is_present, element.value)]
+
+
+def _held(targets: Iterable[tuple[str, Any]]) -> Iterator[Sample]:
+    """What effects hold before the reaction changes them: an action's value may be looked at while it is present."""
+    for kind, target in targets:
+        if kind != "mode":
+            present = target.is_present
+            yield Sample(present, target.value if present or kind == "port" else None)
+
+
+def _path(reactor: Any, name: str) -> str:
+    return f"{instance_of(reactor).path}.{normalize('NFKC', name)}"
 
 
 def _changed(channel: Any) -> Sample:

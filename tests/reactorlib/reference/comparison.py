@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
+from unittest.mock import patch
 
 from reactorlib import NSEC, Program, elaborate, run
+from tests.reactorlib.reference.body import logged
 from tests.reactorlib.reference.interpreter import Behaviour, interpret
 from tests.reactorlib.reference.source import build, render
 from tests.reactorlib.reference.specification import ProgramSpec
@@ -19,10 +24,13 @@ class Executor:
     name: str = "inline"
     workers: int | None = None
     scattered: bool = False  # reactors dealt out to workers one by one, so that nearly every value crosses
+    schedules: str = ""  # of inline: "compiled" all at their first use, "walked" all
 
     @classmethod
     def parse(cls, text: str) -> Executor:
-        """From "name", "name:workers" or "name:workers:scattered"."""
+        """From "name", "name:workers" or "name:workers:scattered"; "compiled" and "walked" are ways of inline."""
+        if text in ("compiled", "walked"):
+            return cls(schedules=text)
         name, _, rest = text.partition(":")
         workers, _, how = rest.partition(":")
         return cls(name, int(workers) if workers else None, how == "scattered")
@@ -35,29 +43,39 @@ class Executor:
             options["placement"] = {instance.path: at % self.workers for at, instance in enumerate(instances)}
         return options
 
+    @contextmanager
+    def surroundings(self) -> Iterator[None]:
+        """The environment in which runs are to be started."""
+        with patch.dict(os.environ, {"REACTORLIB_SCHEDULES": self.schedules}):
+            yield
+
     def __str__(self) -> str:
+        if self.schedules:
+            return self.schedules
         count = "" if self.workers is None else f":{self.workers}"
         return f"{self.name}{count}{':scattered' if self.scattered else ''}"
 
 
 INLINE = Executor()
+WAYS = (Executor.parse("compiled"), Executor.parse("walked"))
 
 
 def observe(program: ProgramSpec, executor: Executor = INLINE) -> tuple[Behaviour, str]:
     """What the runtime does with the program, and its digest."""
     main = build(program)
-    result: Any = run(
-        main,
-        timeout=program.timeout_ns * NSEC,
-        fast=True,
-        trace=True,
-        **executor.options(main),
-    )
+    with executor.surroundings(), logged() as seen:
+        result: Any = run(
+            main,
+            timeout=program.timeout_ns * NSEC,
+            fast=True,
+            trace=True,
+            **executor.options(main),
+        )
     records = tuple((tuple(record.tag), record.reaction, tuple(record.writes)) for record in result.trace)
-    return Behaviour(records, tuple(result.tag)), result.digest
+    return Behaviour(records, tuple(result.tag), seen), result.digest
 
 
-def difference(program: ProgramSpec, executors: tuple[Executor, ...] = (INLINE,)) -> str | None:
+def difference(program: ProgramSpec, executors: tuple[Executor, ...] = WAYS) -> str | None:
     """Where the first run that differs leaves the interpreter's trace, in words; None where none does."""
     expected = interpret(program)
     digests: dict[str, str] = {}
@@ -73,6 +91,10 @@ def difference(program: ProgramSpec, executors: tuple[Executor, ...] = (INLINE,)
                 return f"{executor}: record {index}{before}\n  expected {want}\n  got      {have}"
         if got.last != expected.last:
             return f"{executor}: last tag: expected {expected.last}, got {got.last}"
+        for key in sorted(expected.seen.keys() | got.seen.keys()):
+            sights, looks = expected.seen.get(key), got.seen.get(key)
+            if sights != looks:
+                return f"{executor}: seen by {key[1]} at {key[0]}\n  expected {sights}\n  got      {looks}"
         digests[str(executor)] = digest
     if len(set(digests.values())) > 1:
         return f"equal traces, different digests: {digests}"

@@ -1,4 +1,4 @@
-"""Random valid reactor programs.
+"""Random valid reactor programs; wide ones have banks and ports of 31 to 200 members, and odd names.
 
 Valid by construction: within a class, contained reactors and reactions stand in one line, and values go forward
 along it at the same tag, or backward with a delay. Where a backward connection is tried without a delay, the finished
@@ -14,8 +14,12 @@ from hypothesis import strategies as st
 from tests.reactorlib.reference import order
 from tests.reactorlib.reference.choices import Choices, Drawn, one_in, pick, some
 from tests.reactorlib.reference.instances import elaborate
+from tests.reactorlib.reference.naming import rename
 from tests.reactorlib.reference.rule import Rule
 from tests.reactorlib.reference.specification import (
+    SHUTDOWN,
+    SIGNALS,
+    STARTUP,
     ActionSpec,
     Amount,
     ChildSpec,
@@ -34,6 +38,7 @@ SEC = 10**9
 FAR_NS = (1_000_000 * SEC, 2_000_000 * SEC)  # deadlines that no test run misses
 SIZES = (1, 2, 3)  # every value that a parameter `n` takes
 MOST_REACTORS = 12
+WIDE = (31, 32, 33, 200)  # about as many as become loops or calls in a schedule, and many more
 
 
 @st.composite
@@ -42,15 +47,22 @@ def programs(draw: st.DrawFn) -> ProgramSpec:
     return generate(Drawn(draw))
 
 
-def generate(choices: Choices) -> ProgramSpec:
+def generate(choices: Choices, wide: bool = False) -> ProgramSpec:
     """One valid program."""
+    if not wide:
+        return _generate(choices, None)
+    return rename(choices, _generate(choices, pick(choices, (*(4 * WIDE[:3]), WIDE[3]))))
+
+
+def _generate(choices: Choices, wide: int | None) -> ProgramSpec:
+    """A program under plain names, some banks and ports of which are as wide as that."""
     library: list[_Class] = []
-    for index in range(pick(choices, (0, 1, 2, 2, 3, 3))):
-        library.append(_Drawing(choices, f"C{index}", library).draw())
-    main = _Drawing(choices, "Main", library, is_main=True).draw()
+    for index in range(pick(choices, (0, 1, 2, 2, 3, 3) if wide is None else (1, 2, 2, 3))):
+        library.append(_Drawing(choices, f"C{index}", library, wide).draw())
+    main = _Drawing(choices, "Main", library, wide, is_main=True).draw()
     needed = _needed(main, library)
     used = [each for each in library if each.spec.name in needed]
-    timeout_ns = pick(choices, (10, 0, 3, 10, 15, 20, 20, 30)) * MSEC
+    timeout_ns = pick(choices, (10, 0, 3, 10, 15, 20, 20, 30) if wide is None else (3, 4, 6, 10)) * MSEC
     daring = ProgramSpec(tuple(each.spec for each in (*used, main)), timeout_ns)
     if order.assign(elaborate(daring)):
         return daring
@@ -94,6 +106,7 @@ class _Drawing:
     choices: Choices
     name: str
     library: list[_Class]
+    wide: int | None
     is_main: bool = False
     base: _Class | None = None
     modes: tuple[str, ...] = ()
@@ -160,6 +173,8 @@ class _Drawing:
         widths: list[Width | None] = [None, None, 1, 2, 3]
         if self.parameters:
             widths += ["n", ("n", 2)]
+        if self.wide and (direction == "input" or self.is_main):
+            widths += [self.wide]
         width = pick(self.choices, widths)
         return PortSpec(name, direction, width, direction == "input" and one_in(self.choices, 6))
 
@@ -195,15 +210,18 @@ class _Drawing:
     def _place(self, reactions: int) -> None:
         """Choose contained reactors and their slots: odd ones, among those of the reactions, which are even."""
         cost = 1
+        most = (MOST_REACTORS if self.is_main else MOST_REACTORS // 2) + (self.wide or 0)
         self.slots = 2 * reactions
         for index in range(self.choices.integer(self.is_main, 3) if self.library else 0):
             reactor = pick(self.choices, self.library)
             widths: list[Amount | None] = [None, 1, 2, 3]
             if self.parameters:
                 widths.append("n")
+            if self.wide:
+                widths += [self.wide] * (4 if self.is_main else 1)
             width = pick(self.choices, widths)
             cost += reactor.cost * self._most(width)
-            if cost > (MOST_REACTORS if self.is_main else MOST_REACTORS // 2):
+            if cost > most:
                 cost, width = cost - reactor.cost * (self._most(width) - 1), None
             child = ChildSpec(f"c{index}", reactor.spec.name, width, self._arguments(reactor), self._mode())
             slot = 2 * self.choices.integer(0, reactions) - 1
@@ -308,17 +326,17 @@ class _Drawing:
         choices = self.choices
         mode = None if self.is_main and slot == 0 else self._mode()
         reads = self._reads(slot, mode)
-        special = ["startup", "shutdown", "reset"]
+        special = [*SIGNALS]
         triggers = some(choices, reads, 4, least=1)
         beats = self.is_main and (slot == 0 or (mode is not None and not one_in(choices, 3)))
         if beats and (heartbeat := self.timers[0].name) not in triggers:
             triggers.insert(0, heartbeat)
         triggers += some(choices, special, 2) if one_in(choices, 3) else []
-        triggers = triggers or ["startup"]
+        triggers = triggers or [STARTUP]
         timers = [timer.name for timer in self.timers]
         uses = some(choices, [read for read in reads if read not in timers and read not in triggers], 2)
         effects: list[str | tuple[str, str]] = []
-        effects += some(choices, self._effects(slot, mode, "shutdown" in triggers), 4, least=1)
+        effects += some(choices, self._effects(slot, mode, SHUTDOWN in triggers), 4, least=1)
         if self.modes and not one_in(choices, 3):
             others = [each for each in self.modes if each != mode]
             target = pick(choices, [*others, *others, mode or others[0]])

@@ -5,8 +5,10 @@ Elaborated in the most obvious way: dictionaries of lists, nothing shared, nothi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import cycle
 from typing import Any
 
@@ -164,6 +166,10 @@ class Instance:
         members = [member.ports[port] for member in self.children[child]]
         return [channels[index] for index in range(len(members[0])) for channels in members]
 
+    def ports_named(self, names: Iterable[str]) -> list[Channel]:
+        """The channels of the ports among these names of elements."""
+        return [channel for name in names if "." in name or name in self.ports for channel in self.channels(name)]
+
     def is_mutable(self, reference: str) -> bool:
         """Whether the name is one of a mutable input of this reactor."""
         return reference in self.mutable
@@ -180,6 +186,23 @@ class Elaborated:
     def reactions(self) -> list[Reaction]:
         """Every reaction, in order of elaboration."""
         return [reaction for instance in self.instances for reaction in instance.reactions]
+
+    @cached_property
+    def links_from(self) -> dict[Channel, list[Link]]:
+        """The links that start from a channel, in order."""
+        found: dict[Channel, list[Link]] = defaultdict(list)
+        for link in self.links:
+            found[link.source].append(link)
+        return found
+
+    @cached_property
+    def readers(self) -> dict[Channel, list[Reaction]]:
+        """The reactions that read a channel."""
+        found: dict[Channel, list[Reaction]] = defaultdict(list)
+        for reaction in self.reactions:
+            for channel in reaction.instance.ports_named((*reaction.spec.triggers, *reaction.spec.uses)):
+                found[channel].append(reaction)
+        return found
 
 
 def elaborate(program: ProgramSpec) -> Elaborated:

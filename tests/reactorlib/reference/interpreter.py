@@ -8,7 +8,7 @@ compared with.
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tests.reactorlib.reference import order
@@ -25,19 +25,24 @@ from tests.reactorlib.reference.instances import (
     enclosing,
 )
 from tests.reactorlib.reference.rule import Operation, Rule, Sample, decide, remember
-from tests.reactorlib.reference.specification import ProgramSpec
+from tests.reactorlib.reference.specification import RESET, SHUTDOWN, SIGNALS, STARTUP, ProgramSpec
 
 Tag = tuple[int, int]
 Write = tuple[str, Any]
 Record = tuple[Tag, str, tuple[Write, ...]]
+Look = tuple[bool, Any]  # present, value
 
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What a run does: every reaction with its tag and its writes, in order, and the last tag."""
+    """What a run does: every reaction with its tag and its writes, in order, the last tag, and what they saw.
+
+    `seen` has, by tag and reaction, what its arguments held: a reaction runs once at a tag.
+    """
 
     records: tuple[Record, ...]
     last: Tag
+    seen: dict[tuple[Tag, str], list[Look]] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -68,6 +73,7 @@ class Machine:
     def __init__(self, program: Elaborated, timeout_ns: int) -> None:
         self.instances = program.instances
         self.links = program.links
+        self.links_from = program.links_from
         self.reactions = sorted(program.reactions, key=order.key)
         self.scopes = [scope for instance in self.instances for scope in instance.scopes.values()]
         self.events: list[Event] = []
@@ -75,6 +81,7 @@ class Machine:
         self.tag: Tag = (0, 0)
         self.stop: Tag = (timeout_ns, 0)
         self.records: list[Record] = []
+        self.seen: dict[tuple[Tag, str], list[Look]] = {}
         self.starting: list[Scope | None] = []
         self.resetting: list[Scope] = []
 
@@ -89,7 +96,7 @@ class Machine:
             self._happen()
             self._react()
             if self.tag == self.stop:
-                return Behaviour(tuple(self.records), self.tag)
+                return Behaviour(tuple(self.records), self.tag, self.seen)
             self._finish()
             self._advance()
 
@@ -118,8 +125,8 @@ class Machine:
     def _arrive(self, channel: Channel, value: Any) -> None:
         """A value is there. Inside a mode, reactors that are shut down after it was left still reach each other."""
         channel.value, channel.present = value, True
-        for link in self.links:
-            if link.source is channel and link.after_ns is None and (active(link.scope) or not link.guarded):
+        for link in self.links_from[channel]:
+            if link.after_ns is None and (active(link.scope) or not link.guarded):
                 self._arrive(link.target, value)
 
     def _react(self) -> None:
@@ -129,17 +136,17 @@ class Machine:
 
     def _is_due(self, reaction: Reaction) -> bool:
         triggers = reaction.spec.triggers
-        if "shutdown" in triggers and self.tag == self.stop and not (reaction.scope and reaction.scope.fresh):
+        if SHUTDOWN in triggers and self.tag == self.stop and not (reaction.scope and reaction.scope.fresh):
             return True
         return active(reaction.scope) and any(self._is_triggered(reaction, name) for name in triggers)
 
     def _is_triggered(self, reaction: Reaction, name: str) -> bool:
         instance = reaction.instance
-        if name == "shutdown":
+        if name == SHUTDOWN:
             return False
-        if name == "startup":
+        if name == STARTUP:
             return reaction.scope in self.starting
-        if name == "reset":
+        if name == RESET:
             return reaction.scope in self.resetting
         if name in instance.timers:
             return instance.timers[name].present
@@ -156,6 +163,14 @@ class Machine:
         memory = states[0].value if states else 0
         targets = self._targets(reaction)
         kinds = [kind for kind, _ in targets]
+        self.seen[self.tag, reaction.path] = [
+            *((sample.present, sample.value) for sample in samples),
+            *(
+                (target.present, target.value if kind == "port" or target.present else None)
+                for kind, target in targets
+                if kind != "mode"
+            ),
+        ]
         if states:
             states[0].value = remember(rule, reaction.count, memory, samples)
         writes: list[Write] = []
@@ -167,7 +182,7 @@ class Machine:
         instance = reaction.instance
         samples: list[Sample] = []
         for name in dict.fromkeys((*reaction.spec.triggers, *reaction.spec.uses)):
-            if name in ("startup", "shutdown", "reset"):
+            if name in SIGNALS:
                 continue
             if name in instance.timers:
                 samples.append(Sample(instance.timers[name].present))
@@ -288,8 +303,8 @@ class Machine:
     def _begins(self, reaction: Reaction) -> bool:
         """Whether the reaction runs because its mode is entered."""
         triggers = reaction.spec.triggers
-        starts = "startup" in triggers and reaction.scope in self.starting
-        return starts or ("reset" in triggers and reaction.scope in self.resetting)
+        starts = STARTUP in triggers and reaction.scope in self.starting
+        return starts or (RESET in triggers and reaction.scope in self.resetting)
 
     def _choose_modes(self) -> list[Scope]:
         """Set the current modes, outer reactors first; the scopes that were entered by a reset."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from tests.reactorlib.reference.instances import NEVER_NS, Channel, Elaborated, Instance, Link, Reaction
+from collections.abc import Iterator
+
+from tests.reactorlib.reference.instances import NEVER_NS, Channel, Elaborated, Reaction
 
 
 def assign(program: Elaborated) -> bool:
     """Give every reaction its level and its inferred deadline; False where reactions or connections form a cycle."""
     reactions = program.reactions
-    if any(_returns(link, program.links) for link in program.links):
+    if any(link.after_ns is None and link.source in _reached([link.target], program) for link in program.links):
         return False
-    edges = [(a, b) for a in reactions for b in reactions if _precedes(a, b, program.links)]
+    edges = [(a, b) for a in reactions for b in _followers(a, program)]
     for reaction in reactions:
         declared = reaction.spec.deadline_ns
         reaction.deadline_ns = NEVER_NS if declared is None else declared
@@ -33,39 +35,28 @@ def key(reaction: Reaction) -> tuple[int, int, int]:
     return reaction.deadline_ns, reaction.level, reaction.position
 
 
-def _precedes(before: Reaction, after: Reaction, links: list[Link]) -> bool:
-    if before.instance is after.instance:
+def _followers(before: Reaction, program: Elaborated) -> Iterator[Reaction]:
+    """The reactions that come after one at any tag at which both run."""
+    for after in before.instance.reactions:
         exclusive = None not in (before.spec.mode, after.spec.mode) and before.spec.mode != after.spec.mode
         if not exclusive and before.position < after.position:
-            return True
-    reached = _reached(_written(before), links)
-    return any(channel in reached for channel in _read(after))
+            yield after
+    for channel in _reached(_written(before), program):
+        yield from program.readers[channel]
 
 
-def _reached(channels: list[Channel], links: list[Link]) -> list[Channel]:
+def _reached(channels: list[Channel], program: Elaborated) -> list[Channel]:
     """The channels, and those that get their values at the same tag."""
     reached = list(channels)
+    known = set(reached)
     for channel in reached:  # grows while it is walked
-        for link in links:
-            if link.source is channel and link.after_ns is None and link.target not in reached:
+        for link in program.links_from[channel]:
+            if link.after_ns is None and link.target not in known:
+                known.add(link.target)
                 reached.append(link.target)
     return reached
 
 
-def _returns(link: Link, links: list[Link]) -> bool:
-    """Whether a value that crosses the link comes back to where it started."""
-    return link.after_ns is None and link.source in _reached([link.target], links)
-
-
 def _written(reaction: Reaction) -> list[Channel]:
     names = [effect for effect in reaction.spec.effects if isinstance(effect, str)]
-    return _ports(reaction.instance, names)
-
-
-def _read(reaction: Reaction) -> list[Channel]:
-    return _ports(reaction.instance, [*reaction.spec.triggers, *reaction.spec.uses])
-
-
-def _ports(instance: Instance, names: list[str]) -> list[Channel]:
-    ports = [name for name in names if "." in name or name in instance.ports]
-    return [channel for name in ports for channel in instance.channels(name)]
+    return reaction.instance.ports_named(names)

@@ -7,10 +7,9 @@ from dataclasses import fields, replace
 from typing import Any
 
 from tests.reactorlib.reference.rule import Rule
-from tests.reactorlib.reference.specification import ClassSpec, ConnectionSpec, ProgramSpec, ReactionSpec
+from tests.reactorlib.reference.specification import SIGNALS, ClassSpec, ConnectionSpec, ProgramSpec, ReactionSpec
 
 PARTS = ("children", "reactions", "connections", "timers", "actions", "states", "ports", "modes", "parameters")
-SIGNALS = ("startup", "shutdown", "reset")
 
 
 def shrink(program: ProgramSpec, fails: Callable[[ProgramSpec], bool], attempts: int = 2000) -> ProgramSpec:
@@ -87,7 +86,7 @@ def _simpler_elements(element: Any) -> Iterator[Any]:
         elif field.name in ("rule", "late") and value is not None:
             yield from (replace(element, **{field.name: rule}) for rule in _simpler_rules(value))
         elif field.name == "width" and isinstance(value, int) and value > 1:
-            yield replace(element, width=value - 1)
+            yield from (replace(element, width=width) for width in {value // 2, value - 1})
 
 
 def _simpler_rules(rule: Rule) -> Iterator[Rule]:
@@ -150,6 +149,7 @@ def _without_parameters(spec: ClassSpec, parameters: set[str]) -> ClassSpec:
             replace(timer, offset_ns=known(timer.offset_ns, 0), period_ns=known(timer.period_ns, None))
             for timer in spec.timers
         ),
+        states=tuple(replace(state, initial=known(state.initial, 0)) for state in spec.states),
         actions=tuple(replace(each, min_delay_ns=known(each.min_delay_ns, 0)) for each in spec.actions),
     )
 
@@ -164,10 +164,9 @@ def _without_modes(spec: ClassSpec) -> ClassSpec:
 
 
 def _reaction(reaction: ReactionSpec, names: set[str], modes: tuple[str, ...]) -> ReactionSpec:
-    signals = SIGNALS if reaction.mode else SIGNALS[:2]
     return replace(
         reaction,
-        triggers=tuple(name for name in reaction.triggers if name in names or name in signals),
+        triggers=tuple(name for name in reaction.triggers if name in names or name in SIGNALS),
         uses=tuple(name for name in reaction.uses if name in names),
         effects=tuple(
             effect

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from tests.reactorlib.reference.specification import (
+    SIGNALS,
     Amount,
     ClassSpec,
     ConnectionSpec,
@@ -22,17 +23,18 @@ from tests.reactorlib.reference.specification import (
 MODULE = "random_program"
 HEADER = '''\
 """A random program: `python THIS_FILE` in the repository's root prints its trace."""
-from reactorlib import *
+import reactorlib as rl
 from tests.reactorlib.reference.body import perform
 from tests.reactorlib.reference.rule import Rule
 '''
 FOOTER = """
 
 if __name__ == "__main__":
-    for record in run({main}, timeout={timeout}, fast=True, trace=True).trace:
+    for record in rl.run({main}, timeout={timeout}, fast=True, trace=True).trace:
         print(record)
 """
-UNITS = ((10**9, "SEC"), (10**6, "MSEC"), (10**3, "USEC"), (1, "NSEC"))
+SPELLED = {ord("\u03bc"): "\u00b5"}  # a Greek mu by the micro sign, which Python reads as one
+UNITS = ((10**9, "rl.SEC"), (10**6, "rl.MSEC"), (10**3, "rl.USEC"), (1, "rl.NSEC"))
 
 
 def build(program: ProgramSpec) -> type[Any]:
@@ -51,7 +53,7 @@ def render(program: ProgramSpec) -> str:
     """The program as a module that runs by itself."""
     classes = ["\n\n" + "\n".join(_ClassText(program, spec).lines()) + "\n" for spec in program.classes]
     footer = FOOTER.format(main=program.main.name, timeout=duration(program.timeout_ns))
-    return "".join([HEADER, *classes, footer])
+    return "".join([HEADER, *classes, footer]).translate(SPELLED)
 
 
 def duration(time_ns: int) -> str:
@@ -76,31 +78,31 @@ class _ClassText:
 
     def lines(self) -> list[str]:
         spec = self.spec
-        body = [f"{mode} = Mode({'initial=True' if mode == spec.modes[0] else ''})" for mode in spec.modes]
+        body = [f"{mode} = rl.Mode({'initial=True' if mode == spec.modes[0] else ''})" for mode in spec.modes]
         body += [f"{port.name} = {self._port(port)}" for port in spec.ports]
         for timer in spec.timers:
             period = "" if timer.period_ns is None else f", period={_amount(timer.period_ns)}"
-            line = f"{timer.name} = Timer(offset={_amount(timer.offset_ns)}{period})"
+            line = f"{timer.name} = rl.Timer(offset={_amount(timer.offset_ns)}{period})"
             body += _within(timer.mode, [line])
         for action in spec.actions:
             spacing = ""
             if action.min_spacing_ns is not None:
                 spacing = f", min_spacing={duration(action.min_spacing_ns)}, policy={action.policy!r}"
-            line = f"{action.name} = LogicalAction(min_delay={_amount(action.min_delay_ns)}{spacing})"
+            line = f"{action.name} = rl.LogicalAction(min_delay={_amount(action.min_delay_ns)}{spacing})"
             body += _within(action.mode, [line])
         for state in spec.states:
             initial = 0 if isinstance(state.initial, str) else state.initial
-            line = f"{state.name} = State({initial}{', reset=True' if state.reset else ''})"
+            line = f"{state.name} = rl.State({initial}{', reset=True' if state.reset else ''})"
             body += _within(state.mode, [line])
         body += ["", *self._constructor()]
         for reaction in spec.reactions:
             body += ["", *_within(reaction.mode, self._reaction(reaction))]
-        return [f"class {spec.name}({spec.base or 'Reactor'}):", *_indented(body)]
+        return [f"class {spec.name}({spec.base or 'rl.Reactor'}):", *_indented(body)]
 
     def _port(self, port: PortSpec) -> str:
         options = [] if port.width is None else [f"width={_width(port.width)}"]
         options += ["mutable=True"] if port.mutable else []
-        return f"{port.direction.capitalize()}({', '.join(options)})"
+        return f"rl.{port.direction.capitalize()}({', '.join(options)})"
 
     def _constructor(self) -> list[str]:
         parameters = {name: default for part in self.lineage for name, default in part.parameters}
@@ -119,7 +121,7 @@ class _ClassText:
             if child.width is None:
                 line = f"self.{child.name} = {child.reactor}({', '.join(arguments)})"
             else:
-                line = f"self.{child.name} = Bank({', '.join([child.reactor, str(child.width), *arguments])})"
+                line = f"self.{child.name} = rl.Bank({', '.join([child.reactor, str(child.width), *arguments])})"
             lines += _indented(_within(child.mode, [line], owner="self."))
         for connection in self.spec.connections:
             lines += _indented(_within(connection.mode, [_connect(connection)], owner="self."))
@@ -133,31 +135,33 @@ class _ClassText:
             arguments.append(f"effects=[{', '.join(self._effect(effect) for effect in reaction.effects)}]")
         if reaction.deadline_ns is not None:
             arguments.append(f"deadline={duration(reaction.deadline_ns)}")
-        lines = [f"@reaction({', '.join(arguments)})", *self._method(reaction, reaction.name, reaction.rule)]
+        lines = [f"@rl.reaction({', '.join(arguments)})", *self._method(reaction, reaction.name, reaction.rule)]
         if reaction.late is not None:
             lines.append(f"@{reaction.name}.missed")
             lines += self._method(reaction, f"{reaction.name}_late", reaction.late)
         return lines
 
     def _method(self, reaction: ReactionSpec, name: str, rule: object) -> list[str]:
-        triggers = [name for name in reaction.triggers if name not in ("startup", "shutdown", "reset")]
+        triggers = [name for name in reaction.triggers if name not in SIGNALS]
         reads = list(dict.fromkeys((*triggers, *reaction.uses)))
         effects = [effect if isinstance(effect, str) else effect[1] for effect in reaction.effects]
-        arguments = [_identifier(element) for element in dict.fromkeys((*reads, *effects))]
-        reading = [f"({self._kind(element, True)!r}, {_identifier(element)})" for element in reads]
-        writing = [f"({self._kind(element, False)!r}, {_identifier(element)})" for element in effects]
+        named = _identifiers(dict.fromkeys((*reads, *effects)))
+        reading = [f"({self._kind(element, True)!r}, {named[element]})" for element in reads]
+        writing = [f"({self._kind(element, False)!r}, {named[element]})" for element in effects]
         return [
-            f"def {name}({', '.join(['self', *arguments])}):",
+            f"def {name}({', '.join(['self', *named.values()])}):",
             f"    perform(self, {reaction.name!r}, {rule!r},",
             f"            [{', '.join(reading)}], [{', '.join(writing)}])",
         ]
 
     def _element(self, name: str) -> str:
         """As the decorator names it: by object where the class body knows it, else by string."""
+        if name in SIGNALS:
+            return f"rl.{name[1:-1]}"
         return repr(name) if "." in name or name in self.inherited else name
 
     def _effect(self, effect: str | tuple[str, str]) -> str:
-        return self._element(effect) if isinstance(effect, str) else f"{effect[0]}({effect[1]})"
+        return self._element(effect) if isinstance(effect, str) else f"rl.{effect[0]}({effect[1]})"
 
     def _kind(self, name: str, reading: bool) -> str:
         if name in self.timers:
@@ -179,18 +183,25 @@ class _ClassText:
 
 
 def _connect(connection: ConnectionSpec) -> str:
-    left = [f"interleaved(self.{name})" if mixed else f"self.{name}" for name, mixed in connection.left]
+    left = [f"rl.interleaved(self.{name})" if mixed else f"self.{name}" for name, mixed in connection.left]
     right = [f"self.{name}" for name in connection.right]
     after = "" if connection.after_ns is None else f", after={duration(connection.after_ns)}"
-    return f"connect({_side(left)}, {_side(right)}{after})"
+    return f"rl.connect({_side(left)}, {_side(right)}{after})"
 
 
 def _side(ports: list[str]) -> str:
     return ports[0] if len(ports) == 1 else f"[{', '.join(ports)}]"
 
 
-def _identifier(name: str) -> str:
-    return name.replace(".", "_")
+def _identifiers(names: Iterable[str]) -> dict[str, str]:
+    """What a method calls its arguments: after the elements, none like another."""
+    found: dict[str, str] = {}
+    for name in names:
+        argument = name.replace(".", "_")
+        while argument in found.values():
+            argument += "_"
+        found[name] = argument
+    return found
 
 
 def _amount(value: Amount) -> str:

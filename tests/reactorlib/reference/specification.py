@@ -12,6 +12,8 @@ from tests.reactorlib.reference.rule import Rule
 
 # A width is a literal, the name of a parameter, or (name, k): the expression `name * k`. None is no multiport.
 Width = int | str | tuple[str, int]
+# What triggers without being an element; no element has such a name.
+STARTUP, SHUTDOWN, RESET = SIGNALS = ("<startup>", "<shutdown>", "<reset>")
 # A time, a small number or the name of the parameter that holds it.
 Amount = int | str
 
@@ -64,8 +66,8 @@ class StateSpec:
 class ReactionSpec:
     """One reaction.
 
-    A trigger is "startup", "shutdown", "reset", the name of an element, or "child.port"; a use and an effect
-    likewise, and an effect may also be ("reset" or "history", mode). `late` is the rule of the deadline handler.
+    A trigger is one of SIGNALS, the name of an element, or "child.port"; a use and an effect likewise, and an
+    effect may also be ("reset" or "history", mode). `late` is the rule of the deadline handler.
     """
 
     name: str

@@ -348,3 +348,32 @@ def test_a_codec_holds_on_to_nothing_that_it_carried(ends: Ends) -> None:
     del received
     ends.carry((array, [array[:10]]), times=50)
     assert view[0] == 0
+
+
+class v0(NamedTuple):  # noqa: N801  a name that generated functions use
+    placing: Any
+    data: Any
+
+
+def test_names_in_values_meet_none_of_the_functions_that_are_written_for_them(ends: Ends) -> None:
+    keys = [
+        "v0",
+        "v1",
+        "t_v0",
+        "PREFIX",
+        "pack",
+        "unpack_from",
+        "placed",
+        "at",
+        "tuple",
+        "type",
+        "K12",
+        "D13",
+        "'",
+        '"""',
+        "\n",
+        "{}",
+    ]
+    value = [{key: at for at, key in enumerate(keys)}, v0(np.arange(3), "{}"), v0(1, np.arange(2))]
+    for times in (1, 2, 3):
+        assert same(ends.carry(value, times), value)

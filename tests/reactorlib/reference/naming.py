@@ -1,0 +1,155 @@
+"""Odd names for a program that was drawn under plain ones: what they stand for stays the same.
+
+None of them is a mistake of its program: a class body may not use what it rebinds, and what begins with two underscores
+belongs to Python.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from tests.reactorlib.reference.choices import Choices, pick
+from tests.reactorlib.reference.specification import SIGNALS, ClassSpec, ProgramSpec, Width, times_name
+
+# Short ones that make up one another, as paths make up the names of generated source: a.b, a[0].b, its rows, ...
+STEMS = ["a", "b", "a_b", "a_0_b", "b_a", "a_1", "a_2", "b_2", "a_b_2", "b_0", "x", "x_1", "x_2", "_", "_1", "_0"]
+ENDINGS = ["_", "_out", "_action", "_mode", "_late", "_delayed", "_rows", "_2", "_out_2"]
+RUNTIMES = (
+    ["schedule", "time", "soon", "later", "go", "collect", "finish", "now", "started", "due", "record", "clock", "of"]
+    + ["deepcopy", "present", "any_present", "switch", "physical", "physical_connection", "arrive", "index", "react"]
+    + ["condition", "cell", "context", "rows", "startup", "shutdown", "reset", "history", "may_be_present"]
+    + [f"{what}_worker_{number}" for what in ("send_to", "wait_for") for number in range(3)]
+    + [
+        "value",
+        "is_present",
+        "set",
+        "path",
+        "bank",
+        "set_",
+        "main",
+        "startup_",
+        "shutdown_",
+        "Main",
+        "Reactor",
+        "Timer",
+    ]
+    + ["cells", "encode", "decode", "whole", "some", "blame", "message", "pack", "c0", "c1", "v0", "v1", "data", "at"]
+)
+PYTHONS = (
+    [f"{word}_" for word in ("if", "None", "def", "lambda", "class", "import")]
+    + ["match", "case", "type", "print", "len", "list", "tuple", "int", "id", "any", "object", "str", "range", "map"]
+    + ["exec", "compile", "globals", "locals", "tick", "hub", "answer", "hub_answer"]
+)
+UNICODE = ["größe", "μ", "μ_b", "порт", "名前", "x٣", "a·b", "ñ_1", "S", "K_", "_μ", "a_μ"]
+NAMES = [
+    *STEMS,
+    *(stem + ending for stem in ("a", "b", "a_b", "x") for ending in ENDINGS),
+    *RUNTIMES,
+    *PYTHONS,
+    *UNICODE,
+]
+TIMES = ["d0", "d_", "due", "deepcopy", "decode", "drop", "data", "dμ", "d_rows", "d"]
+NUMBERS = ["n", "n_", "number", "names", "now", "nμ", "node", "next"]
+OURS = frozenset(("rl", "self", "perform", "Rule", "memory", "invocations", "super", "bank_index"))  # of every program
+
+
+def rename(choices: Choices, program: ProgramSpec) -> ProgramSpec:
+    """The same program under names of the lists above."""
+    classes = _chosen(choices, [spec.name for spec in program.classes], set())
+    inner: dict[str, dict[str, str]] = {}  # of each class, inherited names too
+    done: list[ClassSpec] = []
+    for spec in program.classes:
+        known = dict(inner[spec.base]) if spec.base is not None else {}
+        taken = {*known.values(), *(f"{name}_late" for name in known.values()), *classes.values()}
+        for names, pool in ((_parameters(spec, True), TIMES), (_parameters(spec, False), NUMBERS)):
+            known |= _chosen(choices, names, taken, pool)
+        known |= _chosen(choices, _elements(spec), taken)
+        inner[spec.name] = known
+        done.append(_renamed(spec, classes, inner))
+    return replace(program, classes=tuple(done))
+
+
+def _chosen(choices: Choices, names: Iterable[str], taken: set[str], pool: list[str] = NAMES) -> dict[str, str]:
+    """A new name for each, that nothing has: taken ones grow by them, and by the handlers that they may have."""
+    found: dict[str, str] = {}
+    for name in names:
+        new = pick(choices, pool)
+        while new in taken or new in OURS or f"{new}_late" in taken or keyword.iskeyword(new):
+            new = f"x_{new}"
+        taken |= {new, f"{new}_late"}
+        found[name] = new
+    return found
+
+
+def _parameters(spec: ClassSpec, times: bool) -> list[str]:
+    return [name for name, _ in spec.parameters if times_name(name) == times]
+
+
+def _elements(spec: ClassSpec) -> list[str]:
+    named: tuple[Any, ...] = (*spec.ports, *spec.timers, *spec.actions, *spec.reactions, *spec.children)
+    return [*spec.modes, *(each.name for each in named)]
+
+
+def _renamed(spec: ClassSpec, classes: dict[str, str], inner: dict[str, dict[str, str]]) -> ClassSpec:
+    known = inner[spec.name]
+    of_child = {child.name: inner[child.reactor] for child in spec.children}
+
+    def name(old: Any) -> Any:
+        """Of an element, "child.port", a parameter or a mode; what is no name stays."""
+        if not isinstance(old, str) or old in SIGNALS:
+            return old
+        child, dot, port = old.partition(".")
+        return f"{known[child]}.{of_child[child][port]}" if dot else known[old]
+
+    def width(old: Width | None) -> Width | None:
+        return (known[old[0]], old[1]) if isinstance(old, tuple) else name(old)
+
+    def named(parts: Iterable[Any], **fields: Any) -> tuple[Any, ...]:
+        """The parts, under new names, in their modes, with some fields by functions of their own."""
+        return tuple(
+            replace(part, name=name(part.name), mode=name(part.mode), **{f: of(part) for f, of in fields.items()})
+            for part in parts
+        )
+
+    def effect(old: Any) -> Any:
+        return name(old) if isinstance(old, str) else (old[0], name(old[1]))
+
+    return replace(
+        spec,
+        name=classes[spec.name],
+        base=None if spec.base is None else classes[spec.base],
+        parameters=tuple((name(parameter), value) for parameter, value in spec.parameters),
+        ports=tuple(replace(port, name=name(port.name), width=width(port.width)) for port in spec.ports),
+        modes=tuple(map(name, spec.modes)),
+        timers=named(
+            spec.timers, offset_ns=lambda timer: name(timer.offset_ns), period_ns=lambda timer: name(timer.period_ns)
+        ),
+        actions=named(spec.actions, min_delay_ns=lambda action: name(action.min_delay_ns)),
+        states=tuple(replace(state, initial=name(state.initial), mode=name(state.mode)) for state in spec.states),
+        reactions=named(
+            spec.reactions,
+            triggers=lambda reaction: tuple(map(name, reaction.triggers)),
+            uses=lambda reaction: tuple(map(name, reaction.uses)),
+            effects=lambda reaction: tuple(map(effect, reaction.effects)),
+        ),
+        children=named(
+            spec.children,
+            reactor=lambda child: classes[child.reactor],
+            width=lambda child: name(child.width),
+            arguments=lambda child: tuple(
+                (inner[child.reactor][parameter], name(value)) for parameter, value in child.arguments
+            ),
+        ),
+        connections=tuple(
+            replace(
+                each,
+                left=tuple((name(port), mixed) for port, mixed in each.left),
+                right=tuple(map(name, each.right)),
+                mode=name(each.mode),
+            )
+            for each in spec.connections
+        ),
+    )
