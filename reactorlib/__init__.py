@@ -16,8 +16,6 @@ from reactorlib.declaration.elements import (
     startup,
 )
 from reactorlib.declaration.reactor import Bank, Reactor
-from reactorlib.elaboration.elaborate import elaborate
-from reactorlib.elaboration.program import Program
 from reactorlib.errors import (
     EffectError,
     ElaborationError,
@@ -26,6 +24,7 @@ from reactorlib.errors import (
     RunError,
     WorkerError,
 )
+from reactorlib.program import Program, elaborate
 from reactorlib.runtime import RunResult, run
 from reactorlib.tag import HOUR, MINUTE, MSEC, NSEC, SEC, USEC, Tag, Time
 from reactorlib.worker.context import (

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import select
-import socket
 import time
 from contextlib import suppress
+from io import FileIO
 from typing import Protocol
 
 LONGEST_WAIT_NS = 500_000_000  # one sleep; waiting longer is waiting again
@@ -27,9 +28,10 @@ class PhysicalClock:
     def __init__(self, offset: int | None = None) -> None:
         # Wall-clock time at the start, then the monotonic clock: setting the wall clock does not bend a run.
         self._offset = time.time_ns() - time.monotonic_ns() if offset is None else offset
-        self._reading, self._writing = socket.socketpair()
-        self._reading.setblocking(False)
-        self._writing.setblocking(False)
+        reading, writing = os.pipe()
+        for end in (reading, writing):
+            os.set_blocking(end, False)
+        self._reading, self._writing = FileIO(reading, "r"), FileIO(writing, "w")
 
     def __reduce__(self) -> tuple[type[PhysicalClock], tuple[int]]:
         return PhysicalClock, (self._offset,)  # in another process of this machine it reads the same
@@ -43,8 +45,7 @@ class PhysicalClock:
         if left <= 0:
             return
         if self._is_readable(left):
-            with suppress(BlockingIOError):  # spurious: nothing to take
-                self._reading.recv(4096)
+            self._reading.read(4096)  # nothing, if it was spurious
 
     def _is_readable(self, timeout: int) -> bool:
         if self._reading.fileno() < FD_SETSIZE:
@@ -54,11 +55,11 @@ class PhysicalClock:
         return bool(poll.poll(timeout / 1e6))
 
     def wake(self) -> None:
-        """End the current wait, or the next one. Safe in threads and signal handlers: one byte into a socket."""
-        # A full socket wakes just as well; a closed one refuses and never reaches a reused descriptor.
-        with suppress(OSError):
-            self._writing.send(b"\0")
+        """End the current wait, or the next one. Safe in threads and signal handlers: one byte into a pipe."""
+        # A full pipe wakes just as well; a closed file refuses and never reaches a reused descriptor.
+        with suppress(ValueError):
+            self._writing.write(b"\0")
 
     def close(self) -> None:
+        self._writing.close()  # first: nobody writes to a pipe that has no reader
         self._reading.close()
-        self._writing.close()

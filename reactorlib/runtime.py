@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
-from reactorlib.elaboration.elaborate import elaborate
-from reactorlib.elaboration.program import Program
 from reactorlib.errors import ReactionError, RunError
 from reactorlib.executors import leftovers
 from reactorlib.executors.choice import check_executor, check_names, make_executor
 from reactorlib.executors.executor import Executor, exit_on_signal
+from reactorlib.program import Program, elaborate
 from reactorlib.tag import Tag, time_fault
 from reactorlib.worker.context import current
 from reactorlib.worker.main_worker import MainWorker
@@ -156,7 +155,7 @@ def _drive(worker: MainWorker, executor: Executor) -> None:
     finally:
         current.worker = None
         worker.clock.close()
-        executor.loader.forget()
+        executor.forget_schedules()
 
 
 def _end_early(worker: MainWorker, executor: Executor, error: BaseException) -> None:

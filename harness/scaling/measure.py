@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.breakdown.spans import MarkingProbe, replaced, shortened
 from reactorlib import Span, elaborate
-from reactorlib.elaboration.program import Program
+from reactorlib.program import Program
 from reactorlib.view.scaling import predict
 from workloads import catalogue
 from workloads.parameter import UnsupportedError

@@ -12,7 +12,7 @@ from typing import Any
 
 from reactorlib.cli.target import UsageError, add_target, count_option, resolved
 from reactorlib.elaboration.elaborate import examine
-from reactorlib.elaboration.program import Program
+from reactorlib.elaboration.program import Elaborated
 from reactorlib.schedule.partition import partition
 from reactorlib.view.diagram import FORMATS, Diagram, DiagramError, diagram_of, rendered
 
@@ -82,7 +82,7 @@ def _format(options: argparse.Namespace) -> str:
     return suffix
 
 
-def _placement(program: Program, workers: int) -> dict[str, int]:
+def _placement(program: Elaborated, workers: int) -> dict[str, int]:
     placed = partition(program, workers)
     return {instance.path: worker for instance, worker in zip(program.instances, placed.of_instance, strict=True)}
 

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from reactorlib.cli.target import count_option, resolved, time_option
-from reactorlib.elaboration.elaborate import elaborate
-from reactorlib.elaboration.program import Program
 from reactorlib.executors.choice import EXECUTORS
+from reactorlib.program import Program, elaborate
 from reactorlib.runtime import RunResult
 from reactorlib.runtime import run as run_program
 

@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 from reactorlib.cli.target import UsageError, add_target, count_option, resolved
-from reactorlib.elaboration.elaborate import elaborate
 from reactorlib.errors import ReactorError
+from reactorlib.program import elaborate
 
 _EPILOG = """\
 A trigger is a timer or an action by its path (hub.tick), a delayed connection by the port where it begins

@@ -11,7 +11,7 @@ from typing import Any
 from reactorlib.cli.graph import check_writable, write_file
 from reactorlib.cli.running import add_running, executed
 from reactorlib.cli.target import add_target
-from reactorlib.elaboration.program import Program
+from reactorlib.program import Program
 from reactorlib.runtime import RunResult
 from reactorlib.view.timeline import Summary, summarised, trace_events
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from reactorlib.declaration.elements import Element, Port
 from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance, building
@@ -15,8 +14,7 @@ from reactorlib.tag import time_fault
 Channel = tuple[BoundPort, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Connection:
+class Connection(NamedTuple):
     """`sources[i] -> targets[i]`, channel by channel; `after` is None for the same tag, else a delay in ns."""
 
     sources: list[Channel]

@@ -1,4 +1,4 @@
-"""From a reactor class to a frozen Program: construct the tree, name it, resolve it, order it, report all faults."""
+"""From a reactor class to a frozen record: construct the tree, name it, resolve it, order it, report all faults."""
 
 from __future__ import annotations
 
@@ -11,37 +11,22 @@ from reactorlib.declaration.instance import Instance, building, instance_of
 from reactorlib.declaration.reactor import Bank, Reactor, is_reactor_class
 from reactorlib.elaboration.dependencies import order_of
 from reactorlib.elaboration.lookup import look_up_reactions
-from reactorlib.elaboration.program import Order, Program
+from reactorlib.elaboration.program import Elaborated, Order
 from reactorlib.elaboration.resolve import Resolution
 from reactorlib.elaboration.states import reset_states
 from reactorlib.errors import ElaborationError
 
 
-def elaborate(cls: type[Reactor], /, **parameters: Any) -> Program:
-    """Construct the reactor tree and freeze it into a Program.
-
-    Raises ElaborationError with every static fault at once, each naming full paths.
-
-    >>> from reactorlib import Input, Reactor, elaborate, reaction
-    >>> class Sink(Reactor):
-    ...     inp = Input(width=0)
-    ...     @reaction("imp")
-    ...     def hear(self, imp): ...
-    >>> elaborate(Sink)
-    Traceback (most recent call last):
-    ...
-    reactorlib.errors.ElaborationError: 2 faults in the program:
-      1. Sink.inp: width must be a positive integer, got 0
-      2. Sink.hear: trigger 'imp' names no element of Sink: did you mean 'inp'?
-    """
+def elaborated(cls: type[Reactor], /, **parameters: Any) -> Elaborated:
+    """The record of a reactor class with these parameters. Raises ElaborationError with every static fault at once."""
     program, faults = examine(cls, **parameters)
     if faults:
         raise ElaborationError(faults)
     return program
 
 
-def examine(cls: type[Reactor], /, **parameters: Any) -> tuple[Program, list[str]]:
-    """The Program together with its static faults, for drawing: one with faults must not run.
+def examine(cls: type[Reactor], /, **parameters: Any) -> tuple[Elaborated, list[str]]:
+    """The record together with its static faults, for drawing: one with faults must not run.
 
     With a causality cycle its `order` is empty. Raises ElaborationError where a constructor does.
     """
@@ -56,7 +41,7 @@ def examine(cls: type[Reactor], /, **parameters: Any) -> tuple[Program, list[str
         return _freeze(cls, parameters, root)
 
 
-def _freeze(cls: type[Reactor], parameters: dict[str, Any], root: Instance) -> tuple[Program, list[str]]:
+def _freeze(cls: type[Reactor], parameters: dict[str, Any], root: Instance) -> tuple[Elaborated, list[str]]:
     instances = tuple(named_tree(root))
     resolution = Resolution(instances)
     look_up_reactions(resolution, instances)
@@ -64,7 +49,7 @@ def _freeze(cls: type[Reactor], parameters: dict[str, Any], root: Instance) -> t
     faults = [fault.replace("{path}", i.path) for i in instances for fault in i.faults]
     faults += resolution.faults
     order = order_of(resolution, faults) or Order((), (), ())
-    program = Program(
+    program = Elaborated(
         cls=cls,
         parameters=parameters,
         root=root,

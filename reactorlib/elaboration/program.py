@@ -1,11 +1,10 @@
-"""The frozen Program and its records: instances, cells, reactions, triggers, modes, order. Holds data, makes none."""
+"""The frozen records of a program: instances, cells, reactions, triggers, modes, order. Holds data, makes none."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from reactorlib.declaration.class_body import Reaction
 from reactorlib.declaration.instance import BoundPort, Instance
@@ -17,8 +16,7 @@ Cell = int
 TriggerKind = Literal["startup", "shutdown", "reset", "timer", "logical", "physical", "delay", "physical delay"]
 
 
-@dataclass(frozen=True, slots=True)
-class Trigger:
+class Trigger(NamedTuple):
     """What an event can be for: it has a cell, and the event queue carries it. Times in ns."""
 
     kind: TriggerKind
@@ -32,8 +30,7 @@ class Trigger:
     source: Cell | None = None  # of a delayed connection
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(NamedTuple):
     """What one argument of a reaction is bound to: `cells` read or set, or one action, or one mode."""
 
     kind: Literal["read", "set", "schedule", "switch"]
@@ -45,11 +42,10 @@ class Argument:
     reads: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ReactionInstance:
+class ReactionInstance(NamedTuple):
     """One reaction of one reactor: cells by number, everything that the schedule of a tag needs to know."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # not the method of tuples
     path: str
     instance: Instance
     declaration: Reaction[Any]
@@ -62,8 +58,7 @@ class ReactionInstance:
     own_mode: int | None  # the mode of its own reactor that it is declared in
 
 
-@dataclass(frozen=True, slots=True)
-class Forward:
+class Forward(NamedTuple):
     """A value copied from cell to cell: into a mutable input, or along a connection that a mode guards."""
 
     source: Cell
@@ -73,8 +68,7 @@ class Forward:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class ModeInstance:
+class ModeInstance(NamedTuple):
     """A mode of one reactor; `parent` is the mode that this reactor itself lies in."""
 
     path: str
@@ -87,8 +81,7 @@ class ModeInstance:
     reset: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class ResetState:
+class ResetState(NamedTuple):
     """An attribute of a reactor that a reset of its mode restores: `restored()` is its value."""
 
     reactor: Reactor
@@ -96,8 +89,7 @@ class ResetState:
     restored: Callable[[], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(NamedTuple):
     """The static order of everything that runs: `rank[i]` of reaction i, or of forward i - len(reactions)."""
 
     level: tuple[int, ...]
@@ -105,21 +97,8 @@ class Order:
     rank: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A reactor class and its parameters, elaborated: instances, cells, reactions, triggers, levels. Immutable.
-
-    Running it twice runs the constructors twice. `source` shows the schedule that the compiler writes.
-
-    >>> from reactorlib import Reactor, elaborate, reaction, startup
-    >>> class Hello(Reactor):
-    ...     @reaction(startup)
-    ...     def begin(self):
-    ...         print("hello")
-    >>> program = elaborate(Hello)
-    >>> program.reactions[0].path
-    'Hello.begin'
-    """
+class Elaborated(NamedTuple):
+    """A reactor class and its parameters as a program: instances, cells, reactions, triggers, levels. Immutable."""
 
     cls: type[Reactor]
     parameters: dict[str, Any]
@@ -151,19 +130,3 @@ class Program:
         """The path of a reaction, or of the port that a forward copies into."""
         count = len(self.reactions)
         return self.reactions[node].path if node < count else self.forwards[node - count].path
-
-    def source(self, *triggers: str, workers: int = 1) -> str:
-        """The Python source of the schedule for these simultaneous triggers, by path (default: startup).
-
-        A timer or action is named "Main.hub.tick", a delayed connection by its source port, and "startup"
-        and "shutdown" by themselves. With several `workers`, first who lives where, then the schedule of
-        each worker with its sends and waits. Raises ReactorError for an unknown name.
-        """
-        from reactorlib.schedule.inspection import source_of
-
-        return source_of(self, triggers or ("startup",), workers)
-
-    def _repr_html_(self) -> str:
-        from reactorlib.view.diagram import html_of
-
-        return html_of(self)

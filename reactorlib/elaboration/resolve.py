@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from reactorlib.declaration.class_body import Reaction
@@ -111,8 +110,8 @@ class Resolution:
     def freeze_modes(self) -> None:
         for index, mode in enumerate(self.modes):
             start, again = (self.trigger_of.get((name, index)) for name in ("startup", "reset"))
-            self.modes[index] = replace(
-                mode, startup=start.cell if start else None, reset=again.cell if again else None
+            self.modes[index] = mode._replace(
+                startup=start.cell if start else None, reset=again.cell if again else None
             )
 
     # Connections
@@ -208,8 +207,8 @@ class Resolution:
                 continue
             for link in chain:
                 alias[link] = at
-        self.forwards = [replace(f, source=self.cell(f.source)) for f in self.forwards]
-        self.triggers = [t if t.source is None else replace(t, source=self.cell(t.source)) for t in self.triggers]
+        self.forwards = [f._replace(source=self.cell(f.source)) for f in self.forwards]
+        self.triggers = [t if t.source is None else t._replace(source=self.cell(t.source)) for t in self.triggers]
 
     def cell(self, number: Cell) -> Cell:
         """The cell that a channel aliases; a trigger's cell is its own."""

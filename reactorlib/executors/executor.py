@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from typing import ClassVar
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
 
 from reactorlib.schedule.graph import Node
 from reactorlib.worker.cells import Event
-from reactorlib.worker.loader import Loader
 from reactorlib.worker.main_worker import MainWorker, Schedule
 
 COMPILED_STEPS = 200_000  # in the schedules of a run, over all workers
+
+if TYPE_CHECKING:
+    from reactorlib.worker.loader import Loader
 
 
 def exit_on_signal(number: int, _frame: object) -> None:
@@ -32,8 +35,13 @@ class Executor(ABC):
     def __init__(self, worker: MainWorker, workers: int = 1) -> None:
         self.worker = worker
         self.workers = workers
-        self.loader = Loader(worker)
         self.compiled = 0  # steps in compiled schedules
+
+    @cached_property
+    def loader(self) -> Loader:
+        """What compiles. Imported when the first schedule is: most of a short program is walked."""
+
+        return Loader(self.worker)
 
     @abstractmethod
     def alone(self, event: Event) -> Schedule:
@@ -61,6 +69,11 @@ class Executor(ABC):
 
     def kill(self) -> None:
         """Stop the other workers at once: the run never began, or its end was broken off."""
+
+    def forget_schedules(self) -> None:
+        """Let go of what was compiled, and of what it refers to."""
+        if "loader" in vars(self):
+            self.loader.forget()
 
     def _shut_down(self, error: BaseException, mine: Callable[[Node], bool], failed: Node | None) -> None:
         """The shutdown reactions of worker 0; what they raise is noted on the error."""

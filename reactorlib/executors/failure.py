@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from reactorlib.schedule.graph import Node
 
@@ -15,8 +15,7 @@ class Stopped(BaseException):
     """The run is over: leave at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """The first reaction that failed on one worker at the current tag, None where it failed outside one."""
 
     error: BaseException

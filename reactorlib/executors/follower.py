@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from reactorlib.elaboration.program import ReactionInstance
 from reactorlib.executors.failure import Failure, Poisoned, Stopped
 from reactorlib.executors.protocol import Begin, Control, End, Go
-from reactorlib.schedule.compiler import Compiler, Ref
+from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.graph import Node
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Send, Split
@@ -21,8 +21,7 @@ from reactorlib.worker.main_worker import Schedule
 from reactorlib.worker.worker import Worker
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedPart:
+class LoadedPart(NamedTuple):
     """A worker's part of a split, ready to run; its heirs are the workers that wait for it in the same tag."""
 
     schedule: Schedule
@@ -36,14 +35,12 @@ class Follower(ABC):
         self.worker = worker
         self.partition = partition
         self.loader = Loader(worker)
-        self.compiler = Compiler(worker.program, worker.graph, traced=worker.recorder is not None)
         self.parts: dict[int, LoadedPart] = {}  # by number of the split
 
     def load(self, number: int, split: Split, finish: Callable[[], None]) -> None:
         """Make the part of a split ready; `finish` packs what travels with the end of the part."""
         part = split.parts[self.worker.number]
-        source = self.compiler.write(split.plan, part)
-        schedule = self.loader.load(source, {"finish": finish}, self.crossing)
+        schedule = self.loader.load(split.plan, part, self.crossing, finish=finish)
         heirs = [item.to for item in part.items if isinstance(item, Send) and item.to]
         self.parts[number] = LoadedPart(schedule, heirs)
 

@@ -11,9 +11,7 @@ from collections.abc import Iterable
 
 from reactorlib.errors import RunError
 from reactorlib.executors.executor import COMPILED_STEPS, Executor
-from reactorlib.schedule.compiler import Compiler
 from reactorlib.schedule.graph import Node
-from reactorlib.schedule.plan import plan_of
 from reactorlib.worker.cells import Event
 from reactorlib.worker.main_worker import MainWorker, Schedule
 from reactorlib.worker.walk import Walk
@@ -37,7 +35,6 @@ class Inline(Executor):
     def __init__(self, worker: MainWorker) -> None:
         super().__init__(worker)
         self.walk = Walk(worker)
-        self.compiler = Compiler(worker.program, worker.graph, traced=worker.recorder is not None)
         self.way = os.environ.get("REACTORLIB_SCHEDULES", "")
         if self.way not in WAYS:
             raise RunError(f"REACTORLIB_SCHEDULES is 'compiled', 'walked' or not set, got {self.way!r}")
@@ -78,13 +75,15 @@ class Inline(Executor):
         return lambda time, soon: self.walk.schedule(events, time, soon)
 
     def _compile(self, events: Iterable[Event]) -> Schedule:
+        from reactorlib.schedule.plan import plan_of
+
         plan = plan_of(self.worker.graph, (event.index for event in events))
         self.compiled += len(plan.steps) + 1
-        return self.loader.load(self.compiler.write(plan), {})
+        return self.loader.load(plan)
 
     def abandon(self, error: BaseException) -> tuple[BaseException, Node | None]:
-        failed = self.loader.failed(error.__traceback__)
+        failed = self.walk.running
         if failed is None:
-            failed = self.walk.running
+            failed = self.loader.failed(error.__traceback__)
         self._shut_down(error, lambda _node: True, failed if isinstance(error, Exception) else None)
         return error, failed

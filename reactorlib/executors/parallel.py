@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from reactorlib.errors import WorkerError
 from reactorlib.executors.executor import COMPILED_STEPS, Executor
 from reactorlib.executors.failure import Failure, Poisoned
-from reactorlib.schedule.compiler import Compiler, Ref
+from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.graph import Node
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Split, plan_of
@@ -36,7 +36,6 @@ class Parallel(Executor):
         super().__init__(worker, partition.workers)
         self.partition = partition
         self.splitter = Splitter(worker.graph, partition, copies)
-        self.compiler = Compiler(worker.program, worker.graph, traced=worker.recorder is not None)
         self.splits: list[Split] = []  # by number, as messages name them
         self.requests: dict[int, list[Request]] = {}  # of the current tag, from workers that ended their part
         self.failures: dict[int, Failure] = {}
@@ -64,12 +63,11 @@ class Parallel(Executor):
         split = self.splitter.split(plan)
         self.compiled += len(plan.steps) + 1
         if len(split.parts) == 1:
-            return self.loader.load(self.compiler.write(plan), {})
+            return self.loader.load(plan)
         number = len(self.splits)
         self.splits.append(split)
         self.prepare(number, split)
-        source = self.compiler.write(plan, split.parts[0])
-        return self.loader.load(source, {"go": self.go(number, split), "collect": self._collect}, self.crossing)
+        return self.loader.load(plan, split.parts[0], self.crossing, go=self.go(number, split), collect=self._collect)
 
     def _forget(self) -> None:
         """Drop all schedules; they are written anew when needed."""

@@ -10,12 +10,11 @@ import signal
 import sys
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from reactorlib.clock import Clock
-from reactorlib.elaboration.elaborate import elaborate
-from reactorlib.elaboration.program import Program
+from reactorlib.elaboration.elaborate import elaborated
+from reactorlib.elaboration.program import Elaborated
 from reactorlib.errors import WorkerError
 from reactorlib.executors.distributed_follower import DistributedFollower
 from reactorlib.executors.failure import Failure, Stopped
@@ -34,14 +33,13 @@ BEGUN, LEAVING, GONE = 1, 2, 3  # stages of a worker's life
 _PR_SET_PDEATHSIG = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
+class Setup(NamedTuple):
     """What a worker process knows from the start. `program` is pickled as class and parameters if it is spawned."""
 
     worker: int
     parent: int  # process id
     exchange: Exchange
-    program: Program | bytes
+    program: Elaborated | bytes
     partition: Partition
     clock: Clock
     traced: bool
@@ -56,7 +54,7 @@ def serve(setup: Setup) -> None:
     life = _Life(setup)
     with suppress(Stopped):
         life.guard()
-        single_threaded(forked=isinstance(setup.program, Program))
+        single_threaded(forked=isinstance(setup.program, Elaborated))
         current.worker = None
         post = Post(setup.exchange.endpoint(setup.worker, life.check))
         try:
@@ -80,8 +78,8 @@ def _follower(setup: Setup, post: Post, life: _Life) -> _ProcessFollower:
     return _ProcessFollower(worker, setup.partition, post, life)
 
 
-def _program(setup: Setup) -> Program:
-    if isinstance(setup.program, Program):
+def _program(setup: Setup) -> Elaborated:
+    if isinstance(setup.program, Elaborated):
         return setup.program
     try:
         cls, parameters = pickle.loads(setup.program)
@@ -90,7 +88,7 @@ def _program(setup: Setup) -> Program:
             f"a new process cannot rebuild the program: {type(error).__name__}: {error}. Define its class in a module "
             "or script that can be imported, or use start_method='fork'"
         ) from error
-    return elaborate(cls, **parameters)
+    return elaborated(cls, **parameters)
 
 
 class _Life:

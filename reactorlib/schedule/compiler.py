@@ -15,10 +15,10 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 from unicodedata import normalize
 
-from reactorlib.elaboration.program import Cell, Program, ReactionInstance
+from reactorlib.elaboration.program import Cell, Elaborated, ReactionInstance
 from reactorlib.schedule.graph import Node, ReactionGraph
 from reactorlib.schedule.plan import Part, Plan, Send, Step, Wait
 from reactorlib.tag import format_ns
@@ -28,8 +28,7 @@ IN_ROW: Node = -1
 CHECKS = 32  # so many presence checks stand in one condition; more are a call
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(NamedTuple):
     """What a name in the source stands for; the binder turns it into the object of a run."""
 
     kind: str  # cell, call, deadline, argument, mode, event, rows, cells, send, wait; column: of the rows of a loop
@@ -101,7 +100,7 @@ def _identifier(wish: str) -> str:
 class Compiler:
     """Writes schedules for one program; `traced` records each reaction that runs."""
 
-    def __init__(self, program: Program, graph: ReactionGraph, traced: bool) -> None:
+    def __init__(self, program: Elaborated, graph: ReactionGraph, traced: bool) -> None:
         self.program = program
         self.graph = graph
         self.traced = traced

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property
 
-from reactorlib.elaboration.program import Cell, Forward, Program, ReactionInstance, Trigger
+from reactorlib.elaboration.program import Cell, Elaborated, Forward, ReactionInstance, Trigger
 
 Node = int  # a reaction, or len(reactions) + a forward
 
@@ -14,7 +14,7 @@ Node = int  # a reaction, or len(reactions) + a forward
 class ReactionGraph:
     """Who hears of a cell: computed once per program, linear in ports and connections."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Elaborated) -> None:
         self.program = program
         self.reactions = len(program.reactions)
         self.heard_by: dict[Cell, list[Node]] = defaultdict(list)

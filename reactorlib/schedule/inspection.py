@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from reactorlib.declaration.instance import name_in
-from reactorlib.elaboration.program import Program
+from reactorlib.elaboration.program import Elaborated
 from reactorlib.errors import ReactorError
 from reactorlib.schedule.compiler import Compiler
 from reactorlib.schedule.graph import ReactionGraph
@@ -14,7 +14,7 @@ from reactorlib.schedule.plan import plan_of
 from reactorlib.schedule.split import Splitter
 
 
-def triggers_named(program: Program, names: Iterable[str]) -> list[int]:
+def triggers_named(program: Elaborated, names: Iterable[str]) -> list[int]:
     """The triggers with these paths; a path may leave out the top-level reactor's name."""
     known: dict[str, int] = {}
     for index, trigger in enumerate(program.triggers):
@@ -29,7 +29,7 @@ def triggers_named(program: Program, names: Iterable[str]) -> list[int]:
     return chosen
 
 
-def source_of(program: Program, triggers: Iterable[str], workers: int) -> str:
+def source_of(program: Elaborated, triggers: Iterable[str], workers: int) -> str:
     """The schedule for triggers given by path, or for several workers the partition and each one's schedule."""
     graph = ReactionGraph(program)
     compiler = Compiler(program, graph, traced=False)

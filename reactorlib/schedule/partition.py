@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from reactorlib.declaration.instance import Instance, name_in
-from reactorlib.elaboration.program import Program
+from reactorlib.elaboration.program import Elaborated
 from reactorlib.errors import RunError
 
 
-@dataclass(frozen=True, slots=True)
-class Partition:
+class Partition(NamedTuple):
     """The worker of every instance (by position in `program.instances`) and of every reaction and forward."""
 
     workers: int
     of_instance: tuple[int, ...]
     of_node: tuple[int, ...]
 
-    def describe(self, program: Program) -> str:
+    def describe(self, program: Elaborated) -> str:
         """One line per worker: the reactors that live there."""
         lines = []
         for worker in range(self.workers):
@@ -30,7 +29,7 @@ class Partition:
 
 
 def partition(
-    program: Program,
+    program: Elaborated,
     workers: int,
     placement: Mapping[str, int] | None = None,
     costs: Mapping[str, float] | None = None,
@@ -64,7 +63,7 @@ def partition(
     return Partition(workers, of_instance, tuple(of_node))
 
 
-def _checked(program: Program, workers: int, placement: Mapping[str, int]) -> dict[str, int]:
+def _checked(program: Elaborated, workers: int, placement: Mapping[str, int]) -> dict[str, int]:
     if not placement:
         return {}
     known = {instance.path for instance in program.instances}
@@ -100,7 +99,7 @@ def _even(index: int, size: int, workers: int) -> int:
     return index // (share + 1) if index < boundary else extra + (index - boundary) // max(share, 1)
 
 
-def _balanced(program: Program, workers: int, costs: Mapping[str, float]) -> dict[int, int]:
+def _balanced(program: Elaborated, workers: int, costs: Mapping[str, float]) -> dict[int, int]:
     """The workers of the members of banks with known costs: the dearest first, each to the least loaded worker."""
     total = _costs_with_contents(program, costs)
     banks: dict[tuple[int, str], list[Instance]] = defaultdict(list)
@@ -121,7 +120,7 @@ def _balanced(program: Program, workers: int, costs: Mapping[str, float]) -> dic
     return of
 
 
-def _costs_with_contents(program: Program, costs: Mapping[str, float]) -> dict[int, float]:
+def _costs_with_contents(program: Elaborated, costs: Mapping[str, float]) -> dict[int, float]:
     total: dict[int, float] = {}
     known = {instance.path for instance in program.instances}
     of_path = {name_in(known, path): cost for path, cost in costs.items()}

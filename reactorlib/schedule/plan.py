@@ -6,22 +6,20 @@ A plan is for one worker; a split of it gives each of several workers its part, 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from reactorlib.elaboration.program import Cell
 from reactorlib.schedule.graph import Node, ReactionGraph
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One node of a plan. `conditions` are the cells of which one must be present; empty when that is certain."""
 
     node: Node
     conditions: tuple[Cell, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """The schedule of one set of events, before it is written as code or walked."""
 
     events: tuple[int, ...]  # triggers by index
@@ -32,24 +30,21 @@ class Plan:
     stops: bool  # shutdown is among the events
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(NamedTuple):
     """Tell worker `to` that everything before is done, and what these cells hold."""
 
     to: int
     cells: tuple[Cell, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(NamedTuple):
     """Wait for the matching Send of worker `of`, or for the end of its part of the tag."""
 
     of: int
     cells: tuple[Cell, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """What one worker does at a tag. Worker 0 also keeps the event queue."""
 
     worker: int
@@ -60,8 +55,7 @@ class Part:
     last: tuple[Cell, ...]  # cells that travel with the message that ends the part
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
+class Split(NamedTuple):
     """All parts of a plan; `parts[0]` is worker 0's, the others only those that take part."""
 
     plan: Plan

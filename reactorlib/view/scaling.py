@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from reactorlib.elaboration.program import Program
+from reactorlib.elaboration.program import Elaborated
 from reactorlib.schedule.partition import partition
 from reactorlib.view.timeline.causes import Causes
 from reactorlib.worker.trace import Span
@@ -28,7 +28,7 @@ class Prediction:
     speed_up: dict[int, float]
 
 
-def predict(program: Program, spans: Iterable[Span], workers: Sequence[int] = WORKERS) -> Prediction:
+def predict(program: Elaborated, spans: Iterable[Span], workers: Sequence[int] = WORKERS) -> Prediction:
     """What a traced run (`RunResult.spans`, of any executor) says about other numbers of workers.
 
     >>> from reactorlib import Bank, Input, Output, Reactor, Span, Tag, connect, elaborate, reaction, startup

@@ -1,4 +1,4 @@
-"""From the source of a schedule to what runs: its names stand for cells, bound methods and calls of one worker."""
+"""From a plan to what runs: the names in a schedule's source stand for cells, bound methods and calls of one worker."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from time import perf_counter_ns
 from types import CodeType, TracebackType
 from typing import Any
 
-from reactorlib.schedule.compiler import IN_ROW, Ref, Source, load
+from reactorlib.schedule.compiler import IN_ROW, Compiler, Ref, Source, load
 from reactorlib.schedule.graph import Node
-from reactorlib.schedule.plan import Step
+from reactorlib.schedule.plan import Part, Plan, Step
 from reactorlib.worker.cells import Reader
 from reactorlib.worker.main_worker import Schedule
 from reactorlib.worker.worker import Worker
@@ -19,16 +19,23 @@ SHOWN_BY_TRACEBACKS = frozenset(("__name__", "__loader__"))
 
 
 class Loader:
-    """Loads schedules for one worker, and finds the reaction that a traceback came from."""
+    """Writes and loads schedules for one worker, and finds the reaction that a traceback came from."""
 
     def __init__(self, worker: Worker) -> None:
         self.worker = worker
+        self.compiler = Compiler(worker.program, worker.graph, traced=worker.recorder is not None)
         self._sources: dict[CodeType, Source] = {}
         self._loaded: list[Schedule] = []
 
-    def load(self, source: Source, extra: dict[str, Any], cross: Callable[[Ref], Any] | None = None) -> Schedule:
-        """The callable of a source; `cross` gives the objects of sends and waits, `extra` further names."""
+    def load(
+        self, plan: Plan, part: Part | None = None, cross: Callable[[Ref], Any] | None = None, **extra: Any
+    ) -> Schedule:
+        """The schedule of a plan, or of this worker's part of it, whose sends and waits are what `cross` gives.
+
+        `extra`: what its further names stand for.
+        """
         worker = self.worker
+        source = self.compiler.write(plan, part)
         objects: dict[str, Any] = {
             "later": worker.later,
             "context": worker,

@@ -8,7 +8,7 @@ from math import inf
 from typing import Any, Protocol
 
 from reactorlib.clock import LONGEST_WAIT_NS, Clock, PhysicalClock
-from reactorlib.elaboration.program import Program
+from reactorlib.elaboration.program import Elaborated
 from reactorlib.schedule.graph import ReactionGraph
 from reactorlib.worker.cells import Event
 from reactorlib.worker.events import Events, Queue
@@ -39,7 +39,7 @@ class MainWorker(Worker):
 
     def __init__(
         self,
-        program: Program,
+        program: Elaborated,
         *,
         timeout: int | None = None,
         fast: bool = False,

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from reactorlib.elaboration.program import Program
+from reactorlib.elaboration.program import Elaborated
 from reactorlib.worker.cells import Event
 from reactorlib.worker.modal_queue import ModalQueue
 
@@ -29,7 +29,7 @@ class ModeState:
 class Modes:
     """The modes of one run. A switch costs what lies in the modes that it leaves and enters, not what there is."""
 
-    def __init__(self, program: Program, queue: ModalQueue) -> None:
+    def __init__(self, program: Elaborated, queue: ModalQueue) -> None:
         self.program = program
         self.queue = queue
         self.states = [ModeState() for _ in program.modes]
@@ -181,7 +181,7 @@ class Modes:
             self.queue.at(self.queue.time, self._event_at[cell], None)
 
 
-def reset_states(program: Program, mode: int) -> None:
+def reset_states(program: Elaborated, mode: int) -> None:
     """Give every `State(reset=True)` of a mode the value that the constructor left."""
     for state in program.reset_states.get(mode, ()):
         setattr(state.reactor, state.name, state.restored())

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
-from reactorlib.elaboration.program import Program
+from reactorlib.elaboration.program import Elaborated
 from reactorlib.errors import RunError, words_of
 from reactorlib.tag import Tag
 from reactorlib.worker.events import CurrentTag
@@ -32,8 +31,7 @@ class TraceRecord(NamedTuple):
     writes: tuple[tuple[str, Any], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """When a reaction ran: physical time in ns of `perf_counter_ns`, and on which worker.
 
     `reaction` is its index in `Program.reactions`.
@@ -61,7 +59,7 @@ Row = tuple[int, int, int, tuple[tuple[str, Any], ...], int, int, int]
 class Recorder:
     """Collects what runs. `note` is called by traced writers, `record` after each reaction."""
 
-    def __init__(self, program: Program, now: CurrentTag, worker: int = 0) -> None:
+    def __init__(self, program: Elaborated, now: CurrentTag, worker: int = 0) -> None:
         self._program = program
         self._now = now
         self._worker = worker
@@ -105,7 +103,7 @@ class Recorder:
         return [Span(row[2], Tag(row[0], row[1]), row[4], row[5], row[6]) for row in self._rows()]
 
 
-def costs_of(program: Program, spans: Iterable[Span]) -> dict[str, float]:
+def costs_of(program: Elaborated, spans: Iterable[Span]) -> dict[str, float]:
     """The time in ns that the reactions of each reactor took, by the reactor's path: what `costs=` wants."""
     costs: dict[str, float] = {}
     for span in spans:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Container
 from typing import Any
 
 from reactorlib.clock import Clock
-from reactorlib.elaboration.program import Argument, Cell, Program, ReactionInstance
+from reactorlib.elaboration.program import Argument, Cell, Elaborated, ReactionInstance
 from reactorlib.errors import words_of
 from reactorlib.schedule.graph import Node, ReactionGraph
 from reactorlib.worker.cells import ActionHandle, Event, ModeHandle, Multiport, Reader, TracedWriter, Writer
@@ -33,7 +33,7 @@ class Worker:
 
     def __init__(
         self,
-        program: Program,
+        program: Elaborated,
         graph: ReactionGraph,
         number: int,
         clock: Clock,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reactorlib.elaboration.program import Program
+from reactorlib.elaboration.program import Elaborated
 from reactorlib.view.diagram.build import diagram_of
 from reactorlib.view.diagram.dot import dot_text
 from reactorlib.view.diagram.draw import scene_of
@@ -52,7 +52,7 @@ def save(diagram: Diagram, path: str | Path) -> None:
     path.write_bytes(rendered(diagram, path.suffix.removeprefix(".")))
 
 
-def html_of(program: Program) -> str:
+def html_of(program: Elaborated) -> str:
     """What a notebook shows for a program: its dataflow, banks folded."""
     return fragment_text(diagram_of(program))
 

@@ -9,7 +9,7 @@ from typing import Any
 from reactorlib.declaration.connections import Channel
 from reactorlib.declaration.elements import PhysicalAction, Signal, Transition
 from reactorlib.declaration.instance import Bound, BoundAction, BoundMode, BoundPort, BoundTimer, modes_of
-from reactorlib.elaboration.program import Program, ReactionInstance
+from reactorlib.elaboration.program import Elaborated, ReactionInstance
 from reactorlib.view.diagram import naming
 from reactorlib.view.diagram.areas import Area, Areas, Region
 from reactorlib.view.diagram.bundle import Strand, bundled
@@ -20,7 +20,7 @@ from reactorlib.view.diagram.names import elements_named
 
 
 def diagram_of(
-    program: Program,
+    program: Elaborated,
     *,
     unfold: bool = False,
     levels: bool = False,
@@ -39,7 +39,7 @@ def diagram_of(
 class _Build:
     def __init__(
         self,
-        program: Program,
+        program: Elaborated,
         unfold: bool,
         levels: bool,
         placement: Mapping[str, int] | None,
@@ -251,7 +251,7 @@ class _BoxBuild:
         )
 
 
-def _workers(program: Program, placement: Mapping[str, int]) -> dict[int, int]:
+def _workers(program: Elaborated, placement: Mapping[str, int]) -> dict[int, int]:
     """The worker of each instance: its own, or that of what contains it; 0 where nothing says."""
     found: dict[int, int] = {}
     for instance in program.instances:

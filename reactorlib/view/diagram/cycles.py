@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from reactorlib.declaration.instance import BoundPort
-from reactorlib.elaboration.program import Cell, Program, ReactionInstance
+from reactorlib.elaboration.program import Cell, Elaborated, ReactionInstance
 from reactorlib.view.diagram.names import elements_named
 
 Vertex = tuple[str, int]
@@ -18,7 +18,7 @@ Channel = int
 class Cycles:
     """The strongly connected parts of reactions and cells. Empty, and free, for a program without faults."""
 
-    def __init__(self, program: Program, faulty: bool) -> None:
+    def __init__(self, program: Elaborated, faulty: bool) -> None:
         self._part: dict[Vertex, int] = {}
         self.touches: set[tuple[int, BoundPort]] = set()  # a reaction, and a port that it reads or sets on a cycle
         self.entered: set[Channel] = set()  # channels that a cycle enters through their connection
@@ -29,7 +29,7 @@ class Cycles:
                 self._part = _parts(_successors(program))
                 self._trace(program, source_of)
 
-    def _trace(self, program: Program, source_of: dict[Channel, Channel]) -> None:
+    def _trace(self, program: Elaborated, source_of: dict[Channel, Channel]) -> None:
         """The ports of cyclic reactions that are on their cycle, and the connections that lead there."""
         for reaction in program.reactions:
             part, declared = self.of_reaction(reaction.index), reaction.declaration
@@ -43,7 +43,7 @@ class Cycles:
                 if self.of_cell(channel) == part:
                     self.touches.add((reaction.index, port))
 
-    def _enter(self, channel: Channel, program: Program, source_of: dict[Channel, Channel]) -> None:
+    def _enter(self, channel: Channel, program: Elaborated, source_of: dict[Channel, Channel]) -> None:
         """Mark the connections through which a value comes to a port that reads it on a cycle."""
         part = self.of_cell(program.cell_of[channel])
         while channel in source_of and channel not in self.entered:
@@ -76,7 +76,7 @@ def _channels(reaction: ReactionInstance, names: Iterable[Any]) -> Iterator[tupl
                 yield from ((bound, bound.first + channel) for channel in range(bound.width))
 
 
-def _undelayed(program: Program) -> dict[Channel, Channel]:
+def _undelayed(program: Elaborated) -> dict[Channel, Channel]:
     """Target channel -> source channel, of the connections that take no time."""
     found: dict[Channel, Channel] = {}
     for instance in program.instances:
@@ -109,7 +109,7 @@ def _exclusive(one: ReactionInstance, two: ReactionInstance) -> bool:
     return one.own_mode is not None and two.own_mode is not None and one.own_mode != two.own_mode
 
 
-def _successors(program: Program) -> dict[Vertex, list[Vertex]]:
+def _successors(program: Elaborated) -> dict[Vertex, list[Vertex]]:
     edges: dict[Vertex, list[Vertex]] = defaultdict(list)
     for reaction in program.reactions:
         here = "reaction", reaction.index

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance
-from reactorlib.elaboration.program import Program
+from reactorlib.elaboration.program import Elaborated
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Group:
     members: tuple[Instance, ...]
 
 
-def root_group(program: Program) -> Group:
+def root_group(program: Elaborated) -> Group:
     """The box of the whole program."""
     return Group(program.root.path, program.root.name, None, (program.root,))
 
@@ -40,7 +40,7 @@ def groups_in(group: Group, unfold: bool) -> list[Group]:
     return found
 
 
-def boxes_of(program: Program, unfold: bool) -> dict[int, str]:
+def boxes_of(program: Elaborated, unfold: bool) -> dict[int, str]:
     """The id of the box that stands for each instance, by `id(instance)`."""
     found: dict[int, str] = {}
     waiting = [root_group(program)]

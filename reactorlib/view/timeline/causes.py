@@ -6,14 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from reactorlib.elaboration.program import Cell, Program
+from reactorlib.elaboration.program import Cell, Elaborated
 from reactorlib.worker.trace import Span
 
 
 class Causes:
     """The dependencies of a program's reactions, asked for by the spans of one tag after another."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Elaborated) -> None:
         sources: dict[Cell, list[Cell]] = defaultdict(list)
         for forward in program.forwards:
             sources[forward.target].append(forward.source)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from reactorlib.elaboration.program import Program
+from reactorlib.elaboration.program import Elaborated
 from reactorlib.view.timeline.causes import Causes
 from reactorlib.worker.trace import Span
 
@@ -17,7 +17,7 @@ Event = dict[str, Any]
 PROCESS = 1  # thread n + 1 is worker n, as Perfetto takes thread 0 for the idle one; the last thread are the tags
 
 
-def trace_events(program: Program, spans: Sequence[Span], workers: int = 1, digest: str | None = None) -> Event:
+def trace_events(program: Elaborated, spans: Sequence[Span], workers: int = 1, digest: str | None = None) -> Event:
     """The trace as a JSON object. `digest` is kept in it, so that two files tell whether they show the same run."""
     epoch = min((span.began_ns for span in spans), default=0)
     return {
@@ -27,7 +27,7 @@ def trace_events(program: Program, spans: Sequence[Span], workers: int = 1, dige
     }
 
 
-def _names(program: Program, workers: int) -> Iterator[Event]:
+def _names(program: Elaborated, workers: int) -> Iterator[Event]:
     yield {"ph": "M", "name": "process_name", "pid": PROCESS, "args": {"name": f"reactorlib: {program.root.path}"}}
     for worker in range(workers):
         yield from _track(worker + 1, f"worker {worker}", worker + 1)
@@ -39,7 +39,7 @@ def _track(thread: int, name: str, place: int) -> Iterator[Event]:
         yield {"ph": "M", "pid": PROCESS, "tid": thread, "name": what, "args": value}
 
 
-def _slices(program: Program, spans: Sequence[Span], workers: int, epoch: int) -> Iterator[Event]:
+def _slices(program: Elaborated, spans: Sequence[Span], workers: int, epoch: int) -> Iterator[Event]:
     arrows = 0
     tags = list(Causes(program).by_tag(spans))
     for number, (at_tag, causes) in enumerate(tags):
@@ -54,7 +54,7 @@ def _slices(program: Program, spans: Sequence[Span], workers: int, epoch: int) -
                     arrows += 1
 
 
-def _slice(program: Program, span: Span, epoch: int) -> Event:
+def _slice(program: Elaborated, span: Span, epoch: int) -> Event:
     reaction = program.reactions[span.reaction]
     return {
         "ph": "X",

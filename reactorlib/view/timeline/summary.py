@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from reactorlib.elaboration.program import Program
+from reactorlib.elaboration.program import Elaborated
 from reactorlib.view.timeline.causes import Causes
 from reactorlib.worker.trace import Span
 
@@ -46,7 +46,7 @@ class Summary:
     reactions: list[ReactionTimes] = field(default_factory=list)
 
 
-def summarised(program: Program, spans: Sequence[Span], workers: int = 1, unfold: bool = False) -> Summary:
+def summarised(program: Elaborated, spans: Sequence[Span], workers: int = 1, unfold: bool = False) -> Summary:
     """The summary of a run's spans, which are in order; bank members count as one reaction unless `unfold`."""
     summary = Summary(busy_ns=[0] * workers)
     rows: dict[str, ReactionTimes] = {}
@@ -72,7 +72,7 @@ def summarised(program: Program, spans: Sequence[Span], workers: int = 1, unfold
     return summary
 
 
-def _row(rows: dict[str, ReactionTimes], program: Program, span: Span, unfold: bool) -> ReactionTimes:
+def _row(rows: dict[str, ReactionTimes], program: Elaborated, span: Span, unfold: bool) -> ReactionTimes:
     path = program.reactions[span.reaction].path
     key = path if unfold else re.sub(r"\[\d+\]", "[*]", path)
     if key not in rows:

@@ -1,0 +1,63 @@
+"""A program as its user holds it: elaborated, with its schedules as source and its picture. Runs nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reactorlib.declaration.reactor import Reactor
+from reactorlib.elaboration.elaborate import elaborated
+from reactorlib.elaboration.program import Elaborated
+
+
+class Program(Elaborated):
+    """A reactor class and its parameters, elaborated: instances, cells, reactions, triggers, levels. Immutable.
+
+    Running it twice runs the constructors twice. `source` shows the schedule that the compiler writes.
+
+    >>> from reactorlib import Reactor, elaborate, reaction, startup
+    >>> class Hello(Reactor):
+    ...     @reaction(startup)
+    ...     def begin(self):
+    ...         print("hello")
+    >>> program = elaborate(Hello)
+    >>> program.reactions[0].path
+    'Hello.begin'
+    """
+
+    __slots__ = ()
+
+    def source(self, *triggers: str, workers: int = 1) -> str:
+        """The Python source of the schedule for these simultaneous triggers, by path (default: startup).
+
+        A timer or action is named "Main.hub.tick", a delayed connection by its source port, and "startup"
+        and "shutdown" by themselves. With several `workers`, first who lives where, then the schedule of
+        each worker with its sends and waits. Raises ReactorError for an unknown name.
+        """
+        from reactorlib.schedule.inspection import source_of
+
+        return source_of(self, triggers or ("startup",), workers)
+
+    def _repr_html_(self) -> str:
+        from reactorlib.view.diagram import html_of
+
+        return html_of(self)
+
+
+def elaborate(cls: type[Reactor], /, **parameters: Any) -> Program:
+    """Construct the reactor tree and freeze it into a Program.
+
+    Raises ElaborationError with every static fault at once, each naming full paths.
+
+    >>> from reactorlib import Input, Reactor, elaborate, reaction
+    >>> class Sink(Reactor):
+    ...     inp = Input(width=0)
+    ...     @reaction("imp")
+    ...     def hear(self, imp): ...
+    >>> elaborate(Sink)
+    Traceback (most recent call last):
+    ...
+    reactorlib.errors.ElaborationError: 2 faults in the program:
+      1. Sink.inp: width must be a positive integer, got 0
+      2. Sink.hear: trigger 'imp' names no element of Sink: did you mean 'inp'?
+    """
+    return Program(*elaborated(cls, **parameters))
