@@ -40,8 +40,9 @@ class Executor(ABC):
     @cached_property
     def loader(self) -> Loader:
         """What compiles. Imported when the first schedule is: most of a short program is walked."""
+        from reactorlib.worker import loader
 
-        return Loader(self.worker)
+        return loader.Loader(self.worker)
 
     @abstractmethod
     def alone(self, event: Event) -> Schedule:
