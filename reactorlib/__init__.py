@@ -15,6 +15,7 @@ from reactorlib.declaration.elements import (
     shutdown,
     startup,
 )
+from reactorlib.declaration.position import where
 from reactorlib.declaration.reactor import Bank, Reactor
 from reactorlib.errors import (
     EffectError,
@@ -86,4 +87,5 @@ __all__ = [
     "start_time",
     "startup",
     "update_deadline",
+    "where",
 ]

@@ -53,11 +53,11 @@ def elaborate(cls: type[Reactor], /, **parameters: Any) -> Program:
     ...     inp = Input(width=0)
     ...     @reaction("imp")
     ...     def hear(self, imp): ...
-    >>> elaborate(Sink)
+    >>> elaborate(Sink)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
     reactorlib.errors.ElaborationError: 2 faults in the program:
-      1. Sink.inp: width must be a positive integer, got 0
-      2. Sink.hear: trigger 'imp' names no element of Sink: did you mean 'inp'?
+      1. Sink.inp: width must be a positive integer, got 0 (...:2)
+      2. Sink.hear: trigger 'imp' names no element of Sink: did you mean 'inp'? (...:3)
     """
     return Program(*elaborated(cls, **parameters))

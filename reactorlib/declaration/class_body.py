@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from reactorlib.declaration.elements import Element, Expression, Mode, Signal, Transition, declaring
+from reactorlib.declaration.position import given, located
 
 P = ParamSpec("P")
 D = TypeVar("D")
@@ -35,7 +36,7 @@ class Reaction(Generic[P]):
         self.deadline = deadline
         self.handler: Callable[P, None] | None = None
         self.mode: Mode | None = declaring.mode
-        self.where = f"{body.__code__.co_filename}:{body.__code__.co_firstlineno}"
+        self.where = given.where or f"{body.__code__.co_filename}:{body.__code__.co_firstlineno}"
         self.__doc__ = body.__doc__
 
     def missed(self, handler: Callable[P, None]) -> Callable[P, None]:
@@ -146,11 +147,12 @@ class Declarations:
         for klass in reversed(cls.__mro__):
             for name, declared in vars(klass).items():
                 if name in reactions and not isinstance(declared, Reaction):
-                    overridden[name] = "overrides a reaction with something that is none: decorate it"
+                    where = reactions[name].where
+                    overridden[name] = f"overrides a reaction with something that is none: decorate it{located(where)}"
                 elif name in elements and not isinstance(declared, Element):
                     overridden[name] = (
                         f"overrides the {elements[name].kind} {name} with something that is no such declaration: "
-                        "declare it as one, or name it otherwise"
+                        f"declare it as one, or name it otherwise{located(elements[name].where)}"
                     )
                 elif isinstance(declared, Element | Reaction):
                     overridden.pop(name, None)
@@ -177,7 +179,7 @@ class Declarations:
         if fault is not None:
             self.faults.append(
                 f"{cls.__name__}.{name} overrides the handler of {reaction.name}'s missed deadline with "
-                "something that is no plain method"
+                f"something that is no plain method{located(reaction.where)}"
             )
             return reaction
         redefined = copy.copy(reaction)

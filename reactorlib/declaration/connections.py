@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from reactorlib.declaration.elements import Element, Port
 from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance, building
+from reactorlib.declaration.position import here
 from reactorlib.errors import ElaborationError
 from reactorlib.tag import time_fault
 
@@ -57,7 +57,7 @@ def interleaved(ports: Any) -> Any:
     >>> result = run(Main)
     ['00', '10', '01', '11']
     """
-    channels = _channels(ports, "interleaved()", _caller())
+    channels = _channels(ports, "interleaved()", here())
     rows: dict[BoundPort, list[Channel]] = {}
     for channel in channels:
         rows.setdefault(channel[0], []).append(channel)
@@ -91,13 +91,13 @@ def connect(source: Any, target: Any, after: int | None = None, physical: bool =
     0 7
     1 7
     """
-    where = _caller()
+    where = here()
     if not building.stack:
         raise ElaborationError([f"{where}: connect() belongs in the constructor of a reactor"])
     container = building.stack[-1]
     fault = None if after is None else time_fault(after, "after")
     if fault is not None:
-        container.faults.append(f"{{path}}: connect({_name(source)}, {_name(target)}) at {where}: {fault}")
+        container.fault(f": connect({_name(source)}, {_name(target)}): {fault}", where)
         after = None
     container.connections.append(
         Connection(
@@ -109,12 +109,6 @@ def connect(source: Any, target: Any, after: int | None = None, physical: bool =
             where,
         )
     )
-
-
-def _caller() -> str:
-    """The line of the user's code that calls a function of this file."""
-    frame = sys._getframe(2)
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
 def _channels(endpoint: Any, call: str, where: str) -> list[Channel]:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, Generic, Literal, Self, TypeVar
 
+from reactorlib.declaration.position import here
+
 T = TypeVar("T")
 
 MODES_DO_NOT_NEST = "modes of one reactor do not nest: put a modal reactor inside the mode instead"
@@ -29,13 +31,14 @@ declaring = _Declaring()
 
 
 class Element:
-    """Anything a reactor class declares by name. `name` is the attribute it was assigned to."""
+    """Anything a reactor class declares by name: `name` is the attribute it was assigned to, `where` the line."""
 
     kind = "element"
 
     def __init__(self) -> None:
         self.name = ""
         self.mode: Mode | None = declaring.mode
+        self.where = here()
 
     def __set_name__(self, owner: type, name: str) -> None:
         if not self.name:

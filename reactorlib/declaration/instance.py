@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 from unicodedata import normalize
 
 from reactorlib.declaration.elements import MODES_DO_NOT_NEST, Element, Input, Mode
+from reactorlib.declaration.position import given, located
 from reactorlib.errors import EffectError, ReadError
 
 if TYPE_CHECKING:
@@ -132,6 +133,7 @@ class Instance:
         "path",
         "reactor",
         "used",
+        "where",
     )
 
     def __init__(self, reactor: Any, parent: Instance | None, parameters: dict[str, Any], index: int) -> None:
@@ -145,11 +147,16 @@ class Instance:
         self.children: list[Instance] = []
         self.connections: list[Connection] = []
         self.faults: list[str] = []
+        self.where = given.where  # what a front end says
         self.open_mode: BoundMode | None = None
         self.member: tuple[int, int] | None = None  # position and size, in a bank or list of its parent
         self.used = False  # of a root: its reactors have run
         # The mode of the parent in whose `with` block this reactor was made.
         self.mode: BoundMode | None = parent.open_mode if parent is not None else None
+
+    def fault(self, text: str, where: str | None) -> None:
+        """Note a fault, to be told when the paths are known; it begins with what follows this reactor's path."""
+        self.faults.append(f"{{path}}{text}{located(where)}")
 
     def __repr__(self) -> str:
         return f"<reactor {self.path}>"

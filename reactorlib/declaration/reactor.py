@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import inspect
-import sys
 from collections.abc import Iterator
 from typing import Any, Generic, Self, TypeVar, overload
 
@@ -22,6 +21,7 @@ from reactorlib.declaration.instance import (
     instance_of,
     name_in,
 )
+from reactorlib.declaration.position import given, here, located
 from reactorlib.errors import ElaborationError, ReactorError, words_of
 from reactorlib.tag import is_count, time_fault
 
@@ -53,6 +53,7 @@ class _ReactorType(type):
         if parent is not None:
             parent.children.append(instance)
         building.stack.append(instance)
+        around, given.where = given.where, None
         try:
             cls.__init__(self, *args, **kwargs)
         except ReactorError:
@@ -61,6 +62,7 @@ class _ReactorType(type):
             where = ".".join(record.name for record in building.stack)
             raise ElaborationError([f"{where}: the constructor raised {type(error).__name__}: {error}"]) from error
         finally:
+            given.where = around
             building.stack.pop()
         return self
 
@@ -70,30 +72,40 @@ def _parameters(
 ) -> dict[str, Any]:
     if declared.plain:
         if args or kwargs:
-            where = ".".join([record.name for record in building.stack] + [cls.__name__])
-            given = ", ".join([*map(repr, args), *kwargs])
-            raise ElaborationError([f"{where} has no constructor of its own and takes no parameters, got {given}"])
+            got = ", ".join([*map(repr, args), *kwargs])
+            fault = f" has no constructor of its own and takes no parameters, got {got}"
+            raise ElaborationError([f"{_path_of(cls)}{fault}{_made_at()}"])
         return {}
     try:
         bound = declared.signature.bind(self, *args, **kwargs)
     except TypeError as error:
-        where = ".".join([record.name for record in building.stack] + [cls.__name__])
-        raise ElaborationError([f"{where}{declared.signature}: {error}"]) from error
+        raise ElaborationError([f"{_path_of(cls)}{declared.signature}: {error}{_made_at()}"]) from error
     bound.apply_defaults()
     parameters = dict(bound.arguments)
     del parameters[next(iter(declared.signature.parameters))]
     return parameters
 
 
+def _path_of(cls: type) -> str:
+    """Where in the tree a reactor of this class is being made, by the names of classes."""
+    return ".".join([record.name for record in building.stack] + [cls.__name__])
+
+
+def _made_at() -> str:
+    """The line that makes a contained reactor; the top-level one is made by `run` or `elaborate`."""
+    return located(here()) if building.stack else ""
+
+
 def _first_value(instance: Instance, name: str, state: State[Any]) -> Any:
     try:
         return state.initial() if callable(state.initial) else copy.deepcopy(state.initial)
     except Exception as error:
-        where = ".".join(record.name for record in [*building.stack, instance])
+        path = _path_of(type(instance.reactor))
         doing = (
             "calling its initial value, without arguments," if callable(state.initial) else "copying its initial value"
         )
-        raise ElaborationError([f"{where}.{name}: {doing} raised {type(error).__name__}: {words_of(error)}"]) from error
+        raised = f"{type(error).__name__}: {words_of(error)}"
+        raise ElaborationError([f"{path}.{name}: {doing} raised {raised}{located(state.where)}"]) from error
 
 
 def _bind(instance: Instance, name: str, element: Element) -> Bound:
@@ -101,62 +113,63 @@ def _bind(instance: Instance, name: str, element: Element) -> Bound:
         if element.width is None:
             return BoundPort(instance, name, element, 1, multi=False)
         before = len(instance.faults)
-        width = evaluate(instance, element.width, f"{name}: width")
+        width = evaluate(instance, element.width, f"{name}: width", element.where)
         if is_count(width):
             return BoundPort(instance, name, element, int(width), multi=True)
         if len(instance.faults) == before:
-            instance.faults.append(f"{{path}}.{name}: width must be a positive integer, got {width!r}")
+            instance.fault(f".{name}: width must be a positive integer, got {width!r}", element.where)
         return BoundPort(instance, name, element, 1, multi=True)
     if isinstance(element, Timer):
         timer = BoundTimer(instance, name, element)
-        timer.offset = duration(instance, element.offset, f"{name}: offset")
-        timer.period = duration(instance, 0 if element.period is None else element.period, f"{name}: period")
+        period = 0 if element.period is None else element.period
+        timer.offset = duration(instance, element.offset, f"{name}: offset", element.where)
+        timer.period = duration(instance, period, f"{name}: period", element.where)
         return timer
     if isinstance(element, Action):
         action = BoundAction(instance, name, element)
-        action.min_delay = duration(instance, element.min_delay, f"{name}: min_delay")
+        action.min_delay = duration(instance, element.min_delay, f"{name}: min_delay", element.where)
         if element.min_spacing is None:
             action.min_spacing = None
         else:
-            action.min_spacing = duration(instance, element.min_spacing, f"{name}: min_spacing")
+            action.min_spacing = duration(instance, element.min_spacing, f"{name}: min_spacing", element.where)
         return action
     return BoundMode(instance, name, element)
 
 
-def evaluate(instance: Instance, expression: Any, what: str) -> Any:
-    """The value of an expression of constructor parameters; a fault is noted and gives None."""
+def evaluate(instance: Instance, expression: Any, what: str, where: str) -> Any:
+    """The value of an expression of constructor parameters; a fault is noted, as one of `where`, and gives None."""
     if isinstance(expression, str):
         name = name_in(instance.parameters, expression)
         if name in instance.parameters:
             return instance.parameters[name]
-        instance.faults.append(f"{{path}}.{what} names no constructor parameter: {expression!r}")
+        instance.fault(f".{what} names no constructor parameter: {expression!r}", where)
         return None
     if callable(expression):
         try:
             names = inspect.signature(expression).parameters
         except ValueError:  # some of what is built in does not say
-            instance.faults.append(f"{{path}}.{what} must be a value or a function of parameters, got {expression!r}")
+            instance.fault(f".{what} must be a value or a function of parameters, got {expression!r}", where)
             return None
         known = {**instance.parameters, "bank_index": instance.index}
         missing = [name for name in names if name not in known]
         if missing:
-            instance.faults.append(f"{{path}}.{what} uses {', '.join(missing)}: no constructor parameter")
+            instance.fault(f".{what} uses {', '.join(missing)}: no constructor parameter", where)
             return None
         try:
             return expression(**{name: known[name] for name in names})
         except Exception as error:  # noqa: BLE001  # of the user's code, told as a fault
-            instance.faults.append(f"{{path}}.{what}: the function raised {type(error).__name__}: {words_of(error)}")
+            instance.fault(f".{what}: the function raised {type(error).__name__}: {words_of(error)}", where)
             return None
     return expression
 
 
-def duration(instance: Instance, expression: Any, what: str) -> int:
+def duration(instance: Instance, expression: Any, what: str, where: str) -> int:
     """An expression of constructor parameters that must be a time in ns; a fault is noted and gives 0."""
     before = len(instance.faults)
-    value = evaluate(instance, expression, what)
+    value = evaluate(instance, expression, what, where)
     fault = time_fault(value, what) if len(instance.faults) == before else None
     if fault is not None:
-        instance.faults.append(f"{{path}}.{fault}")
+        instance.fault(f".{fault}", where)
         return 0
     return int(value) if len(instance.faults) == before else 0
 
@@ -208,18 +221,14 @@ class Bank(Generic[R]):
 
     def __init__(self, cls: type[R], width: int, *args: Any, **kwargs: Any) -> None:
         if not is_reactor_class(cls):
-            frame = sys._getframe(1)
-            where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
             given: Any = cls
             kind = type(given).__name__
             got = f"a reactor: write Bank({kind}, ...)" if isinstance(given, Reactor) else repr(given)
-            raise ElaborationError([f"{where}: {inside()}Bank takes a reactor class, got {got}"])
+            raise ElaborationError([f"{here()}: {inside()}Bank takes a reactor class, got {got}"])
         if not building.stack:
-            raise ElaborationError([f"Bank({cls.__name__}, ...) belongs in the constructor of a reactor"])
+            raise ElaborationError([f"{here()}: Bank({cls.__name__}, ...) belongs in the constructor of a reactor"])
         if not is_count(width):
-            building.stack[-1].faults.append(
-                f"{{path}}: Bank({cls.__name__}, {width!r}): width must be a positive integer"
-            )
+            building.stack[-1].fault(f": Bank({cls.__name__}, {width!r}): width must be a positive integer", here())
             width = 1
         width = int(width)
         self._members: list[R] = []

@@ -114,6 +114,5 @@ def _name_children(instance: Instance) -> None:
     for child in instance.children:
         if id(child) not in named:
             child.path = f"{instance.path}.<{type(child.reactor).__name__}>"
-            instance.faults.append(
-                f"{{path}} makes a {type(child.reactor).__name__} that no attribute holds: assign it to self.<name>"
-            )
+            kind = type(child.reactor).__name__
+            instance.fault(f" makes a {kind} that no attribute holds: assign it to self.<name>", child.where)

@@ -8,6 +8,7 @@ from typing import Any
 from reactorlib.declaration.class_body import Reaction, declarations_of
 from reactorlib.declaration.elements import Element, Signal, Transition, shutdown
 from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance, instance_of, name_in
+from reactorlib.declaration.position import located
 from reactorlib.declaration.reactor import Bank, Reactor, duration
 from reactorlib.elaboration.program import Argument, Cell, ReactionInstance
 from reactorlib.elaboration.resolve import Resolution
@@ -81,7 +82,7 @@ class Lookup:
 
     def fault(self, text: str) -> None:
         self.complete = False
-        self.resolution.faults.append(f"{self.path}: {text}")
+        self.resolution.faults.append(f"{self.path}: {text}{located(self.declaration.where)}")
 
     def _deadline(self) -> int | None:
         if self.declaration.deadline is None:
@@ -89,7 +90,8 @@ class Lookup:
                 self.fault("has a handler for a missed deadline and no deadline")
             return None
         before = len(self.instance.faults)
-        value = duration(self.instance, self.declaration.deadline, f"{self.declaration.name}: deadline")
+        declared = self.declaration
+        value = duration(self.instance, declared.deadline, f"{declared.name}: deadline", declared.where)
         self.resolution.faults += [f.replace("{path}", self.instance.path) for f in self.instance.faults[before:]]
         del self.instance.faults[before:]
         return value
@@ -185,11 +187,12 @@ class Lookup:
         """What messages call the reaction, and the mode in which alone it sets anything, if there is one."""
         declared = self.declaration
         mode = None if declared.mode is None else self.instance.elements.get(declared.mode.name)
+        name = f"{self.path}{located(declared.where)}"
         if not isinstance(mode, BoundMode):
-            return self.path, None
+            return name, None
         if shutdown in declared.triggers:
-            return f"{self.path}, which shutdown triggers in whatever mode", None
-        return self.path, mode
+            return f"{name}, which shutdown triggers in whatever mode", None
+        return name, mode
 
     def _bind_ports(self, role: str, ports: list[BoundPort], several: bool) -> None:
         multi = several or ports[0].multi

@@ -25,6 +25,7 @@ from reactorlib.declaration.instance import (
     Instance,
     modes_of,
 )
+from reactorlib.declaration.position import located
 from reactorlib.elaboration.program import Cell, Forward, ModeInstance, ReactionInstance, Trigger, TriggerKind
 from reactorlib.elaboration.validate import direction_fault
 
@@ -83,7 +84,9 @@ class Resolution:
             initial = [m.name for m in modes if _is_initial(m)]
             if len(initial) != 1:
                 had = ", ".join(initial) or "none"
-                self.faults.append(f"{instance.path}: exactly one mode must be initial, got {had}")
+                self.faults.append(
+                    f"{instance.path}: exactly one mode must be initial, got {had}{located(modes[0].declaration.where)}"
+                )
             parent = self.mode_around(instance)
             for mode in modes:
                 self.mode_index[mode] = len(self.modes)
@@ -201,7 +204,8 @@ class Resolution:
                     break  # ports connected in a ring: the order of dependencies reports it
                 at = alias[at]
             if len(chain) > self.channels:
-                self.faults.append(f"{self.path_of_channel(channel)}: connections between ports form a ring")
+                where = located(next((connection.where for connection in self.connections_to.get(channel, ())), None))
+                self.faults.append(f"{self.path_of_channel(channel)}: connections between ports form a ring{where}")
                 for link in set(chain):
                     alias[link] = link
                 continue
@@ -233,10 +237,12 @@ class Resolution:
             elif isinstance(element, BoundAction) and isinstance(declared, Action):
                 policy = declared.policy or "defer"
                 if policy not in POLICIES:
-                    self.faults.append(f"{element.path}: unknown policy {policy!r}: one of {', '.join(POLICIES)}")
+                    known = ", ".join(POLICIES)
+                    self.faults.append(f"{element.path}: unknown policy {policy!r}: one of {known}{located(declared.where)}")
                 elif declared.policy is not None and element.min_spacing is None:
                     self.faults.append(
                         f"{element.path}: policy {policy!r} without a spacing: give it a min_spacing, such as 0"
+                        f"{located(declared.where)}"
                     )
                 kind: TriggerKind = "physical" if isinstance(declared, PhysicalAction) else "logical"
                 self._add(element, Trigger(kind, self.new_cell(element.path), element.path, mode, element.min_delay,

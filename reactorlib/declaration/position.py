@@ -1,0 +1,57 @@
+"""Where in the source something is declared or made: a line of the user's code, or what a front end says it is."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import typing
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+# Files whose lines are nobody's declaration: this package's, and the one through which `Input[int]()` makes an Input.
+_BETWEEN = (__file__.rpartition("declaration")[0], typing.__file__)
+
+
+class _Given(threading.local):
+    where: str | None = None
+
+
+given = _Given()
+
+
+@contextmanager
+def where(position: str) -> Iterator[None]:
+    """What is declared or made in this block lies at `position`, "file:line" or "file:line:column", in every fault.
+
+    For front ends that make reactor classes from another language: elements, reactions, contained reactors, banks and
+    connections otherwise lie at the line of Python that makes them. A constructor that runs in the block says for
+    itself where its own parts lie.
+
+    >>> from reactorlib import Input, Reactor, elaborate, where
+    >>> with where("Sink.lf:3:5"):
+    ...     inp = Input(width=0)
+    >>> elaborate(type("Sink", (Reactor,), {"inp": inp}))
+    Traceback (most recent call last):
+    ...
+    reactorlib.errors.ElaborationError: Sink.inp: width must be a positive integer, got 0 (Sink.lf:3:5)
+    """
+    outer, given.where = given.where, position
+    try:
+        yield
+    finally:
+        given.where = outer
+
+
+def located(position: str | None) -> str:
+    """The end of a message about what lies there; nothing where nobody knows."""
+    return f" ({position})" if position else ""
+
+
+def here() -> str:
+    """The position that the block around says, else the line of the user's code that is being run."""
+    if given.where is not None:
+        return given.where
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_BETWEEN):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"

@@ -1,0 +1,160 @@
+"""What a front end needs that makes reactor classes from another language: positions of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from reactorlib import (
+    MSEC,
+    Bank,
+    ElaborationError,
+    Input,
+    LogicalAction,
+    Mode,
+    Output,
+    Reactor,
+    State,
+    Timer,
+    connect,
+    elaborate,
+    reaction,
+    startup,
+    where,
+)
+
+
+def made(name: str, **namespace: Any) -> type[Reactor]:
+    """A class as a front end makes it."""
+    return type(name, (Reactor,), namespace)
+
+
+def lying(position: str, make: Callable[[], Any]) -> Any:
+    with where(position):
+        return make()
+
+
+def faults_of(main: type[Reactor]) -> tuple[str, ...]:
+    with pytest.raises(ElaborationError) as caught:
+        elaborate(main)
+    return caught.value.faults
+
+
+class Leaf(Reactor):
+    inp = Input[int]()
+    out = Output[int]()
+
+    def __init__(self, size: int = 1):
+        self.size = size
+
+
+def fails() -> int:
+    raise ValueError("no")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Input(width=0),
+        lambda: Output(width="nope"),
+        lambda: Output(width=lambda nope: 1),
+        lambda: Output(width=lambda: 1 // 0),
+        lambda: Timer(period=5),
+        lambda: Timer(offset="nope"),
+        lambda: LogicalAction(min_delay=-5 * MSEC),
+        lambda: LogicalAction(min_spacing=3),
+        lambda: LogicalAction(policy="nope"),  # type: ignore[arg-type]
+        lambda: State(fails),
+        Mode,  # none is initial
+        lambda: reaction()(lambda self: None),
+        lambda: reaction("nope")(lambda self, nope: None),
+        lambda: reaction(startup, effects="nope")(lambda self, nope: None),
+        lambda: reaction(startup)(lambda self, unexpected: None),
+        lambda: reaction(startup, deadline=5)(lambda self: None),
+    ],
+)
+def test_a_fault_of_what_a_class_declares_names_the_position_that_was_given(make: Callable[[], Any]) -> None:
+    (fault,) = faults_of(made("Main", it=lying("Main.lf:7:3", make)))
+    assert "Main" in fault
+    assert fault.endswith("(Main.lf:7:3)")
+    assert ".py" not in fault
+
+
+def constructs(make: Callable[[Any], Any]) -> Callable[[Any], None]:
+    def construct(self: Any) -> None:
+        self.leaf, self.leaves = Leaf(), Bank(Leaf, 2)
+        with where("Main.lf:9"):
+            make(self)
+
+    return construct
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda main: connect(main.leaf.inp, main.leaf.out),
+        lambda main: connect(main.leaf.out, main.leaves),
+        lambda main: connect(main.leaf.out, main.leaf.inp, after=5),
+        lambda main: connect(main.leaves.out, main.leaf.inp),
+        lambda main: Bank(Leaf, 0),
+        lambda main: Bank("Leaf", 1),
+        lambda main: Bank(Leaf, 1, nope=1),
+        lambda main: Leaf(nope=1),
+        lambda main: made("Plain")(3),
+        lambda main: Leaf(),
+    ],
+)
+def test_a_fault_of_what_a_constructor_makes_names_the_position_that_was_given(make: Callable[[Any], Any]) -> None:
+    fault = "\n".join(faults_of(made("Main", __init__=constructs(make))))
+    assert "Main.lf:9" in fault
+    assert ".py" not in fault
+
+
+def test_two_sources_are_told_with_both_positions() -> None:
+    def construct(self: Any) -> None:
+        self.one, self.two = Leaf(), Leaf()
+        for line, leaf in ((3, self.one), (4, self.two)):
+            with where(f"Main.lf:{line}"):
+                connect(leaf.out, self.out)
+
+    writes = lying("Main.lf:8", lambda: reaction(startup, effects="out")(lambda self, out: None))
+    faults = "\n".join(faults_of(made("Main", out=Output(), __init__=construct, writes=writes)))
+    assert all(f"Main.lf:{line}" in faults for line in (3, 4, 8))
+
+
+def test_a_cycle_is_told_with_the_positions_of_reactions_and_connections() -> None:
+    step = lying("Main.lf:2", lambda: reaction("inp", effects="out")(lambda self, inp, out: None))
+    stage = made("Stage", inp=Input(), out=Output(), step=step)
+
+    def construct(self: Any) -> None:
+        self.stage = stage()
+        with where("Main.lf:6:5"):
+            connect(self.stage.out, self.stage.inp)
+
+    (fault,) = faults_of(made("Main", __init__=construct))
+    assert "Main.lf:2" in fault
+    assert "Main.lf:6:5" in fault
+    assert ".py" not in fault
+
+
+def test_a_position_is_that_of_its_block_alone() -> None:
+    """Not of what a constructor that runs in the block declares, nor of what comes after it."""
+    inner = Output(width=0)
+
+    def construct(self: Any) -> None:
+        self.leaves = Bank(Leaf, 0)
+
+    def around(self: Any) -> None:
+        with where("Main.lf:1"):
+            self.inner = made("Inner", out=inner, __init__=construct)()
+            self.leaves = Bank(Leaf, -1)
+        with pytest.raises(KeyError), where("Main.lf:2"):
+            raise KeyError
+        self.more = Bank(Leaf, -2)
+
+    faults = faults_of(made("Main", __init__=around))
+    assert [".lf" in fault for fault in faults] == [True, False, False, False]
+    assert "-1" in faults[0]
+    assert all(fault.count("test_front_end.py:") == 1 for fault in faults[1:])
