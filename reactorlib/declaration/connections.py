@@ -14,13 +14,18 @@ from reactorlib.tag import time_fault
 Channel = tuple[BoundPort, int]
 
 
+
 class Connection(NamedTuple):
-    """`sources[i] -> targets[i]`, channel by channel; `after` is None for the same tag, else a delay in ns."""
+    """`sources[i] -> targets[i]`, channel by channel; `after` is None for the same tag, else a delay in ns.
+
+    With `repeat`, fewer sources than targets begin anew at their first.
+    """
 
     sources: list[Channel]
     targets: list[Channel]
     after: int | None
     physical: bool
+    repeat: bool
     mode: BoundMode | None
     where: str
 
@@ -65,11 +70,12 @@ def interleaved(ports: Any) -> Any:
     return Interleaved(row[i] for i in range(width) for row in rows.values() if i < len(row))
 
 
-def connect(source: Any, target: Any, after: int | None = None, physical: bool = False) -> None:
+def connect(source: Any, target: Any, after: int | None = None, physical: bool = False, repeat: bool = True) -> None:
     """Connect ports, multiports, ports of banks, or lists of them, in a constructor.
 
-    The left side repeats until the right side is full (broadcast). `after` delays by so many ns
-    (0: one microstep); None is the same tag. `physical=True` makes the value arrive at physical time.
+    The left side repeats until the right side is full (broadcast); with `repeat=False` both are as wide. `after`
+    delays by so many ns (0: one microstep); None is the same tag. `physical=True` makes the value arrive at physical
+    time.
     An endpoint that is no port raises at once; all other faults are reported together by `elaborate`.
 
     >>> from reactorlib import Bank, Input, Output, Reactor, connect, reaction, run, startup
@@ -105,6 +111,7 @@ def connect(source: Any, target: Any, after: int | None = None, physical: bool =
             _channels(target, "connect()", where),
             None if after is None else int(after),
             physical,
+            repeat,
             container.open_mode,
             where,
         )

@@ -126,10 +126,11 @@ class Resolution:
 
     def _connect_one(self, container: Instance, connection: Connection) -> None:
         sources, targets = connection.sources, connection.targets
-        if not sources or not targets or len(sources) > len(targets) or len(targets) % len(sources):
+        turns, rest = divmod(len(targets), len(sources)) if sources else (0, 0)
+        if not turns or rest or (turns > 1 and not connection.repeat):
             self.faults.append(
                 f"{connection.where}: in {container.path}, {describe(sources)} does not fit {describe(targets)}: "
-                "the left side must be as wide as the right, or repeat to it exactly"
+                f"the left side must be as wide as the right{', or repeat to it exactly' if connection.repeat else ''}"
             )
             return
         checked: set[tuple[BoundPort, str]] = set()

@@ -1,4 +1,4 @@
-"""What a front end needs that makes reactor classes from another language: positions of its own."""
+"""What a front end needs that makes reactor classes from another language, such as positions of its own."""
 
 from __future__ import annotations
 
@@ -36,10 +36,12 @@ def lying(position: str, make: Callable[[], Any]) -> Any:
         return make()
 
 
-def faults_of(main: type[Reactor]) -> tuple[str, ...]:
-    with pytest.raises(ElaborationError) as caught:
-        elaborate(main)
-    return caught.value.faults
+def faults_of(main: type[Reactor], **parameters: Any) -> tuple[str, ...]:
+    try:
+        elaborate(main, **parameters)
+    except ElaborationError as error:
+        return error.faults
+    return ()
 
 
 class Leaf(Reactor):
@@ -158,3 +160,21 @@ def test_a_position_is_that_of_its_block_alone() -> None:
     assert [".lf" in fault for fault in faults] == [True, False, False, False]
     assert "-1" in faults[0]
     assert all(fault.count("test_front_end.py:") == 1 for fault in faults[1:])
+
+
+@pytest.mark.parametrize(("sources", "targets", "fits"), [(2, 2, True), (1, 2, False), (2, 4, False), (3, 4, False)])
+def test_a_connection_that_does_not_repeat_joins_sides_of_one_width(sources: int, targets: int, fits: bool) -> None:
+    def construct(self: Any, repeat: bool) -> None:
+        self.sources, self.targets = Bank(Leaf, sources), Bank(Leaf, targets)
+        connect(self.sources.out, self.targets.inp, repeat=repeat)
+
+    main = made("Main", __init__=construct)
+    if fits:
+        elaborate(main, repeat=False)
+        return
+    assert bool(faults_of(main, repeat=True)) == bool(targets % sources)
+    (fault,) = faults_of(main, repeat=False)
+    assert "test_front_end.py:" in fault
+    assert "Main.sources[0].out" in fault
+    assert f"(width {sources}) does not fit" in fault
+    assert "repeat to it" not in fault
