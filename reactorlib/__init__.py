@@ -16,7 +16,7 @@ from reactorlib.declaration.elements import (
     startup,
 )
 from reactorlib.declaration.position import where
-from reactorlib.declaration.reactor import Bank, Reactor
+from reactorlib.declaration.reactor import Bank, Reactor, per_member
 from reactorlib.errors import (
     EffectError,
     ElaborationError,
@@ -77,6 +77,7 @@ __all__ = [
     "interleaved",
     "logical_elapsed",
     "logical_time",
+    "per_member",
     "physical_elapsed",
     "physical_time",
     "reaction",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Generic, Self, TypeVar, overload
 
 from reactorlib.declaration.class_body import Body, Declarations, declarations_of
@@ -35,7 +35,7 @@ class _ReactorType(type):
     def __prepare__(cls, name: str, bases: tuple[type, ...], /, **options: Any) -> Body:
         return Body()
 
-    def __call__(cls: type[R], *args: Any, **kwargs: Any) -> R:  # type: ignore[misc]  # of Reactor alone
+    def __call__(cls: type[R], /, *args: Any, **kwargs: Any) -> R:  # type: ignore[misc]  # of Reactor alone
         declared = declarations_of(cls)
         parent = building.stack[-1] if building.stack else None
         self: R = cls.__new__(cls)
@@ -83,6 +83,9 @@ def _parameters(
     bound.apply_defaults()
     parameters = dict(bound.arguments)
     del parameters[next(iter(declared.signature.parameters))]
+    for name, value in parameters.items():
+        if isinstance(value, _PerMember):
+            raise ElaborationError([f"{_path_of(cls)}: {name}=per_member(...) is for a Bank{_made_at()}"])
     return parameters
 
 
@@ -138,29 +141,28 @@ def _bind(instance: Instance, name: str, element: Element) -> Bound:
 
 def evaluate(instance: Instance, expression: Any, what: str, where: str) -> Any:
     """The value of an expression of constructor parameters; a fault is noted, as one of `where`, and gives None."""
+    if not isinstance(expression, str) and not callable(expression):
+        return expression
+    known = {"bank_index": instance.index, **instance.parameters}
     if isinstance(expression, str):
-        name = name_in(instance.parameters, expression)
-        if name in instance.parameters:
-            return instance.parameters[name]
-        instance.fault(f".{what} names no constructor parameter: {expression!r}", where)
+        name = name_in(known, expression)
+        if name not in known:
+            instance.fault(f".{what} names no constructor parameter: {expression!r}", where)
+        return known.get(name)
+    try:
+        names = inspect.signature(expression).parameters
+    except ValueError:  # some of what is built in does not say
+        instance.fault(f".{what} must be a value or a function of parameters, got {expression!r}", where)
         return None
-    if callable(expression):
-        try:
-            names = inspect.signature(expression).parameters
-        except ValueError:  # some of what is built in does not say
-            instance.fault(f".{what} must be a value or a function of parameters, got {expression!r}", where)
-            return None
-        known = {**instance.parameters, "bank_index": instance.index}
-        missing = [name for name in names if name not in known]
-        if missing:
-            instance.fault(f".{what} uses {', '.join(missing)}: no constructor parameter", where)
-            return None
-        try:
-            return expression(**{name: known[name] for name in names})
-        except Exception as error:  # noqa: BLE001  # of the user's code, told as a fault
-            instance.fault(f".{what}: the function raised {type(error).__name__}: {words_of(error)}", where)
-            return None
-    return expression
+    missing = [name for name in names if name not in known]
+    if missing:
+        instance.fault(f".{what} uses {', '.join(missing)}: no constructor parameter", where)
+        return None
+    try:
+        return expression(**{name: known[name] for name in names})
+    except Exception as error:  # noqa: BLE001  # of the user's code, told as a fault
+        instance.fault(f".{what}: the function raised {type(error).__name__}: {words_of(error)}", where)
+        return None
 
 
 def duration(instance: Instance, expression: Any, what: str, where: str) -> int:
@@ -198,10 +200,44 @@ def is_reactor_class(given: object) -> bool:
     return isinstance(given, type) and issubclass(given, Reactor)
 
 
+class _PerMember:
+    """What `per_member` gives to a Bank."""
+
+    def __init__(self, value: Callable[[int], Any]) -> None:
+        self.value = value
+
+
+def per_member(value: Callable[[int], Any]) -> Any:
+    """An argument of a Bank that is `value(bank_index)` for each member.
+
+    >>> from reactorlib import Bank, Reactor, per_member, reaction, run, startup
+    >>> class Member(Reactor):
+    ...     def __init__(self, name: str):
+    ...         self.name = name
+    ...     @reaction(startup)
+    ...     def begin(self):
+    ...         print(self.name)
+    >>> class Main(Reactor):
+    ...     def __init__(self):
+    ...         self.members = Bank(Member, 2, name=per_member("number {}".format))
+    >>> result = run(Main)
+    number 0
+    number 1
+    """
+    if not callable(value):
+        raise TypeError(f"per_member takes a function of the bank index, got {value!r}")
+    return _PerMember(value)
+
+
+def _of_member(index: int, argument: Any) -> Any:
+    return argument.value(index) if isinstance(argument, _PerMember) else argument
+
+
 class Bank(Generic[R]):
     """`width` instances of one reactor class; `bank.port` is that port of all members, for `connect`.
 
-    Members are indexed and iterated; each knows its `bank_index`. The other arguments go to each constructor.
+    Members are indexed and iterated; each knows its `bank_index`. The other arguments go to each constructor, those in
+    `per_member` as they are for that member.
 
     >>> from reactorlib import Bank, Reactor, reaction, run, startup
     >>> class Member(Reactor):
@@ -219,11 +255,10 @@ class Bank(Generic[R]):
     hi 2
     """
 
-    def __init__(self, cls: type[R], width: int, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, cls: type[R], width: int, /, *args: Any, **kwargs: Any) -> None:
         if not is_reactor_class(cls):
-            given: Any = cls
-            kind = type(given).__name__
-            got = f"a reactor: write Bank({kind}, ...)" if isinstance(given, Reactor) else repr(given)
+            found: Any = cls
+            got = f"a reactor: write Bank({type(found).__name__}, ...)" if isinstance(found, Reactor) else repr(found)
             raise ElaborationError([f"{here()}: {inside()}Bank takes a reactor class, got {got}"])
         if not building.stack:
             raise ElaborationError([f"{here()}: Bank({cls.__name__}, ...) belongs in the constructor of a reactor"])
@@ -234,7 +269,8 @@ class Bank(Generic[R]):
         self._members: list[R] = []
         for index in range(width):
             building.bank_index = index
-            self._members.append(cls(*args, **kwargs))
+            arguments = [_of_member(index, value) for value in args]
+            self._members.append(cls(*arguments, **{name: _of_member(index, kwargs[name]) for name in kwargs}))
 
     def __len__(self) -> int:
         return len(self._members)

@@ -2,7 +2,20 @@
 
 import pytest
 
-from reactorlib import Bank, Input, Output, Reactor, connect, interleaved, reaction, startup
+from reactorlib import (
+    Bank,
+    ElaborationError,
+    Input,
+    Output,
+    Reactor,
+    connect,
+    elaborate,
+    interleaved,
+    per_member,
+    reaction,
+    run,
+    startup,
+)
 from tests.reactorlib.observing import Execute, reactions, values
 
 
@@ -240,3 +253,60 @@ def test_a_bank_and_its_first_member_are_two_arguments_whatever_the_width(execut
     result = execute(Reads, n=n)
     assert values(result, "Reads.seen") == [(list(range(n)), 0)]
     assert values(result, "Reads.sink.seen") == [tuple(range(n))]  # and a port may have a private name
+
+
+class Rows(Reactor):
+    def __init__(self, size: int):
+        self.members = Bank(
+            Member, size, per_member(lambda index: f"m{size - index}-"), n=per_member([2, 1, 3].__getitem__)
+        )
+        self.collector = Collector(6)
+        connect(self.members.out, self.collector.inp)
+
+
+def test_arguments_of_a_bank_may_be_each_members_own(execute: Execute) -> None:
+    result = execute(Rows, size=3)
+    assert values(result, "Rows.collector.seen") == [("m3-00", "m3-01", "m2-10", "m1-20", "m1-21", "m1-22")]
+
+
+def test_an_argument_per_member_is_one_of_a_bank() -> None:
+    alone = type("Alone", (Reactor,), {"__init__": lambda self: setattr(self, "one", Member(n=per_member(len)))})
+    with pytest.raises(
+        ElaborationError, match=r"Alone\.Member: n=per_member\(\.\.\.\) is for a Bank .*test_banks\.py:"
+    ):
+        elaborate(alone)
+    with pytest.raises(TypeError, match=r"per_member takes a function of the bank index, got 3"):
+        per_member(3)  # type: ignore[arg-type]
+
+
+class Named(Reactor):
+    """Its parameters have the names that are ours: of Bank, of its metaclass, of what makes and draws programs."""
+
+    out = Output[list](width="bank_index")
+
+    def __init__(this, self, cls, width, program, bank_index, name, args, kwargs, repeat, where=0, **more):  # noqa: N805
+        this.given = [self, cls, width, program, bank_index, name, args, kwargs, repeat, where, more]
+
+    @reaction(startup, effects=out)
+    def begin(self, out):
+        for port in out:
+            port.set(self.given)
+
+
+NAMES = ("self", "cls", "width", "program", "bank_index", "name", "args", "kwargs", "repeat", "where", "parameters")
+
+
+class Names(Reactor):
+    def __init__(self):
+        self.bank = Bank(Named, 2, **{name: number for number, name in enumerate(NAMES)})
+
+
+def test_parameters_may_have_any_name(execute: Execute) -> None:
+    given = {name: number for number, name in enumerate(NAMES)}
+    expected = [*range(10), {"parameters": 10}]
+    result = execute(Names)
+    assert [values(result, f"Names.bank[{index}].out[3]") for index in range(2)] == [[expected], [expected]]
+    program = elaborate(Named, **given)
+    assert program.parameters == given
+    assert values(execute(program), "Named.out[0]") == [expected]
+    assert values(run(Named, fast=True, trace=True, **given), "Named.out[0]") == [expected]
