@@ -26,6 +26,7 @@ class Reaction(Generic[P]):
         uses: tuple[Named, ...],
         effects: tuple[Effect, ...],
         deadline: Expression | None,
+        nested: bool,
     ) -> None:
         self.body = body
         self.owner: type | None = None  # once its class is complete
@@ -34,6 +35,7 @@ class Reaction(Generic[P]):
         self.uses = uses
         self.effects = effects
         self.deadline = deadline
+        self.nested = nested
         self.handler: Callable[P, None] | None = None
         self.mode: Mode | None = declaring.mode
         self.where = given.where or f"{body.__code__.co_filename}:{body.__code__.co_firstlineno}"
@@ -72,6 +74,7 @@ def reaction(
     uses: Named | Iterable[Named] = (),
     effects: Effect | Iterable[Effect] = (),
     deadline: Expression | None = None,
+    nested: bool = False,
 ) -> Callable[[Callable[P, None]], Reaction[P]]:
     """Make a method a reaction, run at most once at each tag at which a trigger is present.
 
@@ -86,7 +89,9 @@ def reaction(
     to right; one that a class redefines stays in its place.
 
     "workers.out" of a bank or list is one argument, the flat list of the channels of all members, bank-major;
-    "workers[0].out" is the port of one. A Mode in `effects` is entered by reset: `history(mode)` says otherwise.
+    "workers[0].out" is the port of one. With `nested=True` a contained reactor is one argument that has the ports named
+    of it: `workers[0].out` for "workers.out", `worker.out` for "worker.out". A Mode in `effects` is entered by reset:
+    `history(mode)` says otherwise.
 
     >>> from reactorlib import Input, LogicalAction, MSEC, Output, Reactor, reaction, run, startup
     >>> class Sensor(Reactor):
@@ -108,7 +113,7 @@ def reaction(
         fault = _body_fault(body)
         if fault is not None:
             raise TypeError(f"@reaction {fault}")
-        return Reaction(body, triggers, _tuple("uses", uses), _tuple("effects", effects), deadline)
+        return Reaction(body, triggers, _tuple("uses", uses), _tuple("effects", effects), deadline, nested)
 
     if len(triggers) == 1 and inspect.isfunction(triggers[0]):
         raise TypeError("@reaction needs its triggers: write @reaction(startup) or @reaction(some_input)")

@@ -232,7 +232,7 @@ def _describe_edge(resolution: Resolution, graph: _Graph, node: Node, following:
 def _port_path(resolution: Resolution, graph: _Graph, node: Node, cell: Cell) -> str:
     if node >= len(graph.reactions):
         return resolution.forwards[node - len(graph.reactions)].path
-    for argument in graph.reactions[node].arguments:
+    for argument in (leaf for given in graph.reactions[node].arguments for leaf in given.leaves):
         if argument.kind == "set" and cell in argument.cells:
             channel = f"[{argument.cells.index(cell)}]" if argument.multi else ""
             return argument.path + channel

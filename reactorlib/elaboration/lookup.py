@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from itertools import chain
+from typing import Any, Literal
 
 from reactorlib.declaration.class_body import Reaction, declarations_of
 from reactorlib.declaration.elements import Element, Signal, Transition, shutdown
@@ -105,7 +106,7 @@ class Lookup:
             return
         found, several = self._lookup(role, named)
         if found:
-            self._bind(role, found, several, history)
+            self._bind(role, found, several, history, named.rpartition(".")[0] if isinstance(named, str) else "")
 
     def _signal(self, role: str, signal: Signal) -> None:
         if role != "trigger":
@@ -160,7 +161,7 @@ class Lookup:
     def _class(self) -> str:
         return type(self.instance.reactor).__name__
 
-    def _bind(self, role: str, bound: list[Bound], several: bool, history: bool) -> None:
+    def _bind(self, role: str, bound: list[Bound], several: bool, history: bool, child: str) -> None:
         first = bound[0]
         fault = touch_fault(self.instance, role, first) or mode_fault(self.declaration, role, first)
         if fault:
@@ -170,7 +171,7 @@ class Lookup:
             number = self.resolution.mode_index[first]
             self.arguments[first] = Argument("switch", first.path, mode=number, history=history)
         elif isinstance(first, BoundPort):
-            self._bind_ports(role, [b for b in bound if isinstance(b, BoundPort)], several)
+            self._bind_ports(role, [b for b in bound if isinstance(b, BoundPort)], several, child)
         else:
             self._bind_trigger(role, first)
 
@@ -194,21 +195,34 @@ class Lookup:
             return f"{name}, which shutdown triggers in whatever mode", None
         return name, mode
 
-    def _bind_ports(self, role: str, ports: list[BoundPort], several: bool) -> None:
-        multi = several or ports[0].multi
-        key: object = tuple(ports) if several else ports[0]  # a bank of one is a bank
-        path = ports[0].path
+    def _bind_ports(self, role: str, ports: list[BoundPort], several: bool, child: str) -> None:
+        kind: Literal["read", "set"]
         if role == "effect":
+            kind, touched = "set", self.writes
             writer, mode = self._as_source()
-            cells = [cell for port in ports for cell in self.resolution.write_cells(port, writer, mode)]
-            self.writes.update(dict.fromkeys(cells))
-            self.arguments[key] = Argument("set", path, tuple(cells), multi)
-            return
-        cells = [cell for port in ports for cell in self.resolution.read_cells(port, self.instance, self.declaration)]
-        self.reads.update(dict.fromkeys(cells))
+            cells = [self.resolution.write_cells(port, writer, mode) for port in ports]
+        else:
+            kind, touched = "read", self.reads
+            cells = [self.resolution.read_cells(port, self.instance, self.declaration) for port in ports]
+        flat = tuple(chain.from_iterable(cells))
+        touched.update(dict.fromkeys(flat))
         if role == "trigger":
-            self.triggers.update(dict.fromkeys(cells))
-        self.arguments[key] = Argument("read", path, tuple(cells), multi)
+            self.triggers.update(dict.fromkeys(flat))
+        if child and self.declaration.nested:
+            members = [Argument(kind, port.path, own, port.multi) for port, own in zip(ports, cells, strict=True)]
+            self._nest(child, members, several)
+            return
+        key: object = tuple(ports) if several else ports[0]  # a bank of one is a bank
+        self.arguments[key] = Argument(kind, ports[0].path, flat, several or ports[0].multi)
+
+    def _nest(self, child: str, ports: list[Argument], several: bool) -> None:
+        """Add a port of each member to the one argument for a contained reactor or bank."""
+        known = self.arguments.get(child)
+        members = known.members if known is not None else ((),) * len(ports)
+        members = tuple((*named, port) for named, port in zip(members, ports, strict=True))
+        cells = tuple(cell for ports in members for port in ports if port.kind == "read" for cell in port.cells)
+        path = f"{self.instance.path}.{child}"
+        self.arguments[child] = Argument("contained", path, cells, several, members=members)
 
 
 def _hint(name: str, known: dict[str, Bound]) -> str:

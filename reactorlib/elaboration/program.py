@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+
 from typing import Any, Literal, NamedTuple
 
 from reactorlib.declaration.class_body import Reaction
@@ -30,16 +31,34 @@ class Trigger(NamedTuple):
     source: Cell | None = None  # of a delayed connection
 
 
-class Argument(NamedTuple):
-    """What one argument of a reaction is bound to: `cells` read or set, or one action, or one mode."""
 
-    kind: Literal["read", "set", "schedule", "switch"]
+class Argument(NamedTuple):
+    """What one argument of a reaction is bound to: `cells` read or set, or one action, or one mode.
+
+    Or a contained reactor, or (`multi`) a bank: `cells` are those it reads, `members` the ports named of each.
+    """
+
+    kind: Literal["read", "set", "schedule", "switch", "contained"]
     path: str
     cells: tuple[Cell, ...] = ()
     multi: bool = False
     mode: int = -1
     history: bool = False
     reads: bool = False
+    members: tuple[tuple[Argument, ...], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What the argument stands for, without the reactor that it is of."""
+        return self.path.rpartition(".")[2]
+
+    @property
+    def leaves(self) -> Iterator[Argument]:
+        """This argument, or those of which it is made."""
+        if self.kind != "contained":
+            yield self
+        for ports in self.members:
+            yield from ports
 
 
 class ReactionInstance(NamedTuple):

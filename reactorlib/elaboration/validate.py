@@ -66,8 +66,7 @@ def argument_fault(declaration: Reaction[Any], arguments: Sequence[Argument]) ->
     """Why the method cannot take its arguments, or None."""
     for method, what in ((declaration.body, "takes"), (declaration.handler, "has a handler that takes")):
         if method is not None and not _accepts(method, len(arguments)):
-            names = [argument.path.rpartition(".")[2] for argument in arguments]
-            wanted = ", ".join(["self", *names])
+            wanted = ", ".join(["self", *(argument.name for argument in arguments)])
             signature = inspect.signature(method)
             return f"{what} {signature}, expected ({wanted}): triggers, uses and effects in declared order"
     return None

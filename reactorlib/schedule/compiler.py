@@ -244,7 +244,7 @@ class Compiler:
         argument = reaction.arguments[part]
         if argument.kind == "read" and not argument.multi:
             return self._cell(out, argument.cells[0])
-        suffix = {"set": "_out", "schedule": "_action", "switch": "_mode", "read": ""}[argument.kind]
+        suffix = {"set": "_out", "schedule": "_action", "switch": "_mode", "read": "", "contained": ""}[argument.kind]
         return out.name_of(Ref("argument", reaction.index, part), _tail(argument.path) + suffix)
 
     def _guard(self, out: Source, step: Step, reaction: ReactionInstance | None) -> str:

@@ -38,7 +38,7 @@ class Splitter:
             for cell in reaction.triggers:
                 self.readers[cell].add(worker)
             for argument in reaction.arguments:
-                if argument.kind in ("read", "schedule"):
+                if argument.kind in ("read", "schedule", "contained"):
                     for cell in argument.cells:
                         self.readers[cell].add(worker)
         for position, forward in enumerate(graph.program.forwards):

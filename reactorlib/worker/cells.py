@@ -105,6 +105,22 @@ class Multiport(tuple[Any, ...]):
         raise ReactorError(f"a multiport is set channel by channel: write port[i].set(...), got set({value!r})")
 
 
+class Contained:
+    """The ports of one contained reactor that a reaction names, as attributes."""
+
+    __slots__ = ("__dict__", "__path")
+
+    def __init__(self, path: str, ports: dict[str, Any]) -> None:
+        self.__path = path
+        self.__dict__.update(ports)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"the reaction is given {', '.join(vars(self))} of {self.__path}, not {name}")
+
+    def __repr__(self) -> str:
+        return f"<{self.__path}: {', '.join(vars(self))}>"
+
+
 class Event(Reader):
     """The cell of a trigger: what the event queue carries. `schedule_alone` runs a tag with no other event."""
 

@@ -13,7 +13,7 @@ from reactorlib.clock import Clock
 from reactorlib.elaboration.program import Argument, Cell, Elaborated, ReactionInstance
 from reactorlib.errors import words_of
 from reactorlib.schedule.graph import Node, ReactionGraph
-from reactorlib.worker.cells import ActionHandle, Event, ModeHandle, Multiport, Reader, TracedWriter, Writer
+from reactorlib.worker.cells import ActionHandle, Contained, Event, ModeHandle, Multiport, Reader, TracedWriter, Writer
 from reactorlib.worker.deadlines import Deadline
 from reactorlib.worker.events import CurrentTag, Events
 from reactorlib.worker.modes import ModeState
@@ -155,6 +155,9 @@ class Worker:
             assert isinstance(event, Event)
             logical = event.trigger.kind == "logical"
             return ActionHandle(event, self.schedule_logical if logical else self.schedule_physical)
+        if argument.kind == "contained":
+            members = [Contained(argument.path, {p.name: self._argument(p) for p in ports}) for ports in argument.members]
+            return tuple(members) if argument.multi else members[0]
         ends = [self._writer(n) if argument.kind == "set" else self.cell(n) for n in argument.cells]
         return Multiport(ends) if argument.multi else ends[0]
 

@@ -1,6 +1,20 @@
 """Row "contained reactor"."""
 
-from reactorlib import MSEC, Bank, Input, Output, Reactor, Timer, connect, reaction, startup
+import pytest
+
+from reactorlib import (
+    MSEC,
+    Bank,
+    ElaborationError,
+    Input,
+    Output,
+    ReactionError,
+    Reactor,
+    Timer,
+    connect,
+    reaction,
+    startup,
+)
 from tests.reactorlib.observing import Execute, reactions, steps, values
 
 
@@ -211,3 +225,96 @@ def test_parent_reaction_reaches_the_channels_of_a_childs_multiport(execute: Exe
         ),
         (0, 0, "OverMultiport.collect", ("OverMultiport.seen", (2, [2, 1]))),
     ]
+
+
+class Wide(Reactor):
+    """As many channels out as its index says and one more; each is the input times its number."""
+
+    inp = Input[int]()
+    out = Output[int](width=lambda bank_index: bank_index + 1)
+    total = Output[int]()
+
+    @reaction(inp, effects=[out, total])
+    def spread(self, inp, out, total):
+        for channel, port in enumerate(out):
+            port.set(inp.value * channel)
+        total.set(inp.value)
+
+
+class Nested(Reactor):
+    tick = Timer(offset=0, period=1 * MSEC)
+    seen = Output[list]()
+
+    def __init__(self):
+        self.children = Bank(Wide, 3)
+        self.child = Doubler()
+        self.count = 0
+
+    @reaction(tick, effects=["children.inp", "child.inp"], nested=True)
+    def feed(self, tick, children, child):
+        self.count += 1
+        child.inp.set(self.count)
+        for index in range(self.count % len(children) + 1):
+            children[index].inp.set(10 * self.count + index)
+
+    @reaction("child.out", "children.total", uses="children.out", effects=seen, nested=True)
+    def collect(self, child, children, seen):
+        totals = [c.total.value if c.total.is_present else None for c in children]
+        seen.set([child.out.value, totals, children[2].out.is_present, [port.value for port in children[1].out]])
+
+
+class ManyNested(Reactor):
+    def __init__(self):
+        self.parents = Bank(Nested, 40)
+
+
+def test_ports_of_contained_reactors_may_come_by_reactor(execute: Execute) -> None:
+    """Each member has its own multiport, and what is set and read of it is one argument; alike in a compiled loop."""
+    expected = [
+        [2, [10, 11, None], False, [0, 11]],
+        [4, [20, 21, 22], True, [0, 21]],
+        [6, [30, None, None], False, [0, 21]],
+    ]
+    result = execute(Nested, timeout=2 * MSEC)
+    assert values(result, "Nested.seen") == expected
+    result = execute(ManyNested, timeout=2 * MSEC)
+    assert values(result, "ManyNested.parents[39].seen") == expected
+
+
+class ReadsMore(Reactor):
+    def __init__(self):
+        self.child = Doubler()
+
+    @reaction(startup, effects="child.inp", nested=True)
+    def read(self, child):
+        child.out.set(1)
+
+
+class SetsAnOutput(Reactor):
+    def __init__(self):
+        self.child = Doubler()
+
+    @reaction(startup, effects="child.inp")
+    def begin(self, inp):
+        inp.set(1)
+
+    @reaction("child.out", nested=True)
+    def hear(self, child):
+        child.out.set(1)
+
+
+class OneArgument(Reactor):
+    def __init__(self):
+        self.child = Doubler()
+
+    @reaction("child.out", effects="child.inp", nested=True)
+    def both(self, out, inp): ...
+
+
+def test_a_contained_reactor_gives_the_ports_that_are_named(execute: Execute) -> None:
+    with pytest.raises(ReactionError, match=r"the reaction is given inp of ReadsMore\.child, not out"):
+        execute(ReadsMore)
+    with pytest.raises(ReactionError, match=r"SetsAnOutput\.child\.out\.set\(\) by a reaction"):
+        execute(SetsAnOutput)
+    with pytest.raises(ElaborationError, match=r"OneArgument.both: takes \(self, out, inp\), expected \(self, child\)"):
+        execute(OneArgument)
