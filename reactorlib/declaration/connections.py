@@ -6,12 +6,10 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from reactorlib.declaration.elements import Element, Port
-from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance, building
+from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Channel, Instance, building
 from reactorlib.declaration.position import here
 from reactorlib.errors import ElaborationError
 from reactorlib.tag import time_fault
-
-Channel = tuple[BoundPort, int]
 
 
 
@@ -120,10 +118,10 @@ def connect(source: Any, target: Any, after: int | None = None, physical: bool =
 
 def _channels(endpoint: Any, call: str, where: str) -> list[Channel]:
     if isinstance(endpoint, BoundPort):
-        return [(endpoint, channel) for channel in range(endpoint.width)]
+        return endpoint.channels
     if isinstance(endpoint, Ports | Interleaved):
         return endpoint
-    if isinstance(endpoint, tuple) and len(endpoint) == 2 and isinstance(endpoint[0], BoundPort):
+    if isinstance(endpoint, Channel):
         return [endpoint]
     if isinstance(endpoint, Iterable) and not isinstance(endpoint, str | Bound | Element):
         return [channel for part in endpoint for channel in _channels(part, call, where)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Container, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self
 from unicodedata import normalize
 
 from reactorlib.declaration.elements import MODES_DO_NOT_NEST, Element, Input, Mode
@@ -42,6 +42,13 @@ class Bound:
         raise ReadError(self.path, self.name, "is_present")
 
 
+class Channel(NamedTuple):
+    """One channel of a port: what connections join. A single port has one."""
+
+    port: BoundPort
+    number: int
+
+
 class BoundPort(Bound):
     """A port or multiport of one instance: `first` is the number of its first channel in the program."""
 
@@ -63,13 +70,20 @@ class BoundPort(Bound):
     def __bool__(self) -> bool:
         return True
 
-    def __getitem__(self, index: int | slice) -> list[tuple[BoundPort, int]]:
+    @property
+    def channels(self) -> list[Channel]:
+        return [Channel(self, number) for number in range(self.width)]
+
+    def __getitem__(self, index: int | slice) -> list[Channel]:
         if not self.multi:
             raise TypeError(f"{self.path} is a single port, not a multiport: it has no channel {index!r}")
-        picked = range(self.width)[index]
-        return [(self, channel) for channel in ([picked] if isinstance(picked, int) else picked)]
+        try:
+            picked = range(self.width)[index]
+        except IndexError:
+            raise IndexError(f"{self.path} has {self.width} channels, from 0: it has no channel {index}") from None
+        return [Channel(self, number) for number in ([picked] if isinstance(picked, int) else picked)]
 
-    def __iter__(self) -> Iterator[list[tuple[BoundPort, int]]]:
+    def __iter__(self) -> Iterator[list[Channel]]:
         return (self[channel] for channel in range(self.width))
 
     def set(self, value: object) -> None:

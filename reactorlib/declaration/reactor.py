@@ -294,5 +294,5 @@ class Bank(Generic[R]):
             if not isinstance(port, BoundPort):
                 kind = type(member).__name__
                 raise AttributeError(f"a bank offers the ports of its members, and {kind} has no port {name!r}")
-            ports += [(port, channel) for channel in range(port.width)]
+            ports += port.channels
         return ports

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reactorlib.declaration.class_body import Reaction
-from reactorlib.declaration.connections import Channel, Connection
+from reactorlib.declaration.connections import Connection
 from reactorlib.declaration.elements import (
     POLICIES,
     Action,
@@ -22,6 +22,7 @@ from reactorlib.declaration.instance import (
     BoundMode,
     BoundPort,
     BoundTimer,
+    Channel,
     Instance,
     modes_of,
 )

@@ -6,9 +6,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reactorlib.declaration.connections import Channel
 from reactorlib.declaration.elements import PhysicalAction, Signal, Transition
-from reactorlib.declaration.instance import Bound, BoundAction, BoundMode, BoundPort, BoundTimer, modes_of
+from reactorlib.declaration.instance import Bound, BoundAction, BoundMode, BoundPort, BoundTimer, Channel, modes_of
 from reactorlib.elaboration.program import Elaborated, ReactionInstance
 from reactorlib.view.diagram import naming
 from reactorlib.view.diagram.areas import Area, Areas, Region

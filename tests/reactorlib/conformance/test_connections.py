@@ -297,3 +297,37 @@ def test_physical_connection_breaks_a_cycle(execute: Execute) -> None:
     assert [step[-1] for step in sent] == [0, 1, 2]
     tags = [step[:2] for step in sent]
     assert tags == sorted(set(tags))
+
+
+class Joined(Reactor):
+    """Two, three and four sources in one endpoint, as a tuple and as a list."""
+
+    def __init__(self, count: int, kind: type):
+        self.sources = [Three() for _ in range(count)]
+        self.sink = Wide(3 * count)
+        connect(kind(source.out for source in self.sources), self.sink.inp)
+
+
+@pytest.mark.parametrize("kind", [tuple, list])
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_ports_are_joined_by_a_tuple_of_any_length(execute: Execute, count: int, kind: type) -> None:
+    assert values(execute(Joined, count=count, kind=kind), "Joined.sink.seen") == [(0, 1, 2) * count]
+
+
+class Pair(Reactor):
+    out = Output[int](width=2)
+    inp = Input[int](width=2)
+
+    def __init__(self):
+        connect((self.inp[1], self.inp[0]), self.out)
+
+
+class Picked(Reactor):
+    def __init__(self):
+        self.source, self.pair, self.sink = Three(), Pair(), Wide(2)
+        connect(self.source.out[:2], self.pair.inp)
+        connect(self.pair.out, self.sink.inp)
+
+
+def test_a_pair_of_channels_is_two_channels(execute: Execute) -> None:
+    assert values(execute(Picked), "Picked.sink.seen") == [(1, 0)]
