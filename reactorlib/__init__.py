@@ -5,6 +5,7 @@ from reactorlib.declaration.connections import connect, interleaved
 from reactorlib.declaration.elements import (
     Input,
     LogicalAction,
+    Maybe,
     Mode,
     Output,
     PhysicalAction,
@@ -53,6 +54,7 @@ __all__ = [
     "ElaborationError",
     "Input",
     "LogicalAction",
+    "Maybe",
     "Mode",
     "Output",
     "PhysicalAction",

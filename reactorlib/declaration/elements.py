@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any, Generic, Literal, Self, TypeVar
+from typing import Any, Generic, Literal, Protocol, Self, TypeVar
 
 from reactorlib.declaration.position import here
 
@@ -80,13 +80,37 @@ class Port(Element, Generic[T]):
         return True
 
 
+class _Present(Protocol[T]):
+    value: T
+    is_present: Literal[True]
+
+
+class _Absent(Protocol[T]):
+    value: T | None
+    is_present: Literal[False]
+
+
+# The type of an argument that may be absent when the reaction runs: its value may be None where it is not present.
+Maybe = _Present[T] | _Absent[T]
+
+
 class Input(Port[T]):
     """An input port carrying values of type T; `width=` makes it a multiport.
 
     `width` is an integer, the name of a constructor parameter or a function of constructor parameters.
     With `mutable=True` the reader gets its own deep copy.
 
-    >>> from reactorlib import Reactor, reaction
+    A reaction with one trigger finds it present. One of several triggers, or what the reaction only `uses`, may be
+    absent: then its `value` is that of the last tag at which it was present, None before the first. Annotated with
+    `Maybe[T]` instead of `Input[T]`, a type checker wants `is_present` to be asked before.
+
+    >>> from reactorlib import Maybe, Reactor, reaction
+    >>> class Sum(Reactor):
+    ...     one, other = Input[int](), Input[int]()
+    ...     @reaction(one, other)
+    ...     def add(self, one: Maybe[int], other: Maybe[int]) -> None:
+    ...         if one.is_present and other.is_present:
+    ...             print(one.value + other.value)
     >>> class Adder(Reactor):
     ...     terms = Input[int](width="n")
     ...     def __init__(self, n: int = 2):

@@ -9,7 +9,9 @@ import pytest
 api = pytest.importorskip("mypy.api")
 
 PROGRAM = """
-from reactorlib import Bank, Input, LogicalAction, Output, Reactor, State, Tag, connect, current_tag, reaction, startup
+from reactorlib import (
+    Bank, Input, LogicalAction, Maybe, Output, Reactor, State, Tag, connect, current_tag, reaction, startup
+)
 
 class Client(Reactor):
     request = Input[int]()
@@ -37,6 +39,16 @@ class Main(Reactor):
         reveal_type(self.clients[0])
         connect(self.clients.reply, self.many)
 
+    @reaction("clients[0].reply", "clients[1].reply")
+    def either(self, one: Maybe[str], other: Maybe[str]) -> None:
+        reveal_type(one.value)
+        if one.is_present:
+            reveal_type(one.value)
+        if not one.is_present or not other.is_present:
+            {unasked}
+            return
+        reveal_type(one.value + other.value)
+
     @reaction(many)
     def gather(self, many: Input[float]) -> None:
         reveal_type([port.value for port in many])
@@ -44,19 +56,20 @@ class Main(Reactor):
 """
 
 
-def check(tmp_path: Path, wrong: str) -> str:
+def check(tmp_path: Path, wrong: str = "pass", unasked: str = "pass") -> str:
     source = tmp_path / "program.py"
-    source.write_text(PROGRAM.replace("{wrong}", wrong))
+    source.write_text(PROGRAM.replace("{wrong}", wrong).replace("{unasked}", unasked))
     output, errors, _ = api.run(["--strict", "--no-incremental", "--cache-dir", str(tmp_path / "cache"), str(source)])
     assert not errors
     return str(output)
 
 
 def test_checker_knows_the_types_of_values(tmp_path: Path) -> None:
-    output = check(tmp_path, "pass")
+    output = check(tmp_path)
     revealed = [line.split('"')[1] for line in output.splitlines() if "Revealed type" in line]
     assert [name.replace("builtins.", "") for name in revealed] == [
-        "int", "bool", "int", "program.Client", "list[float]", "tuple[int, int, fallback=reactorlib.tag.Tag]",
+        "int", "bool", "int", "program.Client", "str | None", "str", "str", "list[float]",
+        "tuple[int, int, fallback=reactorlib.tag.Tag]",
     ]  # fmt: skip
     assert "error" not in output
 
@@ -64,3 +77,7 @@ def test_checker_knows_the_types_of_values(tmp_path: Path) -> None:
 @pytest.mark.parametrize("wrong", ["reply.set(1)", "later.schedule(value='text')", "request.value.upper()"])
 def test_checker_refuses_values_of_another_type(tmp_path: Path, wrong: str) -> None:
     assert "error" in check(tmp_path, wrong)
+
+
+def test_checker_refuses_to_read_what_may_be_absent(tmp_path: Path) -> None:
+    assert 'Item "None" of "str | None" has no attribute "upper"' in check(tmp_path, unasked="one.value.upper()")
