@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from reactorlib.tag import Tag
+
+MOST_NAMES = 12  # listed in a message
 
 
 class StandInError(RuntimeError):
@@ -40,6 +42,27 @@ def words_of(error: BaseException) -> str:
         return str(error)
     except Exception:  # noqa: BLE001  # the error that is being told matters more
         return "its str() failed"
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that `name` most likely misspells, or None."""
+    import difflib  # only where something is wrong: a program starts without it
+
+    return next(iter(difflib.get_close_matches(name, list(known), n=1)), None)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of a message about a name that nothing has: the one most like it, and what there is.
+
+    >>> did_you_mean("imp", ["inp", "out"]), did_you_mean("imp", ["inp"]), did_you_mean("x", ["inp", "out"])
+    (": did you mean 'inp'? There is inp, out", ": did you mean 'inp'?", ': there is inp, out')
+    """
+    names = list(dict.fromkeys(known))
+    listed = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
+    close = closest(name, names)
+    if close is None:
+        return f": there is {listed}" if names else ""
+    return f": did you mean {close!r}?" + (f" There is {listed}" if len(names) > 1 else "")
 
 
 class ReactorError(Exception):
@@ -106,13 +129,19 @@ class EffectError(ReactorError):
     reactorlib.errors.EffectError: Main.out.set() by a reaction that does not list it in effects=
     """
 
-    def __init__(self, element: str, call: str) -> None:
-        self.element = element
+    def __init__(self, element: str, call: str, why: str = "") -> None:
+        super().__init__()
         self.call = call
-        super().__init__(f"{element}.{call} by a reaction that does not list it in effects=")
+        self.name(element, why)
 
-    def __reduce__(self) -> tuple[type[EffectError], tuple[str, str]]:
-        return type(self), (self.element, self.call)
+    def name(self, element: str, why: str) -> None:
+        """Say which element it is to the reaction, and why that cannot list it."""
+        self.element = element
+        self.why = why
+        self.args = (f"{element}.{self.call} by a reaction that does not list it in effects={why}",)
+
+    def __reduce__(self) -> tuple[type[EffectError], tuple[str, str, str]]:
+        return type(self), (self.element, self.call, self.why)
 
 
 class ReadError(ReactorError, AttributeError):

@@ -19,6 +19,7 @@ from reactorlib.program import Program, elaborate
 from reactorlib.tag import Tag, time_fault
 from reactorlib.worker.context import current
 from reactorlib.worker.main_worker import MainWorker
+from reactorlib.worker.mistakes import explain
 from reactorlib.worker.trace import Span, TraceRecord, costs_of, digest_of
 
 
@@ -89,10 +90,9 @@ def run(
     """
     if current.worker is not None:
         raise RunError("run() inside a reaction: a program cannot run another one in its own thread")
-    if not isinstance(program, Program):
-        check_names(program, timeout=timeout, fast=fast or None, keepalive=keepalive, workers=workers, costs=costs,
-                    executor=None if executor == "inline" else executor, placement=placement,
-                    start_method=start_method, trace=trace or None)  # fmt: skip
+    check_names(program, parameters, timeout=timeout, fast=fast or None, keepalive=keepalive, workers=workers,
+                executor=None if executor == "inline" else executor, placement=placement, costs=costs,
+                start_method=start_method, trace=trace or None)  # fmt: skip
     fault = None if timeout is None else time_fault(timeout, "timeout")
     if fault is not None:
         raise RunError(fault)
@@ -109,8 +109,6 @@ def run(
 def _fresh(program: type[Reactor] | Program, parameters: dict[str, Any]) -> Program:
     """A program that has not run yet: its reactors are as their constructors left them."""
     if isinstance(program, Program):
-        if parameters:
-            raise RunError(f"a Program has its parameters already, got {', '.join(parameters)}")
         if program.root.used:
             program = elaborate(program.cls, **program.parameters)
     else:
@@ -164,6 +162,7 @@ def _end_early(worker: MainWorker, executor: Executor, error: BaseException) -> 
     error, failed = executor.abandon(error)
     if failed is None or not isinstance(error, Exception):
         raise error
+    explain(worker.program, failed, error)
     reactor, _, name = worker.program.node_path(failed).rpartition(".")
     raise ReactionError(reactor, name, tag, error) from error
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Generic, ParamSpec, TypeVar
+from types import MappingProxyType
+from typing import Any, Generic, ParamSpec, TypeVar, get_args, get_origin
 
 from reactorlib.declaration.elements import Element, Expression, Mode, Signal, Transition, declaring
 from reactorlib.declaration.position import given, located
@@ -134,7 +136,7 @@ def _body_fault(body: Any) -> str | None:
 def _tuple(role: str, given: Any) -> tuple[Any, ...]:
     if isinstance(given, Element | Signal | Transition | str):
         return (given,)
-    if not isinstance(given, Iterable):
+    if not isinstance(given, Iterable) or get_origin(given) is not None:
         raise TypeError(f"{role}= takes elements of the class or their names, got {given!r}")
     return tuple(given)
 
@@ -166,6 +168,7 @@ class Declarations:
                     else:
                         reactions[name] = declared
         self.faults += [f"{cls.__name__}.{name} {how}" for name, how in overridden.items()]
+        self.faults += _undeclared(cls)
         self.elements = _in_place(cls, Element, elements)
         in_place = _in_place(cls, Reaction, reactions).values()
         self.reactions = tuple(self._with_handler_of(cls, reaction) for reaction in in_place)
@@ -203,6 +206,50 @@ def _lineage(cls: type) -> Iterator[type]:
     for base in cls.__bases__:
         yield from _lineage(base)
     yield cls
+
+
+def _undeclared(cls: type) -> Iterator[str]:
+    """What a class has as attributes that were meant as declarations, or that all its reactors would share."""
+    held = {name: (klass, value) for klass in reversed(cls.__mro__) for name, value in vars(klass).items()}
+    for name, (klass, value) in held.items():
+        kind = get_origin(value) or value
+        if isinstance(kind, type) and issubclass(kind, Element):
+            told = f"is the class {kind.__name__}, not one of its kind: call it, {name} = {_source(kind, value)}()"
+        elif "__instance__" in getattr(value, "__dict__", ()):
+            told = f"is made in the class body, where no reactor contains it: make it in __init__ (self.{name} = ...)"
+        elif name.startswith("__") or not _is_mutable(value) or _is_constant(klass, name):
+            continue
+        else:
+            told = (
+                f"is one {type(value).__name__} that all reactors of the class share, on some executors: make it in "
+                f"__init__ (self.{name} = ...), declare it as State(...), or mark a constant as ClassVar or Final"
+            )
+        yield f"{klass.__name__}.{name} {told}{located(_line_of(klass))}"
+
+
+def _source(kind: type, value: Any) -> str:
+    """An element's class as it was written, such as Output[int]."""
+    inner = ", ".join(getattr(argument, "__name__", repr(argument)) for argument in get_args(value))
+    return f"{kind.__name__}[{inner}]" if inner else kind.__name__
+
+
+def _is_mutable(value: Any) -> bool:
+    kind = type(value)
+    return hasattr(kind, "__setitem__") or (kind.__hash__ is None and kind not in (MappingProxyType, slice))
+
+
+def _is_constant(klass: type, name: str) -> bool:
+    """Whether a class marks an attribute as ClassVar or Final; the annotation may be a string."""
+    annotation = getattr(klass, "__annotations__", {}).get(name)
+    written = annotation if isinstance(annotation, str) else repr(annotation)
+    return re.match(r"['\"]?(\w+\.)*(ClassVar|Final)\b", written) is not None
+
+
+def _line_of(klass: type) -> str | None:
+    try:
+        return f"{inspect.getsourcefile(klass)}:{inspect.getsourcelines(klass)[1]}"
+    except (OSError, TypeError):  # made without a file
+        return None
 
 
 _declarations: dict[type, Declarations] = {}

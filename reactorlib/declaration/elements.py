@@ -22,9 +22,10 @@ Expression = int | str | Callable[..., int]
 
 
 class _Declaring(threading.local):
-    """The mode whose `with` block is open, in a class body or in a constructor."""
+    """The mode whose `with` block is open, in a class body; what a constructor declares, while one runs."""
 
     mode: Any = None
+    made: list[Any] | None = None
 
 
 declaring = _Declaring()
@@ -39,6 +40,8 @@ class Element:
         self.name = ""
         self.mode: Mode | None = declaring.mode
         self.where = here()
+        if declaring.made is not None:
+            declaring.made.append(self)
 
     def __set_name__(self, owner: type, name: str) -> None:
         if not self.name:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Container, Iterator
 from types import TracebackType
@@ -10,7 +11,7 @@ from unicodedata import normalize
 
 from reactorlib.declaration.elements import MODES_DO_NOT_NEST, Element, Input, Mode
 from reactorlib.declaration.position import given, located
-from reactorlib.errors import EffectError, ReadError
+from reactorlib.errors import EffectError, ReadError, did_you_mean, words_of
 
 if TYPE_CHECKING:
     from reactorlib.declaration.connections import Connection
@@ -185,6 +186,21 @@ class _Building(threading.local):
 
 
 building = _Building()
+
+
+def typo(error: Exception, instance: Instance) -> str:
+    """The end of the message of an AttributeError that the code of a reactor raised: what it may have meant.
+
+    Nothing if the attribute is none of this reactor or of one that it contains.
+    """
+    said = re.fullmatch(r"'(\w+)' object has no attribute '(\w+)'", words_of(error))
+    if said is None or type(error) is not AttributeError:
+        return ""
+    kind, name = said.groups()
+    for asked in (instance, *instance.children):
+        if type(asked.reactor).__name__ == kind:
+            return did_you_mean(name, (known for known in vars(asked.reactor) if not known.startswith("_")))
+    return ""
 
 
 def instance_of(reactor: Any) -> Instance:

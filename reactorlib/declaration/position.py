@@ -7,6 +7,7 @@ import threading
 import typing
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import TracebackType
 
 # Files whose lines are nobody's declaration: this package's, and the one through which `Input[int]()` makes an Input.
 _BETWEEN = (__file__.rpartition("declaration")[0], typing.__file__)
@@ -45,6 +46,13 @@ def where(position: str) -> Iterator[None]:
 def located(position: str | None) -> str:
     """The end of a message about what lies there; nothing where nobody knows."""
     return f" ({position})" if position else ""
+
+
+def raised_at(trace: TracebackType | None) -> str | None:
+    """The line of the user's code that this package called and that let an exception through."""
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_BETWEEN):
+        trace = trace.tb_next
+    return trace and f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
 
 
 def here() -> str:

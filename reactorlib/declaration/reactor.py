@@ -9,7 +9,7 @@ from typing import Any, Generic, Self, TypeVar, overload
 
 from reactorlib.declaration.class_body import Body, Declarations, declarations_of
 from reactorlib.declaration.connections import Ports, inside
-from reactorlib.declaration.elements import Action, Element, Port, State, Timer
+from reactorlib.declaration.elements import Action, Element, Port, State, Timer, declaring
 from reactorlib.declaration.instance import (
     Bound,
     BoundAction,
@@ -20,9 +20,10 @@ from reactorlib.declaration.instance import (
     building,
     instance_of,
     name_in,
+    typo,
 )
-from reactorlib.declaration.position import given, here, located
-from reactorlib.errors import ElaborationError, ReactorError, words_of
+from reactorlib.declaration.position import given, here, located, raised_at
+from reactorlib.errors import ElaborationError, ReactorError, did_you_mean, words_of
 from reactorlib.tag import is_count, time_fault
 
 R = TypeVar("R", bound="Reactor")
@@ -54,16 +55,22 @@ class _ReactorType(type):
             parent.children.append(instance)
         building.stack.append(instance)
         around, given.where = given.where, None
+        made: list[Element] = []
+        before, declaring.made = declaring.made, made
         try:
             cls.__init__(self, *args, **kwargs)
         except ReactorError:
             raise
         except Exception as error:
-            where = ".".join(record.name for record in building.stack)
-            raise ElaborationError([f"{where}: the constructor raised {type(error).__name__}: {error}"]) from error
+            path = ".".join(record.name for record in building.stack)
+            raised = f"{type(error).__name__}: {words_of(error)}{typo(error, instance)}"
+            where = instance.where or raised_at(error.__traceback__)
+            raise ElaborationError([f"{path}: the constructor raised {raised}{located(where)}"]) from error
         finally:
             given.where = around
+            declaring.made = before
             building.stack.pop()
+        _refuse(instance, made)
         return self
 
 
@@ -79,7 +86,9 @@ def _parameters(
     try:
         bound = declared.signature.bind(self, *args, **kwargs)
     except TypeError as error:
-        raise ElaborationError([f"{_path_of(cls)}{declared.signature}: {error}{_made_at()}"]) from error
+        names = list(declared.signature.parameters)[1:]
+        hint = next((did_you_mean(name, names) for name in kwargs if name not in names), "")
+        raise ElaborationError([f"{_path_of(cls)}{declared.signature}: {error}{hint}{_made_at()}"]) from error
     bound.apply_defaults()
     parameters = dict(bound.arguments)
     del parameters[next(iter(declared.signature.parameters))]
@@ -87,6 +96,15 @@ def _parameters(
         if isinstance(value, _PerMember):
             raise ElaborationError([f"{_path_of(cls)}: {name}=per_member(...) is for a Bank{_made_at()}"])
     return parameters
+
+
+def _refuse(instance: Instance, made: list[Element]) -> None:
+    """Note what a constructor declares; what has a name is of a class body in the constructor."""
+    for element in made:
+        if not element.name:
+            name = next((f".{key}" for key, value in vars(instance.reactor).items() if value is element), "")
+            told = f"{element.kind} made in the constructor: what a reactor has is declared in the body of its class"
+            instance.fault(f"{name}: {'an' if element.kind[0] in 'aio' else 'a'} {told}", element.where)
 
 
 def _path_of(cls: type) -> str:
@@ -147,7 +165,8 @@ def evaluate(instance: Instance, expression: Any, what: str, where: str) -> Any:
     if isinstance(expression, str):
         name = name_in(known, expression)
         if name not in known:
-            instance.fault(f".{what} names no constructor parameter: {expression!r}", where)
+            hint = did_you_mean(expression, instance.parameters)
+            instance.fault(f".{what} names no constructor parameter, got {expression!r}{hint}", where)
         return known.get(name)
     try:
         names = inspect.signature(expression).parameters
@@ -156,7 +175,8 @@ def evaluate(instance: Instance, expression: Any, what: str, where: str) -> Any:
         return None
     missing = [name for name in names if name not in known]
     if missing:
-        instance.fault(f".{what} uses {', '.join(missing)}: no constructor parameter", where)
+        hint = did_you_mean(missing[0], instance.parameters)
+        instance.fault(f".{what} uses {', '.join(missing)}, no constructor parameter{hint}", where)
         return None
     try:
         return expression(**{name: known[name] for name in names})
@@ -292,7 +312,8 @@ class Bank(Generic[R]):
         for member in self._members:
             port = instance_of(member).elements.get(name)
             if not isinstance(port, BoundPort):
-                kind = type(member).__name__
-                raise AttributeError(f"a bank offers the ports of its members, and {kind} has no port {name!r}")
+                known = [key for key, bound in instance_of(member).elements.items() if isinstance(bound, BoundPort)]
+                told = f"{type(member).__name__} has no port {name!r}{did_you_mean(name, known)}"
+                raise AttributeError(f"a bank offers the ports of its members, and {told}")
             ports += port.channels
         return ports

@@ -14,6 +14,7 @@ from reactorlib.declaration.reactor import Bank, Reactor, duration
 from reactorlib.elaboration.program import Argument, Cell, ReactionInstance
 from reactorlib.elaboration.resolve import Resolution
 from reactorlib.elaboration.validate import argument_fault, mode_fault, touch_fault
+from reactorlib.errors import did_you_mean
 
 
 def look_up_reactions(resolution: Resolution, instances: Iterable[Instance]) -> None:
@@ -132,7 +133,8 @@ class Lookup:
             known = self.instance.elements
             bound = known.get(name_in(known, text))
             if bound is None:
-                self.fault(f"{role} {text!r} names no element of {self._class()}{_hint(text, known)}")
+                hint = did_you_mean(text, known)
+                self.fault(f"{role} {text!r} names no element of {self._class()}{hint}")
                 return [], False
             return [bound], False
         return self._lookup_contained(role, text, child, port)
@@ -145,14 +147,15 @@ class Lookup:
             held = held[int(index.rstrip("]"))] if int(index.rstrip("]")) < len(held) else None
         members = [held] if isinstance(held, Reactor) else list(held) if isinstance(held, Bank | list | tuple) else []
         if not members or not all(isinstance(member, Reactor) for member in members):
-            self.fault(f"{role} {text!r}: {self._class()} contains no reactor {child!r}")
+            known = (held.name.partition("[")[0] for held in self.instance.children)
+            self.fault(f"{role} {text!r}: {self._class()} contains no reactor {child!r}{did_you_mean(child, known)}")
             return [], False
         found: list[Bound] = []
         for member in members:
             contained = instance_of(member)
             bound = contained.elements.get(name_in(contained.elements, port))
             if bound is None:
-                hint = _hint(port, contained.elements)
+                hint = did_you_mean(port, contained.elements)
                 self.fault(f"{role} {text!r} names no element of {type(member).__name__}{hint}")
                 return [], False
             found.append(bound)
@@ -223,10 +226,3 @@ class Lookup:
         cells = tuple(cell for ports in members for port in ports if port.kind == "read" for cell in port.cells)
         path = f"{self.instance.path}.{child}"
         self.arguments[child] = Argument("contained", path, cells, several, members=members)
-
-
-def _hint(name: str, known: dict[str, Bound]) -> str:
-    import difflib
-
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f": did you mean {close[0]!r}?" if close else ""

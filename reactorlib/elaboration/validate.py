@@ -69,6 +69,24 @@ def argument_fault(declaration: Reaction[Any], arguments: Sequence[Argument]) ->
             wanted = ", ".join(["self", *(argument.name for argument in arguments)])
             signature = inspect.signature(method)
             return f"{what} {signature}, expected ({wanted}): triggers, uses and effects in declared order"
+        names = tuple(argument.name for argument in arguments)
+        swapped = None if method is None else _swapped(method, names)
+        if swapped is not None:
+            return f"{what} {swapped} in another order than ({', '.join(['self', *names])}), which it is given"
+    return None
+
+
+@functools.cache
+def _swapped(method: Callable[..., None], names: tuple[str, ...]) -> str | None:
+    """Parameters that have each other's names, or None. A name of its own is anybody's choice."""
+    parameters = list(inspect.signature(method).parameters)[1:]
+    given = {parameter: names[i] for i, parameter in enumerate(parameters[: len(names)]) if names.count(names[i]) == 1}
+    for parameter in given:
+        ring = [parameter]
+        while (following := given.get(ring[-1])) is not None and following not in ring:
+            ring.append(following)
+        if following == parameter and len(ring) > 1:
+            return " and ".join(sorted(ring, key=parameters.index))
     return None
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from inspect import Parameter
 
 from reactorlib.declaration.class_body import declarations_of
 from reactorlib.declaration.reactor import Reactor, is_reactor_class
-from reactorlib.errors import RunError
+from reactorlib.elaboration.program import Program
+from reactorlib.errors import RunError, closest
 from reactorlib.executors.executor import Executor
 from reactorlib.executors.inline import Inline
 from reactorlib.tag import is_count
@@ -15,18 +17,38 @@ from reactorlib.worker.main_worker import MainWorker
 EXECUTORS = ("inline", "threads", "processes", "auto")
 
 
-def check_names(cls: type[Reactor], **given: object) -> None:
-    """Raise RunError for an option of `run` that is given and may as well be meant for the constructor."""
-    if not is_reactor_class(cls):
+def check_names(program: type[Reactor] | Program, parameters: Mapping[str, object], /, **options: object) -> None:
+    """Raise RunError for an option of `run` that is given and may as well be meant for the constructor.
+
+    And for a parameter that the constructor does not take: it may be meant for an option.
+    """
+    if isinstance(program, Program):
+        if parameters:
+            got = ", ".join(f"{name}={_meant(name, options)}" for name in parameters)
+            raise RunError(f"a Program has its parameters already, got {got}")
         return
-    taken = declarations_of(cls).signature.parameters
-    for name, value in given.items():
+    if not is_reactor_class(program):
+        return
+    declared = declarations_of(program)
+    taken = {} if declared.plain else declared.signature.parameters
+    for name, value in options.items():
         if value is not None and name in taken:
             raise RunError(
-                f"{name}= is an option of run and a parameter of {cls.__name__}: write "
-                f"run(elaborate({cls.__name__}, {name}=...), ...) for the parameter, "
-                f"run(elaborate({cls.__name__}, ...), {name}=...) for the option"
+                f"{name}= is an option of run and a parameter of {program.__name__}: write "
+                f"run(elaborate({program.__name__}, {name}=...), ...) for the parameter, "
+                f"run(elaborate({program.__name__}, ...), {name}=...) for the option"
             )
+    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken.values()):
+        return
+    for name in parameters:
+        hint = "" if name in taken or closest(name, taken) else _meant(name, options)
+        if hint:
+            raise RunError(f"{name}= is no option of run and no parameter of {program.__name__}{hint}")
+
+
+def _meant(name: str, options: Iterable[str]) -> str:
+    close = closest(name, options)
+    return f": did you mean {close}=?" if close else ""
 
 
 def check_executor(name: str, workers: int | None) -> None:

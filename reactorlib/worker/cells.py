@@ -11,7 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from reactorlib.errors import EffectError, ReactorError
-from reactorlib.tag import time_fault
+from reactorlib.tag import Time, time_fault
+
+NOW = 0  # needs no unit and no check; another 0, such as 0.0, is another object
 
 
 class Reader:
@@ -102,6 +104,8 @@ class Multiport(tuple[Any, ...]):
         return [channel.value for channel in self]
 
     def set(self, value: object) -> None:
+        if not isinstance(self[0], Writer):
+            self[0].set(value)  # which nobody may
         raise ReactorError(f"a multiport is set channel by channel: write port[i].set(...), got set({value!r})")
 
 
@@ -145,18 +149,13 @@ class ActionHandle:
         self._schedule = schedule
 
     def schedule(self, extra_delay: int = 0, value: Any = None) -> None:
-        if extra_delay:  # 0 needs no unit, and is the common case
+        if extra_delay is not NOW:
             fault = time_fault(extra_delay, "extra_delay")
             if fault is not None:
-                raise ReactorError(f"{self._event.path}.schedule(): {fault}")
+                meant = "" if isinstance(extra_delay, Time) else ": did you mean schedule(value=...)?"
+                raise ReactorError(f"{self._event.path}.schedule(): {fault}{meant}")
             extra_delay = int(extra_delay)
-        try:
-            self._schedule(self._event, extra_delay, value)
-        except TypeError as error:  # of what is false and no number
-            fault = time_fault(extra_delay, "extra_delay")
-            if fault is None:
-                raise
-            raise ReactorError(f"{self._event.path}.schedule(): {fault}") from error
+        self._schedule(self._event, extra_delay, value)
 
     @property
     def value(self) -> Any:

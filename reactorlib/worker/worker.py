@@ -156,7 +156,9 @@ class Worker:
             logical = event.trigger.kind == "logical"
             return ActionHandle(event, self.schedule_logical if logical else self.schedule_physical)
         if argument.kind == "contained":
-            members = [Contained(argument.path, {p.name: self._argument(p) for p in ports}) for ports in argument.members]
+            members = [
+                Contained(argument.path, {p.name: self._argument(p) for p in ports}) for ports in argument.members
+            ]
             return tuple(members) if argument.multi else members[0]
         ends = [self._writer(n) if argument.kind == "set" else self.cell(n) for n in argument.cells]
         return Multiport(ends) if argument.multi else ends[0]
