@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Generic, ParamSpec, TypeVar, get_args, get_origin
 
 from reactorlib.declaration.elements import Element, Expression, Mode, Signal, Transition, declaring
-from reactorlib.declaration.position import given, located
+from reactorlib.declaration.position import located, said
 
 P = ParamSpec("P")
 D = TypeVar("D")
@@ -39,8 +39,9 @@ class Reaction(Generic[P]):
         self.deadline = deadline
         self.nested = nested
         self.handler: Callable[P, None] | None = None
+        self.fits: set[int] = set()  # numbers of arguments that its method and its handler were found to take
         self.mode: Mode | None = declaring.mode
-        self.where = given.where or f"{body.__code__.co_filename}:{body.__code__.co_firstlineno}"
+        self.where = said() or f"{body.__code__.co_filename}:{body.__code__.co_firstlineno}"
         self.__doc__ = body.__doc__
 
     def missed(self, handler: Callable[P, None]) -> Callable[P, None]:
@@ -191,6 +192,7 @@ class Declarations:
             )
             return reaction
         redefined = copy.copy(reaction)
+        redefined.fits = set()
         redefined.handler = found
         return redefined
 

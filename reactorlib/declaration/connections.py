@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from reactorlib.declaration.building import building
 from reactorlib.declaration.elements import Element, Port
-from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Channel, Instance, building
+from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Channel, Instance
 from reactorlib.declaration.position import here
 from reactorlib.errors import ElaborationError
 from reactorlib.tag import time_fault

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, Generic, Literal, Protocol, Self, TypeVar
 
+from reactorlib.declaration.building import building
 from reactorlib.declaration.position import here
 
 T = TypeVar("T")
@@ -22,10 +23,9 @@ Expression = int | str | Callable[..., int]
 
 
 class _Declaring(threading.local):
-    """The mode whose `with` block is open, in a class body; what a constructor declares, while one runs."""
+    """The mode whose `with` block is open, in a class body or in a constructor."""
 
     mode: Any = None
-    made: list[Any] | None = None
 
 
 declaring = _Declaring()
@@ -40,8 +40,8 @@ class Element:
         self.name = ""
         self.mode: Mode | None = declaring.mode
         self.where = here()
-        if declaring.made is not None:
-            declaring.made.append(self)
+        if building.stack:
+            building.stack[-1].made += (self,)
 
     def __set_name__(self, owner: type, name: str) -> None:
         if not self.name:

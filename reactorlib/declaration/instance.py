@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Container, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 from unicodedata import normalize
 
+from reactorlib.declaration.building import building
 from reactorlib.declaration.elements import MODES_DO_NOT_NEST, Element, Input, Mode
-from reactorlib.declaration.position import given, located
+from reactorlib.declaration.position import located, said
 from reactorlib.errors import EffectError, ReadError, did_you_mean, words_of
 
 if TYPE_CHECKING:
@@ -43,11 +43,10 @@ class Bound:
         raise ReadError(self.path, self.name, "is_present")
 
 
-class Channel(NamedTuple):
-    """One channel of a port: what connections join. A single port has one."""
+class Channel(tuple["BoundPort", int]):
+    """One channel of a port, by its number: what connections join. A single port has one."""
 
-    port: BoundPort
-    number: int
+    __slots__ = ()
 
 
 class BoundPort(Bound):
@@ -73,7 +72,9 @@ class BoundPort(Bound):
 
     @property
     def channels(self) -> list[Channel]:
-        return [Channel(self, number) for number in range(self.width)]
+        if not self.multi:
+            return [Channel((self, 0))]
+        return [Channel((self, number)) for number in range(self.width)]
 
     def __getitem__(self, index: int | slice) -> list[Channel]:
         if not self.multi:
@@ -82,7 +83,7 @@ class BoundPort(Bound):
             picked = range(self.width)[index]
         except IndexError:
             raise IndexError(f"{self.path} has {self.width} channels, from 0: it has no channel {index}") from None
-        return [Channel(self, number) for number in ([picked] if isinstance(picked, int) else picked)]
+        return [Channel((self, number)) for number in ([picked] if isinstance(picked, int) else picked)]
 
     def __iter__(self) -> Iterator[list[Channel]]:
         return (self[channel] for channel in range(self.width))
@@ -139,6 +140,7 @@ class Instance:
         "elements",
         "faults",
         "index",
+        "made",
         "member",
         "mode",
         "name",
@@ -162,7 +164,8 @@ class Instance:
         self.children: list[Instance] = []
         self.connections: list[Connection] = []
         self.faults: list[str] = []
-        self.where = given.where  # what a front end says
+        self.made: tuple[Element, ...] = ()  # by its constructor, which declares nothing
+        self.where = said()
         self.open_mode: BoundMode | None = None
         self.member: tuple[int, int] | None = None  # position and size, in a bank or list of its parent
         self.used = False  # of a root: its reactors have run
@@ -175,17 +178,6 @@ class Instance:
 
     def __repr__(self) -> str:
         return f"<reactor {self.path}>"
-
-
-class _Building(threading.local):
-    """Which constructors are running in this thread, outermost first."""
-
-    def __init__(self) -> None:
-        self.stack: list[Instance] = []
-        self.bank_index = 0
-
-
-building = _Building()
 
 
 def typo(error: Exception, instance: Instance) -> str:

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import sys
-import threading
 import typing
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
 
+from reactorlib.declaration.building import building
+
 # Files whose lines are nobody's declaration: this package's, and the one through which `Input[int]()` makes an Input.
 _BETWEEN = (__file__.rpartition("declaration")[0], typing.__file__)
-
-
-class _Given(threading.local):
-    where: str | None = None
-
-
-given = _Given()
 
 
 @contextmanager
@@ -36,11 +30,12 @@ def where(position: str) -> Iterator[None]:
     ...
     reactorlib.errors.ElaborationError: Sink.inp: width must be a positive integer, got 0 (Sink.lf:3:5)
     """
-    outer, given.where = given.where, position
+    outer = building.where, building.depth
+    building.where, building.depth = position, len(building.stack)
     try:
         yield
     finally:
-        given.where = outer
+        building.where, building.depth = outer
 
 
 def located(position: str | None) -> str:
@@ -55,10 +50,16 @@ def raised_at(trace: TracebackType | None) -> str | None:
     return trace and f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
 
 
+def said() -> str | None:
+    """The position that the block around says, if it is one of the constructor that runs."""
+    return None if building.where is None or building.depth != len(building.stack) else building.where
+
+
 def here() -> str:
     """The position that the block around says, else the line of the user's code that is being run."""
-    if given.where is not None:
-        return given.where
+    position = said()
+    if position is not None:
+        return position
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_BETWEEN):
         frame = frame.f_back

@@ -7,9 +7,10 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, Self, TypeVar, overload
 
+from reactorlib.declaration.building import building
 from reactorlib.declaration.class_body import Body, Declarations, declarations_of
 from reactorlib.declaration.connections import Ports, inside
-from reactorlib.declaration.elements import Action, Element, Port, State, Timer, declaring
+from reactorlib.declaration.elements import Action, Element, Port, State, Timer
 from reactorlib.declaration.instance import (
     Bound,
     BoundAction,
@@ -17,12 +18,11 @@ from reactorlib.declaration.instance import (
     BoundPort,
     BoundTimer,
     Instance,
-    building,
     instance_of,
     name_in,
     typo,
 )
-from reactorlib.declaration.position import given, here, located, raised_at
+from reactorlib.declaration.position import here, located, raised_at
 from reactorlib.errors import ElaborationError, ReactorError, did_you_mean, words_of
 from reactorlib.tag import is_count, time_fault
 
@@ -54,9 +54,6 @@ class _ReactorType(type):
         if parent is not None:
             parent.children.append(instance)
         building.stack.append(instance)
-        around, given.where = given.where, None
-        made: list[Element] = []
-        before, declaring.made = declaring.made, made
         try:
             cls.__init__(self, *args, **kwargs)
         except ReactorError:
@@ -67,10 +64,9 @@ class _ReactorType(type):
             where = instance.where or raised_at(error.__traceback__)
             raise ElaborationError([f"{path}: the constructor raised {raised}{located(where)}"]) from error
         finally:
-            given.where = around
-            declaring.made = before
             building.stack.pop()
-        _refuse(instance, made)
+        if instance.made:
+            _refuse(instance)
         return self
 
 
@@ -98,9 +94,9 @@ def _parameters(
     return parameters
 
 
-def _refuse(instance: Instance, made: list[Element]) -> None:
+def _refuse(instance: Instance) -> None:
     """Note what a constructor declares; what has a name is of a class body in the constructor."""
-    for element in made:
+    for element in instance.made:
         if not element.name:
             name = next((f".{key}" for key, value in vars(instance.reactor).items() if value is element), "")
             told = f"{element.kind} made in the constructor: what a reactor has is declared in the body of its class"
@@ -249,8 +245,11 @@ def per_member(value: Callable[[int], Any]) -> Any:
     return _PerMember(value)
 
 
-def _of_member(index: int, argument: Any) -> Any:
-    return argument.value(index) if isinstance(argument, _PerMember) else argument
+def _of_member(index: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    def own(argument: Any) -> Any:
+        return argument.value(index) if isinstance(argument, _PerMember) else argument
+
+    return [own(argument) for argument in args], {name: own(argument) for name, argument in kwargs.items()}
 
 
 class Bank(Generic[R]):
@@ -287,10 +286,11 @@ class Bank(Generic[R]):
             width = 1
         width = int(width)
         self._members: list[R] = []
+        alike = not any(isinstance(argument, _PerMember) for argument in (*args, *kwargs.values()))
         for index in range(width):
+            own, named = (args, kwargs) if alike else _of_member(index, args, kwargs)
             building.bank_index = index
-            arguments = [_of_member(index, value) for value in args]
-            self._members.append(cls(*arguments, **{name: _of_member(index, kwargs[name]) for name in kwargs}))
+            self._members.append(cls(*own, **named))
 
     def __len__(self) -> int:
         return len(self._members)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from reactorlib.declaration.instance import Instance, building, instance_of
+from reactorlib.declaration.building import building
+from reactorlib.declaration.instance import Instance, instance_of
 from reactorlib.declaration.reactor import Bank, Reactor, is_reactor_class
 from reactorlib.elaboration.dependencies import order_of
 from reactorlib.elaboration.lookup import look_up_reactions

@@ -64,10 +64,12 @@ class Lookup:
         ):
             for name in named:
                 self._resolve_one(role, name)
-        if self.complete:  # otherwise the arguments are not known
+        if self.complete and len(self.arguments) not in declared.fits:  # otherwise not all are known
             fault = argument_fault(declared, list(self.arguments.values()))
             if fault:
                 self.fault(fault)
+            else:
+                declared.fits.add(len(self.arguments))
         return ReactionInstance(
             index=len(self.resolution.reactions),
             path=self.path,
@@ -207,7 +209,7 @@ class Lookup:
         else:
             kind, touched = "read", self.reads
             cells = [self.resolution.read_cells(port, self.instance, self.declaration) for port in ports]
-        flat = tuple(chain.from_iterable(cells))
+        flat = cells[0] if len(cells) == 1 else tuple(chain.from_iterable(cells))
         touched.update(dict.fromkeys(flat))
         if role == "trigger":
             self.triggers.update(dict.fromkeys(flat))

@@ -240,7 +240,9 @@ class Resolution:
                 policy = declared.policy or "defer"
                 if policy not in POLICIES:
                     known = ", ".join(POLICIES)
-                    self.faults.append(f"{element.path}: unknown policy {policy!r}: one of {known}{located(declared.where)}")
+                    self.faults.append(
+                        f"{element.path}: unknown policy {policy!r}: one of {known}{located(declared.where)}"
+                    )
                 elif declared.policy is not None and element.min_spacing is None:
                     self.faults.append(
                         f"{element.path}: policy {policy!r} without a spacing: give it a min_spacing, such as 0"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -69,15 +68,14 @@ def argument_fault(declaration: Reaction[Any], arguments: Sequence[Argument]) ->
             wanted = ", ".join(["self", *(argument.name for argument in arguments)])
             signature = inspect.signature(method)
             return f"{what} {signature}, expected ({wanted}): triggers, uses and effects in declared order"
-        names = tuple(argument.name for argument in arguments)
+        names = [argument.name for argument in arguments]
         swapped = None if method is None else _swapped(method, names)
         if swapped is not None:
             return f"{what} {swapped} in another order than ({', '.join(['self', *names])}), which it is given"
     return None
 
 
-@functools.cache
-def _swapped(method: Callable[..., None], names: tuple[str, ...]) -> str | None:
+def _swapped(method: Callable[..., None], names: Sequence[str]) -> str | None:
     """Parameters that have each other's names, or None. A name of its own is anybody's choice."""
     parameters = list(inspect.signature(method).parameters)[1:]
     given = {parameter: names[i] for i, parameter in enumerate(parameters[: len(names)]) if names.count(names[i]) == 1}
@@ -90,7 +88,6 @@ def _swapped(method: Callable[..., None], names: tuple[str, ...]) -> str | None:
     return None
 
 
-@functools.cache
 def _accepts(method: Callable[..., None], count: int) -> bool:
     try:
         inspect.signature(method).bind(None, *range(count))
