@@ -13,7 +13,6 @@ from reactorlib.errors import ElaborationError
 from reactorlib.tag import time_fault
 
 
-
 class Connection(NamedTuple):
     """`sources[i] -> targets[i]`, channel by channel; `after` is None for the same tag, else a delay in ns.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-
 from typing import Any, Literal, NamedTuple
 
 from reactorlib.declaration.class_body import Reaction
@@ -29,7 +28,6 @@ class Trigger(NamedTuple):
     min_spacing: int | None = None
     policy: str = "defer"
     source: Cell | None = None  # of a delayed connection
-
 
 
 class Argument(NamedTuple):

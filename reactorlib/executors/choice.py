@@ -7,7 +7,7 @@ from inspect import Parameter
 
 from reactorlib.declaration.class_body import declarations_of
 from reactorlib.declaration.reactor import Reactor, is_reactor_class
-from reactorlib.elaboration.program import Program
+from reactorlib.elaboration.program import Elaborated
 from reactorlib.errors import RunError, closest
 from reactorlib.executors.executor import Executor
 from reactorlib.executors.inline import Inline
@@ -17,12 +17,12 @@ from reactorlib.worker.main_worker import MainWorker
 EXECUTORS = ("inline", "threads", "processes", "auto")
 
 
-def check_names(program: type[Reactor] | Program, parameters: Mapping[str, object], /, **options: object) -> None:
+def check_names(program: type[Reactor] | Elaborated, parameters: Mapping[str, object], /, **options: object) -> None:
     """Raise RunError for an option of `run` that is given and may as well be meant for the constructor.
 
     And for a parameter that the constructor does not take: it may be meant for an option.
     """
-    if isinstance(program, Program):
+    if isinstance(program, Elaborated):
         if parameters:
             got = ", ".join(f"{name}={_meant(name, options)}" for name in parameters)
             raise RunError(f"a Program has its parameters already, got {got}")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reactorlib.declaration.instance import BoundPort, typo
-from reactorlib.elaboration.program import Program, ReactionInstance
+from reactorlib.elaboration.program import Elaborated, ReactionInstance
 from reactorlib.elaboration.validate import touch_fault
 from reactorlib.errors import EffectError
 
 
-def explain(program: Program, node: int, error: Exception) -> None:
+def explain(program: Elaborated, node: int, error: Exception) -> None:
     """Complete what an exception says that a node of the program raised, if it is one of a common mistake.
 
     Values know the port that was set, not those that read it, and tuples not what they hold.
@@ -26,7 +26,7 @@ def explain(program: Program, node: int, error: Exception) -> None:
         error.args = (f"{error}: {', '.join(widths)}",)
 
 
-def _name_port(program: Program, reaction: ReactionInstance, error: EffectError) -> None:
+def _name_port(program: Elaborated, reaction: ReactionInstance, error: EffectError) -> None:
     """In place of the source, the port by which the reaction reads it, and why it can only be read."""
     named = {leaf.name for argument in reaction.arguments for leaf in argument.leaves if leaf.kind == "read"}
     for port in program.ports:
