@@ -25,6 +25,8 @@ SEARCH_NS = 200_000_000  # this long
 DEEPEST = 10  # this many levels down
 LONGEST_PATH = 200  # and named in so many characters
 
+WIDEST_GAPS = 4  # a tensor with gaps travels with them if its storage has at most so many places for each element
+
 
 class UnpicklableError(WorkerError):
     """A value cannot be pickled; the text names the part and the reason."""
@@ -79,12 +81,46 @@ def _pickler(stream: Any, out_of_band: OutOfBand) -> pickle.Pickler:
 
 
 def _reduce_tensor(tensor: Any) -> Any:
+    if tensor.grad_fn is not None:
+        raise TypeError(
+            "it is part of a graph of gradients, which stays in its process; set tensor.detach(), and compute "
+            "gradients where the graph is"
+        )
     array = array_of(tensor)
     if array is None or vars(tensor):
         return tensor.__reduce_ex__(5)  # in terms of its storage
-    if not tensor.is_contiguous() and array.nbytes == tensor.untyped_storage().nbytes():
-        return tensor.__reduce_ex__(5)  # keeps its strides; what is a part of its storage travels alone, in C's order
-    return _tensor_over, (array,)
+    if tensor.is_contiguous():
+        return _tensor_over, (array,)
+    return _reduce_strided(tensor)
+
+
+def _reduce_strided(tensor: Any) -> Any:
+    """The part of its storage that a tensor spans, gaps and all; without them where they are most of it."""
+    torch = sys.modules["torch"]
+    shape, strides = tuple(tensor.shape), tensor.stride()
+    span = 1 + sum((length - 1) * stride for length, stride in zip(shape, strides, strict=True))
+    if span > WIDEST_GAPS * tensor.numel() and not _overlaps(shape, strides):
+        return _strided_copy, (tensor.contiguous().numpy(), strides)
+    return _strided_over, (torch.as_strided(tensor, (span,), (1,)).numpy(), shape, strides)
+
+
+def _overlaps(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """Whether two elements may lie in the same place."""
+    reach = 0
+    for stride, length in sorted(zip(strides, shape, strict=True)):
+        if length > 1 and stride <= reach:
+            return True
+        reach += stride * (length - 1)
+    return False
+
+
+def _strided_over(array: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+    return _tensor_over(array).as_strided(shape, strides)
+
+
+def _strided_copy(array: Any, strides: tuple[int, ...]) -> Any:
+    tensor = _tensor_over(array)
+    return import_module("torch").empty_strided(tensor.shape, strides, dtype=tensor.dtype).copy_(tensor)
 
 
 def _reduce_storage(storage: Any) -> Any:

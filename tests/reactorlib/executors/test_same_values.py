@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reactorlib import MSEC, Input, Output, Reactor, Timer, connect, reaction, run
+from reactorlib import MSEC, Input, Output, Reactor, Timer, WorkerError, connect, reaction, run
+from reactorlib.worker.canonical import canonical
 
 TICKS = 4  # after the first two a structure has functions of its own
 EXECUTORS = ["inline", "threads", "processes"]
@@ -129,6 +130,58 @@ def test_a_tensor_keeps_its_strides_and_attributes(executor: str) -> None:
         (lambda n: torch.arange(24.0)[::2], lambda v: v.tolist()),
     ):
         assert seen(executor, make, look) == seen("inline", make, look)
+
+
+def views() -> dict[str, Any]:
+    """Tensors whose elements do not follow one another."""
+    torch = pytest.importorskip("torch")
+    big = torch.arange(30_000.0).reshape(100, 300)
+    return {
+        "every other": big[:4, ::2],
+        "one column": big[:, 3],
+        "two columns, transposed": big[:, 5:7].t(),
+        "expanded": torch.arange(3.0).reshape(3, 1).expand(3, 5),
+        "one number expanded": torch.tensor(2.0).expand(40, 40),
+        "windows": torch.arange(20.0).unfold(0, 5, 1),
+        "windows with gaps": big.reshape(-1)[::50].unfold(0, 3, 1),
+        "of integers": torch.arange(24, dtype=torch.int16).reshape(4, 6)[:, 1::2],
+        "halves": torch.ones(4, 4, dtype=torch.bfloat16)[:, ::2],
+        "conjugated": (torch.ones(3, 3) * 1j).conj().t(),
+    }
+
+
+@pytest.mark.parametrize("executor", EXECUTORS[1:])
+def test_a_view_of_a_tensor_keeps_its_strides_and_its_digest(executor: str) -> None:
+    for make in ((lambda n, view=view: view) for view in views().values()):
+        for look in (lambda v: (v.shape, v.stride(), v.dtype, v.tolist(), v.sum(dim=0).tolist()), lambda v: v):
+            here, there = (seen(where, make, look) for where in ("inline", executor))
+            assert list(map(canonical, there)) == list(map(canonical, here))
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_a_leaf_of_a_graph_of_gradients_crosses_alone(executor: str) -> None:
+    torch = pytest.importorskip("torch")
+
+    def leaf(n: int) -> Any:
+        return torch.nn.Parameter(torch.ones(2)) if n % 2 else torch.ones(2, requires_grad=True)
+
+    def learnt(v: Any) -> Any:
+        (v * v).sum().backward()
+        return type(v).__name__, v.requires_grad, v.grad.tolist()
+
+    expected = [(name, True, [2.0, 2.0]) for name in ("Tensor", "Parameter") * (TICKS // 2)]
+    assert seen(executor, leaf, learnt) == expected
+
+
+@pytest.mark.parametrize("wrap", [lambda v: v, lambda v: {"loss": [v]}])
+def test_what_is_computed_in_a_graph_of_gradients_stays_in_its_process(wrap: Callable[[Any], Any]) -> None:
+    torch = pytest.importorskip("torch")
+
+    def loss(_n: int) -> Any:
+        return wrap((torch.ones(2, requires_grad=True) * 2).sum())
+
+    with pytest.raises(WorkerError, match=r"Pair\.giver\.out: .*graph of gradients.*set tensor\.detach\(\)"):
+        seen("processes", loss, lambda v: v)
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)
