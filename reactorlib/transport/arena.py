@@ -21,7 +21,7 @@ from reactorlib.transport.quota import Quota
 
 SMALLEST = 1024
 SLAB = 64 * 1024  # blocks of less than a page are cut from slabs
-BLOCKS = 1 << 20  # of one arena
+BLOCKS = 1 << 20  # of one arena, at most
 LOOKS = 16  # busy blocks looked at before an allocation takes new memory
 
 NOBODY, MESSAGE, BUFFER = range(3)
@@ -63,7 +63,14 @@ class Arena:
     """
 
     def __init__(
-        self, memory: Memory, start: int, size: int, worker: int, workers: int, quota: Quota | None = None
+        self,
+        memory: Memory,
+        start: int,
+        size: int,
+        worker: int,
+        workers: int,
+        quota: Quota | None = None,
+        blocks: int = BLOCKS,
     ) -> None:
         self.memory = memory
         self.worker = worker
@@ -71,9 +78,11 @@ class Arena:
         self.quota = quota
         self.start = start
         self.end = start + size
-        self.releases = memory.view[start : start + table_bytes(workers)].cast("Q")
+        self.blocks = blocks
+        table = table_bytes(workers, blocks)
+        self.releases = memory.view[start : start + table].cast("Q")
         self._table_end = start  # so far the counts have pages
-        self._top = start + table_bytes(workers)
+        self._top = start + table
         if self._top >= self.end:
             raise WorkerError(f"an arena of {format_bytes(size)} is too small for {workers} workers")
         self._slab_top = self._slab_end = 0
@@ -159,8 +168,8 @@ class Arena:
     def _carve(self, room: int) -> Block:
         """A new block from what was never used of the region; large ones get their pages later."""
         first = len(self._blocks) * self.workers
-        if len(self._blocks) == BLOCKS:
-            return self._last_resort(room, f"{BLOCKS} blocks are in use")
+        if len(self._blocks) == self.blocks:
+            return self._last_resort(room, f"{self.blocks} blocks are in use")
         if room >= PAGE:
             if self._top + room > self.end:
                 return self._last_resort(room, f"all {format_bytes(self.end - self.start)} of its addresses are used")
@@ -232,9 +241,14 @@ class Arena:
                 (self._free[room] if self._is_free(block) else busy).append(block)
 
 
-def table_bytes(workers: int) -> int:
-    """How much of an arena the release counts take."""
-    return BLOCKS * workers * 8
+def most_blocks(nbytes: int) -> int:
+    """How many blocks fit into so much of an arena."""
+    return max(1, min(BLOCKS, nbytes // SMALLEST))
+
+
+def table_bytes(workers: int, blocks: int = BLOCKS) -> int:
+    """How much of an arena the release counts take: whole slabs."""
+    return -(-blocks * workers * 8 // SLAB) * SLAB
 
 
 class Owned:

@@ -11,10 +11,10 @@ from typing import Any
 
 from reactorlib.cpus import available_cpus
 from reactorlib.errors import WorkerError
-from reactorlib.transport.arena import Arena, table_bytes
+from reactorlib.transport.arena import Arena, most_blocks, table_bytes
 from reactorlib.transport.channel import RING_BYTES, Channel, KernelChannel, Link
 from reactorlib.transport.codec import Codec
-from reactorlib.transport.memory import PAGE, Memory, default_capacity
+from reactorlib.transport.memory import PAGE, Memory, default_capacity, most_bytes
 from reactorlib.transport.ordering import keeps_store_order
 from reactorlib.transport.quota import Quota
 from reactorlib.transport.signals import STATE_WORDS, Bell, Waiter
@@ -22,6 +22,7 @@ from reactorlib.transport.spinning import SPIN_NS
 
 LINE = 64  # bytes that processors share as a whole
 MOST_ADDRESSES = 1 << 44
+LEAST_ADDRESSES = 1 << 20  # of one arena, where there are limits
 
 
 class Exchange:
@@ -59,16 +60,27 @@ class Exchange:
                 self.posts[pair] = Bell(counting=True)
         except OSError as error:
             self.close()
-            raise WorkerError(f"{workers} workers cannot talk to each other: {error.strerror}") from error
+            raise WorkerError(
+                f"{workers} workers cannot talk to each other: {error.strerror}; see `ulimit -n`"
+            ) from error
 
     def _make_memory(self) -> Memory:
         # Addresses cost nothing; with many of them, sizes that vary don't make an arena run out of unused ones.
         # But they may be limited, too.
-        for share in (8 * self.capacity, 2 * self.capacity, self.capacity, self.capacity // self.workers):
+        share, limit = 8 * self.capacity, most_bytes()
+        while share > LEAST_ADDRESSES:
             size = self._lay_out(min(share, MOST_ADDRESSES // self.workers))
-            with suppress(WorkerError):
-                return Memory(size)
-        return Memory(size)
+            if size <= limit:
+                with suppress(WorkerError):
+                    return Memory(size)
+            share //= 2
+        size = self._lay_out(LEAST_ADDRESSES)
+        try:
+            return Memory(size)
+        except WorkerError as error:
+            raise WorkerError(
+                f"{error}. It is the least that {self.workers} workers need: see `ulimit -a`, or use fewer workers"
+            ) from error.__cause__
 
     def _lay_out(self, arena_bytes: int) -> int:
         """Where everything is in the memory; its size."""
@@ -77,7 +89,8 @@ class Exchange:
         self.used = self.counts + 8 * self.workers
         self._rings = _pages(self.used + len(self.pairs))
         self._arenas = self._rings + _pages(RING_BYTES) * len(self.pairs)
-        self.region = table_bytes(self.workers) + _pages(arena_bytes)
+        self.blocks = most_blocks(arena_bytes)
+        self.region = table_bytes(self.workers, self.blocks) + _pages(arena_bytes)
         return self._arenas + self.region * self.workers
 
     def ring_of(self, sender: int, receiver: int) -> int:
@@ -162,7 +175,15 @@ class Endpoint:
         memory, workers = exchange.memory, exchange.workers
         counts = memory.view[exchange.counts : exchange.counts + 8 * workers].cast("Q")
         self._arenas = [
-            Arena(memory, exchange.arena_of(w), exchange.region, w, workers, Quota(counts, exchange.capacity, w))
+            Arena(
+                memory,
+                exchange.arena_of(w),
+                exchange.region,
+                w,
+                workers,
+                Quota(counts, exchange.capacity, w),
+                exchange.blocks,
+            )
             for w in range(workers)
         ]
         self.arena = self._arenas[me]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import resource
+import sys
 import tempfile
 from pathlib import Path
 
@@ -96,6 +98,25 @@ def default_capacity() -> int:
         except (OSError, ValueError):  # no such cgroup, or "max"
             continue
     return min(limits) * 6 // 10
+
+
+def most_bytes() -> int:
+    """How many bytes may be mapped here: the limit of a file's size, and half of what is left of one of addresses."""
+    file_size, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    addresses, _ = resource.getrlimit(resource.RLIMIT_AS)
+    limits = [sys.maxsize]
+    if file_size != resource.RLIM_INFINITY:
+        limits.append(file_size)
+    if addresses != resource.RLIM_INFINITY:
+        limits.append((addresses - _addresses_taken()) // 2)
+    return min(limits)
+
+
+def _addresses_taken() -> int:
+    try:
+        return int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0]) * PAGE
+    except OSError:
+        return 0
 
 
 def format_bytes(nbytes: int) -> str:

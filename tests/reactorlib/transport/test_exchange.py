@@ -168,13 +168,30 @@ assert b.codec.decode(a.codec.encode(b'x' * 10000000, [1])) == b'x' * 10000000
 """)
 
 
-def test_too_few_addresses_are_an_error() -> None:
-    printed = _with_few_addresses("""
-leave(1 << 28)
-try: Exchange(2, capacity=1 << 32)
-except Exception as error: print(error)
+@pytest.mark.parametrize("limit", ["leave(1 << 28)", "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 24, 1 << 24))"])
+def test_limits_below_the_capacity_are_kept_to(limit: str) -> None:
+    printed = _with_few_addresses(f"""
+import resource
+{limit}
+x = Exchange(3, capacity=1 << 32); ends = [x.endpoint(worker) for worker in range(3)]
+value = b'x' * 500000
+for worker in (1, 2):
+    for _ in range(50):
+        assert ends[worker].codec.decode(ends[0].codec.encode(value, [worker])) == value
+print(x.memory.size <= 1 << 27)
 """)
-    assert "cannot map" in printed
+    assert printed == "True\n"
+
+
+def test_a_limit_below_the_least_is_an_error_that_says_so() -> None:
+    printed = _with_few_addresses("""
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+try: Exchange(2, capacity=1 << 32)
+except Exception as error: print(type(error).__name__, error)
+""")
+    assert printed.startswith("WorkerError cannot map")
+    assert "the least that 2 workers need: see `ulimit -a`" in printed
 
 
 def test_the_environment_sets_the_capacity(monkeypatch: pytest.MonkeyPatch) -> None:
