@@ -24,6 +24,7 @@ from reactorlib.errors import (
     ReactionError,
     ReactorError,
     RunError,
+    ThreadError,
     WorkerError,
 )
 from reactorlib.program import Program, elaborate
@@ -67,6 +68,7 @@ __all__ = [
     "Span",
     "State",
     "Tag",
+    "ThreadError",
     "Time",
     "Timer",
     "TraceRecord",

@@ -9,7 +9,7 @@ from reactorlib.tag import Tag
 MOST_NAMES = 12  # listed in a message
 
 
-class StandInError(RuntimeError):
+class StandIn(BaseException):
     """In the place of an exception that cannot travel between processes: `kind` is its class, `words` what it said."""
 
     def __init__(self, kind: str, words: str) -> None:
@@ -21,13 +21,17 @@ class StandInError(RuntimeError):
         return f"{self.kind}: {self.words}"
 
 
+class StandInError(StandIn, RuntimeError):
+    """For an Exception. The others, which `except Exception` lets pass, have a plain StandIn."""
+
+
 def kind_of(error: BaseException) -> str:
     """The name of an exception's class; of that which a StandInError stands for.
 
     >>> kind_of(ValueError("no reply")), kind_of(StandInError("ReplyError", "none"))
     ('ValueError', 'ReplyError')
     """
-    return error.kind if isinstance(error, StandInError) else type(error).__name__
+    return error.kind if isinstance(error, StandIn) else type(error).__name__
 
 
 def words_of(error: BaseException) -> str:
@@ -36,7 +40,7 @@ def words_of(error: BaseException) -> str:
     >>> words_of(ValueError("no reply"))
     'no reply'
     """
-    if isinstance(error, StandInError):
+    if isinstance(error, StandIn):
         return error.words
     try:
         return str(error)
@@ -118,6 +122,22 @@ class ReactionError(ReactorError):
 
     def __reduce__(self) -> tuple[type[ReactionError], tuple[str, str, Tag, BaseException | None]]:
         return type(self), (self.reactor, self.reaction, self.tag, self.__cause__)
+
+
+class ThreadError(ReactorError):
+    """A thread that a reaction started raised. The original exception is the `__cause__`, `thread` the thread's name.
+
+    >>> print(ThreadError("feeder", ValueError("no reply")))
+    thread 'feeder', which a reaction started, raised ValueError: no reply
+    """
+
+    def __init__(self, thread: str, cause: BaseException) -> None:
+        self.thread = thread
+        super().__init__(f"thread {thread!r}, which a reaction started, raised {kind_of(cause)}: {words_of(cause)}")
+        self.__cause__ = cause
+
+    def __reduce__(self) -> tuple[type[ThreadError], tuple[str, BaseException | None]]:
+        return type(self), (self.thread, self.__cause__)
 
 
 class EffectError(ReactorError):

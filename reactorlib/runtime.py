@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import threading
@@ -11,16 +12,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
-from reactorlib.errors import ReactionError, RunError
+from reactorlib.errors import ReactionError, RunError, WorkerError
 from reactorlib.executors import leftovers
 from reactorlib.executors.choice import check_executor, check_names, make_executor
 from reactorlib.executors.executor import Executor, exit_on_signal
+from reactorlib.executors.libraries import limited
 from reactorlib.program import Program, elaborate
 from reactorlib.tag import Tag, time_fault
-from reactorlib.worker.context import current
+from reactorlib.worker.context import current, origin
 from reactorlib.worker.main_worker import MainWorker
 from reactorlib.worker.mistakes import explain
 from reactorlib.worker.trace import Span, TraceRecord, costs_of, digest_of
+from reactorlib.worker.user_threads import hook
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ def run(
     placement: Mapping[str, int] | None = None,
     costs: Mapping[str, float] | None = None,
     start_method: str | None = None,
+    library_threads: int | None = None,
     trace: bool = False,
     **parameters: Any,
 ) -> RunResult:
@@ -67,13 +71,19 @@ def run(
     "processes" or "auto", `workers` how many (default: the CPUs this process may use), `placement` puts
     reactors, by path, on workers (those with a physical action stay on worker 0), `costs` balances banks by measured
     time (`RunResult.costs` of a traced run), `start_method` says how processes start: "fork", "spawn" or "forkserver".
-    The executor "inline" has one worker and ignores these four. A constructor whose parameter has the name of one of
-    these keywords gets it from `elaborate`: `run(elaborate(Farm, workers=8), executor="threads", workers=2)`.
+    The executor "inline" has one worker and ignores these four. While reactions run, NumPy's and torch's own threads
+    are `library_threads` per worker (default: what OMP_NUM_THREADS and the like say, else one); a torch that was loaded
+    before has one in processes that are forked. A constructor whose parameter has the name of one of these keywords
+    gets it from `elaborate`: `run(elaborate(Farm, workers=8), executor="threads", workers=2)`.
 
-    Raises ElaborationError before anything runs, ReactionError when a reaction raised, WorkerError when a worker died
-    or a value could not travel between workers, RunError when called in a way that makes no sense, and, with `trace`,
-    after a complete run in which a value was set that has no digest. SystemExit and KeyboardInterrupt pass through. The
-    shutdown reactions of the other reactors run first.
+    With a timeout, physical actions that came before it and still wait 50 ms after it are given up, however many they
+    are; timers and logical actions are not. Once the run has ended, scheduling one raises RunError.
+
+    Raises ElaborationError before anything runs, ReactionError when a reaction raised, ThreadError when a thread that
+    one started did, WorkerError when a worker died or could not be started or a value could not travel between workers,
+    RunError when called in a way that makes no sense, and, with `trace`, after a complete run in which a value was set
+    that has no digest. SystemExit and KeyboardInterrupt pass through. The shutdown reactions of the other reactors run
+    first.
 
     >>> from reactorlib import MSEC, Reactor, Timer, reaction
     >>> class Ticker(Reactor):
@@ -92,16 +102,20 @@ def run(
         raise RunError("run() inside a reaction: a program cannot run another one in its own thread")
     check_names(program, parameters, timeout=timeout, fast=fast or None, keepalive=keepalive, workers=workers,
                 executor=None if executor == "inline" else executor, placement=placement, costs=costs,
-                start_method=start_method, trace=trace or None)  # fmt: skip
+                start_method=start_method, library_threads=library_threads, trace=trace or None)  # fmt: skip
     fault = None if timeout is None else time_fault(timeout, "timeout")
     if fault is not None:
         raise RunError(fault)
-    check_executor(executor, workers)
+    check_executor(executor, workers, library_threads)
     fresh = _fresh(program, parameters)
-    result = _run_once(
-        MainWorker(fresh, timeout=timeout, fast=fast, keepalive=keepalive, traced=trace),
-        lambda worker: make_executor(worker, executor, workers, placement, costs, start_method),
-    )
+    with _system_willing():
+        worker = MainWorker(fresh, timeout=timeout, fast=fast, keepalive=keepalive, traced=trace)
+    with limited(library_threads):
+        result = _run_once(
+            worker,
+            lambda worker: make_executor(worker, executor, workers, placement, costs, start_method, library_threads),
+        )
+    del worker
     leftovers.tidy()
     return result
 
@@ -119,7 +133,8 @@ def _fresh(program: type[Reactor] | Program, parameters: dict[str, Any]) -> Prog
 
 def _run_once(worker: MainWorker, make: Callable[[MainWorker], Executor]) -> RunResult:
     try:
-        executor = make(worker)
+        with _system_willing():
+            executor = make(worker)
     except BaseException:
         worker.clock.close()
         raise
@@ -135,13 +150,19 @@ def _run_once(worker: MainWorker, make: Callable[[MainWorker], Executor]) -> Run
 
 def _drive(worker: MainWorker, executor: Executor) -> None:
     """Run to the end. Raises ReactionError; on KeyboardInterrupt and SystemExit shutdown reactions run first."""
+    hook()
+    before = None
     try:
-        executor.start()
-        worker.started = worker.clock.now()
+        with _system_willing():
+            executor.start()
+        worker.inbox.started = worker.clock.now()
         executor.begin()
-        current.worker = worker
+        current.worker, before = worker, origin.set(worker.inbox)
         worker.begin()
         worker.loop(executor)
+        worker.inbox.close()
+        if worker.inbox.failure is not None:
+            raise worker.inbox.failure
         executor.finish()
     except BaseException as error:  # whatever ends a run, its shutdown reactions come first
         if os.getpid() != worker.process:
@@ -152,6 +173,9 @@ def _drive(worker: MainWorker, executor: Executor) -> None:
         _end_early(worker, executor, error)
     finally:
         current.worker = None
+        if before is not None:
+            origin.reset(before)
+        worker.inbox.close()
         worker.clock.close()
         executor.forget_schedules()
 
@@ -165,6 +189,16 @@ def _end_early(worker: MainWorker, executor: Executor, error: BaseException) -> 
     explain(worker.program, failed, error)
     reactor, _, name = worker.program.node_path(failed).rpartition(".")
     raise ReactionError(reactor, name, tag, error) from error
+
+
+@contextmanager
+def _system_willing() -> Iterator[None]:
+    """What the system refuses to a run that is about to start is a WorkerError that says what is short."""
+    try:
+        yield
+    except OSError as error:
+        hint = "; see `ulimit -n`" if error.errno in (errno.EMFILE, errno.ENFILE) else ""
+        raise WorkerError(f"the run cannot start: {error.strerror or error}{hint}") from error
 
 
 @contextmanager

@@ -22,6 +22,9 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers", metavar="N", type=count_option, help="workers of a parallel executor (default: CPUs)"
     )
+    parser.add_argument(
+        "--library-threads", metavar="N", type=count_option, help="threads of NumPy and torch per worker (default: 1)"
+    )
 
 
 def executed(options: argparse.Namespace, trace: bool) -> tuple[Program, RunResult]:
@@ -35,6 +38,7 @@ def executed(options: argparse.Namespace, trace: bool) -> tuple[Program, RunResu
             fast=options.fast,
             executor=options.executor,
             workers=options.workers,
+            library_threads=options.library_threads,
             trace=trace,
         )
     return program, result

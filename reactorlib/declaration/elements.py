@@ -136,7 +136,9 @@ class Output(Port[T]):
     What was set is no longer the sender's to change: it is handed over, not copied, and a delayed connection, the
     trace and its digest look at it later. Nor is it the reader's, but for a `mutable` input: on `processes` its arrays
     are read-only views of shared memory. A reaction's arguments are for that reaction: not to keep, not to assign to.
-    An array with gaps, or with axes in an order that is neither C's nor Fortran's, arrives there in C's order.
+    An array with gaps, or with axes in an order that is neither C's nor Fortran's, arrives there in C's order; a torch
+    tensor keeps its strides, except of axes with one element or none. A leaf of a graph of gradients (a parameter)
+    arrives there as a leaf of its own, without `.grad`; what was computed from one is refused: set `tensor.detach()`.
 
     >>> from reactorlib import Reactor, Output, reaction, run, startup
     >>> class Source(Reactor):
@@ -231,6 +233,9 @@ class LogicalAction(Action[T]):
 
 class PhysicalAction(Action[T]):
     """An action from outside: any thread may schedule it; its tag is the physical time, or just after now.
+
+    After the end of the run, `schedule` raises RunError. A thread that schedules faster than reactions run is slowed
+    down. What such a thread raises, if a reaction started it, ends the run with a ThreadError.
 
     >>> import threading
     >>> from reactorlib import PhysicalAction, Reactor, reaction, request_stop, run, startup

@@ -51,12 +51,14 @@ def _meant(name: str, options: Iterable[str]) -> str:
     return f": did you mean {close}=?" if close else ""
 
 
-def check_executor(name: str, workers: int | None) -> None:
-    """Raise RunError for an executor that is none, or a number of workers that cannot be."""
+def check_executor(name: str, workers: int | None, library_threads: int | None) -> None:
+    """Raise RunError for an executor that is none, or a number of workers or threads that cannot be."""
     if name not in EXECUTORS:
         raise RunError(f"unknown executor {name!r}: one of {', '.join(EXECUTORS)}")
     if workers is not None and not is_count(workers):
         raise RunError(f"workers must be a positive integer, got {workers!r}")
+    if library_threads is not None and not is_count(library_threads):
+        raise RunError(f"library_threads must be a positive integer, got {library_threads!r}")
 
 
 def make_executor(
@@ -66,6 +68,7 @@ def make_executor(
     placement: Mapping[str, int] | None,
     costs: Mapping[str, float] | None,
     start_method: str | None,
+    library_threads: int | None,
 ) -> Executor:
     """The executor of a run. `auto`: threads without a GIL, processes where something can run side by side."""
     if name == "inline":
@@ -85,4 +88,4 @@ def make_executor(
         return Threads(worker, placed)
     from reactorlib.executors.processes import Processes  # only where it is used: it needs fork and shared memory
 
-    return Processes(worker, placed, start_method)
+    return Processes(worker, placed, start_method, library_threads)

@@ -14,7 +14,7 @@ from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.graph import Node
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Send, Split
-from reactorlib.worker.context import current
+from reactorlib.worker.context import current, origin
 from reactorlib.worker.events import Events
 from reactorlib.worker.loader import Loader
 from reactorlib.worker.main_worker import Schedule
@@ -52,12 +52,13 @@ class Follower(ABC):
     def serve(self) -> None:
         """The whole life of the worker. Raises Stopped where it was told to leave at once."""
         current.worker = self.worker
+        origin.set(self.worker.outside)
         while True:
             message = self.receive()
             if isinstance(message, Go):
                 self._go(message)
             elif isinstance(message, Begin):
-                self.worker.started = message.started
+                self.worker.outside.started = message.started
             elif isinstance(message, End):
                 self.end(message)
                 return

@@ -1,60 +1,107 @@
-"""Numeric libraries use one thread per worker, unless the environment says otherwise: workers are the parallelism."""
+"""Numeric libraries use one thread per worker while reactions run, unless told otherwise: workers are the parallelism.
+
+The setting belongs to the process. Runs side by side share that of the first; when the last of them has ended, the
+caller's is back. A program that uses no such library pays for three environment variables.
+"""
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
+Setting = tuple[Callable[[], int], Callable[[int], Any]]  # how many threads a library uses, and how to change it
 
-def single_threaded(forked: bool = False) -> Callable[[], None]:
-    """Limit what workers start and what is loaded already; gives the function that undoes it.
+_lock = threading.Lock()
+_runs = 0
+_restore: Callable[[], None] | None = None
 
-    A variable that is set is left alone, and with OMP_NUM_THREADS set a loaded torch is too; but not in a `forked`
-    process, where torch would wait forever for threads that only its parent has.
+
+@contextmanager
+def limited(threads: int | None) -> Iterator[None]:
+    """While a run lives in this process: as `limit` says."""
+    global _runs, _restore
+    with _lock:
+        _runs += 1
+        if _restore is None:
+            _restore = limit(threads)
+    try:
+        yield
+    finally:
+        with _lock:
+            _runs -= 1
+            if not _runs:
+                _restore()
+                _restore = None
+
+
+def limit(threads: int | None, forked: bool = False) -> Callable[[], None]:
+    """Limit what workers start, what is loaded already, and what reactions load; gives the function that undoes it.
+
+    Without a number it is one thread, a variable that is set is left alone, and with OMP_NUM_THREADS set a loaded
+    torch is too. In a `forked` process torch has one in any case: it would wait for threads that only its parent has.
     """
-    added = [name for name in VARIABLES if name not in os.environ]
-    undo: list[Callable[[], None]] = [lambda name=name: os.environ.pop(name, None) for name in added]  # type: ignore[misc]
-    torch = sys.modules.get("torch")
-    if torch is not None and (forked or "OMP_NUM_THREADS" in added):
-        undo.append(_limit(torch.get_num_threads, torch.set_num_threads))
-    if {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"} <= {*added}:
-        undo += [_limit(get, put) for get, put in _openblas()]
-    for name in added:
-        os.environ[name] = "1"
+    free = [name for name in VARIABLES if threads is not None or name not in os.environ]
+    before = {name: os.environ.get(name) for name in free}
+    count = 1 if threads is None else threads
+    loaded = _loaded(free)
+    known = {name: get() for name, (get, _) in loaded.items()}
+    modules = len(sys.modules)
+    for _, put in loaded.values():
+        put(count)
+    if forked and "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
+    os.environ.update(dict.fromkeys(free, str(count)))
 
     def restore() -> None:
-        while undo:
-            undo.pop()()
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        for name, (_, put) in (loaded if len(sys.modules) == modules else _loaded(free)).items():
+            put(known[name] if name in known else _usual())
 
     return restore
 
 
-def _limit(get: Callable[[], int], put: Callable[[int], Any]) -> Callable[[], None]:
-    before = get()
-    put(1)
-    return lambda: put(before)
+def _loaded(free: list[str]) -> dict[str, Setting]:
+    """The libraries in this process that may be limited, by name, where these variables say nothing else."""
+    found: dict[str, Setting] = {}
+    if "numpy" in sys.modules and {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"} <= {*free}:
+        found |= openblas()
+    torch = sys.modules.get("torch")
+    if hasattr(torch, "set_num_threads") and "OMP_NUM_THREADS" in free:  # it may be on its way in
+        found["torch"] = torch.get_num_threads, torch.set_num_threads  # type: ignore[union-attr]
+    return found
 
 
-def _openblas() -> Iterator[tuple[Callable[[], int], Callable[[int], Any]]]:
-    """How many threads each OpenBLAS in this process uses, and how to change it: the one of NumPy, above all."""
-    maps = Path("/proc/self/maps")  # where there is none, what is loaded already keeps its threads
-    if not maps.exists():
-        return
-    lines = maps.read_text("utf-8", "replace").splitlines()
-    paths = {line.split(maxsplit=5)[-1] for line in lines if "openblas" in line}
-    for path in sorted(paths):
-        with suppress(OSError, AttributeError):
-            library = ctypes.CDLL(path)
-            for prefix, suffix in product(("scipy_", ""), ("64_", "_64", "")):  # wheels rename what they bring along
-                put = getattr(library, f"{prefix}openblas_set_num_threads{suffix}", None)
-                if put is not None:
-                    yield getattr(library, f"{prefix}openblas_get_num_threads{suffix}"), put
-                    break
+def _usual() -> int:
+    """How many threads a library that a reaction loaded would have had."""
+    from reactorlib.cpus import available_cpus
+
+    return available_cpus()
+
+
+def openblas() -> dict[str, Setting]:
+    """Each OpenBLAS in this process, by file: the one of NumPy, above all."""
+    import ctypes  # only where it is used: a program without NumPy starts sooner
+
+    found: dict[str, Setting] = {}
+    with suppress(OSError), open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:  # noqa: PTH123
+        paths = {line.rstrip("\n").split(maxsplit=5)[-1] for line in maps if "openblas" in line}
+        for path in sorted(paths):
+            with suppress(OSError, AttributeError):
+                library = ctypes.CDLL(path)
+                for prefix, suffix in product(("scipy_", ""), ("64_", "_64", "")):  # wheels rename what they bring
+                    put = getattr(library, f"{prefix}openblas_set_num_threads{suffix}", None)
+                    if put is not None:
+                        found[path] = getattr(library, f"{prefix}openblas_get_num_threads{suffix}"), put
+                        break
+    return found

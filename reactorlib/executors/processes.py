@@ -11,7 +11,7 @@ import os
 import pickle
 import signal
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait as wait_for
@@ -21,9 +21,9 @@ from typing import Any
 
 from reactorlib.errors import RunError, WorkerError
 from reactorlib.executors import leftovers
+from reactorlib.executors.calls import Listener
 from reactorlib.executors.distributed import Distributed
 from reactorlib.executors.executor import exit_on_signal
-from reactorlib.executors.libraries import single_threaded
 from reactorlib.executors.parallel import LONGEST_END_S
 from reactorlib.executors.worker_process import BEGUN, GONE, HELD, LEAVING, Setup, serve
 from reactorlib.schedule.partition import Partition
@@ -40,26 +40,33 @@ class Processes(Distributed):
 
     name = "processes"
 
-    def __init__(self, worker: MainWorker, partition: Partition, start_method: str | None = None) -> None:
+    def __init__(
+        self,
+        worker: MainWorker,
+        partition: Partition,
+        start_method: str | None = None,
+        library_threads: int | None = None,
+    ) -> None:
         known = multiprocessing.get_all_start_methods()
         self.start_method = start_method or os.environ.get("REACTORLIB_START_METHOD") or known[0]
         if self.start_method not in known:
             raise RunError(f"unknown start method {self.start_method!r}: one of {', '.join(known)}")
         self.processes: dict[int, BaseProcess] = {}
+        self.library_threads = library_threads
         self.owner = os.getpid()
-        self._restore: Callable[[], None] = lambda: None
         leftovers.tidy()
         self.exchange = Exchange(partition.workers)
         try:
+            self.listener = Listener(worker.inbox)
             super().__init__(worker, partition, self.exchange.endpoint(0, self.check))
         except BaseException:
             self.exchange.close()
             raise
+        worker.listen = self.listener.listen
 
     # Processes
 
     def start(self) -> None:
-        self._restore = single_threaded()
         program = self.worker.program
         handed: Any = program if self.start_method == "fork" else _pickled((program.cls, program.parameters))
         context: Any = multiprocessing.get_context(self.start_method)
@@ -73,7 +80,18 @@ class Processes(Distributed):
         main = self.worker
         survives = signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, exit_on_signal)
         traced = main.recorder is not None
-        return Setup(worker, self.owner, self.exchange, program, self.partition, main.clock, traced, survives)
+        return Setup(
+            worker,
+            self.owner,
+            self.exchange,
+            program,
+            self.partition,
+            main.clock,
+            self.listener.writing,
+            traced,
+            survives,
+            self.library_threads,
+        )
 
     def _start(self, context: Any, setup: Setup) -> BaseProcess:
         process: BaseProcess = context.Process(target=serve, args=(setup,), name=f"reactor worker {setup.worker}")
@@ -143,7 +161,7 @@ class Processes(Distributed):
         self.post.codec.close()
         leftovers.note(self.exchange.taken())
         self.exchange.close()
-        self._restore()
+        self.listener.close()
         atexit.unregister(self.kill)
 
 

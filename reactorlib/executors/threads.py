@@ -17,7 +17,6 @@ from reactorlib.cpus import available_cpus, gil_enabled
 from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure, Poisoned, Stopped
 from reactorlib.executors.follower import Follower
-from reactorlib.executors.libraries import single_threaded
 from reactorlib.executors.mailbox import Mailbox
 from reactorlib.executors.parallel import LONGEST_END_S, Parallel
 from reactorlib.executors.protocol import Control, Done, End, Go, Poison, Sync
@@ -47,19 +46,13 @@ class Threads(Parallel):
         }
         self.over = False  # threads leave at once
         self.broken = False  # what a thread waits for in the middle of a tag will not come
-        self._restore: Callable[[], None] = lambda: None
         self.others: dict[int, ThreadFollower] = {}
 
     def start(self) -> None:
-        self._restore = single_threaded()
         for worker in range(1, self.workers):
             self.others[worker] = ThreadFollower(self, worker)
         for other in self.others.values():
             other.thread.start()
-
-    def begin(self) -> None:
-        for other in self.others.values():
-            other.worker.started = self.worker.started
 
     def check(self) -> None:
         """Whether all threads live: one can only end early by a fault of this library."""
@@ -167,7 +160,6 @@ class Threads(Parallel):
 
     def kill(self) -> None:
         self.over = True
-        self._restore()
 
     def _stop(self, message: End | None = None) -> None:
         """Ask all threads to end, and wait; one that is stuck in a reaction is left behind, it cannot be killed."""
@@ -180,7 +172,6 @@ class Threads(Parallel):
             if not other.thread.is_alive():
                 other.loader.forget()
         self.over = True
-        self._restore()
 
 
 class _Rests(Exception):  # noqa: N818  # not an error
@@ -193,7 +184,7 @@ class ThreadFollower(Follower):
     def __init__(self, owner: Threads, number: int) -> None:
         main = owner.worker
         traced = main.recorder is not None
-        worker = Worker(main.program, main.graph, number, main.clock, main.mode_states, traced, shared=main)
+        worker = Worker(main.program, main.graph, number, main.inbox, main.mode_states, traced, shared=main)
         super().__init__(worker, owner.partition)
         # A thread that never comes back from a reaction must not keep the interpreter from its end.
         # Reactions see the caller's context, as they do inline: decimal's precision, NumPy's error handling.

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import socket
 import sys
 import threading
 from contextlib import suppress
@@ -16,15 +17,17 @@ from reactorlib.clock import Clock
 from reactorlib.elaboration.elaborate import elaborated
 from reactorlib.elaboration.program import Elaborated
 from reactorlib.errors import WorkerError
+from reactorlib.executors.calls import Caller
 from reactorlib.executors.distributed_follower import DistributedFollower
 from reactorlib.executors.failure import Failure, Stopped
-from reactorlib.executors.libraries import single_threaded
+from reactorlib.executors.libraries import limit
 from reactorlib.executors.protocol import End, Post
 from reactorlib.schedule.graph import Node, ReactionGraph
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange
-from reactorlib.worker.context import current
+from reactorlib.worker.context import current, origin
 from reactorlib.worker.modes import ModeState
+from reactorlib.worker.user_threads import hook
 from reactorlib.worker.worker import Worker
 
 HELD = (signal.SIGINT, signal.SIGTERM)  # kept back while a process starts, until its handlers are in place
@@ -42,8 +45,10 @@ class Setup(NamedTuple):
     program: Elaborated | bytes
     partition: Partition
     clock: Clock
+    calls: socket.socket  # to worker 0, for threads that reactions start
     traced: bool
     survives: bool  # SIGTERM to the whole group, as worker 0 does by a handler of its own
+    library_threads: int | None
 
 
 def _leave_to_worker_0(_number: int, _frame: object) -> None: ...
@@ -54,8 +59,10 @@ def serve(setup: Setup) -> None:
     life = _Life(setup)
     with suppress(Stopped):
         life.guard()
-        single_threaded(forked=isinstance(setup.program, Elaborated))
+        limit(setup.library_threads, forked=isinstance(setup.program, Elaborated))
         current.worker = None
+        origin.set(None)
+        hook()
         post = Post(setup.exchange.endpoint(setup.worker, life.check))
         try:
             follower = _follower(setup, post, life)
@@ -69,12 +76,15 @@ def serve(setup: Setup) -> None:
             follower.worker.break_off_tag()
             for note in follower.shut_down(None):
                 print(note, file=sys.stderr)
+        follower.worker.outside.over = True
 
 
 def _follower(setup: Setup, post: Post, life: _Life) -> _ProcessFollower:
     program = _program(setup)
     modes = [ModeState() for _ in program.modes]
-    worker = Worker(program, ReactionGraph(program), setup.worker, setup.clock, modes, setup.traced)
+    outside = Caller(setup.clock, setup.calls)
+    worker = Worker(program, ReactionGraph(program), setup.worker, outside, modes, setup.traced)
+    outside.announce = lambda: worker.outbox.append(("listen",))
     return _ProcessFollower(worker, setup.partition, post, life)
 
 

@@ -1,11 +1,16 @@
-"""What a reaction may ask of the run it is part of: the tag, the time, to stop. Valid inside reactions only."""
+"""What a reaction may ask of the run it is part of: the tag, the time, to stop. Valid inside reactions only.
+
+A thread that a reaction started may ask for physical time and for the run to stop, while the run lives.
+"""
 
 from __future__ import annotations
 
 import threading
+from contextvars import ContextVar
 
 from reactorlib.errors import RunError
 from reactorlib.tag import Tag, Time, time_fault
+from reactorlib.worker.inbox import Outside
 from reactorlib.worker.worker import Worker
 
 
@@ -14,6 +19,9 @@ class _Current(threading.local):
 
 
 current = _Current()
+# What the run of a reaction looks like from other threads; threads that reactions start have it too (`user_threads`).
+# Whoever hands work to another thread takes it along: `pool.submit(contextvars.copy_context().run, request_stop)`.
+origin: ContextVar[Outside | None] = ContextVar("origin", default=None)
 
 
 def _running() -> Worker:
@@ -23,8 +31,25 @@ def _running() -> Worker:
     return worker
 
 
+def _outside() -> Outside:
+    if current.worker is not None:
+        return current.worker.outside
+    outside = origin.get()
+    if outside is None:
+        raise RunError(
+            "only a reaction of a running program, or a thread that one started, can ask this; give another thread "
+            "the reaction's context: contextvars.copy_context().run"
+        )
+    if outside.over:
+        raise RunError("the run that this thread belongs to has ended")
+    return outside
+
+
 def request_stop() -> None:
     """End the run: events of the next microstep still run, together with the shutdown reactions.
+
+    A thread that a reaction started may call it too; the run then stops after the tag that it is at when it hears of
+    it. RunError after the end of the run, as from all functions here.
 
     >>> from reactorlib import MSEC, Reactor, Timer, reaction, request_stop, run, shutdown
     >>> class Once(Reactor):
@@ -38,7 +63,10 @@ def request_stop() -> None:
     >>> result = run(Once, fast=True)
     stopped at (0 ns, 1)
     """
-    _running().request_stop()
+    if current.worker is not None:
+        current.worker.request_stop()
+    else:
+        _outside().stop()
 
 
 def current_tag() -> Tag:
@@ -88,7 +116,7 @@ def logical_elapsed() -> Time:
 
 
 def physical_time() -> Time:
-    """Physical time in ns since the epoch; it never runs backwards during a run.
+    """Physical time in ns since the epoch; it never runs backwards during a run. Threads of reactions may ask, too.
 
     >>> from reactorlib import Reactor, reaction, run, startup
     >>> class Once(Reactor):
@@ -98,11 +126,11 @@ def physical_time() -> Time:
     >>> result = run(Once)
     True
     """
-    return Time(_running().clock.now())
+    return Time(_outside().clock.now())
 
 
 def physical_elapsed() -> Time:
-    """Physical time in ns since the start of the run.
+    """Physical time in ns since the start of the run. Threads that reactions started may ask, too.
 
     >>> from reactorlib import Reactor, reaction, run, startup
     >>> class Once(Reactor):
@@ -112,12 +140,12 @@ def physical_elapsed() -> Time:
     >>> result = run(Once)
     True
     """
-    worker = _running()
-    return Time(worker.clock.now() - worker.started)
+    outside = _outside()
+    return Time(outside.clock.now() - outside.started)
 
 
 def start_time() -> Time:
-    """Physical time, in ns since the epoch, at which the run started: logical time began there.
+    """Physical time, in ns since the epoch, at which the run started: logical time began there. Threads may ask.
 
     >>> from reactorlib import Reactor, logical_time, reaction, run, startup
     >>> class Once(Reactor):
@@ -127,7 +155,7 @@ def start_time() -> Time:
     >>> result = run(Once)
     True
     """
-    return Time(_running().started)
+    return Time(_outside().started)
 
 
 def check_deadline(invoke_handler: bool = False) -> bool:

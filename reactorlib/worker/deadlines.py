@@ -16,7 +16,10 @@ class Timing(Protocol):
     """What deadlines are measured by, on one worker of a run; `deadline` is that of the reaction that runs."""
 
     clock: Clock
-    started: int
+
+    @property
+    def started(self) -> int: ...
+
     now: CurrentTag
     deadline: Deadline | None
 

@@ -8,6 +8,7 @@ the current time, where nearly all events of an `after=0` loop go: a schedule wr
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
+from itertools import chain
 from typing import Any
 
 from reactorlib.worker.cells import Event
@@ -179,17 +180,34 @@ class Queue(CurrentTag):
         del self._step_at(*tag)[event]
         self._tidy(tag[0])
 
+    def discard(self, unwanted: Callable[[Event], bool]) -> None:
+        """Take back all pending events that are unwanted, whenever they are due."""
+        for step in (self.soon, *self.ahead, *self._steps.values(), *chain.from_iterable(self._more.values())):
+            for event in [event for event in step if unwanted(event)]:
+                del step[event]
+        empty = {time for time in self._steps if self._is_empty(time)}
+        for time in empty:
+            del self._steps[time]
+            self._more.pop(time, None)
+        self._is_empty(self.time)
+        if self._first in empty:
+            self._first = None
+        self._times = [time for time in self._times if time not in empty]
+        heapify(self._times)
+
     def _tidy(self, time: int) -> None:
         """No empty microstep may stand last: a time without events must not be visited."""
+        if self._is_empty(time) and time != self.time:
+            self._more.pop(time, None)
+            if self._steps.pop(time, None) is not None:
+                self._forget_time(time)
+
+    def _is_empty(self, time: int) -> bool:
+        """Whether nothing is left at a time, once the empty microsteps that stand last are gone."""
         more = self.ahead if time == self.time else self._more.get(time, [])
         while more and not more[-1]:
             more.pop()
-        if more or time == self.time:
-            return
-        self._more.pop(time, None)
-        if time in self._steps and not self._steps[time]:
-            del self._steps[time]
-            self._forget_time(time)
+        return not more and not self._steps.get(time)
 
     def _forget_time(self, time: int) -> None:
         if time == self._first:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable
 from math import inf
 from typing import Any, Protocol
@@ -12,10 +11,13 @@ from reactorlib.elaboration.program import Elaborated
 from reactorlib.schedule.graph import ReactionGraph
 from reactorlib.worker.cells import Event
 from reactorlib.worker.events import Events, Queue
+from reactorlib.worker.inbox import Inbox
 from reactorlib.worker.modal_queue import ModalQueue
 from reactorlib.worker.modes import Modes
 from reactorlib.worker.requests import Request
 from reactorlib.worker.worker import Queueing, Scheduling, Worker
+
+LONGEST_CATCH_UP_NS = 50_000_000  # after the timeout, for physical actions that came before it
 
 # Runs a tag at a time in ns, puts what is due at the next microstep into the second argument; True: the run ends.
 Schedule = Callable[[int, Events], bool]
@@ -50,20 +52,22 @@ class MainWorker(Worker):
         modal = ModalQueue()
         self.queue = modal if program.modes else Queue()
         self.modes = Modes(program, modal)
+        self.inbox = Inbox(clock or PhysicalClock())
         super().__init__(
             program,
             ReactionGraph(program),
             0,
-            clock or PhysicalClock(),
+            self.inbox,
             self.modes.states,
             traced,
             now=self.queue,
         )
         self.fast = fast
-        declares_physical = any(trigger.kind == "physical" for trigger in program.triggers)
-        self.keepalive = declares_physical if keepalive is None else keepalive
+        self.has_physical = any(trigger.kind == "physical" for trigger in program.triggers)
+        self.keepalive = self.has_physical if keepalive is None else keepalive
         self.stop_time = None if timeout is None else int(timeout)
-        self.inbox: deque[tuple[Event, int, Any]] = deque()  # physical actions, from any thread
+        self.late = False  # too late for physical actions
+        self.listen: Callable[[], None] = lambda: None  # to threads that reactions of other processes started
         self.modes.bind(self.events)
 
     # What reactions ask for
@@ -83,12 +87,7 @@ class MainWorker(Worker):
 
     @property
     def schedule_physical(self) -> Scheduling:
-        return self._schedule_from_any_thread
-
-    def _schedule_from_any_thread(self, event: Event, extra_delay: int, value: Any) -> None:
-        """The tag is read off the clock here, the loop queues it."""
-        self.inbox.append((event, self.clock.now() - self.started + event.trigger.delay + extra_delay, value))
-        self.clock.wake()
+        return self.inbox.schedule
 
     @property
     def later(self) -> Queueing:
@@ -117,6 +116,8 @@ class MainWorker(Worker):
                 self.queue.schedule_at(events[request[1]], request[2], request[3])
             elif request[0] == "switch":
                 self.switch_to(request[1], request[2])
+            elif request[0] == "listen":
+                self.listen()
             else:
                 self.request_stop()
 
@@ -131,11 +132,11 @@ class MainWorker(Worker):
 
     def loop(self, schedules: Schedules) -> None:
         """Next tag, wait for it, run its schedule; to the end."""
-        queue, inbox = self.queue, self.inbox
+        queue, arrivals = self.queue, self.inbox.arrivals
         # Before this time nothing is waited for, and the run does not end.
-        horizon = -1 if not self.fast else inf if self.stop_time is None else self.stop_time
+        horizon = -1 if not self.fast or self.has_physical else inf if self.stop_time is None else self.stop_time
         while True:
-            if inbox:
+            if arrivals:
                 self._receive()
             events = queue.soon
             if events and not queue.ahead:  # the next microstep: Queue.pop without the call
@@ -160,20 +161,48 @@ class MainWorker(Worker):
                 return
 
     def _receive(self) -> None:
-        """Queue what physical actions brought."""
-        for _ in range(len(self.inbox)):  # what comes meanwhile waits: it may never end
-            event, time, value = self.inbox.popleft()
+        """Take notice of what other threads say; queue physical actions as far as the next tag is still open.
+
+        What was scheduled after its time cannot come before it. So a flood waits outside, and meets the end there.
+        """
+        queue, inbox = self.queue, self.inbox
+        if inbox.failure is not None:
+            raise inbox.failure
+        if inbox.stopping:
+            inbox.stopping = False
+            self.request_stop()
+        if self._gives_up(self.clock.now()):
+            inbox.arrivals.clear()
+        for _ in range(len(inbox.arrivals)):  # what comes meanwhile waits: it may never end
+            event, called, time, value = inbox.arrivals[0]
+            due = queue.next_time()
+            if event in queue.soon or (due is not None and due < called):
+                return
+            inbox.arrivals.popleft()
+            if event is None or (self.stop_time is not None and time > self.stop_time):
+                continue
             if self.modes.is_active(event.mode):
-                self.queue.schedule_at(event, time, value)
+                queue.schedule_at(event, time, value)
             else:
-                self.modes.hold(event, max(0, time - self.queue.time), value)
+                self.modes.hold(event, max(0, time - queue.time), value)
+
+    def _gives_up(self, now: int) -> bool:
+        """Whether it is so late that physical actions are given up: the timeout holds, however many came before it."""
+        if not self.late and self.stop_time is not None:
+            self.late = now > self.started + self.stop_time + LONGEST_CATCH_UP_NS
+            if self.late:
+                self.queue.discard(lambda event: event.trigger.kind == "physical")
+        return self.late
 
     def _advance(self, schedules: Schedules) -> None:
         """Wait until the next time with events may come; there, or at the timeout, shutdown joins them."""
         queue = self.queue
         while True:
-            if self.inbox:
+            if self.inbox.arrivals:
                 self._receive()
+            now = self.clock.now()
+            if self.has_physical:
+                self._gives_up(now)
             due = queue.next_time()
             if due is not None and queue.soon:
                 return
@@ -184,8 +213,8 @@ class MainWorker(Worker):
                 due = self.stop_time
             wants_wait = not self.fast or (self.keepalive and due == self.stop_time)
             if due is None:
-                self.clock.wait(self.clock.now() + LONGEST_WAIT_NS)
-            elif wants_wait and self.clock.now() < self.started + due:
+                self.clock.wait(now + LONGEST_WAIT_NS)
+            elif wants_wait and now < self.started + due:
                 self.clock.wait(self.started + due)
             else:
                 if due == self.stop_time:

@@ -11,11 +11,12 @@ Request = (
     | tuple[Literal["action"], int, int, Any]  # a physical connection, a time in ns since the start, its value
     | tuple[Literal["switch"], int, bool]  # a mode, whether by history
     | tuple[Literal["stop"]]
+    | tuple[Literal["listen"]]  # to threads that reactions started
 )
 
 
 def carried(request: Request) -> tuple[int, Any] | None:
     """The trigger and the value of a request that carries one."""
-    if request[0] == "stop" or request[0] == "switch":
+    if request[0] == "stop" or request[0] == "listen" or request[0] == "switch":
         return None
     return request[1], request[-1]

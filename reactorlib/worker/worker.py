@@ -9,13 +9,13 @@ import os
 from collections.abc import Callable, Container
 from typing import Any
 
-from reactorlib.clock import Clock
 from reactorlib.elaboration.program import Argument, Cell, Elaborated, ReactionInstance
 from reactorlib.errors import words_of
 from reactorlib.schedule.graph import Node, ReactionGraph
 from reactorlib.worker.cells import ActionHandle, Contained, Event, ModeHandle, Multiport, Reader, TracedWriter, Writer
 from reactorlib.worker.deadlines import Deadline
 from reactorlib.worker.events import CurrentTag, Events
+from reactorlib.worker.inbox import Outside
 from reactorlib.worker.modes import ModeState
 from reactorlib.worker.requests import Request
 from reactorlib.worker.trace import Recorder
@@ -36,7 +36,7 @@ class Worker:
         program: Elaborated,
         graph: ReactionGraph,
         number: int,
-        clock: Clock,
+        outside: Outside,
         mode_states: list[ModeState],
         traced: bool,
         *,
@@ -46,10 +46,10 @@ class Worker:
         self.program = program
         self.graph = graph
         self.number = number
-        self.clock = clock
+        self.outside = outside
+        self.clock = outside.clock
         self.mode_states = mode_states
         self.now = CurrentTag() if now is None else now
-        self.started = 0  # physical time at which the run began, in ns; 0 before
         self.deadline: Deadline | None = None  # of the reaction that runs
         self.process = os.getpid()  # a process that a reaction forks is no worker
         self.outbox: list[Request] = []
@@ -67,6 +67,11 @@ class Worker:
                 self.events.append(event)
                 self.cells[trigger.cell] = event
         self.shutdown = next(event for event in self.events if event.trigger.kind == "shutdown")
+
+    @property
+    def started(self) -> int:
+        """Physical time at which the run began, in ns; 0 before."""
+        return self.outside.started
 
     # What reactions ask for
 

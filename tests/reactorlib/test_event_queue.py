@@ -61,6 +61,10 @@ def test_events_come_in_the_order_of_tags(seed, kind):
             unwanted = choose.choice(list(events))
             taken = queue.extract([events[unwanted]])
             assert sorted(value for *_, value in taken) == sorted(model.extract(unwanted))
+        elif model.now[1] >= 0 and choose.random() < 0.05:
+            unwanted = choose.choice(list(events))
+            queue.discard(lambda event, name=unwanted: event.path == name)
+            model.extract(unwanted)
         elif model.now[1] >= 0:
             name, time = choose.choice(list(events)), queue.time + choose.choice([0, 0, 1, choose.randrange(far)])
             if choose.random() < 0.5:

@@ -15,8 +15,10 @@ from reactorlib import (
     Output,
     PhysicalAction,
     Reactor,
+    RunError,
     Tag,
     Timer,
+    elaborate,
     physical_elapsed,
     reaction,
     request_stop,
@@ -24,6 +26,9 @@ from reactorlib import (
     shutdown,
     startup,
 )
+from reactorlib.executors.inline import Inline
+from reactorlib.runtime import _run_once
+from reactorlib.worker.main_worker import MainWorker
 from tests.reactorlib.observing import reactions, values, written
 
 pytestmark = pytest.mark.usefixtures("path")
@@ -291,7 +296,7 @@ def test_signal_handler_schedules_while_the_run_waits() -> None:
     assert values(run(Signalled, timeout=LIMIT, trace=True), "Signalled.seen") == [int(signal.SIGUSR1)]
 
 
-def test_scheduling_after_the_end_is_harmless() -> None:
+def test_scheduling_after_the_end_is_refused() -> None:
     kept: list[PhysicalAction] = []
 
     def source(event: PhysicalAction) -> None:
@@ -299,5 +304,66 @@ def test_scheduling_after_the_end_is_harmless() -> None:
         event.schedule(value=1)
 
     result = listen(source, expected=1)
-    kept[0].schedule(value=2)
+    with pytest.raises(RunError, match=r"Listener\.event\.schedule\(\): the run has ended"):
+        kept[0].schedule(value=2)
     assert values(result, "Listener.seen") == [1]
+
+
+class Scripted:
+    """A clock that only the program moves; waiting moves it, too."""
+
+    def __init__(self) -> None:
+        self.time = 0
+
+    def now(self) -> int:
+        return self.time
+
+    def wait(self, until: int) -> None:
+        self.time = max(self.time, until)
+
+    def wake(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class Flooded(Reactor):
+    """A hundred events come a nanosecond apart, and each takes `cost` to handle; a timer is due all the while."""
+
+    event = PhysicalAction[int](min_delay="delay")
+    tick = Timer(offset=0, period=10 * MSEC)
+
+    def __init__(self, clock: Scripted, cost: int, delay: int):
+        self.clock, self.cost, self.delay = clock, cost, delay
+        self.handled = self.ticks = self.ended = 0
+
+    @reaction(startup, effects=event)
+    def begin(self, event):
+        for number in range(100):
+            event.schedule(value=number)
+            self.clock.time += 1
+
+    @reaction(tick)
+    def beat(self, tick):
+        self.ticks += 1
+
+    @reaction(event)
+    def arrive(self, event):
+        assert event.value == self.handled
+        self.handled += 1
+        self.clock.time += self.cost
+
+    @reaction(shutdown)
+    def end(self):
+        self.ended += 1
+
+
+@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize("delay", [0, 1 * MSEC])
+@pytest.mark.parametrize(("cost", "handled"), [(1 * MSEC, 100), (1.4 * MSEC, 100), (10 * MSEC, 16), (100 * MSEC, 2)])
+def test_what_comes_before_the_timeout_runs_for_another_50_ms_then_timers_alone(fast, delay, cost, handled) -> None:
+    clock = Scripted()
+    program = elaborate(Flooded, clock=clock, cost=int(cost), delay=delay)
+    result = _run_once(MainWorker(program, timeout=100 * MSEC, fast=fast, clock=clock), Inline)
+    reactor = program.root.reactor
+    assert result.tag == Tag(100 * MSEC, 0)
+    assert (reactor.ticks, reactor.ended) == (11, 1)
+    assert abs(reactor.handled - handled) <= 1

@@ -6,11 +6,13 @@ import os
 import pickle
 import signal
 import subprocess
+import threading
 import time
+from typing import Any
 
 import pytest
 
-from reactorlib import Bank, ReactionError, Reactor, WorkerError, connect, reaction, run, shutdown
+from reactorlib import Bank, ReactionError, Reactor, WorkerError, connect, reaction, run, shutdown, startup
 from reactorlib.executors.processes import exit_code
 from tests.reactorlib.executors.programs import (
     ON_EACH_ITS_OWN,
@@ -193,3 +195,61 @@ def test_shutdown_reactions_have_the_time_they_take(executor, log):
     with pytest.raises(ReactionError, match="hub failed"):
         run(Saving, log=log, faults={"hub": (3, "raise")}, executor=executor, workers=2)
     assert {"leaf 0 saved", "leaf 1 saved"} <= set(noted(log))
+
+
+class Abort(BaseException):
+    """No Exception, and cannot be pickled: it holds a lock, and its constructor wants more than its arguments."""
+
+    def __init__(self, text: str, lock: Any) -> None:
+        super().__init__(text)
+        self.lock = lock
+
+
+class Quit(SystemExit):
+    def __init__(self, code: int, lock: Any) -> None:
+        super().__init__(code)
+        self.lock = lock
+
+
+class Breaks(Reactor):
+    def __init__(self, log: str, error: BaseException) -> None:
+        self.log, self.error = log, error
+
+    @reaction(startup)
+    def begin(self) -> None:
+        if self.bank_index == 1:
+            raise self.error
+
+    @reaction(shutdown)
+    def end(self) -> None:
+        note(self.log, f"{self.bank_index} ended")
+
+
+class Breaking(Reactor):
+    def __init__(self, log: str, error: BaseException) -> None:
+        self.members = Bank(Breaks, 3, log, error)
+
+
+def local_abort() -> BaseException:
+    class Local(Abort): ...
+
+    return Local("stop it", threading.Lock())
+
+
+@pytest.mark.parametrize("executor", ["inline", "threads", "processes"])
+@pytest.mark.parametrize("kind", ["abort", "quit", "local"])
+def test_what_is_no_exception_passes_as_it_is_and_every_shutdown_reaction_runs(executor, kind, log, soon):
+    lock = threading.Lock()
+    error = {"abort": Abort("stop it", lock), "quit": Quit(7, lock), "local": local_abort()}[kind]
+    placement = {f"Breaking.members[{index}]": index for index in range(3)}
+    with soon(), pytest.raises(BaseException) as caught:
+        run(Breaking, log=log, error=error, executor=executor, workers=3, placement=placement)
+    assert not isinstance(caught.value, Exception)
+    assert sorted(noted(log)) == ["0 ended", "1 ended", "2 ended"]
+    if kind == "local" and executor == "processes":  # its class has no name in another process
+        assert str(caught.value) == "Local: stop it"
+    else:
+        assert type(caught.value) is type(error)
+        assert caught.value.args == error.args
+    if kind == "quit":
+        assert caught.value.code == 7

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import textwrap
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np  # noqa: F401  # brings OpenBLAS along
 import pytest
 
-from reactorlib import Bank, Output, Reactor, reaction, run, startup
+from reactorlib import Bank, Output, ReactionError, Reactor, RunError, reaction, run, startup
 from reactorlib.executors import libraries
 
 SCRIPT = """
@@ -86,12 +90,12 @@ class Counts(Reactor):
 
 
 def openblas_threads() -> list[int]:
-    return [get() for get, _ in libraries._openblas()]
+    return [get() for get, _ in libraries.openblas().values()]
 
 
 @pytest.fixture
 def two_threads() -> Iterator[None]:
-    put_back = [(put, get()) for get, put in libraries._openblas()]
+    put_back = [(put, get()) for get, put in libraries.openblas().values()]
     for put, _ in put_back:
         put(2)
     yield
@@ -99,17 +103,130 @@ def two_threads() -> Iterator[None]:
         put(before)
 
 
+EVERY = pytest.mark.parametrize("executor", ["inline", "threads", "processes"])
+
+
+def seen(result: Any) -> list[Any]:
+    return [value for record in result.trace for _, value in record.writes]
+
+
+@EVERY
 @pytest.mark.usefixtures("two_threads")
-@pytest.mark.parametrize("asked", [False, True])
-def test_the_blas_of_numpy_has_one_thread_in_each_worker_unless_asked(executor, asked, monkeypatch):
+@pytest.mark.parametrize(("asked", "option", "threads"), [(None, None, 1), ("2", None, 2), ("2", 1, 1), (None, 2, 2)])
+def test_the_blas_of_numpy_has_one_thread_in_each_worker_unless_asked(executor, asked, option, threads, monkeypatch):
     if not openblas_threads():
         pytest.skip("this NumPy has no OpenBLAS")
     for name in libraries.VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    if asked:
-        monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    result = run(Counts, trace=True, executor=executor, workers=2)
-    threads = 2 if asked else 1
-    assert [value for record in result.trace for _, value in record.writes] == [[threads], [threads]]
+    if asked is not None:
+        monkeypatch.setenv("OMP_NUM_THREADS", asked)
+    before = {**os.environ}
+    result = run(Counts, trace=True, executor=executor, workers=2, library_threads=option)
+    assert seen(result) == [[threads], [threads]]
     assert openblas_threads() == [2]
-    assert ("OMP_NUM_THREADS" in os.environ) is asked
+    assert {**os.environ} == before
+
+
+class Fails(Reactor):
+    @reaction(startup)
+    def begin(self) -> None:
+        assert openblas_threads() in ([1], [])
+        raise ValueError("on purpose")
+
+
+@EVERY
+@pytest.mark.usefixtures("two_threads")
+def test_the_setting_of_the_caller_is_back_after_an_error(executor, monkeypatch):
+    for name in libraries.VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    before = {**os.environ}, openblas_threads()
+    with pytest.raises(ReactionError, match="on purpose"):
+        run(Fails, executor=executor, workers=2)
+    with pytest.raises(RunError, match="library_threads must be a positive integer, got 0"):
+        run(Fails, executor=executor, workers=2, library_threads=0)
+    assert ({**os.environ}, openblas_threads()) == before
+
+
+class Waits(Reactor):
+    def __init__(self, barrier: threading.Barrier) -> None:
+        self.barrier = barrier
+
+    @reaction(startup)
+    def begin(self) -> None:
+        self.barrier.wait(20)
+
+
+class Outlives(Waits):
+    """Looks when the other run has ended."""
+
+    def __init__(self, barrier: threading.Barrier, other: list[Any]) -> None:
+        super().__init__(barrier)
+        self.other = other
+
+    threads = Output[list[int]]()
+
+    @reaction(startup, effects=threads)
+    def look(self, threads) -> None:
+        self.other[0].result(20)
+        threads.set(openblas_threads())
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_the_first_of_two_runs_to_end_leaves_the_limit_to_the_other(monkeypatch):
+    for name in libraries.VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    if not openblas_threads():
+        pytest.skip("this NumPy has no OpenBLAS")
+    barrier, other = threading.Barrier(2), []
+    with ThreadPoolExecutor(1) as pool:
+        other.append(pool.submit(run, Waits, barrier=barrier))
+        result = run(Outlives, barrier=barrier, other=other, trace=True)
+    assert seen(result) == [[1]]
+    assert openblas_threads() == [2]
+
+
+LATER = """
+import os, sys
+from reactorlib import Reactor, reaction, run, startup
+from reactorlib.cpus import available_cpus
+
+class Loads(Reactor):
+    @reaction(startup)
+    def begin(self):
+        import numpy, torch
+        from reactorlib.executors import libraries
+        self.count = lambda: {torch.get_num_threads(), *(get() for get, _ in libraries.openblas().values())}
+        counts.append((self.count, self.count()))
+
+counts = []
+run(Loads)
+[(count, during)] = counts
+print(during, count() == {available_cpus()}, "OMP_NUM_THREADS" in os.environ)
+"""
+
+
+@pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
+def test_what_a_reaction_loads_has_one_thread_and_its_own_number_afterwards():
+    environment = {"PYTHONPATH": str(Path(__file__).parents[3])}
+    done = subprocess.run(
+        [sys.executable, "-c", LATER], env=environment, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == "{1} True False\n"
+
+
+def test_a_program_without_numeric_libraries_looks_for_none():
+    script = """
+        import sys
+        from reactorlib import Reactor, reaction, run, startup
+        class Hello(Reactor):
+            @reaction(startup)
+            def begin(self): ...
+        before = "ctypes" in sys.modules
+        run(Hello)
+        print("ctypes" in sys.modules, before)
+    """
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", textwrap.dedent(script)],
+        cwd=Path(__file__).parents[3], capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert done.stdout == "False False\n"

@@ -113,7 +113,7 @@ def test_a_run_may_have_thousands_of_open_files(executor: str) -> None:
     assert output(executor, script) == "(40 ms, 0)\n"
 
 
-@pytest.mark.parametrize("limit", ["RLIMIT_FSIZE, (1 << 30, 1 << 30)", "RLIMIT_NOFILE, (24, 24)"])
+@pytest.mark.parametrize("limit", ["RLIMIT_FSIZE, (1 << 20, 1 << 20)", "RLIMIT_NOFILE, (24, 24)"])
 def test_a_limit_of_the_system_costs_no_descriptor(limit: str) -> None:
     script = f"""
         resource.setrlimit(resource.{limit})
@@ -130,30 +130,65 @@ def test_a_limit_of_the_system_costs_no_descriptor(limit: str) -> None:
 
 
 @EVERY
+def test_too_few_descriptors_are_an_error_of_the_run_that_says_so(executor: str) -> None:
+    script = """
+        run(Everyone, act=lambda index: None, executor=sys.argv[1], workers=3, fast=True, timeout=20 * MSEC)
+        kinds = set()
+        for limit in range(3, 40):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+            try:
+                run(Everyone, act=lambda index: None, executor=sys.argv[1], workers=3, fast=True, timeout=20 * MSEC)
+                kinds.add("ran")
+            except WorkerError as error:
+                kinds.add("ulimit" in str(error))
+        print(sorted(kinds, key=str))
+    """
+    assert output(executor, script) == "[True, 'ran']\n"
+
+
+@pytest.mark.parametrize("limit", ["RLIMIT_AS", "RLIMIT_FSIZE"])
+def test_processes_do_with_little_to_map(limit: str) -> None:
+    script = f"""
+        taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        few = (taken if "{limit}" == "RLIMIT_AS" else 0) + (1 << 28)
+        resource.setrlimit(resource.{limit}, (few, few))
+        print(go(lambda index: None, fast=True, timeout=20 * MSEC).tag)
+    """
+    assert output("processes", script) == "(20 ms, 0)\n"
+
+
+@EVERY
 def test_a_flood_of_physical_actions_does_not_outlast_the_run(executor: str) -> None:
     script = """
+        refused = threading.Semaphore(0)
+
         class Flooded(Reactor):
             event = PhysicalAction[int]()
 
             @reaction(startup, effects=event)
             def begin(self, event):
                 def flood():
-                    while True:
-                        event.schedule(value=1)
+                    try:
+                        while True:
+                            event.schedule(value=1)
+                    except RunError:
+                        refused.release()
                 for _ in range(2):
                     threading.Thread(target=flood, daemon=True).start()
 
             @reaction(event)
-            def take(self, event): ...
+            def take(self, event):
+                time.sleep(0.001)
 
         class Main(Reactor):
             def __init__(self):
                 self.flooded, self.everyone = Flooded(), Everyone(lambda index: None)
 
         print(run(Main, executor=sys.argv[1], workers=2, timeout=100 * MSEC).tag, flush=True)
+        print(refused.acquire(timeout=10) and refused.acquire(timeout=10), flush=True)
         os._exit(0)
     """
-    assert output(executor, script) == "(100 ms, 0)\n"
+    assert output(executor, script) == "(100 ms, 0)\nTrue\n"
 
 
 @EVERY

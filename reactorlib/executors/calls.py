@@ -1,0 +1,86 @@
+"""What threads of worker processes tell worker 0: to stop, what ended one of them. Beside the messages of tags.
+
+Such a thread may have something to say while its worker has no part in a tag for a long time, and while worker 0 is
+busy or asleep. So worker 0 has a thread that listens, from when a worker says that its reactions start threads.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+from reactorlib.clock import Clock
+from reactorlib.executors.failure import Failure
+from reactorlib.executors.protocol import Failed, failure_of, told, told_briefly
+from reactorlib.worker.inbox import Inbox, Outside
+
+LEAVE, STOP, FAIL = (bytes([kind]) for kind in range(3))  # how a call begins
+LONGEST_CALL = 1 << 20
+
+
+class Caller(Outside):
+    """Stands for the inbox of the run in a worker process. `announce` asks worker 0 to listen, by its messages."""
+
+    announce: Callable[[], None]
+
+    def __init__(self, clock: Clock, writing: socket.socket) -> None:
+        super().__init__(clock)
+        self._writing = writing
+        self._announced = False
+        self._process = os.getpid()
+
+    def adopt(self) -> None:
+        if not self._announced:
+            self._announced = True
+            self.announce()
+
+    def stop(self) -> None:
+        self._call(STOP)
+
+    def fail(self, thread: str, error: BaseException) -> None:
+        if self.over or os.getpid() != self._process:  # a process that a reaction forked is not the run's
+            return
+        failure = Failure(error, None)
+        try:
+            self._call(FAIL + pickle.dumps((thread, *told(failure))))
+        except OSError:  # too long
+            self._call(FAIL + pickle.dumps((thread, *told_briefly(failure))))
+
+    def _call(self, call: bytes) -> None:
+        self._writing.send(call)
+
+
+class Listener:
+    """Worker 0's side. The descriptors are made before the processes that inherit them."""
+
+    def __init__(self, inbox: Inbox) -> None:
+        self._inbox = inbox
+        self._reading, self.writing = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._thread: threading.Thread | None = None
+
+    def listen(self) -> None:
+        """Pass on what is said to the inbox; once, however often it is called."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._serve, name="reactor listener", daemon=True)
+            self._thread.start()
+
+    def _serve(self) -> None:
+        while (call := self._reading.recv(LONGEST_CALL))[:1] != LEAVE:
+            if call[:1] == STOP:
+                self._inbox.stop()
+            else:
+                thread, *failed = pickle.loads(call[1:])
+                self._inbox.fail(thread, failure_of(Failed(*failed)).error)
+
+    def close(self) -> None:
+        """End the thread, close the descriptors."""
+        if self._thread is not None:
+            with suppress(OSError):
+                self.writing.send(LEAVE)
+            self._thread.join()
+        self._reading.close()
+        self.writing.close()
