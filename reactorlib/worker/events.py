@@ -7,6 +7,7 @@ the current time, where nearly all events of an `after=0` loop go: a schedule wr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 from itertools import chain
 from typing import Any
