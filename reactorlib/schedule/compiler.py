@@ -229,8 +229,9 @@ class Compiler:
             self._invoke(out, f"{react}({arguments})", str(reaction.index), indent, reaction.index)
             return
         deadline = out.name_of(Ref("deadline", reaction.index), name + "_deadline")
-        out.add(f"# within {format_ns(reaction.deadline)}", indent)
-        self._invoke(out, f"{deadline}.choose(time)({arguments})", str(reaction.index), indent, reaction.index)
+        out.add(f"context.deadline = {deadline}  # {format_ns(reaction.deadline)}", indent)
+        react = f"({deadline}.late if physical() > started + time + {deadline}.ns else {deadline}.body)"
+        self._invoke(out, f"{react}({arguments})", str(reaction.index), indent, reaction.index)
         out.add("context.deadline = None", indent)
 
     def _invoke(self, out: Source, call: str, index: str, indent: int, node: Node) -> None:

@@ -176,7 +176,7 @@ def check_deadline(invoke_handler: bool = False) -> bool:
     if deadline is None or not deadline.has_passed():
         return False
     if invoke_handler:
-        deadline.handle()
+        deadline.late()
     return True
 
 
@@ -208,4 +208,4 @@ def update_deadline(deadline: int) -> None:
     fault = time_fault(deadline, "deadline")
     if fault is not None:
         raise RunError(f"update_deadline(): {fault}")
-    current_deadline.ns = int(deadline)
+    current_deadline.update(int(deadline))

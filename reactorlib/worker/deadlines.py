@@ -9,7 +9,10 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from reactorlib.clock import Clock
+from reactorlib.tag import LONGEST
 from reactorlib.worker.events import CurrentTag
+
+ALWAYS_MISSED = -LONGEST
 
 
 class Timing(Protocol):
@@ -25,12 +28,12 @@ class Timing(Protocol):
 
 
 class Deadline:
-    """The deadline of one reaction during a run: `ns` after its tag; 0 is always missed.
+    """The deadline of one reaction during a run: `ns` after its tag, ALWAYS_MISSED where it is 0.
 
-    `handled`: at this tag the handler runs, or has run.
+    What calls a reaction puts this into `Timing.deadline`, calls `body` in time, `late` later, and takes it out again.
     """
 
-    __slots__ = ("_now", "_timing", "arguments", "body", "handled", "handler", "ns")
+    __slots__ = ("_arguments", "_handled", "_handler", "_timing", "body", "ns")
 
     def __init__(
         self,
@@ -41,36 +44,25 @@ class Deadline:
         handler: Callable[..., None],
     ) -> None:
         self._timing = timing
-        self._now = timing.clock.now
-        self.ns = ns
         self.body = body
-        self.handler = handler
-        self.arguments = arguments
-        self.handled = False
+        self._arguments = arguments
+        self._handler = handler
+        self._handled: tuple[int, int] | None = None  # the last tag at which the handler began
+        self.update(ns)
 
-    def choose(self, time: int) -> Callable[..., None]:
-        """What is to run at this time: the body, or the handler if it is late. The caller takes it back after."""
-        timing = self._timing
-        timing.deadline = self
-        ns = self.ns
-        if ns and self._now() <= timing.started + time + ns:
-            self.handled = False
-            return self.body
-        self.handled = True
-        return self.handler
-
-    def begin(self) -> None:
-        """The body is to run in any case."""
-        self._timing.deadline = self
-        self.handled = False
+    def update(self, ns: int) -> None:
+        """From now on, the deadline is this."""
+        self.ns = ns or ALWAYS_MISSED
 
     def has_passed(self) -> bool:
-        """Whether physical time is later than the tag by more than the deadline, as it is now."""
+        """Whether physical time is later than the tag by more than the deadline."""
         timing = self._timing
-        return not self.ns or self._now() > timing.started + timing.now.time + self.ns
+        return timing.clock.now() > timing.started + timing.now.time + self.ns
 
-    def handle(self) -> None:
-        """Run the handler in the middle of the body, unless it runs or has run."""
-        if not self.handled:
-            self.handled = True
-            self.handler(*self.arguments)
+    def late(self, *_arguments: Any) -> None:
+        """Run the handler in the place of the body, or of its rest: once a tag."""
+        now = self._timing.now
+        tag = now.time, now.microstep
+        if self._handled != tag:
+            self._handled = tag
+            self._handler(*self._arguments)

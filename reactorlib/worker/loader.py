@@ -39,6 +39,8 @@ class Loader:
         objects: dict[str, Any] = {
             "later": worker.later,
             "context": worker,
+            "started": worker.started,
+            "physical": worker.clock.now,
             "switch": worker.switch_modes,
             "arrive": worker.physical_connection,
             "deepcopy": deepcopy,

@@ -77,7 +77,7 @@ class Walk:
             if trigger.period:
                 self.worker.queue.at(time + trigger.period, event, None)
             stops = stops or trigger.kind == "shutdown"
-        present = self._react(arrived, time, stops)
+        present = self._react(arrived, stops)
         for heard in present:
             for index in heard.captures:
                 self._capture(index, heard.reader, time, soon)
@@ -87,7 +87,7 @@ class Walk:
             self.worker.modes.apply()
         return stops
 
-    def _react(self, arrived: list[_Heard], time: int, stops: bool) -> list[_Heard]:
+    def _react(self, arrived: list[_Heard], stops: bool) -> list[_Heard]:
         """Run what follows from what arrived, in order; all that was present in the end."""
         walk, queued = self._walks, self._queued
         heap: list[int] = []
@@ -108,7 +108,7 @@ class Walk:
                 self.running = walked.node
                 walked.body(*walked.arguments)
                 self.running = None
-            elif not self._invoke(walked, time, stops):
+            elif not self._invoke(walked, stops):
                 continue
             for heard in walked.sets:
                 if heard.reader.is_present and heard.arrived != walk:
@@ -137,7 +137,7 @@ class Walk:
 
     # What needs more than a call
 
-    def _invoke(self, walked: _Walked, time: int, stops: bool) -> bool:
+    def _invoke(self, walked: _Walked, stops: bool) -> bool:
         """Run one node; False if a mode keeps it from running."""
         node = walked.node
         reaction = self.graph.reaction(node)
@@ -146,7 +146,8 @@ class Walk:
         began = perf_counter_ns()
         self.running = node
         if reaction is not None and reaction.deadline is not None:
-            self.worker.deadline_of(node).choose(time)(*walked.arguments)
+            deadline = self.worker.deadline = self.worker.deadline_of(node)
+            (deadline.late if deadline.has_passed() else deadline.body)(*walked.arguments)
             self.worker.deadline = None
         else:
             walked.body(*walked.arguments)

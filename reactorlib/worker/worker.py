@@ -203,9 +203,7 @@ class Worker:
             if reaction.index in self.ended:
                 continue
             body, arguments = self.call(reaction.index)
-            self.deadline = None  # what raised before left its own
-            if reaction.deadline is not None:
-                self.deadline_of(reaction.index).begin()
+            self.deadline = None if reaction.deadline is None else self.deadline_of(reaction.index)
             try:
                 body(*arguments)
             except (Exception, SystemExit) as second:  # noqa: BLE001  # noted on the first error, which is raised
