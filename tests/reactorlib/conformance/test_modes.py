@@ -846,7 +846,8 @@ class FedInAnyMode(Feeding):
 )
 def test_a_reaction_that_may_run_beside_a_connection_is_a_second_source(main: type[Reactor], why: str) -> None:
     with pytest.raises(
-        ElaborationError, match=rf"fed has two sources: .*source.out .* and the reaction {main.__name__}.feed{why}$"
+        ElaborationError,
+        match=rf"fed has two sources: .*source.out .* and the reaction {main.__name__}.feed .*[)]{why}$",
     ):
         elaborate(main, script={})
 
