@@ -15,7 +15,7 @@ from tests.reactorlib.reference.generator import generate
 from tests.reactorlib.reference.shrink import shrink
 from tests.reactorlib.reference.specification import ProgramSpec
 
-CHUNK = 50
+CHUNK = 20
 Executors = tuple[Executor, ...]
 
 

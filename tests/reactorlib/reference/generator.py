@@ -62,7 +62,7 @@ def _generate(choices: Choices, wide: int | None) -> ProgramSpec:
     main = _Drawing(choices, "Main", library, wide, is_main=True).draw()
     needed = _needed(main, library)
     used = [each for each in library if each.spec.name in needed]
-    timeout_ns = pick(choices, (10, 0, 3, 10, 15, 20, 20, 30) if wide is None else (3, 4, 6, 10)) * MSEC
+    timeout_ns = pick(choices, (10, 0, 3, 10, 15, 20, 20, 30) if wide is None else (2, 3, 4, 6)) * MSEC
     daring = ProgramSpec(tuple(each.spec for each in (*used, main)), timeout_ns)
     if order.assign(elaborate(daring)):
         return daring
