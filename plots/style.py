@@ -76,6 +76,7 @@ _LOOKS = {
     "gymnasium-async": Look("Gymnasium, async", "#CC79A7", "X"),
     "envpool": Look("EnvPool", "#AA4499", "p"),
     "ale-vector": Look("ALE vector", "#332288", ">"),
+    "lingua-franca": Look("Lingua Franca source, inline", "#88CCEE", "H"),
     "xronos": Look("xronos", "#44AA99", "d"),
     "limit": Look("limit: copies alone", "#555555", "*"),
 }

@@ -76,6 +76,23 @@ MSEC: Final = Time(1_000_000)
 SEC: Final = Time(1_000_000_000)
 MINUTE: Final = 60 * SEC
 HOUR: Final = 60 * MINUTE
+DAY: Final = 24 * HOUR
+
+# What a unit may be called where a time is written as text.
+UNITS: Final = {
+    name: unit
+    for unit, names in (
+        (NSEC, "ns nsec nsecs"),
+        (USEC, "us usec usecs"),
+        (MSEC, "ms msec msecs"),
+        (SEC, "s sec secs second seconds"),
+        (MINUTE, "min mins minute minutes"),
+        (HOUR, "h hour hours"),
+        (DAY, "d day days"),
+        (7 * DAY, "week weeks"),
+    )
+    for name in names.split()
+}
 
 
 class Tag(NamedTuple):

@@ -113,6 +113,13 @@ _BACKENDS = (
         role="peer",
     ),
     Backend(
+        "lingua-franca",
+        "reactorlib in one thread, its program read from Lingua Franca source",
+        "on_lingua_franca",
+        note="rings have two members or more",
+        role="peer",
+    ),
+    Backend(
         "xronos",
         "reactors of xronos, a runtime in C++",
         "on_xronos",

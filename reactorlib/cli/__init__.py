@@ -1,4 +1,4 @@
-"""The command line: draw, trace, show and run any reactor program.
+"""The command line: check, draw, trace, show and run any reactor program.
 
 Exit codes: 0 done, 1 the program has a fault or failed, 2 the command makes no sense, 130 interrupted.
 What a command is asked for goes to standard output, everything about it to standard error.
@@ -12,21 +12,24 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from reactorlib.cli import graph, run, source, trace
-from reactorlib.cli.target import UsageError
+from reactorlib.cli import check, graph, run, source, trace
+from reactorlib.cli.running import spelled_out
+from reactorlib.cli.target import UsageError, add_parameters
 from reactorlib.errors import ReactionError, ReactorError, RunError
 
 DONE, FAULTY, MISUSED, INTERRUPTED = 0, 1, 2, 130
 
 _EPILOG = """\
 TARGET is module:Class for a module on the path, or file.py:Class; the class may be left out where a file
-declares only one reactor. Parameters of its constructor are given with --set.
+declares only one reactor. Parameters of its constructor are given with --set. A Lingua Franca file is file.lf or
+file.lf:Reactor, and its parameters may be given as --name value.
 
 examples:
   python -m reactorlib graph examples/rl_pipeline.py:Pipeline -o pipeline.svg
   python -m reactorlib trace examples/rl_pipeline.py:Pipeline --workers 2 --executor threads -o pipeline.json
   python -m reactorlib source examples/powers.py:Powers --trigger hub.number
   python -m reactorlib run examples/powers.py:Powers --set rounds=5
+  python -m reactorlib run examples/rl_pipeline.lf --n 4
 
 exit codes: 0 done; 1 the program has a fault or failed; 2 the command was called in a way that makes no sense
 """
@@ -34,7 +37,12 @@ exit codes: 0 done; 1 the program has a fault or failed; 2 the command was calle
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Returns its exit code."""
-    options = _parser().parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    parser = _parser()
+    options, rest = parser.parse_known_args(given[:1] + spelled_out(given[1:]) if given[:1] == ["run"] else given)
+    fault = add_parameters(options, rest)
+    if fault:
+        parser.error(fault)
     try:
         code: int = options.command(options)
         sys.stdout.flush()
@@ -62,12 +70,12 @@ def _complain(message: object, code: int) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m reactorlib",
-        description="Draw, trace, show and run reactor programs.",
+        description="Check, draw, trace, show and run reactor programs.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(interrupted="interrupted")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (graph, trace, source, run):
+    for command in (check, graph, trace, source, run):
         command.add_to(commands)
     return parser

@@ -34,7 +34,7 @@ def add_to(commands: Any) -> None:
     parser = commands.add_parser(
         "graph", help="draw a program",
         description="Draw a program's dataflow: reactors, reactions, ports, banks, timers, actions, modes, delays.",
-        epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
     )  # fmt: skip
     add_target(parser)
     parser.add_argument(
@@ -53,7 +53,7 @@ def add_to(commands: Any) -> None:
 def command(options: argparse.Namespace) -> int:
     """Draw, write, and say what keeps the program from running, if anything does."""
     kind = _format(options)
-    cls, parameters = resolved(options)
+    cls, parameters = resolved(options, structure=None)
     program, faults = examine(cls, **parameters)
     placement = _placement(program, options.workers) if options.workers and not faults else None
     diagram = diagram_of(

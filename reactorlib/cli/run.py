@@ -21,7 +21,7 @@ def add_to(commands: Any) -> None:
     """Declare the command."""
     parser = commands.add_parser(
         "run", help="run a program", description="Run a program until it ends, or until --timeout.",
-        epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
     )  # fmt: skip
     add_target(parser)
     add_running(parser)

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from reactorlib.cli.target import count_option, resolved, time_option
+from reactorlib.cpus import available_cpus
 from reactorlib.executors.choice import EXECUTORS
 from reactorlib.program import Program, elaborate
 from reactorlib.runtime import RunResult
 from reactorlib.runtime import run as run_program
+from reactorlib.tag import UNITS
+
+_SHORT = {"-o": "--timeout", "-f": "--fast", "-k": "--keepalive", "-w": "--workers"}
 
 
 def add_running(parser: argparse.ArgumentParser) -> None:
     """The arguments that say how to run."""
     parser.add_argument("--timeout", metavar="TIME", type=time_option, help="stop at this logical time, such as 500ms")
-    parser.add_argument("--fast", action="store_true", help="do not wait for physical time")
+    on_off = argparse.BooleanOptionalAction
+    parser.add_argument("--fast", action=on_off, help="do not wait for physical time")
+    parser.add_argument("--keepalive", action=on_off, help="do not end when nothing is left to do")
     parser.add_argument("--executor", choices=EXECUTORS, default="inline", help="how to run (default: inline)")
     parser.add_argument(
         "--workers", metavar="N", type=count_option, help="workers of a parallel executor (default: CPUs)"
@@ -31,17 +38,41 @@ def executed(options: argparse.Namespace, trace: bool) -> tuple[Program, RunResu
     """Run the program that the options name. With --json what it prints goes to standard error."""
     cls, parameters = resolved(options)
     program = elaborate(cls, **parameters)
+    given = {name: getattr(options, name) for name in ("timeout", "fast", "keepalive", "workers", "library_threads")}
+    asked = {**_asked_by(program, options), **{name: value for name, value in given.items() if value is not None}}
     with _out_of_the_way(options.json):
-        result = run_program(
-            program,
-            timeout=options.timeout,
-            fast=options.fast,
-            executor=options.executor,
-            workers=options.workers,
-            library_threads=options.library_threads,
-            trace=trace,
-        )
+        result = run_program(program, **asked, executor=options.executor, trace=trace)
     return program, result
+
+
+def _asked_by(program: Program, options: argparse.Namespace) -> dict[str, Any]:
+    """What a Lingua Franca program says about how it runs; what the command says comes first."""
+    if not hasattr(program.cls, "__lf__"):
+        return {}
+    from reactorlib.lf.program import federates, run_options  # for these programs only
+
+    asked = run_options(program.cls)
+    if options.executor != "inline":
+        asked["placement"] = federates(program, options.workers or asked.get("workers") or available_cpus())
+    return asked
+
+
+def spelled_out(arguments: Sequence[str]) -> list[str]:
+    """The arguments of `run` with those that a Lingua Franca program knows in the place of their short forms.
+
+    >>> spelled_out(["Main.lf", "-o", "5", "sec", "-f", "true", "-k", "false", "-w", "2"])
+    ['Main.lf', '--timeout', '5 sec', '--fast', '--no-keepalive', '--workers', '2']
+    """
+    left, found = list(arguments), []
+    while left:
+        one = left.pop(0)
+        word = _SHORT.get(one, one)
+        if word in ("--fast", "--keepalive") and left and left[0] in ("true", "false"):
+            word = word if left.pop(0) == "true" else word.replace("--", "--no-", 1)
+        found.append(word)
+        if word == "--timeout" and len(left) > 1 and left[0].isdigit() and left[1] in UNITS:
+            found.append(f"{left.pop(0)} {left.pop(0)}")
+    return found
 
 
 @contextmanager

@@ -27,7 +27,7 @@ def add_to(commands: Any) -> None:
     parser = commands.add_parser(
         "source", help="show the compiled schedule of a program",
         description="Show the Python source that runs a tag: the reactions that can follow, in their order.",
-        epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
     )  # fmt: skip
     add_target(parser)
     parser.add_argument("--trigger", metavar="PATH", action="append", default=[], help="default: startup; repeatable")

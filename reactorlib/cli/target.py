@@ -10,7 +10,7 @@ import importlib.util
 import inspect
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
@@ -18,10 +18,9 @@ from typing import Any
 
 from reactorlib.declaration.instance import name_in
 from reactorlib.declaration.reactor import Reactor
-from reactorlib.tag import HOUR, MINUTE, MSEC, NSEC, SEC, USEC, Time
+from reactorlib.tag import UNITS, Time
 
-UNITS = {"ns": NSEC, "us": USEC, "ms": MSEC, "s": SEC, "min": MINUTE, "h": HOUR}
-_TIME = re.compile(r"(\d+(?:\.\d+)?) *(ns|us|ms|s|min|h)")
+_TIME = re.compile(rf"(\d+(?:\.\d+)?) *({'|'.join(UNITS)})")
 
 
 class UsageError(Exception):
@@ -30,21 +29,51 @@ class UsageError(Exception):
 
 def add_target(parser: argparse.ArgumentParser) -> None:
     """The arguments that say which program is meant."""
-    parser.add_argument("target", metavar="TARGET", help="module:Class or file.py:Class")
+    parser.add_argument("target", metavar="TARGET", help="module:Class, file.py:Class or file.lf")
     parser.add_argument(
         "--set", dest="settings", metavar="NAME=VALUE", action="append", default=[],
         help="a parameter of the constructor, such as n=4, name=Pong or period=5ms; repeatable",
     )  # fmt: skip
 
 
-def resolved(options: argparse.Namespace) -> tuple[type[Reactor], dict[str, Any]]:
-    """The class and the arguments that the options name. Raises UsageError."""
-    cls = _class(options.target)
+def resolved(options: argparse.Namespace, structure: bool | None = False) -> tuple[type[Reactor], dict[str, Any]]:
+    """The class and the arguments that the options name. Raises UsageError.
+
+    With `structure` None, code in a Lingua Franca file for another target than Python is left out.
+    """
+    cls = _class(options.target, structure)
     return cls, _arguments(cls, options.settings)
 
 
-def _class(target: str) -> type[Reactor]:
+def add_parameters(options: argparse.Namespace, rest: Sequence[str]) -> str | None:
+    """Take `--name value` for parameters of a Lingua Franca program, as it does itself; or what cannot be taken."""
+    if rest and not _is_lf(options.target.partition(":")[0]):
+        return f"unrecognized arguments: {' '.join(rest)}"
+    left = list(rest)
+    while left:
+        name, equals, value = left.pop(0).partition("=")
+        if not name.startswith("--") or not (equals or left):
+            return f"a parameter is given as --name value, got {name}"
+        if not equals:
+            value = left.pop(0)
+            if left and left[0] in UNITS:  # of a time in two words
+                value = f"{value} {left.pop(0)}"
+        options.settings.append(f"{name[2:]}={value}")
+    return None
+
+
+def _is_lf(place: str) -> bool:
+    return place.endswith(".lf")
+
+
+def _class(target: str, structure: bool | None) -> type[Reactor]:
     place, _, name = target.rpartition(":") if ":" in target else (target, "", "")
+    if _is_lf(place):
+        from reactorlib.lf.program import load  # for these files only
+
+        if not Path(place).is_file():
+            raise UsageError(f"no file {place}")
+        return load(place, name or None, structure=structure)
     module = _module(place)
     if not name:
         return _only_class(module, target)

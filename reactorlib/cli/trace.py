@@ -34,7 +34,7 @@ def add_to(commands: Any) -> None:
     parser = commands.add_parser(
         "trace", help="run a program and see where its time goes",
         description="Run a program, write what ran as a trace for Perfetto, and print where the time went.",
-        epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
     )  # fmt: skip
     add_target(parser)
     add_running(parser)

@@ -192,6 +192,7 @@ class Action(Element, Generic[T]):
 
     value: T
     is_present: bool
+    plain_ns = False  # whether reactions schedule with plain numbers of nanoseconds: a front end's do, set to True
 
     def __init__(
         self, min_delay: Expression = 0, min_spacing: Expression | None = None, policy: Policy | None = None

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any, Literal
 
 from reactorlib.declaration.class_body import Reaction, declarations_of
-from reactorlib.declaration.elements import Element, Signal, Transition, shutdown
+from reactorlib.declaration.elements import Action, Element, Signal, Transition, shutdown
 from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance, instance_of, name_in
 from reactorlib.declaration.position import located
 from reactorlib.declaration.reactor import Bank, Reactor, duration
@@ -187,7 +187,8 @@ class Lookup:
         known = self.arguments.get(bound)
         kind: Any = "schedule" if role == "effect" or (known is not None and known.kind == "schedule") else "read"
         reads = role != "effect" or known is not None
-        self.arguments[bound] = Argument(kind, bound.path, (trigger.cell,), reads=reads)
+        plain_ns = isinstance(bound.declaration, Action) and bound.declaration.plain_ns
+        self.arguments[bound] = Argument(kind, bound.path, (trigger.cell,), reads=reads, plain_ns=plain_ns)
 
     def _as_source(self) -> tuple[str, BoundMode | None]:
         """What messages call the reaction, and the mode in which alone it sets anything, if there is one."""

@@ -43,6 +43,7 @@ class Argument(NamedTuple):
     mode: int = -1
     history: bool = False
     reads: bool = False
+    plain_ns: bool = False
     members: tuple[tuple[Argument, ...], ...] = ()
 
     @property

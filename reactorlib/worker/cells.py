@@ -103,6 +103,10 @@ class Multiport(tuple[Any, ...]):
     def value(self) -> list[Any]:
         return [channel.value for channel in self]
 
+    @property
+    def width(self) -> int:
+        return len(self)
+
     def set(self, value: object) -> None:
         if not isinstance(self[0], Writer):
             self[0].set(value)  # which nobody may
@@ -167,6 +171,18 @@ class ActionHandle:
 
     def __repr__(self) -> str:
         return repr(self._event)
+
+
+class PlainActionHandle(ActionHandle):
+    """The same, with plain numbers of nanoseconds."""
+
+    __slots__ = ()
+
+    def schedule(self, extra_delay: float = 0, value: Any = None) -> None:
+        if extra_delay:
+            super().schedule(Time(round(extra_delay)), value)
+        else:
+            self._schedule(self._event, 0, value)
 
 
 class ModeHandle:

@@ -12,7 +12,17 @@ from typing import Any
 from reactorlib.elaboration.program import Argument, Cell, Elaborated, ReactionInstance
 from reactorlib.errors import words_of
 from reactorlib.schedule.graph import Node, ReactionGraph
-from reactorlib.worker.cells import ActionHandle, Contained, Event, ModeHandle, Multiport, Reader, TracedWriter, Writer
+from reactorlib.worker.cells import (
+    ActionHandle,
+    Contained,
+    Event,
+    ModeHandle,
+    Multiport,
+    PlainActionHandle,
+    Reader,
+    TracedWriter,
+    Writer,
+)
 from reactorlib.worker.deadlines import Deadline
 from reactorlib.worker.events import CurrentTag, Events
 from reactorlib.worker.inbox import Outside
@@ -159,7 +169,8 @@ class Worker:
             event = self.cells[argument.cells[0]]
             assert isinstance(event, Event)
             logical = event.trigger.kind == "logical"
-            return ActionHandle(event, self.schedule_logical if logical else self.schedule_physical)
+            handle = PlainActionHandle if argument.plain_ns else ActionHandle
+            return handle(event, self.schedule_logical if logical else self.schedule_physical)
         if argument.kind == "contained":
             members = [
                 Contained(argument.path, {p.name: self._argument(p) for p in ports}) for ports in argument.members

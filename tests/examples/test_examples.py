@@ -9,7 +9,7 @@ import pytest
 from reactorlib.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+EXAMPLES = sorted(path for path in (ROOT / "examples").iterdir() if path.suffix in (".py", ".lf"))
 OUTPUT = {
     "powers": ["1 [1, 1, 1, 1]", "2 [1, 2, 4, 8]", "3 [1, 3, 9, 27]"],
     "furnace": ["warm after 16 pulses", "warm after 32 pulses", "warm after 48 pulses"],
@@ -26,18 +26,27 @@ def test_an_example_prints(name):
     assert sorted(done.stdout.splitlines()) == sorted(OUTPUT[name])
 
 
+@pytest.mark.parametrize("program", ["rl_pipeline.py:Pipeline", "rl_pipeline.lf"])
 @pytest.mark.parametrize(("executor", "workers"), [("inline", "1"), ("threads", "2")])
-def test_the_pipeline_learns_the_same_on_every_executor(executor, workers, monkeypatch, capsys):
+def test_the_pipeline_learns_the_same_on_every_executor(program, executor, workers, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
-    assert (
-        main(["run", "examples/rl_pipeline.py:Pipeline", "--executor", executor, "--workers", workers, "--digest"]) == 0
-    )
+    assert main(["run", f"examples/{program}", "--executor", executor, "--workers", workers, "--digest"]) == 0
     *rounds, digest = capsys.readouterr().out.splitlines()
     assert rounds == [
         "round 1: mean reward 0.00", "round 10: mean reward 0.55", "round 20: mean reward 0.71",
         "round 60: mean reward 0.78",
     ]  # fmt: skip
     assert digest == "7dc732c500b8b66b5641c2d2e69f0a26"
+
+
+@pytest.mark.parametrize(("executor", "workers"), [("inline", "1"), ("threads", "2")])
+def test_q_learning_learns_blackjack(executor, workers, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert main(["run", "examples/q_learning.lf", "--executor", executor, "--workers", workers, "--digest"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "with 12 against a ten: hit", "with 16 against a ten: hit", "with 20 against a ten: stick",
+        "c0f505c5009e0b5d735a7c63a4502ea9",
+    ]  # fmt: skip
 
 
 def test_the_cycle_cannot_run(monkeypatch, capsys):
@@ -47,4 +56,4 @@ def test_the_cycle_cannot_run(monkeypatch, capsys):
 
 
 def test_every_example_is_tested():
-    assert {path.stem for path in EXAMPLES} == {*OUTPUT, "rl_pipeline", "cycle"}
+    assert {path.stem for path in EXAMPLES} == {*OUTPUT, "rl_pipeline", "q_learning", "cycle"}

@@ -30,13 +30,15 @@ def test_gymnasium_vectors_compute_what_the_loop_does(workload, values, vector):
     assert timed.state_digest == expected.state_digest
 
 
+@pytest.mark.parametrize("backend", ["lingua-franca", "xronos"])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_xronos_computes_what_the_loop_does(shape):
-    pytest.importorskip("xronos")
+def test_other_reactors_compute_what_the_loop_does(shape, backend):
+    if backend == "xronos":
+        pytest.importorskip("xronos")
     values = {"shape": shape, "actors": 0 if shape in ("ping_pong", "counting") else 5, "messages_per_round": 6}
     values |= {"rounds": 8, "warmup_rounds": 2}
     expected = execute("overhead", "serial", values, verify=True)
-    outcome = execute("overhead", "xronos", values, verify=True)
+    outcome = execute("overhead", backend, values, verify=True)
     assert outcome.digest == expected.digest
     assert outcome.state_digest == expected.state_digest
 

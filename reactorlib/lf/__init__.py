@@ -1,0 +1,10 @@
+"""Lingua Franca source, target Python, as reactor classes: `load` a file, or `install` an import hook.
+
+Reads, parses and translates; the classes run like any other. Never runs a reaction. Read program first.
+"""
+
+from reactorlib.lf.blueprint import LinguaFrancaWarning
+from reactorlib.lf.hook import install
+from reactorlib.lf.program import federates, load, run_options
+
+__all__ = ["LinguaFrancaWarning", "federates", "install", "load", "run_options"]

@@ -1,0 +1,219 @@
+"""A reactor class from Lingua Franca while it makes instances: parameters, state, contained reactors, connections.
+
+What the class declares in its body is the kernel's; here is what its constructor does. Knows no syntax but references
+to ports.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from itertools import cycle, islice
+from types import SimpleNamespace
+from typing import Any
+
+from reactorlib.declaration.building import building
+from reactorlib.declaration.connections import Ports, connect, interleaved
+from reactorlib.declaration.elements import Mode
+from reactorlib.declaration.instance import BoundMode, BoundPort, Channel, instance_of
+from reactorlib.declaration.position import located, where
+from reactorlib.declaration.reactor import Bank, Reactor, per_member
+from reactorlib.errors import ElaborationError, ReactorError, words_of
+from reactorlib.lf.expressions import WIDTH_OF, Value, as_time
+from reactorlib.lf.syntax import PortReference, Property
+from reactorlib.tag import Time
+
+
+class LinguaFrancaWarning(UserWarning):
+    """Something in a Lingua Franca file that has no meaning here, or that is probably not meant.
+
+    >>> issubclass(LinguaFrancaWarning, UserWarning)
+    True
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """A parameter: its default, None where it must be given, and what stands for it in the constructor's signature."""
+
+    value: Value | None
+    shown: Any
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A state variable and its first value."""
+
+    name: str
+    value: Value
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A contained reactor, or with `width` a bank."""
+
+    name: str
+    cls: type[Reactor]
+    width: Value | None
+    arguments: dict[str, Value]
+    mode: Mode | None
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A connection."""
+
+    sources: tuple[PortReference, ...]
+    targets: tuple[PortReference, ...]
+    iterated: bool
+    physical: bool
+    after: Value | None
+    mode: Mode | None
+    path: str
+    line: int
+
+
+@dataclass(slots=True)
+class Blueprint:
+    """What makes the instances of one class; `address` is where another process finds the class."""
+
+    name: str
+    address: tuple[Any, ...]
+    properties: list[Property]
+    federated: bool
+    defaults: dict[str, Default] = field(default_factory=dict)
+    shadowed: dict[str, Any] = field(default_factory=dict)  # of the class's preamble, named like an element
+    states: list[State] = field(default_factory=list)
+    children: list[Child] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+
+    def signature(self) -> inspect.Signature:
+        """Of the constructor, without self: all parameters by name."""
+        kind = inspect.Parameter.KEYWORD_ONLY
+        return inspect.Signature([
+            inspect.Parameter(
+                name, kind,
+                default=inspect.Parameter.empty if default.value is None else default.shown,
+                annotation=str if isinstance(default.shown, str) else inspect.Parameter.empty,
+            )
+            for name, default in self.defaults.items()
+        ])  # fmt: skip
+
+    def completed(self, given: dict[str, Any]) -> dict[str, Any]:
+        """All parameters of an instance that is being made: those given, and the defaults of the others."""
+        scope: dict[str, Any] = {"bank_index": building.bank_index}
+        scope["self"] = SimpleNamespace(**scope)
+        for name, default in self.defaults.items():
+            if name in given:
+                found = int(given[name]) if isinstance(given[name], Time) else given[name]
+            elif name == "bank_index" or default.value is None:
+                found = building.bank_index
+            else:
+                with _told(f"{self.name}.{name}", default.where):
+                    found = default.value(scope)
+            scope[name] = found
+            setattr(scope["self"], name, found)
+        return {name: scope[name] for name in self.defaults}
+
+    def construct(self, reactor: Any, values: dict[str, Any]) -> None:
+        """What the constructor does."""
+        attributes = reactor.__dict__
+        attributes.update(values)
+        for name, method in self.shadowed.items():
+            attributes[name] = method.__get__(reactor) if hasattr(method, "__get__") else method
+        making = _Making(reactor, values)
+        for state in self.states:
+            with _told(state.name, state.where):
+                attributes[state.name] = state.value(making.scope)
+        for child in self.children:
+            with making.inside(child.mode), where(child.where), _told(child.name, child.where):
+                attributes[child.name] = making.made(child)
+        for link in self.links:
+            at = f"{link.path}:{link.line}"
+            with making.inside(link.mode), where(at), _told("connection", at):
+                making.connect(link)
+
+
+class LinguaFrancaType(type(Reactor)):  # type: ignore[misc]  # a metaclass by value
+    """Makes instances: evaluates the defaults of parameters first, since widths and times refer to them."""
+
+    __lf__: Blueprint
+
+    def __call__(cls, /, *args: Any, **kwargs: Any) -> Any:
+        try:
+            given = cls.__lf__.signature().bind(*args, **kwargs).arguments
+        except TypeError:
+            return super().__call__(*args, **kwargs)  # which says what is wrong
+        return super().__call__(**cls.__lf__.completed(given))
+
+
+class _Making:
+    """One instance whose constructor runs."""
+
+    def __init__(self, reactor: Any, values: dict[str, Any]) -> None:
+        self.reactor = reactor
+        self.scope = {"bank_index": reactor.bank_index, **values, "self": reactor, WIDTH_OF: self.width}
+
+    def inside(self, mode: Mode | None) -> Any:
+        """A block whose contents belong to a mode."""
+        if mode is None:
+            return nullcontext()
+        bound = instance_of(self.reactor).elements[mode.name]
+        assert isinstance(bound, BoundMode)
+        return bound
+
+    def made(self, child: Child) -> Any:
+        """A contained reactor or a bank, whose arguments may depend on the index of each member."""
+        if child.width is None:
+            return child.cls(**{name: value(self.scope) for name, value in child.arguments.items()})
+        given = {name: self._of_member(value) for name, value in child.arguments.items()}
+        return Bank(child.cls, child.width(self.scope), **given)
+
+    def _of_member(self, value: Value) -> Any:
+        return per_member(lambda index: value({**self.scope, "bank_index": index}))
+
+    def connect(self, link: Link) -> None:
+        """The channels of a connection, in pairs."""
+        sources, targets = self._channels(link.sources), self._channels(link.targets)
+        if link.iterated:
+            sources = list(islice(cycle(sources), len(targets)))
+        elif len(sources) != len(targets):
+            words = f"{len(sources)} channels meet {len(targets)}: those left over stay unconnected"
+            warnings.warn_explicit(words, LinguaFrancaWarning, link.path, link.line)
+        count = min(len(sources), len(targets))
+        after = None if link.after is None else as_time(link.after(self.scope))
+        connect(Ports(sources[:count]), Ports(targets[:count]), after=after, physical=link.physical)
+
+    def width(self, reference: PortReference) -> int:
+        """The number of channels of a port."""
+        return len(self._channels([reference]))
+
+    def _channels(self, references: Iterable[PortReference]) -> list[Channel]:
+        return [channel for reference in references for channel in self._of_port(reference)]
+
+    def _of_port(self, reference: PortReference) -> list[Channel]:
+        held: Any = self.reactor if reference.container is None else vars(self.reactor)[reference.container]
+        channels = Ports()
+        for member in held if isinstance(held, Bank) else [held]:
+            port = instance_of(member).elements[reference.name]
+            assert isinstance(port, BoundPort)
+            channels += port.channels
+        return interleaved(channels) if reference.interleaved else channels
+
+
+@contextmanager
+def _told(what: str, at: str) -> Iterator[None]:
+    """An exception of an expression as a fault with its place."""
+    try:
+        yield
+    except ReactorError:
+        raise
+    except Exception as error:
+        path = ".".join([*(record.name for record in building.stack), what])
+        raise ElaborationError([f"{path}: {type(error).__name__}: {words_of(error)}{located(at)}"]) from error

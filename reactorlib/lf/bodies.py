@@ -1,0 +1,121 @@
+"""Python in a Lingua Franca file: bodies, preambles, expressions, compiled with the lines and columns they have there.
+
+The text stays as it stands in the file, with a line of ours before it, and the code that Python makes of it is moved to
+its lines. Owns no names: what a body sees is the module that it is given.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Iterable
+from types import CodeType, FunctionType
+from typing import Any
+
+from reactorlib.errors import words_of
+from reactorlib.lf.syntax import Code
+from reactorlib.lf.tokens import fault
+
+Names = dict[str, Any]
+Function = Callable[..., Any]
+
+
+class BodyError(Exception):
+    """Python that is none, or that raises while it is loaded; the text is a whole fault."""
+
+
+def function(name: str, arguments: Iterable[str], code: Code, path: str, names: Names) -> Function:
+    """A method that takes `arguments`. Raises BodyError.
+
+    >>> add = function("add", ["x"], Code(" return self + x ", 7, 2), "Main.lf", {})
+    >>> add(1, 2), add.__code__.co_filename, add.__name__
+    (3, 'Main.lf', 'add')
+    """
+    text, indent = _block(code)
+    if not indent:
+        text = "\n".join(f" {line}" for line in (text or "pass").split("\n"))
+    return _defined(name, ["self", *arguments], f"\n{text}", code, path, names)
+
+
+def expression(arguments: Iterable[str], code: Code, path: str, names: Names) -> Function:
+    """A function of `arguments` that gives the value of an expression. Raises BodyError.
+
+    >>> expression(["n"], Code(" n + 1 ", 7, 2), "Main.lf", {})(2)
+    3
+    """
+    text = f" return (\n{' ' * code.column}{code.text}\n)"
+    return _defined("expression", arguments, text, code, path, names)
+
+
+def execute(code: Code, path: str, names: Names, into: Names) -> None:
+    """Run a preamble, whose names go `into` those of a module or a class. Raises BodyError."""
+    text, indent = _block(code)
+    text = f"if True:\n{text or ' pass'}" if indent or not text else f"\n{text}"
+    compiled = _moved(_compiled(text, code, path), path, code.line - 2, "<preamble>")
+    try:
+        exec(compiled, names, into)
+    except Exception as error:
+        at, line = error.__traceback__, code.line
+        while at is not None:
+            line = at.tb_lineno if at.tb_frame.f_code.co_filename == path else line
+            at = at.tb_next
+        message = f"the preamble raised {type(error).__name__}: {words_of(error)}"
+        raise BodyError(fault(path, line, None, linecache.getline(path, line), message)) from error
+
+
+def _block(code: Code) -> tuple[str, str]:
+    """Statements as they stand in the file, and what indents them. What begins on the line of `{=` joins the others."""
+    first, *rest = code.text.rstrip().split("\n")
+    is_code = bool(first.strip()) and not first.lstrip().startswith("#")
+    begins = next((line for line in rest if line.strip() and not line.lstrip().startswith("#")), "")
+    if not begins:
+        indent = " " * code.column if is_code else ""
+        return (indent + first, indent) if is_code else ("", "")
+    indent = begins[: len(begins) - len(begins.lstrip())]
+    if is_code:
+        opens = first.rstrip().endswith(":")
+        first = (indent[:-1] if opens else indent) + first.strip()
+    return "\n".join([first if is_code else "", *rest]), indent
+
+
+def _defined(name: str, arguments: Iterable[str], text: str, code: Code, path: str, names: Names) -> Function:
+    """A function whose body is the text, which begins on the line after the header."""
+    compiled = _compiled(f"def body({', '.join(arguments)}):{text}", code, path)
+    if compiled.co_code != _ALONE:
+        message = "a line of this code is indented less than its first one, which ends it"
+        raise BodyError(fault(path, code.line, None, linecache.getline(path, code.line), message))
+    [body] = [constant for constant in compiled.co_consts if isinstance(constant, CodeType)]
+    return FunctionType(_moved(body, path, code.line - 2, name), names, name)
+
+
+_ALONE = compile("def body(): pass", "", "exec").co_code  # of a module that defines a function, and nothing else
+
+
+def _compiled(text: str, code: Code, path: str) -> CodeType:
+    try:
+        # Of a file that exists Python would read the line of an error, at another number.
+        return compile(text, "<body>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        line, column = getattr(error, "lineno", None) or 2, getattr(error, "offset", None)
+        words = getattr(error, "msg", None) or words_of(error) or type(error).__name__
+        last = code.line + code.text.count("\n")
+        if line == 1:
+            words = "an argument has a name that Python does not take"
+        if line == 1 or line + code.line - 2 > last:  # a line of ours
+            column = None
+        line = min(max(line + code.line - 2, code.line), last)
+        text = linecache.getline(path, line)
+        raise BodyError(
+            fault(path, line, None if column is None else column - 1, text, f"this is no Python: {words}")
+        ) from error
+
+
+def _moved(code: CodeType, path: str, lines: int, name: str) -> CodeType:
+    """The same code of this file, so many lines further down, its function named so."""
+    constants = [_moved(one, path, lines, name) if isinstance(one, CodeType) else one for one in code.co_consts]
+    return code.replace(
+        co_filename=path,
+        co_firstlineno=code.co_firstlineno + lines,
+        co_consts=tuple(constants),
+        co_name=name if code.co_name == "body" else code.co_name,
+        co_qualname=code.co_qualname.replace("body", name, 1),
+    )

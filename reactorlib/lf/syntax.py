@@ -1,0 +1,248 @@
+"""The syntax tree of a Lingua Franca file: frozen records with line numbers. Owns no text and evaluates nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+# Expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A value that is written out; a time is a Time."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A parameter."""
+
+    name: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """What stands between `{=` and `=}`; line and column (from 0) are those of its first character."""
+
+    text: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Several expressions in parentheses `(`, brackets `[` or braces `{`; `init` for `x(1, 2)`, which is a list."""
+
+    bracket: str
+    items: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WidthOf:
+    """The width of a port."""
+
+    port: PortReference
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The terms of a width."""
+
+    terms: tuple[Expression, ...]
+
+
+Expression = Literal | Name | Code | Listing | WidthOf | Sum
+
+# What a reactor contains
+
+
+@dataclass(frozen=True, slots=True)
+class PortReference:
+    """`port`, `container.port`, or either in `interleaved(...)`; of reactions also actions, timers and signals."""
+
+    container: str | None
+    name: str
+    line: int
+    interleaved: bool = False
+
+    def __str__(self) -> str:
+        return self.name if self.container is None else f"{self.container}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a reaction may change; `transition` is `reset` or `history` where that is written."""
+
+    target: PortReference
+    transition: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter with its default, or an argument with its value."""
+
+    name: str
+    value: Expression | None
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class StateVariable:
+    """A state variable."""
+
+    name: str
+    value: Expression | None
+    reset: bool
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preamble:
+    """Code of a file or a class."""
+
+    code: Code
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method."""
+
+    name: str
+    arguments: tuple[str, ...]
+    code: Code
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """An input or an output; `width` is None for a single port."""
+
+    name: str
+    output: bool
+    mutable: bool
+    width: Expression | None
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """A timer."""
+
+    name: str
+    offset: Expression
+    period: Expression
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A logical or physical action."""
+
+    name: str
+    physical: bool
+    delay: Expression
+    spacing: Expression | None
+    policy: str | None
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """A reaction; without a body, `code` is None."""
+
+    name: str | None
+    triggers: tuple[PortReference, ...]
+    uses: tuple[PortReference, ...]
+    effects: tuple[Effect, ...]
+    code: Code | None
+    deadline: Expression | None
+    handler: Code | None
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Instantiation:
+    """A contained reactor, or with `width` a bank."""
+
+    name: str
+    reactor: str
+    width: Expression | None
+    arguments: tuple[Parameter, ...]
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """`sources -> targets`; `iterated` for `( ... )+`, `physical` for `~>`."""
+
+    sources: tuple[PortReference, ...]
+    targets: tuple[PortReference, ...]
+    iterated: bool
+    physical: bool
+    after: Expression | None
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """A mode and what exists in it."""
+
+    name: str
+    initial: bool
+    members: tuple[Member, ...]
+    line: int
+
+
+Named = StateVariable | Port | Timer | Action | Instantiation | Mode
+Member = Preamble | Method | Reaction | Connection | Named
+
+# Files
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reactor:
+    """A reactor definition; `name` is empty for a main reactor without one. The arguments of `attributes` by name."""
+
+    name: str
+    main: bool
+    federated: bool
+    parameters: tuple[Parameter, ...]
+    extends: tuple[str, ...]
+    members: tuple[Member, ...]
+    attributes: dict[str, tuple[Any, ...]]
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """`import A, B as C from "path"`; `names` maps what is used here to what it is called there."""
+
+    names: dict[str, str]
+    path: str
+    package: bool
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A target property; a time is in nanoseconds."""
+
+    name: str
+    value: Any
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A whole file."""
+
+    target: str
+    properties: tuple[Property, ...]
+    imports: tuple[Import, ...] = ()
+    preambles: tuple[Preamble, ...] = ()
+    reactors: tuple[Reactor, ...] = field(default=())

@@ -1,0 +1,142 @@
+"""The commands on Lingua Franca files: parameters by name, a program's own options, what its target says."""
+
+import json
+import sys
+
+import pytest
+
+from reactorlib.cli import main
+from reactorlib.lf import LinguaFrancaWarning
+
+PROGRAM = """\
+target Python { timeout: 20 ms, fast: true }
+reactor Clock(period = 10 ms, label = "tick", count = 1) {
+  timer t(0, period)
+  reaction beat(t) {= print(self.label, self.count, lf.time.logical_elapsed() // USEC(1)) =}
+}
+main reactor(period = 10 ms, label = "tick", workers = 1) {
+  clock = new Clock(period = period, label = label, count = workers)
+}
+"""
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    path = tmp_path / "Beats.lf"
+    path.write_text(PROGRAM)
+    return str(path)
+
+
+@pytest.fixture
+def call(capsys):
+    """Run a command: its exit code, the lines it printed, and what it complained of."""
+
+    def run(*arguments):
+        try:
+            code = main(arguments)
+        except SystemExit as stop:  # argparse
+            code = stop.code
+        printed = capsys.readouterr()
+        return code, printed.out.splitlines(), printed.err
+
+    return run
+
+
+def test_run_takes_what_the_target_says(call, program):
+    assert call("run", program) == (0, ["tick 1 0", "tick 1 10000", "tick 1 20000"], "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "lines"),
+    [
+        (["--period", "20 ms", "--label", "5"], ["5 1 0", "5 1 20000"]),
+        (["--period=20 msec", "--label=a=b"], ["a=b 1 0", "a=b 1 20000"]),
+        (["--period", "15", "msec"], ["tick 1 0", "tick 1 15000"]),
+        (["--set", "workers=3", "--workers", "2", "--timeout", "0s"], ["tick 3 0"]),
+        (["-o", "10", "msec", "-f", "true", "-k", "false", "-w", "2"], ["tick 1 0", "tick 1 10000"]),
+        (["-o", "10 msec", "-f"], ["tick 1 0", "tick 1 10000"]),
+        (["--timeout", "9ms", "--executor", "threads", "--workers", "2"], ["tick 1 0"]),
+        (["--no-fast", "-k", "--timeout", "1 ms"], ["tick 1 0"]),
+    ],
+)
+def test_run_takes_parameters_and_a_programs_own_options(call, program, arguments, lines):
+    assert call("run", program, *arguments) == (0, lines, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--perod", "1 ms"], "Beats has no parameter 'perod': its parameters are period, label, workers"),
+        (["--period"], "a parameter is given as --name value, got --period"),
+        (["stray", "x"], "a parameter is given as --name value, got stray"),
+        (["--timeout", "5"], "expected a time with its unit"),
+    ],
+)
+def test_run_refuses_what_it_cannot_take(call, program, arguments, complaint):
+    code, lines, complained = call("run", program, *arguments)
+    assert (code, lines) == (2, [])
+    assert complaint in complained
+
+
+def test_other_programs_take_no_parameters_by_name(call):
+    code, _, complained = call("run", "examples/powers.py:Powers", "--rounds", "5")
+    assert code == 2
+    assert "unrecognized arguments: --rounds 5" in complained
+
+
+def test_every_command_takes_a_file_and_a_reactor_in_it(call, program, tmp_path):
+    assert call("check", f"{program}:Clock", "--label", "x") == (0, ["Clock: 1 reactors, 1 reactions, no fault"], "")
+    code, lines, _ = call("source", program, "--list")
+    assert (code, lines) == (0, ["startup", "shutdown", "Beats.clock.t"])
+    assert call("source", program, "--trigger", "clock.t")[0] == 0
+    picture = tmp_path / "beats.svg"
+    assert call("graph", program, "-o", str(picture), "--levels")[0] == 0
+    assert "beat" in picture.read_text()
+    timeline = tmp_path / "beats.json"
+    assert call("trace", program, "-o", str(timeline), "--json")[0] == 0
+    assert json.loads(timeline.read_text())
+
+
+def test_check_tells_all_faults(call, tmp_path):
+    path = tmp_path / "Wrong.lf"
+    path.write_text("target Python\nmain reactor {\n  input[0] i\n  timer t(1)\n}\n")
+    code, lines, complained = call("check", str(path))
+    assert (code, lines) == (1, [])
+    assert f"width must be a positive integer, got 0 ({path}:3)" in complained
+    assert f"offset must have a unit: 1 * NSEC if 1 is in nanoseconds, else 1 * MSEC, say ({path}:4)" in complained
+    code, [printed], _ = call("check", str(path), "--json")
+    assert code == 1
+    assert len(json.loads(printed)["faults"]) == 2
+    path.write_text("target Python\nmain reactor {\n  imput i\n}\n")
+    code, _, complained = call("run", str(path))
+    assert code == 1
+    assert complained.startswith(f"reactorlib: {path}:3:3: expected a declaration")
+
+
+def test_a_file_that_is_not_there(call, tmp_path):
+    assert call("run", str(tmp_path / "None.lf"))[0] == 2
+
+
+def test_a_program_for_another_target_is_checked_and_drawn_and_not_run(call, tmp_path):
+    path = tmp_path / "Native.lf"
+    path.write_text('target C\nmain reactor { timer t(0, 1 s) reaction(t) {= printf("%d", 1); =} }\n')
+    assert call("check", str(path)) == (0, ["Native: 1 reactors, 1 reactions, no fault"], "")
+    assert call("graph", str(path), "--format", "mmd")[0] == 0
+    code, _, complained = call("run", str(path))
+    assert code == 1
+    assert "its target is C, and only bodies in Python run here" in complained
+
+
+def test_a_federated_program_has_its_federates_on_several_workers(call, tmp_path):
+    path = tmp_path / "Fed.lf"
+    path.write_text("""\
+target Python { timeout: 1 ms, fast: true }
+reactor Node { preamble {= import os =} output o reaction(startup) -> o {= o.set(self.os.getpid()) =} }
+reactor Last { input[3] i reaction(i) {= print(len({port.value for port in i})) =} }
+federated reactor { a = new Node() b = new Node() c = new Node() last = new Last() a.o, b.o, c.o -> last.i }
+""")
+    with pytest.warns(LinguaFrancaWarning, match="no RTI"):
+        assert call("run", str(path), "--executor", "processes", "--workers", "3") == (0, ["3"], "")
+    with pytest.warns(LinguaFrancaWarning, match="no RTI"):
+        assert call("run", str(path)) == (0, ["1"], "")

@@ -1,0 +1,151 @@
+"""A program from Lingua Franca does the same on every executor, in processes forked or spawned, and as federates."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from reactorlib import elaborate, run
+from reactorlib.lf import LinguaFrancaWarning, federates, load, run_options
+
+ROOT = Path(__file__).resolve().parents[3]
+FARM = """
+target Python { timeout: 20 ms, fast: true }
+preamble {=
+  class Parcel:
+    def __init__(self, value):
+      self.value = value
+    def __eq__(self, other):
+      return self.value == other.value
+=}
+reactor Worker(step = 1) {
+  input job
+  output[2] done
+  logical action again(1 ms)
+  state total = 0
+  reaction(job) -> done, again {=
+    self.total += job.value.value * self.step
+    done[0].set(self.total)
+    done[1].set([self.bank_index] * 3)
+    again.schedule(USEC(self.bank_index), self.total)
+  =}
+  reaction(again) -> done {= done[1].set([again.value, lf.time.logical_elapsed()]) =}
+}
+reactor Hub(n = 4) {
+  timer t(0, 5 ms)
+  input[n + n] done
+  output job
+  output sum
+  state round = 0
+  reaction(t) -> job {=
+    self.round += 1
+    job.set(Parcel(self.round))
+  =}
+  reaction(done) -> sum {= sum.set([p.value for p in done if p.is_present]) =}
+}
+reactor Modal {
+  input i
+  output o
+  initial mode One { reaction(i) -> o, reset(Two) {= o.set(("one", i.value)); Two.set() =} }
+  mode Two {
+    reset state seen = 0
+    reaction(i) -> o, history(One) {= self.seen += 1; o.set(("two", self.seen)); One.set() =}
+  }
+}
+main reactor(n = 4) {
+  hub = new Hub(n = n)
+  workers = new[n] Worker(step = {= bank_index + 1 =})
+  modal = new Modal()
+  (hub.job)+ -> workers.job
+  workers.done -> hub.done
+  hub.sum -> modal.i after 1 ms
+}
+"""
+WAYS = [
+    ("inline", {}),
+    ("threads", {"workers": 3}),
+    ("processes", {"workers": 2}),
+    ("processes", {"workers": 2, "start_method": "spawn"}),
+    ("processes", {"workers": 2, "placement": {"Main.modal": 1, "Main.workers[0]": 1}}),
+]
+
+
+def test_digests_are_equal_on_every_executor(write):
+    main = load(write(FARM))
+    traces = [run(main, executor=name, trace=True, **options, **run_options(main)) for name, options in WAYS]
+    assert len({trace.digest for trace in traces}) == 1
+    assert len(traces[0].trace) == 82
+
+
+def test_a_worker_process_shows_lines_of_the_file(write):
+    main = load(write(FARM.replace("self.total += job", "self.total /= self.bank_index - 3; self.total += job")))
+    with pytest.raises(Exception, match=r"Main.workers\[3\].reaction_1 raised ZeroDivisionError"):
+        run(main, executor="processes", workers=2, **run_options(main))
+
+
+def test_a_class_is_found_again_from_its_pickle(write):
+    main = load(write(FARM))
+    assert pickle.loads(pickle.dumps(main)) is main
+    again = pickle.loads(pickle.dumps(main))
+    assert again is main
+    done = subprocess.run(
+        [sys.executable, "-c", "import pickle, sys; print(pickle.load(sys.stdin.buffer).__name__, *sys.modules)"],
+        input=pickle.dumps(main), capture_output=True, timeout=60, check=True, cwd=ROOT,
+    )  # fmt: skip
+    name, *modules = done.stdout.decode().split()
+    assert name == "Main"
+    assert main.__module__ in modules
+
+
+FEDERATED = """
+target Python { timeout: 10 ms, fast: true }
+reactor Ping { input i output o timer t(0, 2 ms) reaction(t) -> o {= o.set(1) =} reaction(i) {= =} }
+reactor Pong { input i output o reaction(i) -> o {= o.set(i.value + 1) =} }
+federated reactor {
+  ping = new Ping()
+  pong = new[2] Pong()
+  (ping.o)+ -> pong.i
+  last = new Pong()
+  pong.o -> ping.i, last.i after 1 ms
+}
+"""
+
+
+def test_federates_are_placed_in_turn_and_do_the_same(write):
+    with pytest.warns(LinguaFrancaWarning, match="one program with one logical time; there is no RTI"):
+        main = load(write(FEDERATED))
+    placed = federates(elaborate(main), 3)
+    assert placed == {"Main.ping": 0, "Main.pong[0]": 1, "Main.pong[1]": 2, "Main.last": 0}
+    results = [
+        run(main, executor=name, trace=True, **options, **run_options(main))
+        for name, options in [("inline", {}), ("processes", {"workers": 3, "placement": placed})]
+    ]
+    assert results[0].digest == results[1].digest
+    assert federates(elaborate(load(write(FARM))), 3) is None
+
+
+def test_an_import_hook_finds_files_on_the_path(write, tmp_path):
+    write(FARM, "lf_farm_program.lf")
+    code = """
+import json, reactorlib.lf
+reactorlib.lf.install()
+import lf_farm_program
+from reactorlib import run
+from reactorlib.lf import run_options
+main = lf_farm_program.lf_farm_program
+options = run_options(main)
+kinds = [run(main, trace=True, executor=e, start_method=m, workers=2, **options).digest
+         for e, m in (("inline", None), ("processes", "spawn"))]
+print(json.dumps([sorted(n for n in vars(lf_farm_program) if n[0] != "_"), kinds[0] == kinds[1]]))
+"""
+    (tmp_path / "script.py").write_text("if __name__ == '__main__':\n" + textwrap.indent(code, "    "))
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "script.py")], capture_output=True, text=True, timeout=100, check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert json.loads(done.stdout) == [["Hub", "Modal", "Worker", "lf_farm_program"], True]

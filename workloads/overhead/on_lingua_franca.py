@@ -1,0 +1,14 @@
+"""The shapes as reactors in Lingua Franca: shapes.lf."""
+
+from pathlib import Path
+
+from reactorlib import run as run_reactors
+from reactorlib.lf import load
+from workloads.overhead.task import Task
+from workloads.probe import Probe
+
+
+def run(task: Task, probe: Probe) -> None:
+    """Run all rounds of the task in one thread, reporting to the probe."""
+    program = load(Path(__file__).with_name("shapes.lf"), task.shape)
+    run_reactors(program, fast=True, task=task, probe=probe)
