@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from reactorlib.view.diagram import style
 from reactorlib.view.diagram.layout import Item, Laid, lay_out, metrics
-from reactorlib.view.diagram.layout.join import Command, Point, Route
+from reactorlib.view.diagram.layout.route import Command, Point, Route
 from reactorlib.view.diagram.model import Box, Diagram, Edge, Port, Symbol
 from reactorlib.view.diagram.scene import Circle, Path, Polygon, Rect, Scene, Shape, Text
 from reactorlib.view.diagram.text import text_width

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from reactorlib.view.diagram.layout.join import Command, Point
+from reactorlib.view.diagram.layout.route import Command, Point
 
 MORE = 6.0  # px between a text and what follows it in another style
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from reactorlib.view.diagram.layout import Item, Laid, metrics
-from reactorlib.view.diagram.layout.join import Route
+from reactorlib.view.diagram.layout.route import Route
 from reactorlib.view.diagram.model import Edge
 from reactorlib.view.diagram.scene import MORE, Circle, Path, Polygon, Rect, Scene, Shape, Text
 from reactorlib.view.diagram.text import text_width
@@ -72,7 +72,7 @@ def wires_through(laid: Laid) -> Iterator[str]:
             for point in samples(start[1][-1], command)
         ]
         for item in laid.items:
-            if item.kind not in ("symbol", "box", "label", "lane") or item.edge is route.edge:
+            if item.kind not in ("symbol", "box", "label") or item.edge is route.edge:
                 continue
             area = Area(item.id, item.x, item.y, item.x + item.width, item.y + item.height)
             if any(area.holds(x, y, metrics.NOTCH + 0.5) for x, y in points):

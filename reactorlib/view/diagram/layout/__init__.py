@@ -9,13 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reactorlib.view.diagram.layout import metrics
-from reactorlib.view.diagram.layout.chains import Chains
-from reactorlib.view.diagram.layout.columns import assign, close_columns, directed, rejoined, wrap
+from reactorlib.view.diagram.layout.columns import assign
 from reactorlib.view.diagram.layout.heights import place
-from reactorlib.view.diagram.layout.join import Route
-from reactorlib.view.diagram.layout.network import Network, Vertex, VertexKind
+from reactorlib.view.diagram.layout.network import Network, Pin, Vertex, VertexKind
 from reactorlib.view.diagram.layout.order import ordered
-from reactorlib.view.diagram.layout.route import Gaps, routed, stand
+from reactorlib.view.diagram.layout.route import Route, Router
+from reactorlib.view.diagram.layout.wires import Wires
 from reactorlib.view.diagram.model import Box, Edge
 
 
@@ -50,36 +49,31 @@ def lay_out(box: Box) -> Laid:
     """Place everything within a box, and in the boxes within it."""
     inner = {child.id: lay_out(child) for child in box.boxes}
     network = Network(box, inner)
-    forward, back = directed(network)
-    wrap(network, assign(network, forward))
-    flows = rejoined(network, (*forward, *back))
-    columns = close_columns(network)
-    chains = Chains(columns, network.vertices)
-    for flow in flows:
-        chains.add(flow)
-    in_order = ordered(chains.vertices, chains.wires, columns)
-    place(in_order, chains.wires)
-    gaps = Gaps(chains.wires, columns)
-    spans, width = stand(in_order, gaps, metrics.title_width(box), metrics.PAD)
-    for vertex in chains.vertices:
-        vertex.y = round(vertex.y + metrics.HEAD + 2, 1)
-    bottom = max((vertex.y + vertex.height for vertex in chains.vertices), default=metrics.HEAD)
-    only_ports = all(vertex.kind in ("input", "output") for vertex in chains.vertices)
+    columns = assign(network)
+    drawn = Wires(network)
+    wires = [wire for line in drawn.lines for wire in line.wires]
+    turns = [turn for lane in drawn.lanes for turn in lane.turns]
+    in_order = ordered(network.vertices, wires + turns, columns)
+    place(in_order, wires, drawn.lanes)
+    router = Router(in_order, drawn.lines, drawn.lanes)
+    width = router.stand(metrics.title_width(box), metrics.PAD)
+    bottom = max(
+        [metrics.HEAD - 2, *(v.y + v.height for v in network.vertices), *(l.y + l.size[1] / 2 for l in drawn.lanes)]
+    )
+    only_ports = all(vertex.is_port for vertex in network.vertices) and not drawn.lanes
+    items = [Item(v.kind, v.item, v.x, v.y, v.width, v.height, v.edge) for v in network.vertices if v.kind != "link"]
+    items += [
+        Item("label", lane.edge.label, *router.label_of(lane), *lane.size, lane.edge)
+        for lane in drawn.lanes
+        if lane.edge.label
+    ]
     return Laid(
         box=box,
         width=width,
         height=round(bottom + (6.0 if only_ports else 12.0), 1),
-        inputs={v.item: _port_height(v) for v in network.vertices if v.kind == "input"},
-        outputs={v.item: _port_height(v) for v in network.vertices if v.kind == "output"},
-        items=tuple(Item(v.kind, v.item, v.x, v.y, v.width, v.height, v.edge) for v in chains.vertices if _is_shown(v)),
-        routes=tuple(routed(chains.wires, gaps, spans)),
+        inputs={v.item: Pin(v, "right", v.item).y for v in network.vertices if v.kind == "input"},
+        outputs={v.item: Pin(v, "left", v.item).y for v in network.vertices if v.kind == "output"},
+        items=tuple(items),
+        routes=tuple(router.routes()),
         inner=inner,
     )
-
-
-def _port_height(vertex: Vertex) -> float:
-    return round(vertex.y + vertex.offset("right" if vertex.kind == "input" else "left", vertex.item), 1)
-
-
-def _is_shown(vertex: Vertex) -> bool:
-    return vertex.kind != "link" and not (vertex.kind == "lane" and not vertex.item)

@@ -1,130 +1,84 @@
 """How high each vertex lies in its column: as straight to its neighbours as order and spacing allow.
 
 Each column in turn is the solution of an isotonic regression in the L1 norm (pool adjacent violators with
-weighted medians): the median, unlike the mean, makes most wires exactly straight.
+weighted medians): the median, unlike the mean, makes most wires exactly straight. Lanes lie below their row.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from reactorlib.view.diagram.layout.chains import Pin, Wire
-from reactorlib.view.diagram.layout.lanes import Beside, spacing, straighten
-from reactorlib.view.diagram.layout.network import THIN, Vertex
+from reactorlib.view.diagram.layout.metrics import HEAD, LANE, ROW
+from reactorlib.view.diagram.layout.network import Side, Vertex
 from reactorlib.view.diagram.layout.order import Columns
+from reactorlib.view.diagram.layout.wires import Lane, Wire
 
 ROUNDS = 8
 STRAIGHT = 8.0  # the weight of a wire that only passes between two columns; 1 is that of any other
-# Lanes give way: first they hardly count, then all else stays where it is and they find their way around it.
-LIGHT_LANE, LIGHT_NEAR = 0.05, 0.01
-NEAR = 0.2
-FIXED = 10_000.0
+THIN = ("bus", "link")
 
 Wishes = list[tuple[float, float]]  # where to be, and how much it matters
+# The wires on each side of a vertex: the vertex there, how far below it this one lies at best, how much that matters.
+Beside = dict[tuple[int, Side], list[tuple[Vertex, float, float]]]
 
 
-def place(columns: Columns, wires: Iterable[Wire]) -> None:
-    """Set `y` of every vertex; the topmost lies at 0."""
+def place(columns: Columns, wires: Iterable[Wire], lanes: Sequence[Lane]) -> None:
+    """Set `y` of every vertex and lane; the topmost lies just below the heading."""
     beside: Beside = defaultdict(list)
-    for wire in wires:
-        for here, there in ((wire.one, wire.two), (wire.two, wire.one)):
-            side = "mate" if wire.turns else here.side
-            if side != "mate" or here.vertex.kind == "lane":
-                beside[id(here.vertex), side].append((here, there))
+    for one, other in wires:
+        weight = STRAIGHT if one.vertex.kind in THIN and other.vertex.kind in THIN else 1.0
+        lower = one.offset - other.offset
+        beside[id(one.vertex), "right"].append((other.vertex, -lower, weight))
+        beside[id(other.vertex), "left"].append((one.vertex, lower, weight))
+    top = HEAD + 2
+    for row in sorted({vertex.row for column in columns for vertex in column}):
+        in_row = [[vertex for vertex in column if vertex.row == row] for column in columns]
+        _settle_row([column for column in in_row if column], beside)
+        highest = min(vertex.y for column in in_row for vertex in column)
+        for column in in_row:
+            for vertex in column:
+                vertex.y = round(vertex.y - highest + top, 1)
+        bottoms = [max((vertex.y + vertex.height for vertex in column), default=top) for column in in_row]
+        for lane in sorted((lane for lane in lanes if lane.row == row), key=lambda lane: len(lane.columns)):
+            passed, half = lane.columns, lane.size[1] / 2
+            lane.y = round(max(bottoms[column] for column in passed) + LANE + half, 1)
+            for column in passed:
+                bottoms[column] = lane.y + half
+        top = max(bottoms) + ROW
+
+
+def spacing(above: Vertex, below: Vertex) -> float:
+    """The room between two neighbours in a column."""
+    if above.is_port:
+        return 2.0
+    if above.kind in THIN and below.kind in THIN:
+        return 10.0
+    return 18.0 if "box" in (above.kind, below.kind) else 12.0
+
+
+def _settle_row(columns: Columns, beside: Beside) -> None:
     for column in columns:
         y = 0.0
         for vertex, following in zip(column, [*column[1:], None], strict=True):
             vertex.y = y
             y += vertex.height + (spacing(vertex, following) if following else 0.0)
-    for turn in range(2 * ROUNDS):
-        both = turn >= ROUNDS
-        _sweep(columns, beside, turn % 2 == 0, ("left", "right") if both else (), fixed=False)
-    for _ in range(2):
-        for turn in range(4):
-            _sweep(columns, beside, turn % 2 == 0, (), fixed=True)
-        straighten(columns, beside)
-        _close_up(columns, beside)
-    top = min((vertex.y for column in columns for vertex in column), default=0.0)
-    for column in columns:
-        for vertex in column:
-            vertex.y = round(vertex.y - top, 1)
+    for turn in range(2 * ROUNDS):  # first by the neighbours on the side that the sweep comes from, then by all
+        rightward = turn % 2 == 0
+        sides: tuple[Side, ...] = ("left", "right") if turn >= ROUNDS else ("left",) if rightward else ("right",)
+        for column in columns if rightward else reversed(columns):
+            _settle(column, [_wishes(vertex, sides, beside) for vertex in column])
+    _close_up(columns, beside)
 
 
-def _sweep(columns: Columns, beside: Beside, rightward: bool, sides: Sequence[str], fixed: bool) -> None:
-    """Settle each column by its neighbours on `sides`; by default on the side that the sweep comes from."""
-    for column in columns if rightward else reversed(columns):
-        looked_at = sides or (("left",) if rightward else ("right",))
-        settle(column, [_wishes(vertex, looked_at, beside, fixed) for vertex in column])
-
-
-def _close_up(columns: Columns, beside: Beside) -> None:
-    """Move what is wired together up as one, as far as what stands above it allows."""
-    group_of = _groups(columns, beside)
-    top = min((vertex.y for column in columns for vertex in column), default=0.0)
-    above = {id(vertex): over for column in columns for over, vertex in pairwise(column)}
-    members: dict[int, list[Vertex]] = defaultdict(list)
-    for column in columns:
-        for vertex in column:
-            members[group_of[id(vertex)]].append(vertex)
-
-    def slack(vertex: Vertex) -> float:
-        over = above.get(id(vertex))
-        if over is None:
-            return vertex.y - top
-        if group_of[id(over)] == group_of[id(vertex)]:
-            return float("inf")
-        return vertex.y - over.y - over.height - spacing(over, vertex)
-
-    highest_first = sorted(members.values(), key=lambda group: min(vertex.y for vertex in group))
-    for _ in highest_first:
-        moved = False
-        for group in highest_first:
-            free = min(slack(vertex) for vertex in group)
-            if 0.5 < free < float("inf"):
-                moved = True
-                for vertex in group:
-                    vertex.y -= free
-        if not moved:
-            return
-
-
-def _groups(columns: Columns, beside: Beside) -> dict[int, int]:
-    """The number of the group that each vertex is wired into; turns into lanes don't join."""
-    group_of: dict[int, int] = {}
-    for number, start in enumerate(vertex for column in columns for vertex in column):
-        if id(start) in group_of:
-            continue
-        group_of[id(start)] = number
-        waiting = [start]
-        for vertex in waiting:
-            for side in ("left", "right"):
-                for _, there in beside.get((id(vertex), side), ()):
-                    if id(there.vertex) not in group_of:
-                        group_of[id(there.vertex)] = number
-                        waiting.append(there.vertex)
-    return group_of
-
-
-def _wishes(vertex: Vertex, sides: Sequence[str], beside: Beside, fixed: bool) -> Wishes:
-    if fixed and vertex.kind != "lane":
-        return [(vertex.y, FIXED)]
-    found: Wishes = []
-    for side in (*sides, "mate"):
-        for here, there in beside.get((id(vertex), side), ()):
-            found.append((there.vertex.y + there.offset - here.offset, _weight(here, there, fixed)))
+def _wishes(vertex: Vertex, sides: Sequence[Side], beside: Beside) -> Wishes:
+    found = [(other.y + lower, weight) for side in sides for other, lower, weight in beside.get((id(vertex), side), ())]
     return found or [(vertex.y, 0.001)]
 
 
-def _weight(here: Pin, there: Pin, fixed: bool) -> float:
-    if here.vertex.kind == "lane":
-        near = there.vertex.kind != "lane"
-        return (NEAR if near else STRAIGHT) if fixed else (LIGHT_NEAR if near else LIGHT_LANE)
-    return STRAIGHT if here.vertex.kind in THIN and there.vertex.kind in THIN else 1.0
-
-
-def settle(column: Sequence[Vertex], wishes: Sequence[Wishes]) -> None:
+def _settle(column: Sequence[Vertex], wishes: Sequence[Wishes]) -> None:
     """Move the vertices of a column to where they wish, in order and with their spacing kept."""
     shift = 0.0  # so that what remains is: no vertex above the one before it
     pools: list[tuple[Wishes, float, list[tuple[Vertex, float]]]] = []
@@ -160,3 +114,36 @@ def _median(wishes: Wishes) -> float:
         if reached > half:
             return at
     return wishes[-1][0]
+
+
+def _close_up(columns: Columns, beside: Beside) -> None:
+    """Move what is wired together up as one, as far as what stands above it allows; the highest first."""
+    top = min(vertex.y for column in columns for vertex in column)
+    above = {id(lower): upper for column in columns for upper, lower in pairwise(column)}
+    for group in sorted(_groups(columns, beside), key=lambda group: min(vertex.y for vertex in group)):
+        own, free = {id(vertex) for vertex in group}, math.inf
+        for vertex in group:
+            upper = above.get(id(vertex))
+            if upper is None:
+                free = min(free, vertex.y - top)
+            elif id(upper) not in own:
+                free = min(free, vertex.y - upper.y - upper.height - spacing(upper, vertex))
+        for vertex in group:
+            vertex.y -= free
+
+
+def _groups(columns: Columns, beside: Beside) -> Iterator[list[Vertex]]:
+    """The vertices by what they are wired into."""
+    seen: set[int] = set()
+    sides: tuple[Side, ...] = ("left", "right")
+    for start in (vertex for column in columns for vertex in column):
+        if id(start) in seen:
+            continue
+        seen.add(id(start))
+        group = [start]
+        for vertex in group:
+            for other, _, _ in (neighbour for side in sides for neighbour in beside.get((id(vertex), side), ())):
+                if id(other) not in seen:
+                    seen.add(id(other))
+                    group.append(other)
+        yield group

@@ -13,6 +13,8 @@ STUB = 6.0  # how far the triangle of a port stands out of its box
 STACK = 4.0  # by how much each card of a bank's stack shows
 HEAD = 26.0  # from the top of a box to what it contains
 PAD = 12.0  # between the border of a box and what it contains
+LANE = 12.0  # from what stands above it to a lane
+ROW = 22.0  # between rows
 PORT_LINE = 16.0  # height of a port's line inside its box
 
 

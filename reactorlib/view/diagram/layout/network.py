@@ -1,4 +1,4 @@
-"""What is laid out within one box: vertices that take room in columns, edges between their ends."""
+"""What is laid out within one box: vertices that take room in columns, flows between their ends."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Literal, Protocol
 from reactorlib.view.diagram.layout import metrics
 from reactorlib.view.diagram.model import Box, Edge
 
-VertexKind = Literal["input", "output", "symbol", "box", "label", "bus", "link", "lane"]
+VertexKind = Literal["input", "output", "symbol", "box", "label", "bus", "link"]
 Side = Literal["left", "right"]
-THIN: tuple[VertexKind, ...] = ("bus", "link", "lane")  # an edge passing through a column
 
 
 @dataclass(slots=True, eq=False)
@@ -25,25 +24,59 @@ class Vertex:
     left: dict[str, float] = field(default_factory=dict)
     right: dict[str, float] = field(default_factory=dict)
     inset: tuple[float, float] = (0.0, 0.0)  # how far wires reach into it on its left and right
-    edge: Edge | None = None  # of a label, bus, link or lane
+    edge: Edge | None = None  # of a label, bus or link
     column: int = 0
-    row: float = 0.0  # columns that were wrapped lie in several rows
+    row: int = 0  # columns that were wrapped lie in several rows
     x: float = 0.0
     y: float = 0.0
 
-    def offset(self, side: Side, end: str) -> float:
-        """Where an end lies on a side, from the top."""
-        return (self.left if side == "left" else self.right).get(end, self.height / 2)
+    @property
+    def is_port(self) -> bool:
+        """Ports stand on the border of the box, in the order in which they are declared."""
+        return self.kind in ("input", "output")
+
+    def precedes(self, other: Vertex) -> bool:
+        """Whether a wire can run to the right from this vertex to the other."""
+        return self.row == other.row and self.column < other.column
 
 
 @dataclass(frozen=True, slots=True)
+class Pin:
+    """An end on one side of a vertex: where a wire begins."""
+
+    vertex: Vertex
+    side: Side
+    end: str = ""
+
+    @property
+    def offset(self) -> float:
+        """How far below the top of the vertex."""
+        ends = self.vertex.left if self.side == "left" else self.vertex.right
+        return ends.get(self.end, self.vertex.height / 2)
+
+    @property
+    def x(self) -> float:
+        left, right = self.vertex.inset
+        return round(self.vertex.x + (self.vertex.width - right if self.side == "right" else left), 1)
+
+    @property
+    def y(self) -> float:
+        return round(self.vertex.y + self.offset, 1)
+
+
+@dataclass(slots=True, eq=False)
 class Flow:
-    """An edge, or a piece of one, between vertices; ends by id. `label`: what is still to be written on it."""
+    """An edge between pins. `via`: the vertex of its label, or where many sources meet on the way to many targets."""
 
     edge: Edge
-    sources: tuple[tuple[Vertex, str], ...]
-    targets: tuple[tuple[Vertex, str], ...]
-    label: str = ""
+    sources: list[Pin]
+    targets: list[Pin]
+    via: Vertex | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether all its ends must be joined in one place."""
+        return bool(self.edge.label) or (len(self.sources) > 1 and len(self.targets) > 1)
 
 
 class Sized(Protocol):
@@ -64,8 +97,8 @@ class Network:
 
     def __init__(self, box: Box, inner: Mapping[str, Sized]) -> None:
         self.vertices: list[Vertex] = []
-        self._sources: dict[str, Vertex] = {}
-        self._targets: dict[str, Vertex] = {}
+        self._sources: dict[str, Pin] = {}
+        self._targets: dict[str, Pin] = {}
         for port in box.inputs:
             width = metrics.port_width(port)
             inset = (0.0, width - metrics.STUB)
@@ -74,9 +107,11 @@ class Network:
             width, height = metrics.symbol_size(symbol)
             middle = {symbol.id: height / 2}
             inset = (metrics.NOTCH if symbol.kind == "reaction" else 0.0, 0.0)
-            self._add(Vertex("symbol", symbol.id, width, height, dict(middle), dict(middle), inset))
+            self._add(Vertex("symbol", symbol.id, width, height, middle, middle, inset))
         for child in box.boxes:
-            self._add_box(child, inner[child.id])
+            sized = inner[child.id]
+            width, height = sized.width + 2 * metrics.STUB, sized.height + metrics.stack_height(child)
+            self._add(Vertex("box", child.id, width, height, dict(sized.inputs), dict(sized.outputs)))
         for port in box.outputs:
             width = metrics.port_width(port)
             inset = (width - metrics.STUB, 0.0)
@@ -85,15 +120,11 @@ class Network:
 
     def _add(self, vertex: Vertex) -> None:
         self.vertices.append(vertex)
-        self._targets.update(dict.fromkeys(vertex.left, vertex))
-        self._sources.update(dict.fromkeys(vertex.right, vertex))
-
-    def _add_box(self, box: Box, sized: Sized) -> None:
-        width, height = sized.width + 2 * metrics.STUB, sized.height + metrics.stack_height(box)
-        self._add(Vertex("box", box.id, width, height, dict(sized.inputs), dict(sized.outputs)))
+        self._targets.update((end, Pin(vertex, "left", end)) for end in vertex.left)
+        self._sources.update((end, Pin(vertex, "right", end)) for end in vertex.right)
 
     def _flow(self, edge: Edge) -> Flow | None:
         """The ends of an edge that can be drawn: one that goes the wrong way, a fault of the program, can not."""
-        sources = tuple((self._sources[end], end) for end in edge.sources if end in self._sources)
-        targets = tuple((self._targets[end], end) for end in edge.targets if end in self._targets)
-        return Flow(edge, sources, targets, edge.label) if sources and targets else None
+        sources = [self._sources[end] for end in edge.sources if end in self._sources]
+        targets = [self._targets[end] for end in edge.targets if end in self._targets]
+        return Flow(edge, sources, targets) if sources and targets else None

@@ -3,178 +3,191 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
-from reactorlib.view.diagram.layout.chains import Pin, Wire
-from reactorlib.view.diagram.layout.join import Command, Point, Route, joined
-from reactorlib.view.diagram.layout.network import Vertex
+from reactorlib.view.diagram.layout.network import Pin
 from reactorlib.view.diagram.layout.order import Columns
+from reactorlib.view.diagram.layout.wires import Lane, Line
 from reactorlib.view.diagram.model import Edge
 
 NARROW, STEEP, WIDE = 17.0, 0.17, 90.0  # a gap: at least, per px that a wire climbs in it, at most because of that
 TURN, NEXT_TURN, TURNS = 11.0, 6.0, 90.0  # a turn reaches so far into its gap, the next one further, all at most
 RADIUS = 9.0
+STRONGEST = ("connection", "delayed", "physical", "transition", "trigger", "order", "effect", "use")
+
+Point = tuple[float, float]
+Command = tuple[Literal["M", "L", "C"], tuple[Point, ...]]
 
 
-class Gaps:
-    """The gaps between columns: how wide they are, and how far each turn reaches into its own."""
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A piece of an edge as a path: move, lines, cubic curves; `arrives`: it ends at a symbol."""
 
-    def __init__(self, wires: Iterable[Wire], columns: int) -> None:
-        self.reach: dict[tuple[int, str, int], float] = {}  # gap, side, lane
-        self.width = [0.0] * (columns + 1)  # of gap c at c + 1
-        climbs: dict[int, float] = defaultdict(float)
-        turns: dict[tuple[int, str], dict[int, float]] = defaultdict(dict)
-        for wire in wires:
-            climb = abs(_y(wire, 1) - _y(wire, 2))
-            if wire.turns:
-                reached = turns[wire.gap, wire.one.side]
-                reached[id(wire.lane)] = max(reached.get(id(wire.lane), 0.0), climb)
+    edge: Edge
+    path: tuple[Command, ...]
+    arrives: bool = False
+
+    @property
+    def start(self) -> Point:
+        return self.path[0][1][0]
+
+    @property
+    def end(self) -> Point:
+        return self.path[-1][1][-1]
+
+
+class Router:
+    """Columns and gaps side by side, and the paths of all lines and lanes among them."""
+
+    def __init__(self, columns: Columns, lines: Sequence[Line], lanes: Sequence[Lane]) -> None:
+        self._columns = columns
+        self._lines = lines
+        self._lanes = lanes
+        self._reach: dict[tuple[int, Pin], float] = {}  # of a lane and what turns into it
+        self._spans: list[Point] = []  # where each column begins and ends
+        self._used = Counter(pin for line in lines for pin in (line.pins[0], line.pins[-1]))
+        self._used.update(pin for lane in lanes for pin in lane.pins)
+        self._gaps = self._widths_of_gaps()
+
+    def _widths_of_gaps(self) -> list[float]:
+        """How wide each gap is, that of gap c at c + 1; and how far each turn reaches into its own."""
+        widths = [0.0] * (len(self._columns) + 1)
+        for line in self._lines:
+            for one, other in line.wires:
+                steep = NARROW + round(min(WIDE, STEEP * abs(one.y - other.y)))
+                widths[one.vertex.column + 1] = max(widths[one.vertex.column + 1], steep)
+        turns: dict[tuple[int, str], dict[int, list[Pin]]] = defaultdict(lambda: defaultdict(list))
+        for number, lane in enumerate(self._lanes):
+            for pin in lane.pins:
+                turns[pin.vertex.column + (pin.side == "right"), pin.side][number].append(pin)
+        room: dict[int, list[float]] = defaultdict(list)
+        for (gap, _), by_lane in turns.items():
+            step = min(NEXT_TURN, round(TURNS / len(by_lane), 1))
+            nearest = sorted(by_lane, key=lambda n: max(abs(pin.y - self._lanes[n].y) for pin in by_lane[n]))
+            for place, number in enumerate(nearest):
+                self._reach.update(((number, pin), TURN + step * place) for pin in by_lane[number])
+            room[gap].append(TURN + step * (len(by_lane) - 1))
+        for gap, rooms in room.items():
+            widths[gap] = max(widths[gap], sum(rooms) + (8.0 if len(rooms) > 1 else 2.0))
+        return widths
+
+    def stand(self, least: float, margin: float) -> float:
+        """Set `x` of every vertex. Returns the width of the whole.
+
+        Ports stand at the borders of the box, all else at least `margin` away; `least` is the width of its title.
+        """
+        bare = [bool(column) and column[0].is_port for column in self._columns]
+        left = 0.0 if bare and bare[0] else margin
+        right = 0.0 if bare and bare[-1] else margin
+        widths = [max((vertex.width for vertex in column), default=0.0) for column in self._columns]
+        for lane in self._lanes:
+            lane.column = max(lane.columns, key=lambda column: (widths[column], column))
+            widths[lane.column] = max(widths[lane.column], lane.size[0])
+        total = math.fsum((left, right, *self._gaps, *widths))
+        inner = max(1, len(self._columns) - 1)
+        spare = 2.0 * inner * math.ceil(max(0.0, least - total) / (2 * inner))  # in whole px wherever it goes
+        x = left + self._gaps[0] + (spare / 2 if len(self._columns) == 1 and not bare[0] else 0.0)
+        for number, column in enumerate(self._columns):
+            if len(self._columns) == 1 and bare[0] and column[0].kind == "output":
+                x += spare
+            self._spans.append((round(x, 1), round(x + widths[number], 1)))
+            for vertex in column:
+                share = float(vertex.kind == "output") if vertex.is_port else 0.5
+                vertex.x = round(x + (widths[number] - vertex.width) * share, 1)
+            x += widths[number] + self._gaps[number + 1] + (spare / inner if number < len(self._columns) - 1 else 0.0)
+        return round(total + spare, 1)
+
+    def label_of(self, lane: Lane) -> Point:
+        """The upper left corner of a lane's label."""
+        width, height = lane.size
+        return round(sum(self._spans[lane.column]) / 2 - width / 2, 1), round(lane.y - height / 2, 1)
+
+    def routes(self) -> list[Route]:
+        """All paths, the strongest last. What several share, a stub at a port, is drawn once."""
+        found = [route for line in self._lines for route in self._line(line)]
+        found += [route for number in range(len(self._lanes)) for route in self._lane(number)]
+        found.sort(key=lambda route: (route.edge.cyclic, -STRONGEST.index(route.edge.kind)))
+        return list({(route.path, route.arrives): route for route in found}.values())
+
+    def _line(self, line: Line) -> Iterator[Route]:
+        first, last = line.pins[0], line.pins[-1]
+        yield from self._stub(line.edge, first)
+        yield from self._stub(line.edge, last)
+        path: list[Command] = [("M", ((self._begin(first), first.y),))]
+        for one, other in line.wires:
+            near, far = self._border(one), self._border(other)
+            path.append(("L", ((near, one.y),)))
+            if abs(one.y - other.y) < 0.05:
+                path.append(("L", ((far, other.y),)))
             else:
-                climbs[wire.gap] = max(climbs[wire.gap], climb)
-        for gap in range(columns - 1):
-            self.width[gap + 1] = NARROW + round(min(WIDE, STEEP * climbs[gap]))
-        for (gap, side), reached in turns.items():
-            step = min(NEXT_TURN, round(TURNS / len(reached), 1))
-            for number, lane in enumerate(sorted(reached, key=reached.__getitem__)):
-                self.reach[gap, side, lane] = TURN + step * number
-        for gap in range(-1, columns):
-            room = [max((r for (g, s, _), r in self.reach.items() if (g, s) == (gap, side)), default=0.0)
-                    for side in ("left", "right")]  # fmt: skip
-            self.width[gap + 1] = max(
-                self.width[gap + 1], sum(room) + (8.0 if all(room) else 2.0 if any(room) else 0.0)
-            )
+                middle = round((near + far) / 2, 1)
+                path.append(("C", ((middle, one.y), (middle, other.y), (far, other.y))))
+        path.append(("L", ((self._begin(last), last.y),)))
+        yield Route(line.edge, tuple(path))
 
+    def _border(self, pin: Pin) -> float:
+        """The border of the column of a pin, on its side."""
+        return self._spans[pin.vertex.column][pin.side == "right"]
 
-def stand(columns: Columns, gaps: Gaps, least: float, margin: float) -> tuple[list[Point], float]:
-    """Set `x` of every vertex. Returns where each column begins and ends, and the width of the whole.
+    def _begin(self, pin: Pin) -> float:
+        """Where the line of a pin begins: at its vertex, or where its stub and the trunk of a link end."""
+        return self._border(pin) if pin.vertex.kind == "link" or self._has_stub(pin) else pin.x
 
-    Ports stand at the borders of the box, all else at least `margin` away; `least` is the width of its title.
-    """
-    bare = [bool(column) and column[0].kind in ("input", "output") for column in columns]
-    left = 0.0 if bare and bare[0] else margin
-    right = 0.0 if bare and bare[-1] else margin
-    widths = [max((vertex.width for vertex in column), default=0.0) for column in columns]
-    total = 0.0
-    for width in (left, right, *gaps.width, *widths):
-        total += width
-    inner = max(1, len(columns) - 1)
-    spare = 2.0 * inner * math.ceil(max(0.0, least - total) / (2 * inner))  # in whole px wherever it goes
-    spans: list[Point] = []
-    x = left + gaps.width[0] + (spare / 2 if len(columns) == 1 and not bare[0] else 0.0)
-    for number, column in enumerate(columns):
-        if len(columns) == 1 and bare[0] and column[0].kind == "output":
-            x += spare
-        spans.append((round(x, 1), round(x + widths[number], 1)))
-        for vertex in column:
-            vertex.x = round(x + (widths[number] - vertex.width) * _alignment(vertex), 1)
-        x += widths[number] + gaps.width[number + 1] + (spare / inner if number < len(columns) - 1 else 0.0)
-    return spans, round(total + spare, 1)
+    def _has_stub(self, pin: Pin) -> bool:
+        arrives = pin.vertex.kind == "symbol" and pin.side == "left"
+        return (self._used[pin] > 1 or arrives) and abs(self._border(pin) - pin.x) > 0.05
 
+    def _stub(self, edge: Edge, pin: Pin) -> Iterator[Route]:
+        """The straight piece between a pin and the border of its column, where it is a route of its own."""
+        if self._has_stub(pin) and pin.vertex.kind != "link":
+            ends = sorted((pin.x, self._border(pin)), reverse=pin.side == "right" and pin.x > self._border(pin))
+            arrives = pin.vertex.kind == "symbol" and pin.side == "left"
+            yield Route(edge, (("M", ((ends[0], pin.y),)), ("L", ((ends[1], pin.y),))), arrives)
 
-def _alignment(vertex: Vertex) -> float:
-    """0 at the left of the column, 1 at its right."""
-    if vertex.kind in ("input", "output"):
-        return float(vertex.kind == "output")
-    return 0.5
-
-
-def routed(wires: Iterable[Wire], gaps: Gaps, spans: Sequence[Point]) -> list[Route]:
-    """The paths of all wires. What several wires share, a stub at a port or the trunk of turns, is drawn once."""
-    stubs: dict[tuple[Command, ...], Route] = {}
-    routes: list[Route] = []
-    turns: dict[tuple[int, str, int], list[Wire]] = defaultdict(list)
-    for wire in wires:
-        near, far = (spans[pin.vertex.column][pin.side == "right"] for pin in (wire.one, wire.two))
-        start, end = _y(wire, 1), _y(wire, 2)
-        _stub(stubs, wire.edge, (_x(wire.one), start), (near, start), arrives=False)
-        arrives = wire.two.vertex.kind == "symbol"
-        ended = _stub(stubs, wire.edge, (far, end), (_x(wire.two), end), arrives)
-        if wire.turns:
-            turns[wire.gap, wire.one.side, id(wire.lane)].append(wire)
-        elif abs(start - end) < 0.05:
-            routes.append(_path(wire.edge, "L", ((near, start), (far, end)), arrives and not ended))
+    def _lane(self, number: int) -> Iterator[Route]:
+        """From the trunk of what turns into it farthest on the left to that on the right; then all other turns."""
+        lane = self._lanes[number]
+        trunks: dict[tuple[float, bool], list[Pin]] = defaultdict(list)
+        for pin in lane.pins:
+            yield from self._stub(lane.edge, pin)
+            trunks[self._far(number, pin), pin.y > lane.y].append(pin)
+        turns: list[list[Point]] = []
+        for (far, _), pins in sorted(trunks.items()):
+            pins.sort(key=lambda pin: abs(pin.y - lane.y), reverse=True)
+            turns.append([(self._begin(pins[0]), pins[0].y), (far, pins[0].y), (far, lane.y)])
+            for pin in pins[1:]:  # branches of the trunk that the first one is
+                near = _towards((far, pin.y), (far, lane.y))
+                yield Route(lane.edge, tuple(_rounded([(self._begin(pin), pin.y), (far, pin.y), near])))
+        yield from (Route(lane.edge, tuple(_rounded(turn))) for turn in turns[1:-1])
+        first, last = turns[0], turns[-1][::-1]
+        if lane.edge.label:
+            left, _ = self.label_of(lane)
+            yield Route(lane.edge, tuple(_rounded([*first, (left, lane.y)])))
+            yield Route(lane.edge, tuple(_rounded([(round(left + lane.size[0], 1), lane.y), *last])))
         else:
-            middle = round((near + far) / 2, 1)
-            points = ((near, start), (middle, start), (middle, end), (far, end))
-            routes.append(_path(wire.edge, "C", points, arrives and not ended))
-    for (gap, side, lane), same in turns.items():
-        x = spans[gap if side == "right" else gap + 1][side == "right"]
-        routes += _turned(same, x, gaps.reach[gap, side, lane] * (1 if side == "right" else -1))
-    return joined(routes + list(stubs.values()))
+            yield Route(lane.edge, tuple(_rounded([*first, *last])))
+
+    def _far(self, number: int, pin: Pin) -> float:
+        reach = self._reach[number, pin]
+        return round(self._border(pin) + (reach if pin.side == "right" else -reach), 1)
 
 
-def _path(edge: Edge, letter: Literal["L", "C"], points: tuple[Point, ...], arrives: bool) -> Route:
-    return Route(edge, (("M", points[:1]), (letter, points[1:])), arrives)
+def _rounded(corners: Sequence[Point]) -> Iterator[Command]:
+    """A path along upright and level lines, with round corners."""
+    yield "M", (corners[0],)
+    for (before, corner), (_, after) in pairwise(pairwise(corners)):
+        into, out = _towards(corner, before), _towards(corner, after)
+        yield "L", (into,)
+        yield "C", (corner, corner, out)
+    yield "L", (corners[-1],)
 
 
-def _stub(stubs: dict[tuple[Command, ...], Route], edge: Edge, begin: Point, end: Point, arrives: bool) -> bool:
-    """The straight piece between an end and the border of its column; of several, the strongest is kept."""
-    if abs(begin[0] - end[0]) < 0.05:
-        return False
-    route = _path(edge, "L", (begin, end), arrives)
-    kept = stubs.get(route.path)
-    if kept is None or _strength(edge) < _strength(kept.edge):
-        stubs[route.path] = route
-    return True
-
-
-def _strength(edge: Edge) -> tuple[bool, int]:
-    return not edge.cyclic, (
-        "connection",
-        "delayed",
-        "physical",
-        "transition",
-        "trigger",
-        "order",
-        "effect",
-        "use",
-    ).index(edge.kind)
-
-
-def _turned(wires: Sequence[Wire], x: float, reach: float) -> list[Route]:
-    """Turns between one lane and what enters or leaves it there: brackets to the farthest, branches to the others."""
-    routes: list[Route] = []
-    entering = wires[0].two.vertex.kind == "lane"
-    lane = _y(wires[0], 2 if entering else 1)
-    ends = {_y(wire, 1 if entering else 2) for wire in wires}
-    for upward in (True, False):
-        beyond = sorted(end for end in ends if end != lane and (end < lane) is upward)
-        farthest = beyond[0 if upward else -1] if beyond else None
-        for end in beyond:
-            path = _bracket(x, lane, end, reach)
-            routes.append(Route(wires[0].edge, path if end == farthest else _branch(path), arrives=False))
-    return routes
-
-
-def _branch(bracket: tuple[Command, ...]) -> tuple[Command, ...]:
-    """A bracket without what it shares with a longer one: from the trunk to its end."""
-    return (("M", bracket[3][1]), *bracket[4:])
-
-
-def _y(wire: Wire, which: int) -> float:
-    pin = wire.one if which == 1 else wire.two
-    return round(pin.vertex.y + pin.offset, 1)
-
-
-def _x(pin: Pin) -> float:
-    """Where the wires of a pin begin."""
-    left, right = pin.vertex.inset
-    return round(pin.vertex.x + (pin.vertex.width - right if pin.side == "right" else left), 1)
-
-
-def _bracket(x: float, start: float, end: float, reach: float) -> tuple[Command, ...]:
-    """From (x, start) out to x + reach, along, and back to (x, end), with round corners."""
-    radius = round(min(RADIUS, abs(reach), abs(end - start) / 2), 1)
-    down = radius if end > start else -radius
-    far = round(x + reach, 1)
-    inner = round(far - (radius if reach > 0 else -radius), 1)
-    return (
-        ("M", ((x, start),)),
-        ("L", ((inner, start),)),
-        ("C", ((far, start), (far, start), (far, round(start + down, 1)))),
-        ("L", ((far, round(end - down, 1)),)),
-        ("C", ((far, end), (far, end), (inner, end))),
-        ("L", ((x, end),)),
-    )
+def _towards(corner: Point, other: Point) -> Point:
+    """As far from a corner as its rounding begins, at most half of the way."""
+    distance = math.dist(corner, other)
+    share = min(RADIUS, distance / 2) / distance if distance else 0.0
+    return tuple(round(a + (b - a) * share, 1) for a, b in zip(corner, other, strict=True))  # type: ignore[return-value]
