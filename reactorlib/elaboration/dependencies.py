@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from reactorlib.elaboration.program import Cell, Forward, Order, ReactionInstance
-from reactorlib.elaboration.resolve import Resolution, source_of
+from reactorlib.declaration.instance import BoundPort
+from reactorlib.elaboration.program import Cell, Cycle, Forward, Order, ReactionInstance
+from reactorlib.elaboration.resolve import Resolution, source_channel, source_of
 
 Node = int
 
@@ -92,16 +93,17 @@ def _chain(reactions: list[ReactionInstance], after: list[list[Node]]) -> None:
             after[earlier].append(node)
 
 
-def order_of(resolution: Resolution, faults: list[str]) -> Order | None:
-    """Levels, inferred deadlines and ranks of all nodes; None, with the cycle among the faults, if there is one."""
+def order_of(resolution: Resolution, faults: list[str]) -> tuple[Order, Cycle]:
+    """Levels, inferred deadlines and ranks of all nodes; none, with the cycle among the faults, if there is one."""
     graph = _Graph(resolution)
     sequence, level = _levels(graph, len(resolution.reactions))
     if len(sequence) < len(graph.writes):
         graph.part_exclusive()
         sequence, level = _levels(graph, len(resolution.reactions))
     if len(sequence) < len(graph.writes):
-        faults.append(_describe_cycle(resolution, graph, set(range(len(graph.writes))) - set(sequence)))
-        return None
+        cycle = find_cycle(graph, set(range(len(graph.writes))) - set(sequence))
+        faults.append(_describe_cycle(resolution, graph, cycle))
+        return Order((), (), ()), _cycle(resolution, graph, cycle)
     deadline = _deadlines(graph, sequence)
     reactions = len(resolution.reactions)
     topological = [0] * len(sequence)
@@ -121,7 +123,7 @@ def order_of(resolution: Resolution, faults: list[str]) -> Order | None:
     rank = [0] * len(sequence)
     for position, node in enumerate(sorted(range(len(sequence)), key=key)):
         rank[node] = position
-    return Order(tuple(level), tuple(deadline), tuple(rank))
+    return Order(tuple(level), tuple(deadline), tuple(rank)), Cycle(channels=frozenset(resolution.ringed))
 
 
 def _levels(graph: _Graph, reactions: int) -> tuple[list[Node], list[int]]:
@@ -184,10 +186,44 @@ def _deadlines(graph: _Graph, sequence: list[Node]) -> list[int | None]:
     return deadline
 
 
-def _describe_cycle(resolution: Resolution, graph: _Graph, stuck: set[Node]) -> str:
-    """One cycle among the nodes that never became ready, step by step with source lines."""
+def _cycle(resolution: Resolution, graph: _Graph, nodes: list[Node]) -> Cycle:
+    """Where a cycle lies: every value on it is followed from the port that reads it back to the one that is set."""
+    count = len(graph.reactions)
+    order: list[tuple[Node, Node]] = []
+    waiting = [resolution.forwards[node - count].target for node in nodes if node >= count]
+    modes = {resolution.forwards[node - count].mode for node in nodes if node >= count} | {None}
+    for node, following in zip(nodes, nodes[1:] + nodes[:1], strict=True):
+        passed = _passed(graph, node, following)
+        if passed is None:
+            order.append((node, following))
+        elif following < count:
+            for argument in (argument for argument in graph.reactions[following].arguments if argument.kind == "read"):
+                ports = [element for element in argument.elements if isinstance(element, BoundPort)]
+                channels = [port.first + channel for port in ports for channel in range(port.width)]
+                waiting += [at for at, cell in zip(channels, argument.cells, strict=False) if cell == passed]
+    found = dict.fromkeys(resolution.ringed)
+    for channel in waiting:
+        if channel not in found and channel < resolution.channels:
+            found[channel] = None
+            for connection in resolution.connections_to.get(channel, ()):
+                mode = None if connection.mode is None else resolution.mode_index[connection.mode]
+                if connection.after is None and not connection.physical and mode in modes:
+                    source, at = source_channel(connection, channel)
+                    waiting.append(source.first + at)
+    return Cycle(frozenset(node for node in nodes if node < count), frozenset(found), tuple(order))
+
+
+def _passed(graph: _Graph, node: Node, following: Node) -> Cell | None:
+    """The cell through which a node passes a value to the next, or None: they are reactions of one reactor."""
+    through = graph.through.get((node, following))
+    if through is None and following not in graph.after[node]:
+        return next(cell for cell in graph.writes[node] if following in graph.readers.get(cell, ()))
+    return through
+
+
+def _describe_cycle(resolution: Resolution, graph: _Graph, cycle: list[Node]) -> str:
+    """A cycle, step by step with source lines."""
     lines = ["causality cycle:"]
-    cycle = find_cycle(graph, stuck)
     for node, following in zip(cycle, cycle[1:] + cycle[:1], strict=True):
         if node < len(graph.reactions):
             reaction = graph.reactions[node]
@@ -211,22 +247,17 @@ def _describe_forward(resolution: Resolution, forward: Forward) -> str:
 
 
 def _describe_edge(resolution: Resolution, graph: _Graph, node: Node, following: Node) -> str:
-    through = graph.through.get((node, following))
-    if following in graph.after[node] and through is None:
+    cell = _passed(graph, node, following)
+    if cell is None:
         return "runs before the next reaction of the same reactor:"
-    for cell in graph.writes[node]:
-        if cell != through and following not in graph.readers.get(cell, ()):
-            continue
-        path = _port_path(resolution, graph, node, cell)
-        wheres = [
-            connection.where
-            for channel, connections in resolution.connections_to.items()
-            for connection in connections
-            if resolution.alias[channel] == cell
-        ]
-        via = f", connected at {', '.join(dict.fromkeys(wheres))}," if wheres else ""
-        return f"sets {path}{via} which is read by:"
-    return "comes before:"
+    wheres = [
+        connection.where
+        for channel, connections in resolution.connections_to.items()
+        for connection in connections
+        if resolution.alias[channel] == cell
+    ]
+    via = f", connected at {', '.join(dict.fromkeys(wheres))}," if wheres else ""
+    return f"sets {_port_path(resolution, graph, node, cell)}{via} which is read by:"
 
 
 def _port_path(resolution: Resolution, graph: _Graph, node: Node, cell: Cell) -> str:

@@ -12,7 +12,7 @@ from reactorlib.declaration.instance import Instance, instance_of
 from reactorlib.declaration.reactor import Bank, Reactor, is_reactor_class
 from reactorlib.elaboration.dependencies import order_of
 from reactorlib.elaboration.lookup import look_up_reactions
-from reactorlib.elaboration.program import Elaborated, Order
+from reactorlib.elaboration.program import Elaborated
 from reactorlib.elaboration.resolve import Resolution
 from reactorlib.elaboration.states import reset_states
 from reactorlib.errors import ElaborationError
@@ -29,7 +29,7 @@ def elaborated(cls: type[Reactor], /, **parameters: Any) -> Elaborated:
 def examine(cls: type[Reactor], /, **parameters: Any) -> tuple[Elaborated, list[str]]:
     """The record together with its static faults, for drawing: one with faults must not run.
 
-    With a causality cycle its `order` is empty. Raises ElaborationError where a constructor does.
+    With a causality cycle, which `cycle` says, its `order` is empty. Raises ElaborationError where a constructor does.
     """
     if not is_reactor_class(cls):
         raise ElaborationError([f"expected a reactor class, got {cls!r}"])
@@ -49,7 +49,7 @@ def _freeze(cls: type[Reactor], parameters: dict[str, Any], root: Instance) -> t
     resets = reset_states(resolution, instances)
     faults = [fault.replace("{path}", i.path) for i in instances for fault in i.faults]
     faults += resolution.faults
-    order = order_of(resolution, faults) or Order((), (), ())
+    order, cycle = order_of(resolution, faults)
     program = Elaborated(
         cls=cls,
         parameters=parameters,
@@ -66,6 +66,7 @@ def _freeze(cls: type[Reactor], parameters: dict[str, Any], root: Instance) -> t
         modes=tuple(resolution.modes),
         reset_states=resets,
         order=order,
+        cycle=cycle,
         cells=resolution.cells,
     )
     return program, faults

@@ -174,7 +174,7 @@ class Lookup:
             return
         if isinstance(first, BoundMode):
             number = self.resolution.mode_index[first]
-            self.arguments[first] = Argument("switch", first.path, mode=number, history=history)
+            self.arguments[first] = Argument("switch", first.path, mode=number, history=history, elements=(first,))
         elif isinstance(first, BoundPort):
             self._bind_ports(role, [b for b in bound if isinstance(b, BoundPort)], several, child)
         else:
@@ -188,7 +188,9 @@ class Lookup:
         kind: Any = "schedule" if role == "effect" or (known is not None and known.kind == "schedule") else "read"
         reads = role != "effect" or known is not None
         plain_ns = isinstance(bound.declaration, Action) and bound.declaration.plain_ns
-        self.arguments[bound] = Argument(kind, bound.path, (trigger.cell,), reads=reads, plain_ns=plain_ns)
+        self.arguments[bound] = Argument(
+            kind, bound.path, (trigger.cell,), reads=reads, plain_ns=plain_ns, elements=(bound,)
+        )
 
     def _as_source(self) -> tuple[str, BoundMode | None]:
         """What messages call the reaction, and the mode in which alone it sets anything, if there is one."""
@@ -215,11 +217,14 @@ class Lookup:
         if role == "trigger":
             self.triggers.update(dict.fromkeys(flat))
         if child and self.declaration.nested:
-            members = [Argument(kind, port.path, own, port.multi) for port, own in zip(ports, cells, strict=True)]
+            members = [
+                Argument(kind, port.path, own, port.multi, elements=(port,))
+                for port, own in zip(ports, cells, strict=True)
+            ]
             self._nest(child, members, several)
             return
         key: object = tuple(ports) if several else ports[0]  # a bank of one is a bank
-        self.arguments[key] = Argument(kind, ports[0].path, flat, several or ports[0].multi)
+        self.arguments[key] = Argument(kind, ports[0].path, flat, several or ports[0].multi, elements=tuple(ports))
 
     def _nest(self, child: str, ports: list[Argument], several: bool) -> None:
         """Add a port of each member to the one argument for a contained reactor or bank."""

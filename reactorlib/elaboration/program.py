@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
 
 from reactorlib.declaration.class_body import Reaction
-from reactorlib.declaration.instance import BoundPort, Instance
+from reactorlib.declaration.instance import Bound, BoundPort, Instance
 from reactorlib.declaration.reactor import Reactor
 
 # A cell holds one value: the channels of ports first, numbered in order of elaboration, then the triggers.
@@ -44,6 +44,7 @@ class Argument(NamedTuple):
     history: bool = False
     reads: bool = False
     plain_ns: bool = False
+    elements: tuple[Bound, ...] = ()  # the element that it names, or that of each member of a bank
     members: tuple[tuple[Argument, ...], ...] = ()
 
     @property
@@ -115,6 +116,18 @@ class Order(NamedTuple):
     rank: tuple[int, ...]
 
 
+class Cycle(NamedTuple):
+    """What keeps a program from having an order: a causality cycle, or connections between ports in a ring.
+
+    `channels`: those that values run through; `order`: reactions of one reactor of which the cycle passes from the
+    one to the other without a value.
+    """
+
+    reactions: frozenset[int] = frozenset()
+    channels: frozenset[Cell] = frozenset()
+    order: tuple[tuple[int, int], ...] = ()
+
+
 class Elaborated(NamedTuple):
     """A reactor class and its parameters as a program: instances, cells, reactions, triggers, levels. Immutable."""
 
@@ -133,6 +146,7 @@ class Elaborated(NamedTuple):
     modes: tuple[ModeInstance, ...]
     reset_states: dict[int, tuple[ResetState, ...]]  # by mode
     order: Order
+    cycle: Cycle
     cells: int
 
     def cell_path(self, cell: Cell) -> str:

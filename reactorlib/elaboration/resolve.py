@@ -45,6 +45,7 @@ class Resolution:
         self.triggers: list[Trigger] = []
         self.modes: list[ModeInstance] = []
         self.connections_to: dict[Cell, list[Connection]] = {}  # by target channel; several are of exclusive modes
+        self.ringed: set[Cell] = set()  # channels whose connections lead back to themselves
         self.mode_index: dict[BoundMode, int] = {}
         self.trigger_of: dict[Bound | tuple[str, int | None], Trigger] = {}
         self._copies: dict[tuple[BoundPort, int, str], Cell] = {}
@@ -208,6 +209,7 @@ class Resolution:
             if len(chain) > self.channels:
                 where = located(next((connection.where for connection in self.connections_to.get(channel, ())), None))
                 self.faults.append(f"{self.path_of_channel(channel)}: connections between ports form a ring{where}")
+                self.ringed.update(chain[chain.index(chain[-1]) :])
                 for link in set(chain):
                     alias[link] = link
                 continue
@@ -296,9 +298,14 @@ class Resolution:
 
 def source_of(connection: Connection, channel: Cell) -> str:
     """The source that a connection gives a channel, for messages."""
-    position = next(i for i, (port, at) in enumerate(connection.targets) if port.first + at == channel)
-    source, at = connection.sources[position % len(connection.sources)]
+    source, at = source_channel(connection, channel)
     return f"{source.channel_path(at)} (connected at {connection.where})"
+
+
+def source_channel(connection: Connection, channel: Cell) -> Channel:
+    """The source that a connection gives a channel."""
+    position = next(i for i, (port, at) in enumerate(connection.targets) if port.first + at == channel)
+    return connection.sources[position % len(connection.sources)]
 
 
 def describe(channels: list[Channel]) -> str:

@@ -13,10 +13,9 @@ from reactorlib.elaboration.program import Elaborated
 from reactorlib.view.diagram.build import diagram_of
 from reactorlib.view.diagram.dot import dot_text
 from reactorlib.view.diagram.draw import scene_of
-from reactorlib.view.diagram.errors import DiagramError
 from reactorlib.view.diagram.html import fragment_text, page_text
 from reactorlib.view.diagram.mermaid import mermaid_text
-from reactorlib.view.diagram.model import Diagram
+from reactorlib.view.diagram.model import Diagram, DiagramError
 from reactorlib.view.diagram.png import png_bytes
 from reactorlib.view.diagram.svg import svg_text
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
-from reactorlib.declaration.elements import PhysicalAction, Signal, Transition
+from reactorlib.declaration.elements import PhysicalAction, Signal
 from reactorlib.declaration.instance import Bound, BoundAction, BoundMode, BoundPort, BoundTimer, Channel, modes_of
-from reactorlib.elaboration.program import Elaborated, ReactionInstance
+from reactorlib.elaboration.program import Argument, Elaborated, ReactionInstance
 from reactorlib.view.diagram import naming
 from reactorlib.view.diagram.areas import Area, Areas, Region
 from reactorlib.view.diagram.bundle import Strand, bundled
-from reactorlib.view.diagram.cycles import Cycles
 from reactorlib.view.diagram.fold import Group, boxes_of, groups_in, root_group
 from reactorlib.view.diagram.model import Box, Diagram, EdgeKind, Port, Symbol, SymbolKind
-from reactorlib.view.diagram.names import elements_named
 
 
 def diagram_of(
@@ -31,25 +30,23 @@ def diagram_of(
     `levels` adds the level of each reaction. `placement` maps paths of reactors to workers, and holds for all
     that they contain. `faults` are those with which `examine` returned the program.
     """
-    build = _Build(program, unfold, levels, placement, Cycles(program, faulty=bool(faults)))
+    build = _Build(program, unfold, levels, placement)
     return Diagram(build.box(root_group(program)), len(program.instances), len(program.reactions), tuple(faults))
 
 
 class _Build:
-    def __init__(
-        self,
-        program: Elaborated,
-        unfold: bool,
-        levels: bool,
-        placement: Mapping[str, int] | None,
-        cycles: Cycles,
-    ) -> None:
+    def __init__(self, program: Elaborated, unfold: bool, levels: bool, placement: Mapping[str, int] | None) -> None:
         self.program = program
         self.unfold = unfold
         self.levels = levels and bool(program.order.level)
         self.box_of = boxes_of(program, unfold)
-        self.cycles = cycles
-        self.cyclic_touches = {(reaction, self.port_id(port)) for reaction, port in cycles.touches}
+        self.cyclic_touches = {
+            (reaction, self.id_of(element))
+            for reaction in program.cycle.reactions
+            for argument in _leaves(program.reactions[reaction])
+            for element in argument.elements
+            if isinstance(element, BoundPort) and any(cell in program.cycle.channels for cell in channels_of(element))
+        }
         self.reactions: dict[int, list[ReactionInstance]] = defaultdict(list)
         for reaction in program.reactions:
             self.reactions[id(reaction.instance)].append(reaction)
@@ -59,8 +56,8 @@ class _Build:
         """The box of a group, with all that it contains."""
         return _BoxBuild(self, group).build()
 
-    def port_id(self, port: BoundPort) -> str:
-        return f"{self.box_of[id(port.owner)]}.{port.name}"
+    def id_of(self, element: Bound) -> str:
+        return f"{self.box_of[id(element.owner)]}.{element.name}"
 
 
 class _BoxBuild:
@@ -105,7 +102,7 @@ class _BoxBuild:
         area = self.areas[None]
         for bound, all_bound in self._elements(BoundPort):
             tip = f"{bound.declaration.kind} {bound.name}"
-            port = Port(self.whole.port_id(bound), naming.port_name(all_bound), tip)
+            port = Port(self.whole.id_of(bound), naming.port_name(all_bound), tip)
             (area.inputs if bound.is_input else area.outputs)[port.id] = port
             self.areas.place(port.id, None, bound.name)
 
@@ -136,24 +133,28 @@ class _BoxBuild:
         if self.whole.levels:
             level = self.whole.program.order.level
             details += (naming.numbers("level", (level[reaction.index] for reaction in reactions)),)
-        cyclic = any(self.whole.cycles.of_reaction(reaction.index) is not None for reaction in reactions)
+        cyclic = any(reaction.index in self.whole.program.cycle.reactions for reaction in reactions)
         item = f"{self.group.id}.{declared.name}()"
         doc = naming.summary(declared)
         tip = f"reaction {number} {declared.name}" + (f": {doc}" if doc else "")
         symbol = Symbol(item, "reaction", declared.name, details, str(number), tip, cyclic)
         self.areas.symbol(symbol, region)
-        heard = {named for trigger in declared.triggers for named in self._ends(trigger, region)}
-        roles: tuple[tuple[EdgeKind, Sequence[Any]], ...] = (
-            ("trigger", declared.triggers), ("use", declared.uses), ("effect", declared.effects),
-        )  # fmt: skip
-        for kind, names in roles:
-            for named in names:
-                if isinstance(named, Transition):
-                    self._transition(item, named, region)
-                    continue
-                for end in self._ends(named, region):
-                    if kind != "use" or end not in heard:
-                        self._touch(kind, item, end, reactions, region)
+        for signal in (trigger for trigger in declared.triggers if isinstance(trigger, Signal)):
+            self._touch("trigger", item, self._signal(signal, region), reactions, region)
+        for argument in _leaves(first):
+            if argument.kind == "switch":
+                entry = self.areas.entry(self.whole.program.modes[argument.mode].name)
+                label = "history" if argument.history else "reset"
+                self.areas.join(Strand("transition", item, entry, label), region)
+                continue
+            kinds: list[EdgeKind] = []
+            if argument.kind == "read" or argument.reads:
+                kinds.append("trigger" if set(argument.cells) & set(first.triggers) else "use")
+            if argument.kind != "read":
+                kinds.append("effect")
+            for end in dict.fromkeys(self.whole.id_of(element) for element in argument.elements):
+                for kind in kinds:
+                    self._touch(kind, item, end, reactions, region)
 
     def _touch(
         self, kind: EdgeKind, item: str, end: str, reactions: Sequence[ReactionInstance], region: Region
@@ -162,30 +163,17 @@ class _BoxBuild:
         source, target = (item, end) if kind == "effect" else (end, item)
         self.areas.join(Strand(kind, source, target, "", cyclic), region)
 
-    def _transition(self, item: str, named: Transition, region: Region) -> None:
-        mode = self.first.elements.get(named.mode if isinstance(named.mode, str) else named.mode.name)
-        if isinstance(mode, BoundMode):
-            entry = self.areas.entry(mode.name)
-            self.areas.join(Strand("transition", item, entry, "history" if named.history else "reset"), region)
-
-    def _ends(self, named: Any, region: Region) -> list[str]:
-        """The ids of what a reaction names; nothing where the name is at fault."""
-        if isinstance(named, Signal):
-            return [self._signal(named, region)]
-        found = [self._id(bound) for bound in elements_named(self.first, named)]
-        return [end for end in dict.fromkeys(found) if end in self.areas]
-
-    def _id(self, bound: Bound) -> str:
-        return f"{self.whole.box_of[id(bound.owner)]}.{bound.name}"
-
     def _order_on_cycles(self) -> None:
         """Where a cycle passes from one reaction to the next without a value, that too is an edge."""
-        for reactions in self._reactions():
-            for one, two in self.whole.cycles.order_edges(reactions):
-                names = [self.whole.program.reactions[index].declaration for index in (one, two)]
-                ends = [f"{self.group.id}.{declared.name}()" for declared in names]
-                region = None if names[1].mode is None else names[1].mode.name
-                self.areas.join(Strand("order", ends[0], ends[1], "runs before", True), region)
+        members = {id(instance) for instance in self.group.members}
+        for pair in self.whole.program.cycle.order:
+            one, other = (self.whole.program.reactions[index] for index in pair)
+            if id(one.instance) in members:
+                source, target = (f"{self.group.id}.{reaction.declaration.name}()" for reaction in (one, other))
+                mode = other.declaration.mode
+                self.areas.join(
+                    Strand("order", source, target, "runs before", True), None if mode is None else mode.name
+                )
 
     # Connections
 
@@ -201,8 +189,8 @@ class _BoxBuild:
                     self._connect(kind, sources[position % len(sources)], target, label, region)
 
     def _connect(self, kind: EdgeKind, source: Channel, target: Channel, label: str, region: Region) -> None:
-        cyclic = target[0].first + target[1] in self.whole.cycles.entered
-        ends = self.whole.port_id(source[0]), self.whole.port_id(target[0])
+        cyclic = target[0].first + target[1] in self.whole.program.cycle.channels
+        ends = self.whole.id_of(source[0]), self.whole.id_of(target[0])
         if all(end in self.areas for end in ends):
             members = id(source[0].owner), id(target[0].owner)
             self.areas.join(Strand(kind, *ends, label, cyclic, members), region)
@@ -250,6 +238,11 @@ class _BoxBuild:
         )
 
 
+def channels_of(port: BoundPort) -> range:
+    """The numbers of its channels in the program."""
+    return range(port.first, port.first + port.width)
+
+
 def _workers(program: Elaborated, placement: Mapping[str, int]) -> dict[int, int]:
     """The worker of each instance: its own, or that of what contains it; 0 where nothing says."""
     found: dict[int, int] = {}
@@ -257,3 +250,8 @@ def _workers(program: Elaborated, placement: Mapping[str, int]) -> dict[int, int
         inherited = 0 if instance.parent is None else found[id(instance.parent)]
         found[id(instance)] = placement.get(instance.path, inherited)
     return found
+
+
+def _leaves(reaction: ReactionInstance) -> Iterator[Argument]:
+    """All elements that a reaction is given, those of a contained reactor one by one."""
+    return chain.from_iterable(argument.leaves for argument in reaction.arguments)

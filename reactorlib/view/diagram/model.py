@@ -6,12 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from reactorlib.errors import ReactorError
+
 SymbolKind = Literal["reaction", "startup", "shutdown", "reset", "timer", "logical action", "physical action"]
 EdgeKind = Literal["connection", "delayed", "physical", "trigger", "use", "effect", "transition", "order"]
 
 CONNECTIONS: tuple[EdgeKind, ...] = ("connection", "delayed", "physical")
 # Values that arrive at a later tag: a drawing runs from left to right within one tag, and back with these.
 LATER: tuple[EdgeKind, ...] = ("delayed", "physical", "transition")
+
+
+class DiagramError(ReactorError):
+    """A diagram cannot be written in the format that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import io
 import warnings
 from typing import Any
 
-from reactorlib.view.diagram.errors import DiagramError
+from reactorlib.view.diagram.model import DiagramError
 from reactorlib.view.diagram.scene import MORE, Circle, Path, Polygon, Rect, Scene, Shape, Text
 from reactorlib.view.diagram.style import LIGHT, Style
 from reactorlib.view.diagram.text import text_width

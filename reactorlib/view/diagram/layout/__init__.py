@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from reactorlib.view.diagram.layout import metrics
 from reactorlib.view.diagram.layout.columns import assign
 from reactorlib.view.diagram.layout.heights import place
-from reactorlib.view.diagram.layout.network import Network, Pin, Vertex, VertexKind
+from reactorlib.view.diagram.layout.network import Network, Pin, VertexKind
 from reactorlib.view.diagram.layout.order import ordered
 from reactorlib.view.diagram.layout.route import Route, Router
 from reactorlib.view.diagram.layout.wires import Wires
@@ -57,9 +57,9 @@ def lay_out(box: Box) -> Laid:
     place(in_order, wires, drawn.lanes)
     router = Router(in_order, drawn.lines, drawn.lanes)
     width = router.stand(metrics.title_width(box), metrics.PAD)
-    bottom = max(
-        [metrics.HEAD - 2, *(v.y + v.height for v in network.vertices), *(l.y + l.size[1] / 2 for l in drawn.lanes)]
-    )
+    bottom = metrics.HEAD - 2
+    bottom = max([bottom, *(vertex.y + vertex.height for vertex in network.vertices)])
+    bottom = max([bottom, *(lane.y + lane.size[1] / 2 for lane in drawn.lanes)])
     only_ports = all(vertex.is_port for vertex in network.vertices) and not drawn.lanes
     items = [Item(v.kind, v.item, v.x, v.y, v.width, v.height, v.edge) for v in network.vertices if v.kind != "link"]
     items += [

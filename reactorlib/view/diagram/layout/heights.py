@@ -45,8 +45,8 @@ def place(columns: Columns, wires: Iterable[Wire], lanes: Sequence[Lane]) -> Non
         for lane in sorted((lane for lane in lanes if lane.row == row), key=lambda lane: len(lane.columns)):
             passed, half = lane.columns, lane.size[1] / 2
             lane.y = round(max(bottoms[column] for column in passed) + LANE + half, 1)
-            for column in passed:
-                bottoms[column] = lane.y + half
+            for number in passed:
+                bottoms[number] = lane.y + half
         top = max(bottoms) + ROW
 
 
