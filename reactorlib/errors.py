@@ -69,6 +69,16 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f": did you mean {close!r}?" + (f" There is {listed}" if len(names) > 1 else "")
 
 
+def type_name(value: object) -> str:
+    """The full name of a value's type, as an error message gives it.
+
+    >>> type_name(1), type_name(Tag(0, 0))
+    ('int', 'reactorlib.tag.Tag')
+    """
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
 class ReactorError(Exception):
     """The base of every error that reactorlib raises on purpose.
 

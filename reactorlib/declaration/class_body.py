@@ -254,14 +254,11 @@ def _line_of(klass: type) -> str | None:
         return None
 
 
-_declarations: dict[type, Declarations] = {}
-
-
-def declarations_of(cls: type) -> Declarations:
-    """The declarations of a reactor class, cached."""
-    found = _declarations.get(cls)
+def declarations_of(cls: Any) -> Declarations:
+    """The declarations of a reactor class, which keeps them: they go when it goes."""
+    found: Declarations | None = cls.__dict__.get("__declarations__")
     if found is None:
-        found = _declarations[cls] = Declarations(cls)
+        found = cls.__declarations__ = Declarations(cls)
     return found
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import os
-import sys
 from collections.abc import Callable
 from functools import cache
 from threading import RLock
 from typing import Any
 from weakref import WeakSet
 
+from reactorlib.cpus import gil_enabled
 from reactorlib.transport.arena import Arena
 from reactorlib.transport.ordering import fence, keeps_store_order
 
@@ -68,7 +68,7 @@ class Lender:
         self.receiver = receiver
         self.releases: Any = arena.releases
         self._address = arena.memory.address
-        self._base: Any = _Lent if keeps_store_order() and has_gil() else _LentInOrder
+        self._base: Any = _Lent if keeps_store_order() and gil_enabled() else _LentInOrder
         self._makers: dict[int, Callable[[int], Any]] = {}  # known so far, by room
         _lenders.add(self)
 
@@ -100,9 +100,3 @@ def _disown_all() -> None:
 
 
 os.register_at_fork(after_in_child=_disown_all)
-
-
-def has_gil() -> bool:
-    """Whether threads of this process run Python code one at a time."""
-    enabled: Callable[[], bool] = getattr(sys, "_is_gil_enabled", lambda: True)
-    return enabled()

@@ -15,7 +15,7 @@ from time import perf_counter_ns
 from types import FunctionType, ModuleType
 from typing import Any
 
-from reactorlib.errors import WorkerError, words_of
+from reactorlib.errors import WorkerError, type_name, words_of
 from reactorlib.transport.structure import array_of
 
 OutOfBand = Callable[[PickleBuffer], bool]  # takes a buffer, or returns True to leave it in the pickle
@@ -251,13 +251,3 @@ def _shown(key: Any) -> str:
         return _REPR.repr(key)
     except Exception:  # noqa: BLE001  the user's repr, or that of an int of too many digits
         return f"a {type_name(key)}"
-
-
-def type_name(value: Any) -> str:
-    """The full name of a value's type, as an error message gives it.
-
-    >>> type_name(1), type_name(BytesIO())
-    ('int', '_io.BytesIO')
-    """
-    kind = type(value)
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"

@@ -7,7 +7,7 @@ from time import perf_counter_ns
 from typing import Any, NamedTuple
 
 from reactorlib.elaboration.program import Elaborated
-from reactorlib.errors import RunError, words_of
+from reactorlib.errors import RunError, type_name, words_of
 from reactorlib.tag import Tag
 from reactorlib.worker.events import CurrentTag
 
@@ -137,7 +137,5 @@ def digest_of(records: Iterable[TraceRecord]) -> str:
 
 
 def _without_digest(path: str, value: Any, error: Exception) -> RunError:
-    from reactorlib.transport.pickling import type_name
-
     reason = " ".join(words_of(error).split())
     return RunError(f"{path}: a value of type {type_name(value)} has no digest: {type(error).__name__}: {reason}")

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from reactorlib.cpus import gil_enabled
 from reactorlib.errors import WorkerError
 from reactorlib.transport.exchange import Endpoint, Exchange
-from reactorlib.transport.lending import has_gil
 from reactorlib.transport.memory import PAGE, Memory, default_capacity
 from reactorlib.transport.ordering import fence, keeps_store_order
 from tests.reactorlib.transport.conftest import MakeExchange
@@ -85,7 +85,7 @@ def test_closing_gives_back_every_descriptor() -> None:
     assert _descriptors() == before
 
 
-@pytest.mark.skipif(not has_gil(), reason="free-threaded 3.13 never frees functions once a thread was started")
+@pytest.mark.skipif(not gil_enabled(), reason="free-threaded 3.13 never frees functions once a thread was started")
 def test_memory_is_given_back_once_nobody_refers_to_it() -> None:
     def mapped() -> int:
         gc.collect()
