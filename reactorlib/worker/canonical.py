@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import copyreg
 import sys
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from functools import cache
 from io import BytesIO
+from threading import Lock
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pickle import Pickler
 
-Walk = Generator[Any, bytes, bytes]  # yields the parts of a value, is sent the form of each, returns that of the whole
-
-DEEPEST = 10_000  # levels of nesting; what reduces to something new without end stops here
+FRAMES = 60_000  # that a value may be nested deep in; what reduces to something new without end stops here
 SHORT = 64  # bytes of the longest form that stands in that of an object; a longer one is told by its digest
 
 _PLAIN = (int, float, str, bytes, type(None))
 _NEW_OBJECT = vars(copyreg)["__newobj__"]  # what the pickle of an object calls, if its class says nothing else
+_deep = Lock()  # held while the limit of recursion, which is that of all threads, is not the user's
 
 
 class _CircularError(Exception):
@@ -33,7 +33,7 @@ class _CircularError(Exception):
 def canonical(value: Any) -> bytes:
     """Bytes that equal values share, whatever process made them."""
     try:
-        return _plain(value) or _Canonical().form(value)
+        return _plain(value) or _form(value)
     except _CircularError:
         stream = BytesIO()
         _pickler()(stream, 5).dump(value)
@@ -52,56 +52,47 @@ def _plain(value: Any) -> bytes | None:
         raise
 
 
+def _form(value: Any) -> bytes:
+    """The form of any value that is no part of itself. Calls of Python functions take no room on the C stack."""
+    try:
+        return _Canonical().form(value)
+    except RecursionError:
+        with _deep:
+            limit = sys.getrecursionlimit()
+            sys.setrecursionlimit(max(limit, FRAMES))
+            try:
+                return _Canonical().form(value)
+            finally:
+                sys.setrecursionlimit(limit)
+
+
 class _Canonical:
-    """Builds the form of one value. The stack is its own: values may be nested more deeply than Python's reaches."""
+    """Builds the form of one value."""
 
     def __init__(self) -> None:
-        self._open: list[tuple[Any, Walk, bool]] = []  # a value that is being walked, and whether it is an object
-        self._open_ids: set[int] = set()
+        self._open: set[int] = set()  # values of which parts are being looked at
         self._objects = 0  # how many of them are objects
         self._known: dict[int, tuple[Any, bytes]] = {}  # parts of the outermost object, each with its form
 
     def form(self, value: Any) -> bytes:
-        form = self._begin(value)
-        while self._open:
-            _, walk, _ = self._open[-1]
-            try:
-                part = walk.send(form)  # type: ignore[arg-type]  # None starts it
-            except StopIteration as end:
-                form = self._end(end.value)
-            else:
-                form = self._begin(part)
-        assert form is not None
-        return form
-
-    def _begin(self, value: Any) -> bytes | None:
-        """The form of a value, or None if it was put on the stack."""
         form = _plain(value)
         if form is not None:
             return form
         identity = id(value)
         if identity in self._known:
             return self._known[identity][1]
-        if identity in self._open_ids:
+        if identity in self._open:
             raise _CircularError
-        walk = _container(value)
-        if walk is None:
-            form = _whole(value)
-            if form is not None:
-                return self._shortened(form)
-        if len(self._open) == DEEPEST:
-            raise RecursionError(f"it is nested more than {DEEPEST} deep")
-        self._open.append((value, walk or _object(value), walk is None))
-        self._open_ids.add(identity)
-        self._objects += walk is None
-        return None
-
-    def _end(self, form: bytes) -> bytes:
-        value, _, is_object = self._open.pop()
-        self._open_ids.remove(id(value))
+        is_object = not (isinstance(value, tuple | list | dict | set | frozenset) or _holds_objects(value))
+        if is_object and (form := _whole(value)) is not None:
+            return self._shortened(form)
+        self._open.add(identity)
+        self._objects += is_object
+        form = self._object(value) if is_object else self._container(value)
+        self._open.remove(identity)
         short = self._shortened(form)
         if short is not form:
-            self._known[id(value)] = value, short
+            self._known[identity] = value, short
         self._objects -= is_object
         if not self._objects:
             self._known.clear()
@@ -115,62 +106,39 @@ class _Canonical:
 
         return b"#" + blake2b(form, digest_size=16).hexdigest().encode()
 
+    def _container(self, value: Any) -> bytes:
+        """The form of a value whose parts are all that it is."""
+        if isinstance(value, tuple):
+            return self._sequence(value)
+        if isinstance(value, list):
+            return b"list" + self._sequence(value)
+        if isinstance(value, dict):
+            return self._mapping(value)
+        if isinstance(value, set | frozenset):
+            return b"set(" + b",".join(sorted([self.form(part) for part in value])) + b")"
+        return _shape(value.dtype, value.shape) + self.form(value.tolist())
 
-def _container(value: Any) -> Walk | None:
-    """The walk through a value whose parts are all that it is."""
-    if isinstance(value, tuple):
-        return _sequence(value)
-    if isinstance(value, list):
-        return _list(value)
-    if isinstance(value, dict):
-        return _mapping(value)
-    if isinstance(value, set | frozenset):
-        return _set(value)
-    if _is_array(value) and _holds_objects(value):
-        return _object_array(value)
-    return None
+    def _sequence(self, parts: Iterable[Any]) -> bytes:
+        return b"(" + b",".join([self.form(part) for part in parts]) + b")"
 
+    def _mapping(self, value: dict[Any, Any]) -> bytes:
+        pairs = [(self.form(key), self.form(item)) for key, item in value.items()]
+        return b"{" + b",".join([key + b":" + item for key, item in sorted(pairs)]) + b"}"
 
-def _members(parts: Iterable[Any]) -> Generator[Any, bytes, list[bytes]]:
-    forms = []
-    for part in parts:
-        forms.append(_plain(part) or (yield part))  # noqa: PERF401  a comprehension cannot yield
-    return forms
-
-
-def _sequence(value: Iterable[Any]) -> Walk:
-    return b"(" + b",".join((yield from _members(value))) + b")"
-
-
-def _list(value: Iterable[Any]) -> Walk:
-    return b"list" + (yield from _sequence(value))
-
-
-def _set(value: Iterable[Any]) -> Walk:
-    return b"set(" + b",".join(sorted((yield from _members(value)))) + b")"
-
-
-def _mapping(value: dict[Any, Any]) -> Walk:
-    pairs = list(value.items())
-    keys = yield from _members([key for key, _ in pairs])
-    items = yield from _members([item for _, item in pairs])
-    return b"{" + b",".join(key + b":" + item for key, item in sorted(zip(keys, items, strict=True))) + b"}"
-
-
-def _object(value: Any) -> Walk:
-    """Any other value is what its pickle would call, and with what: attributes in order of their names."""
-    reducer = copyreg.dispatch_table.get(type(value))
-    reduced = value.__reduce_ex__(4) if reducer is None else reducer(value)  # 5 may take arrays apart into buffers
-    if isinstance(reduced, str):
-        return _named(value)
-    padded: list[Any] = [*reduced, *[None] * (5 - len(reduced))]
-    make, arguments, state, items, pairs, *setter = padded
-    if make is _NEW_OBJECT:  # as nearly always
-        made = _class(arguments[0]) + (yield from _sequence(arguments[1:]))
-    else:
-        made = yield from _sequence((make, *arguments))
-    attributes = (yield from _mapping(state)) if type(state) is dict else (yield from _sequence([state]))
-    return made + attributes + (yield from _sequence([items and list(items), pairs and list(pairs), *setter]))
+    def _object(self, value: Any) -> bytes:
+        """Any other value is what its pickle would call, and with what: attributes in order of their names."""
+        reducer = copyreg.dispatch_table.get(type(value))
+        reduced = value.__reduce_ex__(4) if reducer is None else reducer(value)  # 5 may take arrays apart into buffers
+        if isinstance(reduced, str):
+            return _named(value)
+        padded: list[Any] = [*reduced, *[None] * (5 - len(reduced))]
+        make, arguments, state, items, pairs, *setter = padded
+        if make is _NEW_OBJECT:  # as nearly always
+            made = _class(arguments[0]) + self._sequence(arguments[1:])
+        else:
+            made = self._sequence((make, *arguments))
+        attributes = self._mapping(state) if type(state) is dict else self._sequence([state])
+        return made + attributes + self._sequence([items and list(items), pairs and list(pairs), *setter])
 
 
 def _whole(value: Any) -> bytes | None:
@@ -206,16 +174,12 @@ def _is_tensor(value: Any) -> bool:
     return "torch" in sys.modules and isinstance(value, sys.modules["torch"].Tensor)
 
 
-def _holds_objects(array: Any) -> bool:
-    return getattr(array.dtype, "hasobject", False) is True
+def _holds_objects(value: Any) -> bool:
+    return _is_array(value) and getattr(value.dtype, "hasobject", False) is True
 
 
 def _array(array: Any) -> bytes:
     return _shape(array.dtype, getattr(array, "shape", ())) + bytes(array.tobytes())
-
-
-def _object_array(array: Any) -> Walk:
-    return _shape(array.dtype, array.shape) + b"".join((yield from _members([array.tolist()])))
 
 
 def _shape(dtype: Any, shape: Any) -> bytes:
@@ -255,7 +219,7 @@ def _pickler() -> type[Pickler]:
                 return self._texts.setdefault((kind, value), value)
             if isinstance(value, set | frozenset) or _is_tensor(value) or _is_array(value):
                 try:
-                    return _Canonical().form(value)
+                    return _form(value)
                 except _CircularError:
                     return None
             return None
