@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reactorlib.view.diagram.model import Box, Diagram, Edge, Port, Symbol
-from reactorlib.view.diagram.style import LIGHT, WORKERS, Style
+from reactorlib.view.diagram.style import LIGHT
 
 _SHAPES = {"reaction": "cds", "timer": "box", "logical action": "box", "physical action": "box"}
-_PREFIX = {"timer": "timer ", "logical action": "L ", "physical action": "P "}
 
 
 def dot_text(diagram: Diagram) -> str:
@@ -26,13 +25,12 @@ def dot_text(diagram: Diagram) -> str:
 
 
 def _box(box: Box, indent: str, depth: int) -> Iterator[str]:
-    fill = _box_style(box, depth)
+    fill = LIGHT[box.role(depth)]
     folded = 2 if box.width is not None and box.width > 1 else 1
-    words = " ".join(word for word in (box.title, box.subtitle, *(f"({note})" for note in box.notes)) if word)
     yield f"{indent}subgraph {_quoted('cluster ' + box.id)} {{"
     inner = indent + "  "
     yield (
-        f'{inner}label={_quoted(words)}; style="rounded,filled"; fillcolor="{fill.fill}"; color="{fill.line}"; '
+        f'{inner}label={_quoted(box.words)}; style="rounded,filled"; fillcolor="{fill.fill}"; color="{fill.line}"; '
         f"penwidth={2.2 if box.initial else 1}; peripheries={folded};"
     )
     for port in (*box.inputs, *box.outputs):
@@ -47,23 +45,13 @@ def _box(box: Box, indent: str, depth: int) -> Iterator[str]:
     yield f"{indent}}}"
 
 
-def _box_style(box: Box, depth: int) -> Style:
-    if len(box.workers) == 1 and depth:
-        return LIGHT[f"worker-{box.workers[0] % WORKERS}"]
-    return LIGHT["mode" if box.kind == "mode" else "surface" if depth == 0 else "box" if depth % 2 else "box-odd"]
-
-
 def _port(port: Port) -> str:
     return f"{_quoted(port.id)} [shape=plain, label={_quoted(('▶ ' + port.name).strip())}];"
 
 
 def _symbol(symbol: Symbol) -> str:
-    timed = symbol.kind in _PREFIX
-    style = LIGHT[
-        "reaction-cyclic" if symbol.cyclic else "reaction" if symbol.number else "time" if timed else "signal"
-    ]
-    title = f"{symbol.number} {symbol.title}" if symbol.number else _PREFIX.get(symbol.kind, "") + symbol.title
-    words = "\n".join((title, *symbol.details))
+    style = LIGHT[symbol.role]
+    words = "\n".join(symbol.words)
     return (
         f"{_quoted(symbol.id)} [shape={_SHAPES.get(symbol.kind, 'oval')}, style=filled, label={_quoted(words)}, "
         f'fillcolor="{style.fill}", color="{style.line}"];'

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reactorlib.view.diagram import style
 from reactorlib.view.diagram.layout import Item, Laid, lay_out, metrics
 from reactorlib.view.diagram.layout.route import Command, Point, Route
 from reactorlib.view.diagram.model import Box, Diagram, Edge, Port, Symbol
@@ -56,14 +55,10 @@ def _box(laid: Laid, x: float, y: float, depth: int) -> Iterator[Shape]:
         elif item.kind in ("input", "output"):
             yield from _port_name(ports[item.id], item, left, top)
         elif item.kind == "bus":
-            yield Circle(_r(left), _r(top), 3.0, _dot(item))
+            yield Circle(left, top, 3.0, _dot(item))
         else:
             yield _label(item, left, top)
     yield from _ports(laid, x, y)
-
-
-def _r(value: float) -> float:
-    return round(value, 1)
 
 
 # Boxes
@@ -71,30 +66,25 @@ def _r(value: float) -> float:
 
 def _card(laid: Laid, x: float, y: float, depth: int) -> Iterator[Shape]:
     box = laid.box
-    if box.kind == "mode":
-        look, radius = "mode-initial" if box.initial else "mode", 12.0
-    else:
-        look, radius = "surface" if depth == 0 else "box" if depth % 2 else "box-odd", 6.0
-    if len(box.workers) == 1 and depth:
-        look = f"worker-{box.workers[0] % style.WORKERS}"
+    look, radius = box.role(depth), 12.0 if box.kind == "mode" else 6.0
     cards = 0 if box.width is None else min(box.width - 1, 2)
     for card in range(cards, 0, -1):
         inset = metrics.STACK * card
-        yield Rect(_r(x + inset), _r(y + inset), _r(laid.width - 2 * inset), laid.height, radius, look)
-    yield Rect(_r(x), _r(y), laid.width, laid.height, radius, look, box.tip)
+        yield Rect(x + inset, y + inset, laid.width - 2 * inset, laid.height, radius, look)
+    yield Rect(x, y, laid.width, laid.height, radius, look, box.tip)
 
 
 def _heading(box: Box, x: float, y: float) -> Iterator[Shape]:
     left, base = x + 10, y + 17
-    yield Text(_r(left), _r(base), box.title, metrics.TITLE, "text", bold=True,
+    yield Text(left, base, box.title, metrics.TITLE, "text", bold=True,
                more=box.subtitle, more_size=metrics.TEXT, more_style="quiet")  # fmt: skip
     left += text_width(box.title, metrics.TITLE, bold=True) + 8
     if box.subtitle:
         left += text_width(box.subtitle, metrics.TEXT) + 8
     for note in box.notes:
         wide = text_width(note, metrics.SMALL) + 10
-        yield Rect(_r(left), _r(base - 11), wide, 15.0, 7.0, "signal")
-        yield Text(_r(left + 5), _r(base), note, metrics.SMALL, "text")
+        yield Rect(left, base - 11, wide, 15.0, 7.0, "signal")
+        yield Text(left + 5, base, note, metrics.SMALL, "text")
         left += wide + 8
 
 
@@ -112,16 +102,14 @@ def _ports(laid: Laid, x: float, y: float) -> Iterator[Shape]:
                       (border + metrics.STUB - 1, middle))  # fmt: skip
             if heights is laid.outputs:
                 points = tuple((px + 1, py) for px, py in points)  # type: ignore[assignment]
-            yield Polygon(
-                tuple((_r(px), _r(py)) for px, py in points), "crossing" if port.crossing else "port", port.tip
-            )
+            yield Polygon(points, "crossing" if port.crossing else "port", port.tip)
 
 
 def _port_name(port: Port, item: Item, left: float, top: float) -> Iterator[Shape]:
     if port.name and item.kind == "input":
-        yield Text(_r(left + 8), _r(top + 8), port.name, metrics.SMALL, "quiet")
+        yield Text(left + 8, top + 8, port.name, metrics.SMALL, "quiet")
     elif port.name:
-        yield Text(_r(left + item.width - 8), _r(top + 8), port.name, metrics.SMALL, "quiet", anchor="end")
+        yield Text(left + item.width - 8, top + 8, port.name, metrics.SMALL, "quiet", anchor="end")
 
 
 # Symbols
@@ -131,9 +119,8 @@ def _symbol(symbol: Symbol, item: Item, left: float, top: float) -> Iterator[Sha
     if symbol.kind == "reaction":
         yield from _chevron(symbol, item, left, top)
         return
-    timed = symbol.kind in ("timer", "logical action", "physical action")
-    radius = 4.0 if timed else item.height / 2
-    yield Rect(_r(left), _r(top), item.width, item.height, _r(radius), "time" if timed else "signal", symbol.tip)
+    timed = symbol.role == "time"
+    yield Rect(left, top, item.width, item.height, 4.0 if timed else item.height / 2, symbol.role, symbol.tip)
     text = left + 8
     if timed:
         yield from _icon(symbol, left + 5, top + item.height / 2)
@@ -146,35 +133,34 @@ def _chevron(symbol: Symbol, item: Item, left: float, top: float) -> Iterator[Sh
     notch = metrics.NOTCH
     outline = ((left, top), (right - notch, top), (right, middle), (right - notch, bottom), (left, bottom),
                (left + notch, middle))  # fmt: skip
-    look = "reaction-cyclic" if symbol.cyclic else "reaction"
-    yield Polygon(tuple((_r(px), _r(py)) for px, py in outline), look, symbol.tip)
+    yield Polygon(outline, symbol.role, symbol.tip)
     yield from _lines(symbol, left + notch + 4, top)
 
 
 def _lines(symbol: Symbol, left: float, top: float) -> Iterator[Shape]:
     base = top + 15
     if symbol.number:
-        yield Text(_r(left), _r(base), symbol.number, metrics.TEXT, "text", bold=True,
+        yield Text(left, base, symbol.number, metrics.TEXT, "text", bold=True,
                    more=symbol.title, more_size=metrics.TEXT, more_style="text")  # fmt: skip
     else:
-        yield Text(_r(left), _r(base), symbol.title, metrics.TEXT, "text")
+        yield Text(left, base, symbol.title, metrics.TEXT, "text")
     for line in symbol.details:
         base += metrics.SMALL_LINE
-        yield Text(_r(left), _r(base), line, metrics.SMALL, "quiet")
+        yield Text(left, base, line, metrics.SMALL, "quiet")
 
 
 def _icon(symbol: Symbol, left: float, middle: float) -> Iterator[Shape]:
     """A clock for a timer, a triangle with L or P for an action."""
     centre = left + 7
     if symbol.kind == "timer":
-        yield Circle(_r(centre), _r(middle), 6.0, "icon")
-        yield Path((("M", ((_r(centre), _r(middle - 4)),)), ("L", ((_r(centre), _r(middle)),)),
-                    ("L", ((_r(centre + 3), _r(middle)),))), "icon")  # fmt: skip
+        yield Circle(centre, middle, 6.0, "icon")
+        yield Path((("M", ((centre, middle - 4),)), ("L", ((centre, middle),)),
+                    ("L", ((centre + 3, middle),))), "icon")  # fmt: skip
         return
     corners = ((centre, middle - 8), (centre + 8, middle + 6), (centre - 8, middle + 6))
-    yield Polygon(tuple((_r(px), _r(py)) for px, py in corners), "icon")
+    yield Polygon(corners, "icon")
     letter = "P" if symbol.kind == "physical action" else "L"
-    yield Text(_r(centre), _r(middle + 4), letter, 8.0, "icon-text", bold=True, anchor="middle")
+    yield Text(centre, middle + 4, letter, 8.0, "icon-text", bold=True, anchor="middle")
 
 
 # Edges
@@ -192,17 +178,17 @@ def _dot(item: Item) -> str:
 
 def _label(item: Item, left: float, top: float) -> Shape:
     look = "warn" if item.edge is not None and item.edge.cyclic else "label"
-    return Text(_r(left + item.width / 2), _r(top + 11), item.id, metrics.SMALL, look, anchor="middle")
+    return Text(left + item.width / 2, top + 11, item.id, metrics.SMALL, look, anchor="middle")
 
 
 def _arrow(route: Route, x: float, y: float) -> Shape:
     """A head at the end of a route, which comes in from the left."""
     tip_x, tip_y = route.path[-1][1][-1]
     points = ((tip_x, tip_y), (tip_x - ARROW, tip_y - 3), (tip_x - ARROW, tip_y + 3))
-    return Polygon(tuple((_r(px + x), _r(py + y)) for px, py in points), f"head-{_line(route.edge)}")
+    return Polygon(tuple((px + x, py + y) for px, py in points), f"head-{_line(route.edge)}")
 
 
 def _moved(command: Command, x: float, y: float) -> Command:
     letter, points = command
-    moved: tuple[Point, ...] = tuple((_r(px + x), _r(py + y)) for px, py in points)
+    moved: tuple[Point, ...] = tuple((px + x, py + y) for px, py in points)
     return letter, moved

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
-from reactorlib.view.diagram.draw import scene_of
-from reactorlib.view.diagram.legend import legend
-from reactorlib.view.diagram.model import Diagram
+from reactorlib.view.diagram.draw import scene_of, scene_of_box, scene_of_symbol
+from reactorlib.view.diagram.model import Box, Diagram, Port, Symbol
+from reactorlib.view.diagram.scene import Path, Scene
 from reactorlib.view.diagram.svg import svg_text
 
 _PAGE = """<!DOCTYPE html>
@@ -41,6 +41,17 @@ li {{ display: flex; flex-wrap: wrap; align-items: center; gap: .6rem; font-size
 </html>
 """
 
+_LINES = {
+    "connection": "connection, within the same tag",
+    "delayed": "connection that takes time; after 0 is the next microstep",
+    "physical": "physical connection: arrives by the wall clock",
+    "trigger": "triggers a reaction",
+    "use": "is read by a reaction, does not trigger it",
+    "effect": "may be set or scheduled by a reaction",
+    "transition": "switches to a mode",
+    "cyclic": "on a causality cycle: the program cannot run",
+}
+
 
 def page_text(diagram: Diagram) -> str:
     """The text of a page with the diagram, its faults in words, and a legend."""
@@ -51,10 +62,30 @@ def page_text(diagram: Diagram) -> str:
         description=escape(diagram.description),
         faults=f"<h2>What keeps it from running</h2>\n{faults}" if faults else "",
         picture=svg_text(scene_of(diagram)),
-        legend="\n".join(f"<li>{svg_text(sign)}<span>{escape(meaning)}</span></li>" for sign, meaning in legend()),
+        legend="\n".join(f"<li>{svg_text(sign)}<span>{escape(meaning)}</span></li>" for sign, meaning in _legend()),
     )
 
 
 def fragment_text(diagram: Diagram) -> str:
     """The picture alone, to be shown within another page; it scrolls where that is narrower."""
     return f'<div style="overflow-x: auto">\n{svg_text(scene_of(diagram))}</div>\n'
+
+
+def _legend() -> list[tuple[Scene, str]]:
+    """Each sign as a scene, with what it means."""
+    reactor = Box("box", "reactor", "reactor", "Class", inputs=(Port("i", "in"),), outputs=(Port("o", "out[2]"),))
+    return [
+        (scene_of_box(reactor), "a reactor with its ports, one a multiport"),
+        (scene_of_box(Box("box", "reactor", "bank[4]", "Class", width=4)), "a bank, its members folded into one box"),
+        (scene_of_box(Box("box", "mode", "mode", initial=True)), "a mode, the initial one with a bold border"),
+        (scene_of_symbol(Symbol("x", "reaction", "serve", (), "1")), "a reaction, numbered as ordered in its reactor"),
+        (scene_of_symbol(Symbol("x", "startup", "startup")), "the start of the program, or its shutdown"),
+        (scene_of_symbol(Symbol("x", "timer", "tick")), "a timer"),
+        (scene_of_symbol(Symbol("x", "logical action", "act")), "a logical action"),
+        (scene_of_symbol(Symbol("x", "physical action", "ext")), "a physical action"),
+        *((_line(role), meaning) for role, meaning in _LINES.items()),
+    ]
+
+
+def _line(role: str) -> Scene:
+    return Scene(56, 14, role, (Path((("M", ((3, 7),)), ("L", ((53, 7),))), role),))

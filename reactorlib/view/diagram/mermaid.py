@@ -10,10 +10,7 @@ from reactorlib.view.diagram.style import LIGHT
 
 _BRACKETS = {"reaction": (">", "]"), "timer": ("([", "])"), "logical action": ("[/", "\\]"),
              "physical action": ("[/", "\\]")}  # fmt: skip
-_PREFIX = {"timer": "timer ", "logical action": "L ", "physical action": "P "}
-_CLASSES = {
-    "reaction": "reaction", "cyclic": "reaction-cyclic", "time": "time", "signal": "signal",
-}  # fmt: skip
+_CLASSES = {"reaction": "reaction", "reaction-cyclic": "cyclic", "time": "time", "signal": "signal"}
 
 
 def mermaid_text(diagram: Diagram) -> str:
@@ -39,7 +36,7 @@ class _Writer:
         for box in self.diagram.root.walk():
             for edge in box.edges:
                 yield from self._edge(edge)
-        for name, role in _CLASSES.items():
+        for role, name in _CLASSES.items():
             look = LIGHT[role]
             yield f"  classDef {name} fill:{look.fill},stroke:{look.line},color:{LIGHT['text'].fill}"
         yield from self.styles
@@ -50,8 +47,7 @@ class _Writer:
         return self.names[item]
 
     def _box(self, box: Box, indent: str) -> Iterator[str]:
-        words = " ".join(word for word in (box.title, box.subtitle, *(f"({note})" for note in box.notes)) if word)
-        yield f"{indent}subgraph {self._name('box ' + box.id)}[{_quoted(words)}]"
+        yield f"{indent}subgraph {self._name('box ' + box.id)}[{_quoted(box.words)}]"
         inner = indent + "  "
         yield f"{inner}direction LR"
         for port in (*box.inputs, *box.outputs):
@@ -66,18 +62,8 @@ class _Writer:
 
     def _symbol(self, symbol: Symbol) -> str:
         left, right = _BRACKETS.get(symbol.kind, ("((", "))"))
-        title = f"{symbol.number} {symbol.title}" if symbol.number else _PREFIX.get(symbol.kind, "") + symbol.title
-        role = (
-            "cyclic"
-            if symbol.cyclic
-            else "reaction"
-            if symbol.number
-            else "time"
-            if symbol.kind in _PREFIX
-            else "signal"
-        )
-        words = "<br>".join(_escaped(line) for line in (title, *symbol.details))
-        return f'{self._name(symbol.id)}{left}"{words}"{right}:::{role}'
+        words = "<br>".join(_escaped(line) for line in symbol.words)
+        return f'{self._name(symbol.id)}{left}"{words}"{right}:::{_CLASSES[symbol.role]}'
 
     def _edge(self, edge: Edge) -> Iterator[str]:
         if len(edge.sources) > 1 and len(edge.targets) > 1:

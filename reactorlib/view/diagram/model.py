@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from reactorlib.errors import ReactorError
+from reactorlib.view.diagram.style import WORKERS
 
 SymbolKind = Literal["reaction", "startup", "shutdown", "reset", "timer", "logical action", "physical action"]
 EdgeKind = Literal["connection", "delayed", "physical", "trigger", "use", "effect", "transition", "order"]
 
+# Of what has to do with time, what stands before its title in a format without icons.
+LETTERS = {"timer": "timer", "logical action": "L", "physical action": "P"}
 CONNECTIONS: tuple[EdgeKind, ...] = ("connection", "delayed", "physical")
 # Values that arrive at a later tag: a drawing runs from left to right within one tag, and back with these.
 LATER: tuple[EdgeKind, ...] = ("delayed", "physical", "transition")
@@ -41,6 +44,19 @@ class Symbol:
     number: str = ""
     tip: str = ""
     cyclic: bool = False
+
+    @property
+    def role(self) -> Literal["reaction", "reaction-cyclic", "time", "signal"]:
+        """How it is coloured."""
+        if self.kind == "reaction":
+            return "reaction-cyclic" if self.cyclic else "reaction"
+        return "time" if self.kind in LETTERS else "signal"
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Its lines, for formats without icons."""
+        before = self.number or LETTERS.get(self.kind, "")
+        return f"{before} {self.title}".strip(), *self.details
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +92,19 @@ class Box:
     symbols: tuple[Symbol, ...] = ()
     boxes: tuple[Box, ...] = ()
     edges: tuple[Edge, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """Its heading in one line."""
+        return " ".join(word for word in (self.title, self.subtitle, *(f"({note})" for note in self.notes)) if word)
+
+    def role(self, depth: int) -> str:
+        """How it is coloured, so many boxes deep in the drawing."""
+        if len(self.workers) == 1 and depth:
+            return f"worker-{self.workers[0] % WORKERS}"
+        if self.kind == "mode":
+            return "mode-initial" if self.initial else "mode"
+        return "surface" if depth == 0 else "box" if depth % 2 else "box-odd"
 
     def walk(self) -> Iterator[Box]:
         """This box and all within, outermost first."""
