@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from reactorlib.elaboration.program import Elaborated
 from reactorlib.schedule.partition import partition
-from reactorlib.view.timeline.causes import Causes
+from reactorlib.view.timeline.causes import Causes, critical_path
 from reactorlib.worker.trace import Span
 
 WORKERS = (1, 2, 4, 8, 16, 32, 64)
@@ -51,13 +51,14 @@ def predict(program: Elaborated, spans: Iterable[Span], workers: Sequence[int] =
     (500, 200, {1: 1.0, 2: 1.6666666666666667, 64: 2.5})
     """
     placements = {count: partition(program, count).of_node for count in workers}
-    placements[0] = tuple(range(len(program.reactions)))  # a worker for each reaction: the span
     placements[1] = (0,) * len(program.reactions)
     totals = dict.fromkeys(placements, 0)
+    longest = 0
     for at_tag, causes in Causes(program).by_tag(list(spans)):
+        longest += sum(at_tag[i].ended_ns - at_tag[i].began_ns for i in critical_path(at_tag, causes))
         for count, of_node in placements.items():
             totals[count] += _makespan(at_tag, causes, of_node)
-    return Prediction(totals[1], totals[0], {n: totals[1] / totals[n] if totals[n] else 1.0 for n in workers})
+    return Prediction(totals[1], longest, {n: totals[1] / totals[n] if totals[n] else 1.0 for n in workers})
 
 
 def _makespan(spans: Sequence[Span], causes: Sequence[Sequence[int]], of_node: Sequence[int]) -> int:

@@ -52,3 +52,19 @@ def _with_origins(cells: Sequence[Cell], sources: dict[Cell, list[Cell]]) -> tup
                 found[source] = None
                 waiting.append(source)
     return tuple(found)
+
+
+def critical_path(at_tag: Sequence[Span], causes: Sequence[Sequence[int]]) -> list[int]:
+    """The chain of dependent reactions of one tag that takes longest, by position, last one first."""
+    length: list[int] = []
+    through: list[int | None] = []
+    for span, earlier in zip(at_tag, causes, strict=True):
+        before = max(earlier, key=length.__getitem__, default=None)
+        through.append(before)
+        length.append(span.ended_ns - span.began_ns + (0 if before is None else length[before]))
+    at: int | None = max(range(len(length)), key=length.__getitem__)
+    path: list[int] = []
+    while at is not None:
+        path.append(at)
+        at = through[at]
+    return path

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from reactorlib.elaboration.program import Elaborated
-from reactorlib.view.timeline.causes import Causes
+from reactorlib.view.timeline.causes import Causes, critical_path
 from reactorlib.worker.trace import Span
 
 
@@ -62,7 +62,7 @@ def summarised(program: Elaborated, spans: Sequence[Span], workers: int = 1, unf
         summary.tags += 1
         for span, earlier in zip(at_tag, causes, strict=True):
             _row(rows, program, span, unfold).waiting_ns += _waited(at_tag, span, earlier)
-        for position in _critical_path(at_tag, causes):
+        for position in critical_path(at_tag, causes):
             span = at_tag[position]
             _row(rows, program, span, unfold).critical_ns += span.ended_ns - span.began_ns
             summary.critical_ns += span.ended_ns - span.began_ns
@@ -84,19 +84,3 @@ def _waited(at_tag: Sequence[Span], span: Span, earlier: Sequence[int]) -> int:
     """From when it could have begun; with nothing to wait for, from when the first reaction of the tag began."""
     ready = max((at_tag[i].ended_ns for i in earlier), default=min(other.began_ns for other in at_tag))
     return max(0, span.began_ns - ready)
-
-
-def _critical_path(at_tag: Sequence[Span], causes: Sequence[Sequence[int]]) -> list[int]:
-    """The chain of dependent reactions of one tag that takes longest, by position, last one first."""
-    length: list[int] = []
-    through: list[int | None] = []
-    for span, earlier in zip(at_tag, causes, strict=True):
-        before = max(earlier, key=length.__getitem__, default=None)
-        through.append(before)
-        length.append(span.ended_ns - span.began_ns + (0 if before is None else length[before]))
-    at: int | None = max(range(len(length)), key=length.__getitem__)
-    path: list[int] = []
-    while at is not None:
-        path.append(at)
-        at = through[at]
-    return path

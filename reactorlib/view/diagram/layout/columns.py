@@ -113,43 +113,23 @@ def _stand(vertices: list[Vertex], after: dict[int, list[Vertex]], before: dict[
 
 
 def _wrap(vertices: list[Vertex]) -> None:
-    """Continue a very wide drawing in rows below; the flows that cross then run in lanes between them."""
-    if any(vertex.is_port for vertex in vertices):
-        return
-    widths = [0.0] * (1 + max((vertex.column for vertex in vertices), default=-1))
+    """Continue a very wide drawing in rows below, about equally wide; flows that cross then run in lanes between."""
+    widths: dict[int, float] = defaultdict(float)
     for vertex in vertices:
         widths[vertex.column] = max(widths[vertex.column], vertex.width + GAP)
-    best, narrowest = [(0, column) for column in range(len(widths))], math.fsum(widths)
-    for rows in range(2, len(widths) + 1):
-        if narrowest <= WIDEST:
-            break
-        places = _in_rows(widths, rows)
-        width = _width(widths, places)
-        if width < narrowest - GAP:
-            best, narrowest = places, width
+    total = math.fsum(widths.values())
+    if total <= WIDEST or any(vertex.is_port for vertex in vertices):
+        return
+    share = total / math.ceil(total / WIDEST)
+    places: dict[int, tuple[int, int]] = {}
+    row, first, used = 0, 0, 0.0
+    for column, width in sorted(widths.items()):
+        if used and used + width / 2 > share:
+            row, first, used = row + 1, column, 0.0
+        places[column] = row, column - first
+        used += width
     for vertex in vertices:
-        vertex.row, vertex.column = best[vertex.column]
-
-
-def _in_rows(widths: list[float], rows: int) -> list[tuple[int, int]]:
-    """The row and the place in it of each column, where rows are about equally wide."""
-    places: list[tuple[int, int]] = []
-    row = column = 0
-    used, share = 0.0, math.fsum(widths) / rows
-    for width in widths:
-        if column and used + width / 2 > share:
-            row, column, used = row + 1, 0, 0.0
-        places.append((row, column))
-        column, used = column + 1, used + width
-    return places
-
-
-def _width(widths: list[float], places: list[tuple[int, int]]) -> float:
-    """How wide the rows are together: each place as wide as the widest column there."""
-    widest: dict[int, float] = defaultdict(float)
-    for width, (_, column) in zip(widths, places, strict=True):
-        widest[column] = max(widest[column], width)
-    return math.fsum(widest.values())
+        vertex.row, vertex.column = places[vertex.column]
 
 
 def _between(flow: Flow, via: Vertex) -> bool:
