@@ -142,6 +142,9 @@ def _tuple(role: str, given: Any) -> tuple[Any, ...]:
     return tuple(given)
 
 
+_OF_NOTHING = inspect.Signature([inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)])
+
+
 class Declarations:
     """What a class declares, read once per class: that of its base classes first, from left to right, each with its own
     bases before it and once. What a class redefines keeps its place.
@@ -173,7 +176,9 @@ class Declarations:
         self.elements = _in_place(cls, Element, elements)
         in_place = _in_place(cls, Reaction, reactions).values()
         self.reactions = tuple(self._with_handler_of(cls, reaction) for reaction in in_place)
-        self.signature = inspect.signature(cls.__init__)  # type: ignore[misc]  # read, never called
+        constructor = cls.__init__  # type: ignore[misc]  # read, never called
+        # Of object's own inspect would parse a text, which takes as long as all else that a small program does.
+        self.signature = _OF_NOTHING if constructor is object.__init__ else inspect.signature(constructor)
         self.plain = cls.__init__ is object.__init__  # type: ignore[misc]  # as above
 
     def _with_handler_of(self, cls: type, reaction: Reaction[Any]) -> Reaction[Any]:
