@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import select
+import threading
 import time
 from contextlib import suppress
 from io import FileIO
 from typing import Protocol
 
 LONGEST_WAIT_NS = 500_000_000  # one sleep; waiting longer is waiting again
+LONGEST_WAKE_S = 0.5
 FD_SETSIZE = 1024  # select takes descriptors below this only
 
 
@@ -32,6 +34,7 @@ class PhysicalClock:
         for end in (reading, writing):
             os.set_blocking(end, False)
         self._reading, self._writing = FileIO(reading, "r"), FileIO(writing, "w")
+        self._lock = threading.RLock()  # of the writing end; a signal handler may interrupt its own thread's wake
 
     def __reduce__(self) -> tuple[type[PhysicalClock], tuple[int]]:
         return PhysicalClock, (self._offset,)  # in another process of this machine it reads the same
@@ -56,10 +59,14 @@ class PhysicalClock:
 
     def wake(self) -> None:
         """End the current wait, or the next one. Safe in threads and signal handlers: one byte into a pipe."""
-        # A full pipe wakes just as well; a closed file refuses and never reaches a reused descriptor.
-        with suppress(ValueError):
+        # A full pipe wakes just as well. What is closed while it is written to could be another file by then.
+        with self._lock, suppress(ValueError):
             self._writing.write(b"\0")
 
     def close(self) -> None:
+        """Release the descriptors, once nobody uses them. A `wake` that comes later does nothing."""
+        held = self._lock.acquire(timeout=LONGEST_WAKE_S)  # a forked process may have it held by a thread it lacks
         self._writing.close()  # first: nobody writes to a pipe that has no reader
         self._reading.close()
+        if held:
+            self._lock.release()
