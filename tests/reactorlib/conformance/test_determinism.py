@@ -5,10 +5,25 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from reactorlib import MSEC, Bank, Input, LogicalAction, Output, Reactor, Timer, connect, elaborate, reaction, run
+from reactorlib import (
+    MSEC,
+    Bank,
+    Input,
+    LogicalAction,
+    Output,
+    Reactor,
+    RunError,
+    Timer,
+    connect,
+    elaborate,
+    reaction,
+    run,
+)
+from reactorlib.schedule.compiler import Compiler
 from tests.reactorlib.observing import Execute, steps
 
 ROOT = Path(__file__).parents[3]
@@ -94,6 +109,24 @@ def test_compiled_and_walked_schedules_have_one_digest(monkeypatch: pytest.Monke
     walked = run(Main, timeout=10 * MSEC, fast=True, trace=True)
     assert steps(walked) == steps(compiled)
     assert walked.digest == compiled.digest
+
+
+@pytest.mark.parametrize(("way", "compiled"), [("compiled", 1), ("walked", 0)])
+def test_schedules_are_compiled_at_their_first_use_or_never(
+    monkeypatch: pytest.MonkeyPatch, way: str, compiled: int
+) -> None:
+    written: list[Any] = []
+    write = Compiler.write
+    monkeypatch.setattr(Compiler, "write", lambda *given: written.append(given) or write(*given))
+    monkeypatch.setenv("REACTORLIB_SCHEDULES", way)
+    run(Main, timeout=0, fast=True)  # a run of one tag
+    assert len(written) == compiled
+
+
+def test_another_way_to_run_schedules_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REACTORLIB_SCHEDULES", "interpreted")
+    with pytest.raises(RunError, match="REACTORLIB_SCHEDULES is 'compiled', 'walked' or not set, got 'interpreted'"):
+        run(Main, timeout=2 * MSEC, fast=True)
 
 
 PROGRAM = """
