@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks.kernel_claims import processes, reactions, scale
+from benchmarks.kernel_claims import front_end, processes, reactions, scale
 from benchmarks.kernel_claims.claim import Claim, table
 from benchmarks.kernel_claims.size import FULL, TINY
 
@@ -25,6 +25,7 @@ PARTS = {
     "start-up": processes.start_up,
     "memory": processes.memory,
     "elaboration": scale.elaboration,
+    "lingua-franca": front_end.lingua_franca,
     "idle": scale.idle,
 }
 

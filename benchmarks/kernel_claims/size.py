@@ -23,6 +23,7 @@ class Size:
     processes: int
     loop_tags: int
     timers: int
+    lines: int  # of a program's text
 
 
 FULL = Size(
@@ -40,6 +41,7 @@ FULL = Size(
     processes=15,
     loop_tags=10_000_000,
     timers=1_000,
+    lines=1_000,
 )
 
 TINY = Size(
@@ -57,4 +59,5 @@ TINY = Size(
     processes=2,
     loop_tags=20_000,
     timers=20,
+    lines=100,
 )

@@ -560,6 +560,8 @@ class _Parser:
 
     def type(self) -> None:
         self.taken("&")
+        if self.token.kind == "lifetime":  # of Rust
+            self.next()
         if self.token.kind in ("code", "string", "number"):
             self.next()
         elif self.at("(", "["):
