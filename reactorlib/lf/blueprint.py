@@ -92,6 +92,7 @@ class Blueprint:
     states: list[State] = field(default_factory=list)
     children: list[Child] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
+    home: object = None  # what the class was loaded with, alive as long as the class
 
     def signature(self) -> inspect.Signature:
         """Of the constructor, without self: all parameters by name."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import copyreg
 import sys
 import warnings
+import weakref
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
@@ -54,8 +56,11 @@ def free_name(path: Path) -> str:
 
 def load_as(path: str | Path, module: str, reactor: str | None, structure: bool | None) -> type[Reactor]:
     """`load` into a module of that name, or from the one there is: what the pickle of a class asks for."""
-    there: Loaded | None = vars(sys.modules[module]).get(LOADED) if module in sys.modules else None
+    there = vars(sys.modules[module]).get(LOADED, _nowhere)() if module in sys.modules else None
     return (there or loaded(Path(path), module, structure)).chosen(reactor)
+
+
+def _nowhere() -> None: ...
 
 
 copyreg.pickle(LinguaFrancaType, lambda cls: (load_as, cls.__lf__.address))  # type: ignore[arg-type,return-value]  # classes are instances too
@@ -104,11 +109,19 @@ def loaded(path: Path, module: str, structure: bool | None) -> Loaded:
         if program.faults:
             raise ElaborationError(list(dict.fromkeys(program.faults)))
         if names is not None:
-            vars(names)[LOADED] = made
+            _let_go(made, names)
     except BaseException:
         sys.modules.pop(module, None)
         raise
     return made
+
+
+def _let_go(made: Loaded, module: ModuleType) -> None:
+    """Let the module be there, to be found by pickles, as long as one of the classes is."""
+    for cls in made.classes.values():
+        cls.__lf__.home = made  # type: ignore[attr-defined]  # of all classes made here
+    vars(module)[LOADED] = weakref.ref(made)
+    weakref.finalize(made, sys.modules.pop, module.__name__, None).atexit = False
 
 
 def _prepare(program: Program) -> None:

@@ -1,11 +1,13 @@
 """A program from Lingua Franca does the same on every executor, in processes forked or spawned, and as federates."""
 
+import gc
 import json
 import os
 import pickle
 import subprocess
 import sys
 import textwrap
+import weakref
 from pathlib import Path
 
 import pytest
@@ -100,6 +102,17 @@ def test_a_class_is_found_again_from_its_pickle(write):
     name, *modules = done.stdout.decode().split()
     assert name == "Main"
     assert main.__module__ in modules
+
+
+def test_what_was_loaded_is_freed_with_its_classes(write):
+    main = load(write(FARM))
+    assert run(main, **run_options(main)).tag.time == 20_000_000
+    module, freed = main.__module__, weakref.ref(main)
+    assert module in sys.modules
+    del main
+    gc.collect()
+    assert freed() is None
+    assert module not in sys.modules
 
 
 FEDERATED = """
