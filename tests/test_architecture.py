@@ -21,6 +21,13 @@ OF_VALUES = {"numpy", "torch"}
 OF_FORMATS = {"reactorlib/view/diagram/png.py": {"matplotlib"}}
 
 
+# The rooms of the kernel, and the modules at its top: each may import those before it, also inside functions and for
+# annotations only. Further bounds: what a room may not know although it comes before.
+ROOMS = ("tag", "errors", "cpus", "clock", "transport", "declaration", "elaboration", "schedule", "worker", "executors",
+         "view", "program", "runtime", "lf", "cli", "__main__")  # fmt: skip
+ONLY = {"transport": {"errors", "cpus"}, "declaration": {"tag", "errors"}}
+
+
 def modules(package):
     return sorted((ROOT / package).rglob("*.py"))
 
@@ -69,6 +76,58 @@ def test_packages_import_in_one_direction(package):
 @pytest.mark.parametrize("package", ALLOWED)
 def test_imports_are_absolute(package):
     assert places(package, lambda name: name.startswith(".")) == []
+
+
+def kernel_imports():
+    """(importing module, imported module) of the kernel, both by their full names."""
+    names = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+             for path in modules("reactorlib")}  # fmt: skip
+    for name, path in names.items():
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.ImportFrom) and root(node.module or "") == "reactorlib":
+                for alias in node.names:
+                    member = f"{node.module}.{alias.name}"
+                    yield name, member if member in names else node.module
+            elif isinstance(node, ast.Import):
+                yield from ((name, alias.name) for alias in node.names if root(alias.name) == "reactorlib")
+
+
+def room(module):
+    return module.split(".")[1] if "." in module else ""
+
+
+def test_the_rooms_of_the_kernel_import_in_one_direction():
+    arrows = {(room(source), room(target)) for source, target in kernel_imports()}
+    arrows = {(source, target) for source, target in arrows if source and source != target}
+    assert {source for source, _ in arrows} <= set(ROOMS)
+    back = [(source, target) for source, target in arrows if ROOMS.index(target) > ROOMS.index(source)]
+    assert back == []
+    assert [(s, t) for s, t in arrows if t not in ONLY.get(s, {t})] == []
+
+
+def test_no_module_of_the_kernel_imports_itself_by_way_of_others():
+    targets = {}
+    for source, target in kernel_imports():
+        targets.setdefault(source, set()).add(target)
+    ended, under_way = set(), []
+
+    def visit(module):
+        assert module not in under_way, " -> ".join([*under_way[under_way.index(module) :], module])
+        if module in ended or module == "reactorlib":
+            return
+        under_way.append(module)
+        for target in targets.get(module, ()):
+            if target != module:
+                visit(target)
+        ended.add(under_way.pop())
+
+    for module in targets:
+        visit(module)
+    assert len(ended) > 100
+
+
+def test_few_modules_lie_at_the_top_of_the_kernel():
+    assert len(list((ROOT / "reactorlib").glob("*.py"))) <= 10
 
 
 def test_the_runtime_needs_the_standard_library_only():

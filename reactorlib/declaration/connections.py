@@ -3,29 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from reactorlib.declaration.building import building
 from reactorlib.declaration.elements import Element, Port
-from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Channel, Instance
+from reactorlib.declaration.instance import Bound, BoundPort, Channel, Connection, Instance
 from reactorlib.declaration.position import here
 from reactorlib.errors import ElaborationError
 from reactorlib.tag import time_fault
-
-
-class Connection(NamedTuple):
-    """`sources[i] -> targets[i]`, channel by channel; `after` is None for the same tag, else a delay in ns.
-
-    With `repeat`, fewer sources than targets begin anew at their first.
-    """
-
-    sources: list[Channel]
-    targets: list[Channel]
-    after: int | None
-    physical: bool
-    repeat: bool
-    mode: BoundMode | None
-    where: str
 
 
 class Ports(list[Channel]):

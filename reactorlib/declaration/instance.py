@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import Any, NamedTuple, NoReturn, Self
 from unicodedata import normalize
 
 from reactorlib.declaration.building import building
 from reactorlib.declaration.elements import MODES_DO_NOT_NEST, Element, Input, Mode
 from reactorlib.declaration.position import located, said
 from reactorlib.errors import EffectError, ReadError, did_you_mean, words_of
-
-if TYPE_CHECKING:
-    from reactorlib.declaration.connections import Connection
 
 
 class Bound:
@@ -129,6 +126,21 @@ class BoundMode(Bound):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.owner.open_mode = None
+
+
+class Connection(NamedTuple):
+    """`sources[i] -> targets[i]`, channel by channel; `after` is None for the same tag, else a delay in ns.
+
+    With `repeat`, fewer sources than targets begin anew at their first.
+    """
+
+    sources: list[Channel]
+    targets: list[Channel]
+    after: int | None
+    physical: bool
+    repeat: bool
+    mode: BoundMode | None
+    where: str
 
 
 class Instance:

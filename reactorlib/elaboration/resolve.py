@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from reactorlib.declaration.class_body import Reaction
-from reactorlib.declaration.connections import Connection
 from reactorlib.declaration.elements import (
     POLICIES,
     Action,
@@ -23,6 +22,7 @@ from reactorlib.declaration.instance import (
     BoundPort,
     BoundTimer,
     Channel,
+    Connection,
     Instance,
     modes_of,
 )

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from reactorlib.declaration.connections import Connection
 from reactorlib.declaration.elements import Action
-from reactorlib.declaration.instance import Bound, BoundAction, BoundPort, BoundTimer
+from reactorlib.declaration.instance import Bound, BoundAction, BoundPort, BoundTimer, Connection
 from reactorlib.tag import format_ns
 
 
