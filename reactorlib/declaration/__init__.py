@@ -1,4 +1,4 @@
-"""What class bodies and constructors say: elements, reactors, banks, connections.
+"""What class bodies and constructors say: elements, reactions, reactors, banks, connections.
 
-Checks no program as a whole and runs nothing. Read class_body first.
+Never looks at a program as a whole, and runs nothing. Read class_body.py first.
 """

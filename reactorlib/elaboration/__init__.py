@@ -1,4 +1,4 @@
-"""From a reactor class to one frozen Program: names, cells, connections, levels, every fault reported together.
+"""From a reactor class to one frozen record of the program: names, cells, order, every fault reported together.
 
-Runs no reaction. Read elaborate first.
+Never runs a reaction. Read elaborate.py first.
 """

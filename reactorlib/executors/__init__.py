@@ -1,1 +1,4 @@
-"""One interface, several ways to run the same Program; each gives the tag loop its schedules."""
+"""The ways to run a program, behind one interface: on one thread, on many, in many processes.
+
+Never decides what a tag does: that is in the schedules. Read executor.py first.
+"""

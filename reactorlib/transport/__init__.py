@@ -1,4 +1,4 @@
-"""How values cross from one worker process to another: shared memory, and a way to wait. One machine only.
+"""How bytes cross between processes: shared memory, channels in it, values to messages and back.
 
-Nothing here knows reactors, ports or tags; nothing above it may assume that workers share memory.
+Never knows of reactors, cells or tags. Read transport.py first.
 """

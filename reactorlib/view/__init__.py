@@ -1,4 +1,4 @@
 """Pictures and predictions of programs and runs: diagram, timeline, scaling.
 
-Free when unused: nothing that runs imports it. Read the one you need.
+Never imported by anything that runs: free when unused. Read the one you need first.
 """

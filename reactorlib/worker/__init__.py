@@ -1,4 +1,4 @@
-"""What one worker of a run is: cells, event queue, modes, trace, the walk of what is not compiled.
+"""One worker of a run: cells, current tag, requests, trace; worker 0 adds the queue, the modes and the tag loop.
 
-Moves nothing between workers. Read binding first.
+Never moves anything between workers. Read worker.py first.
 """
