@@ -57,7 +57,7 @@ def run_campaign(seeds: range, executors: tuple[Executor, ...], wide: bool, proc
         for count, found in check_parallel(seeds, executors, wide, processes):
             done += count
             failures += found
-            print(f"\r{done}/{len(seeds)}", end=" ", file=sys.stderr, flush=True)
+            print(f"\r{done}/{len(seeds)}, {len(failures)} differ", end=" ", file=sys.stderr, flush=True)
     seconds = time.perf_counter() - started
     print(f"{done} programs in {seconds:.1f} s, {len(failures)} differ", file=sys.stderr)
     for failure in failures[:3]:
