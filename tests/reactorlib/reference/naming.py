@@ -78,7 +78,7 @@ def _chosen(choices: Choices, names: Iterable[str], taken: set[str], pool: list[
     for name in names:
         new = pick(choices, pool)
         while new in taken or new in OURS or f"{new}_late" in taken or keyword.iskeyword(new):
-            new = f"x_{new}"
+            new = f"x_{new}" if pool is NAMES else f"{new}_x"  # the first letter of a parameter says what it holds
         taken |= {new, f"{new}_late"}
         found[name] = new
     return found
