@@ -63,7 +63,7 @@ class Distributed(Parallel):
     def await_ready(self) -> None:
         """Wait until every worker could be started. Raises what kept one from it."""
         for other in self.others:
-            message = control_of(self.post.receive(other))
+            message = control_of(self.post.receiver_from(other)())
             if not isinstance(message, Ready):
                 self._failed(other, message)
                 raise self.failures[other].error
@@ -188,7 +188,7 @@ class Distributed(Parallel):
         return rows, notes
 
     def _hear(self, other: int, rows: list[Row], notes: list[str]) -> None:
-        said = control_of(self.post.receive(other))  # else of the tag at which the run failed
+        said = control_of(self.post.receiver_from(other)())  # else of the tag at which the run failed
         if isinstance(said, Rows):
             rows += said.rows
         elif isinstance(said, Bye):
@@ -203,7 +203,7 @@ class Distributed(Parallel):
                 self.post.poison(other)
             while self.waiting:
                 other = min(self.waiting)
-                message = self.post.receive(other)
+                message = self.post.receiver_from(other)()
                 if message[-1] in (DONE, SCHEDULED):
                     self.waiting.discard(other)
                 elif message[-1] != SYNC:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure, Poisoned
@@ -49,13 +48,13 @@ class DistributedFollower(Follower):
         self.splitter = Splitter(worker.graph, partition, copies=True)
         worker.shared_cells = self.splitter.crossing_cells()
         worker.allocate = post.allocate
-        self._carrying: dict[int, tuple[list[Event], Callable[[bytes], Any]]] = {}  # by number of the split
+        self._receive, self._send = post.receiver_from(0), post.sender_to(0)
         self._message = b""  # that came last
         self._done = NO_CELLS  # made by the schedule that runs: its last message
 
     def receive(self) -> Control:
-        self._message = self.post.receive(0)
-        return control_of(self._message)
+        message = self._message = self._receive()
+        return control_of(message)
 
     def obey(self, message: Control) -> None:
         if isinstance(message, Learn):
@@ -77,13 +76,22 @@ class DistributedFollower(Follower):
         def finish() -> None:
             self._done = pack()
 
-        self.load(lesson.number, split, finish)
         events = [self.worker.events[i] for i in part.events]
         carrying = [event for event in events if event.trigger.kind in CARRYING]
-        if carrying:
-            self._carrying[lesson.number] = carrying, self.post.codec.decoder()
-        else:
-            self._carrying.pop(lesson.number, None)
+        self.load(lesson.number, split, finish, self._taker(carrying) if carrying else None)
+
+    def _taker(self, events: list[Event]) -> Callable[[], None]:
+        decode = self.post.codec.decoder()
+
+        def take() -> None:
+            try:
+                values = decode(self._message)
+            except WorkerError as error:
+                raise self.post.unreadable(events, error) from error.__cause__
+            for event, value in zip(events, values, strict=True):
+                event.value = value
+
+        return take
 
     def crossing(self, ref: Ref) -> Callable[[], None]:
         item, post = ref.index, self.post
@@ -100,25 +108,12 @@ class DistributedFollower(Follower):
 
         return wait
 
-    def take_values(self, number: int) -> None:
-        self._done = NO_CELLS
-        found = self._carrying.get(number)
-        if found is None:
-            return
-        events, decode = found
-        try:
-            values = decode(self._message)
-        except WorkerError as error:
-            raise self.post.unreadable(events, error) from error.__cause__
-        for event, value in zip(events, values, strict=True):
-            event.value = value
-
     def say_done(self, soon: Events) -> None:
-        done = self._done
+        done, self._done = self._done, NO_CELLS
         if soon or self.worker.outbox:
             requests = self._pack_requests(self.worker.take_requests(soon))
             done += requests + SCHEDULED_TAIL.pack(len(done), SCHEDULED)
-        self.post.send(0, done)
+        self._send(done)
 
     def _pack_requests(self, requests: list[Request]) -> bytes:
         try:

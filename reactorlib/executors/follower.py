@@ -26,6 +26,7 @@ class LoadedPart(NamedTuple):
 
     schedule: Schedule
     heirs: list[int]
+    take: Callable[[], None] | None  # puts the values that came with Go into the cells of its events
 
 
 class Follower(ABC):
@@ -37,12 +38,14 @@ class Follower(ABC):
         self.loader = Loader(worker)
         self.parts: dict[int, LoadedPart] = {}  # by number of the split
 
-    def load(self, number: int, split: Split, finish: Callable[[], None]) -> None:
+    def load(
+        self, number: int, split: Split, finish: Callable[[], None], take: Callable[[], None] | None = None
+    ) -> None:
         """Make the part of a split ready; `finish` packs what travels with the end of the part."""
         part = split.parts[self.worker.number]
         schedule = self.loader.load(split.plan, part, self.crossing, finish=finish)
         heirs = [item.to for item in part.items if isinstance(item, Send) and item.to]
-        self.parts[number] = LoadedPart(schedule, heirs)
+        self.parts[number] = LoadedPart(schedule, heirs, take)
 
     def forget(self) -> None:
         """Drop all parts."""
@@ -55,7 +58,7 @@ class Follower(ABC):
         origin.set(self.worker.outside)
         while True:
             message = self.receive()
-            if isinstance(message, Go):
+            if type(message) is Go:  # nearly always, and at every tag
                 self._go(message)
             elif isinstance(message, Begin):
                 self.worker.outside.started = message.started
@@ -67,17 +70,18 @@ class Follower(ABC):
 
     def _go(self, go: Go) -> None:
         part = self.parts[go.number]
-        worker = self.worker
-        worker.now.time, worker.now.microstep = go.time, go.microstep
+        now = self.worker.now
+        now.time, now.microstep = go.time, go.microstep
         soon: Events = {}
         try:
-            self.take_values(go.number)
+            if part.take is not None:
+                part.take()
             part.schedule(go.time, soon)
             self.say_done(soon)
         except Stopped:
             raise
         except BaseException as error:  # worker 0 raises it
-            if os.getpid() != worker.process:
+            if os.getpid() != self.worker.process:
                 raise  # a process that a reaction forked is at its end
             for heir in part.heirs:
                 self.poison(heir)
@@ -106,9 +110,6 @@ class Follower(ABC):
     @abstractmethod
     def crossing(self, ref: Ref) -> Callable[[], None]:
         """What a send or wait does on this worker."""
-
-    def take_values(self, number: int) -> None:
-        """Put the values that came with Go into the cells of its events."""
 
     @abstractmethod
     def say_done(self, soon: Events) -> None:

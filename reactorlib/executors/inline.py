@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from math import inf
 
 from reactorlib.errors import RunError
 from reactorlib.executors.executor import COMPILED_STEPS, Executor
@@ -16,13 +17,8 @@ from reactorlib.worker.cells import Event
 from reactorlib.worker.main_worker import MainWorker, Schedule
 from reactorlib.worker.walk import Walk
 
-# A set of events is compiled when it comes for the second time; sets of several events, of which there may
-# be very many, for the eighth. Beyond COMPILED_STEPS all others are walked.
-SEEN_ALONE = 2
-SEEN_TOGETHER = 8
-# Compiling one reaction costs as much as walking it some 64 times more (100 us against 1.2 us more per tag): once this
-# many steps are compiled, sets that have shown less are walked.
-READILY_COMPILED_STEPS = 500
+# Compiling a reaction costs as much as walking it some 40 times more, and first the compiler is imported: so a set of
+# events is compiled when it comes for this time. Beyond COMPILED_STEPS all others are walked.
 SEEN_OFTEN = 64
 WAYS = ("", "compiled", "walked")  # of REACTORLIB_SCHEDULES
 
@@ -43,7 +39,7 @@ class Inline(Executor):
 
     def alone(self, event: Event) -> Schedule:
         event.seen += 1
-        if self._may_compile() and event.seen >= self._threshold(SEEN_ALONE):
+        if event.seen >= self._seen_enough():
             schedule = event.schedule_alone = self._compile([event])
             return schedule
         return self._walk([event])
@@ -53,23 +49,20 @@ class Inline(Executor):
         found = self._together.get(key)
         if found is not None:
             return found
-        if self._may_compile():
-            seen = self._seen[key] = self._seen.get(key, 0) + 1
-            if seen >= self._threshold(SEEN_TOGETHER):
-                del self._seen[key]
-                self._together[key] = found = self._compile(key)
-                return found
-            if len(self._seen) > 4096:  # sets that do not come back are forgotten
-                self._seen.clear()
+        seen = self._seen[key] = self._seen.get(key, 0) + 1
+        if seen >= self._seen_enough():
+            del self._seen[key]
+            self._together[key] = found = self._compile(key)
+            return found
+        if len(self._seen) > 4096:  # sets that do not come back are forgotten
+            self._seen.clear()
         return self._walk(key)
 
-    def _may_compile(self) -> bool:
-        return self.way == "compiled" or (self.compiled < COMPILED_STEPS and self.way != "walked")
-
-    def _threshold(self, seen: int) -> int:
-        if self.way == "compiled":
-            return 1
-        return seen if self.compiled < READILY_COMPILED_STEPS else SEEN_OFTEN
+    def _seen_enough(self) -> float:
+        """How often a set of events comes before it is compiled."""
+        if self.way:
+            return 1 if self.way == "compiled" else inf
+        return SEEN_OFTEN if self.compiled < COMPILED_STEPS else inf
 
     def _walk(self, events: Iterable[Event]) -> Schedule:
         return lambda time, soon: self.walk.schedule(events, time, soon)

@@ -110,6 +110,7 @@ Control = Go | Sync | Poison | Ready | Begin | Learn | Switched | Forget | End |
 GO, DONE, SCHEDULED, SYNC, POISON = range(5)
 PICKLED: tuple[type[Control], ...] = (Ready, Begin, Learn, Switched, Forget, End, Failed, Rows, Bye)  # kinds from 5 on
 GO_TAIL = Struct("<IqIB")  # the fields of Go, kind; before it the values of events
+GO_FIELDS = Struct("<IqI")  # the same without the kind
 SCHEDULED_TAIL = Struct("<IB")  # length of the message DONE that comes first, kind; between them the requests
 CARRYING = ("logical", "physical", "delay", "physical delay")  # triggers whose events have values
 LONGEST_TEXT = 1000  # characters of an error for which there is no room
@@ -119,7 +120,7 @@ def control_of(message: bytes) -> Control:
     """What a message says, but for the values of cells and the requests that come with it."""
     kind = message[-1]
     if kind == GO:
-        return Go(*GO_TAIL.unpack_from(message, len(message) - GO_TAIL.size)[:-1])
+        return Go._make(GO_FIELDS.unpack_from(message, -GO_TAIL.size))
     if kind <= POISON:
         return Poison() if kind == POISON else Sync()
     return PICKLED[kind - POISON - 1](*pickle.loads(message))
@@ -138,19 +139,13 @@ class Post:
         """A function that encodes the values of these events. It raises WorkerError with the path of an event."""
         return values_of(events, self.codec.encoder(receivers), lambda error: self.blame(events, error))
 
-    def send(self, worker: int, message: bytes) -> None:
-        self.sender_to(worker)(message)
-
-    def receive(self, worker: int) -> bytes:
-        return self.receiver_from(worker)()
-
     def tell(self, worker: int, message: Control) -> None:
         """Send a control message."""
         kind = bytes([POISON + 1 + PICKLED.index(type(message))])
-        self.send(worker, pickle.dumps(tuple(message), 5) + kind)
+        self.sender_to(worker)(pickle.dumps(tuple(message), 5) + kind)
 
     def poison(self, worker: int) -> None:
-        self.send(worker, bytes([POISON]))
+        self.sender_to(worker)(bytes([POISON]))
 
     def packer(self, cells: Sequence[Reader], receiver: int, kind: int) -> Callable[[], bytes]:
         """A function that makes a message of what these cells hold. It raises WorkerError with the path of a cell."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 from itertools import chain
+from math import inf
 from typing import Any
 
 from reactorlib.worker.cells import Event
@@ -52,22 +53,29 @@ class Queue(CurrentTag):
             return self._first
         return self._times[0] if self._times else None
 
-    def pop(self) -> Events:
-        """Advance to the next tag and give its events. Only called while `next_time()` is not None."""
+    def pop(self, horizon: float = inf) -> Events | None:
+        """Advance to the next tag and give its events; None if there is none, or its time is new and not before
+        `horizon`."""
         step, ahead = self.soon, self.ahead
         if step or ahead:
             self.microstep += 1
         else:
             time = self._first
             if time is None:
-                time = heappop(self._times)
+                times = self._times
+                if not times or times[0] >= horizon:
+                    return None
+                time = heappop(times)
+            elif time >= horizon:
+                return None
             else:
                 self._first = None
             self.time = time
             self.microstep = 0
             step = self._steps.pop(time)
-            if self._more:
-                ahead = self.ahead = self._more.pop(time, ahead)
+            if not self._more:
+                return step  # nothing is due soon
+            ahead = self.ahead = self._more.pop(time, ahead)
         while not step:  # microsteps from which every event was taken back
             step = ahead.pop(0)
             self.microstep += 1
@@ -81,10 +89,12 @@ class Queue(CurrentTag):
             if step is None:
                 self._steps[time] = {event: value}
                 times = self._times
-                if self._first is None and times and times[0] < time:
+                if self._first is not None:
+                    self._add(time)
+                elif times and times[0] < time:
                     heappush(times, time)
                 else:
-                    self._add(time)
+                    self._first = time
                 return
             if event not in step:
                 step[event] = value

@@ -143,11 +143,7 @@ class MainWorker(Worker):
                 queue.microstep += 1
                 soon = queue.soon = {}
             else:
-                if not events:
-                    due = queue.next_time()
-                    if due is None or due >= horizon:
-                        self._advance(schedules)
-                events = queue.pop()
+                events = queue.pop(horizon) or self._advance(schedules)
                 soon = queue.soon
             if len(events) == 1:
                 event, value = events.popitem()
@@ -194,7 +190,14 @@ class MainWorker(Worker):
                 self.queue.discard(lambda event: event.trigger.kind == "physical")
         return self.late
 
-    def _advance(self, schedules: Schedules) -> None:
+    def _advance(self, schedules: Schedules) -> Events:
+        """The events of the next tag, once its time may come."""
+        self._wait(schedules)
+        events = self.queue.pop()
+        assert events is not None
+        return events
+
+    def _wait(self, schedules: Schedules) -> None:
         """Wait until the next time with events may come; there, or at the timeout, shutdown joins them."""
         queue = self.queue
         while True:

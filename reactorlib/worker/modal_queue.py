@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from heapq import heappop
+from math import inf
 from typing import Any
 
 from reactorlib.worker.cells import Event
@@ -25,9 +26,9 @@ class ModalQueue(Queue):
         self._drop_stale()
         return super().next_time()
 
-    def pop(self) -> Events:
+    def pop(self, horizon: float = inf) -> Events | None:
         self._drop_stale()
-        return super().pop()
+        return super().pop(horizon)
 
     def _drop_stale(self) -> None:
         if self._first is not None and self._first not in self._steps:
