@@ -13,15 +13,15 @@ from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import ReactionError, RunError, WorkerError
-from reactorlib.executors import leftovers
+from reactorlib.executors import garbage
 from reactorlib.executors.choice import check_executor, check_names, make_executor
 from reactorlib.executors.executor import Executor, exit_on_signal
-from reactorlib.executors.libraries import limited
+from reactorlib.executors.library_threads import limited
 from reactorlib.program import Program, elaborate
 from reactorlib.tag import Tag, time_fault
 from reactorlib.worker.context import current, origin
 from reactorlib.worker.main_worker import MainWorker
-from reactorlib.worker.mistakes import explain
+from reactorlib.worker.port_hints import explain
 from reactorlib.worker.trace import Span, TraceRecord, costs_of, digest_of
 from reactorlib.worker.user_threads import hook
 
@@ -116,7 +116,7 @@ def run(
             lambda worker: make_executor(worker, executor, workers, placement, costs, start_method, library_threads),
         )
     del worker
-    leftovers.tidy()
+    garbage.tidy()
     return result
 
 

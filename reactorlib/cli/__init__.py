@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Sequence
 
 from reactorlib.cli import check, graph, run, source, trace
-from reactorlib.cli.running import spelled_out
+from reactorlib.cli.run_options import spelled_out
 from reactorlib.cli.target import UsageError, add_parameters
 from reactorlib.errors import ReactionError, ReactorError, RunError
 

@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from reactorlib.cli.running import add_running, executed
+from reactorlib.cli.run_options import add_running, executed
 from reactorlib.cli.target import add_target
 
 _EPILOG = """\

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from reactorlib.cli.graph import check_writable, write_file
-from reactorlib.cli.running import add_running, executed
+from reactorlib.cli.run_options import add_running, executed
 from reactorlib.cli.target import add_target
 from reactorlib.program import Program
 from reactorlib.runtime import RunResult

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 
 from reactorlib.declaration.instance import BoundPort
+from reactorlib.elaboration.connections import Resolution, source_channel, source_of
 from reactorlib.elaboration.program import Cell, Cycle, Forward, Order, ReactionInstance
-from reactorlib.elaboration.resolve import Resolution, source_channel, source_of
 
 Node = int
 

@@ -10,10 +10,10 @@ from typing import Any
 from reactorlib.declaration.building import building
 from reactorlib.declaration.instance import Instance, instance_of
 from reactorlib.declaration.reactor import Bank, Reactor, is_reactor_class
+from reactorlib.elaboration.connections import Resolution
 from reactorlib.elaboration.dependencies import order_of
 from reactorlib.elaboration.lookup import look_up_reactions
 from reactorlib.elaboration.program import Elaborated
-from reactorlib.elaboration.resolve import Resolution
 from reactorlib.elaboration.states import reset_states
 from reactorlib.errors import ElaborationError
 

@@ -11,8 +11,8 @@ from reactorlib.declaration.elements import Action, Element, Signal, Transition,
 from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance, instance_of, name_in
 from reactorlib.declaration.position import located
 from reactorlib.declaration.reactor import Bank, Reactor, duration
+from reactorlib.elaboration.connections import Resolution
 from reactorlib.elaboration.program import Argument, Cell, ReactionInstance
-from reactorlib.elaboration.resolve import Resolution
 from reactorlib.elaboration.validate import argument_fault, mode_fault, touch_fault
 from reactorlib.errors import did_you_mean
 

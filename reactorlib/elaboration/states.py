@@ -10,8 +10,8 @@ from typing import Any
 from reactorlib.declaration.class_body import declarations_of
 from reactorlib.declaration.elements import State
 from reactorlib.declaration.instance import Instance
+from reactorlib.elaboration.connections import Resolution
 from reactorlib.elaboration.program import ResetState
-from reactorlib.elaboration.resolve import Resolution
 from reactorlib.errors import words_of
 
 

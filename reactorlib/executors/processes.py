@@ -20,11 +20,11 @@ from time import monotonic, sleep
 from typing import Any
 
 from reactorlib.errors import RunError, WorkerError
-from reactorlib.executors import leftovers
-from reactorlib.executors.calls import Listener
+from reactorlib.executors import garbage
 from reactorlib.executors.distributed import Distributed
 from reactorlib.executors.executor import exit_on_signal
 from reactorlib.executors.parallel import LONGEST_END_S
+from reactorlib.executors.thread_calls import Listener
 from reactorlib.executors.worker_process import BEGUN, GONE, HELD, LEAVING, Setup, serve
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange
@@ -54,7 +54,7 @@ class Processes(Distributed):
         self.processes: dict[int, BaseProcess] = {}
         self.library_threads = library_threads
         self.owner = os.getpid()
-        leftovers.tidy()
+        garbage.tidy()
         self.exchange = Exchange(partition.workers)
         try:
             self.listener = Listener(worker.inbox)
@@ -159,7 +159,7 @@ class Processes(Distributed):
                 process.close()
             del self.processes[worker]
         self.post.codec.close()
-        leftovers.note(self.exchange.taken())
+        garbage.note(self.exchange.taken())
         self.exchange.close()
         self.listener.close()
         atexit.unregister(self.kill)

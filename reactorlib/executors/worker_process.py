@@ -17,11 +17,11 @@ from reactorlib.clock import Clock
 from reactorlib.elaboration.elaborate import elaborated
 from reactorlib.elaboration.program import Elaborated
 from reactorlib.errors import WorkerError
-from reactorlib.executors.calls import Caller
 from reactorlib.executors.distributed_follower import DistributedFollower
 from reactorlib.executors.failure import Failure, Stopped
-from reactorlib.executors.libraries import limit
+from reactorlib.executors.library_threads import limit
 from reactorlib.executors.protocol import End, Post
+from reactorlib.executors.thread_calls import Caller
 from reactorlib.schedule.graph import Node, ReactionGraph
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange

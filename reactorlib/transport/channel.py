@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from reactorlib.transport.arena import Arena
 from reactorlib.transport.lending import Lender
 from reactorlib.transport.memory import Memory
-from reactorlib.transport.ordering import fence
-from reactorlib.transport.signals import AWAKE, STATE_WORDS, Bell, Waiter
+from reactorlib.transport.store_order import fence
+from reactorlib.transport.waiting import AWAKE, STATE_WORDS, Bell, Waiter
 
 SLOTS = 32  # a power of two
 SLOT_BYTES = 129 * 64  # not a multiple of 4096, so that the words of neighbouring slots share no cache set

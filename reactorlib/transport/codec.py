@@ -1,6 +1,6 @@
 """Values to messages and back, for one worker. What a value's type is, it is again after decoding, exactly.
 
-A structure that comes back gets functions of its own (see generator). Everything else is pickled, with buffers
+A structure that comes back gets functions of its own (see codec_compiler). Everything else is pickled, with buffers
 out of band. Large arrays and bytes are put into the worker's arena and read where they are: read-only, valid for
 as long as anything refers to them. (A torch tensor cannot be read-only, but must be treated as if it were.)
 """
@@ -13,10 +13,10 @@ from typing import Any
 
 from reactorlib.transport import pickling
 from reactorlib.transport.arena import Arena
-from reactorlib.transport.generator import Decode, Encode, Generator
+from reactorlib.transport.codec_compiler import CodecCompiler, Decode, Encode
+from reactorlib.transport.copying import ENCLOSED, HEAD, PICKLED, REFERENCE, Placed, Placing
+from reactorlib.transport.encoding_site import Site
 from reactorlib.transport.lending import Lender
-from reactorlib.transport.placing import ENCLOSED, HEAD, PICKLED, REFERENCE, Placed, Placing
-from reactorlib.transport.site import Site
 from reactorlib.transport.structure import Structure, has_large_arrays, pack, unpack
 
 UNIT = 8  # the prefix that names a structure begins with its length in units, which is more than ENCLOSED
@@ -70,7 +70,7 @@ class Codec:
         prefix = _prefix(self.me, structure)
         if len(prefix) > LONGEST_PREFIX:
             return None
-        encode = self._encoders[structure] = Generator(structure, prefix).encoder(self._placing)
+        encode = self._encoders[structure] = CodecCompiler(structure, prefix).encoder(self._placing)
         return encode
 
     def _pickled(self, value: Any, receivers: Sequence[int]) -> bytes:
@@ -129,7 +129,7 @@ class Codec:
     def _learn(self, prefix: bytes) -> Decode:
         _, _, owner, length, _ = _PREFIX.unpack_from(prefix)
         structure = unpack(prefix[_PREFIX.size : _PREFIX.size + length])
-        decode = Generator(structure, prefix).decoder(self._lenders[owner], self._unpickled)
+        decode = CodecCompiler(structure, prefix).decoder(self._lenders[owner], self._unpickled)
         self._decoders[prefix] = decode
         return decode
 

@@ -15,10 +15,10 @@ from reactorlib.transport.arena import Arena, most_blocks, table_bytes
 from reactorlib.transport.channel import RING_BYTES, Channel, KernelChannel, Link
 from reactorlib.transport.codec import Codec
 from reactorlib.transport.memory import PAGE, Memory, default_capacity, most_bytes
-from reactorlib.transport.ordering import keeps_store_order
 from reactorlib.transport.quota import Quota
-from reactorlib.transport.signals import STATE_WORDS, Bell, Waiter
 from reactorlib.transport.spinning import SPIN_NS
+from reactorlib.transport.store_order import keeps_store_order
+from reactorlib.transport.waiting import STATE_WORDS, Bell, Waiter
 
 LINE = 64  # bytes that processors share as a whole
 MOST_ADDRESSES = 1 << 44

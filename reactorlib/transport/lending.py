@@ -12,7 +12,7 @@ from weakref import WeakSet
 
 from reactorlib.cpus import gil_enabled
 from reactorlib.transport.arena import Arena
-from reactorlib.transport.ordering import fence, keeps_store_order
+from reactorlib.transport.store_order import fence, keeps_store_order
 
 
 class _Lent:

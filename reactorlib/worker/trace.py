@@ -122,7 +122,7 @@ def digest_of(records: Iterable[TraceRecord]) -> str:
     """
     import hashlib
 
-    from reactorlib.worker.canonical import canonical
+    from reactorlib.worker.canonical_form import canonical
 
     state = hashlib.blake2b(digest_size=16)
     for record in records:

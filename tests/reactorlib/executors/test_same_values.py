@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from reactorlib import MSEC, Input, Output, Reactor, Timer, WorkerError, connect, reaction, run
-from reactorlib.worker.canonical import canonical
+from reactorlib.worker.canonical_form import canonical
 
 TICKS = 4  # after the first two a structure has functions of its own
 EXECUTORS = ["inline", "threads", "processes"]

@@ -31,7 +31,7 @@ from reactorlib import (
     run,
     startup,
 )
-from reactorlib.executors import leftovers
+from reactorlib.executors import garbage
 from tests.reactorlib.executors.programs import ON_EACH_ITS_OWN, Star, noted
 
 START_METHODS = ["fork", "spawn", "forkserver"]
@@ -278,6 +278,6 @@ def test_shared_memory_is_freed_though_nothing_else_collects_garbage(mover):
         assert shared_mappings() - before <= 4  # at least 8 MiB each
         for _ in range(20):
             run(Sum, rounds=2, executor="processes", workers=2)
-        assert shared_mappings() - before <= leftovers.RUNS
+        assert shared_mappings() - before <= garbage.RUNS
     finally:
         gc.enable()

@@ -33,7 +33,7 @@ from reactorlib import (
     shutdown,
     startup,
 )
-from reactorlib.transport import signals
+from reactorlib.transport import waiting
 from tests.reactorlib.executors.programs import note, noted
 
 LIMIT = 20 * SEC  # no run here takes so long, whatever goes wrong
@@ -341,7 +341,7 @@ class Busy(Reactor):
 
 
 def test_a_worker_that_dies_while_others_are_busy_is_noticed(log, soon, monkeypatch):
-    monkeypatch.setattr(signals, "LONGEST_SLEEP_MS", signals.FIRST_SLEEP_MS)  # no wait is so long that it looks
+    monkeypatch.setattr(waiting, "LONGEST_SLEEP_MS", waiting.FIRST_SLEEP_MS)  # no wait is so long that it looks
     placement = {"Busy.partner": 1, "Busy.idle": 2}
     with soon(), pytest.raises(WorkerError, match=r"with Busy.idle\) was killed by SIGKILL"):
         run(Busy, log=log, fast=True, executor="processes", workers=3, placement=placement)

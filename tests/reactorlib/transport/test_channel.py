@@ -9,7 +9,7 @@ import pytest
 from reactorlib.errors import WorkerError
 from reactorlib.transport.channel import INLINE, PUBLISH, SLOTS
 from reactorlib.transport.exchange import Endpoint, Exchange
-from reactorlib.transport.signals import _pipe
+from reactorlib.transport.waiting import _pipe
 from tests.reactorlib.transport.conftest import MakeExchange
 from tests.reactorlib.transport.peer import Peer
 
@@ -198,7 +198,7 @@ def test_a_wait_for_room_at_a_dead_peer_ends(make_exchange: MakeExchange, kernel
 
 
 def test_pipes_ring_where_there_is_no_eventfd(monkeypatch: pytest.MonkeyPatch, kernel: bool) -> None:
-    monkeypatch.setattr("reactorlib.transport.signals._eventfd", lambda _counting: _pipe())
+    monkeypatch.setattr("reactorlib.transport.waiting._eventfd", lambda _counting: _pipe())
     exchange = Exchange(2, capacity=1 << 24, kernel=kernel, spin_ns=0)
     assert exchange.bells[0].fds[0] != exchange.bells[0].fds[1]
     end = exchange.endpoint(0)

@@ -14,7 +14,7 @@ from reactorlib.cpus import gil_enabled
 from reactorlib.errors import WorkerError
 from reactorlib.transport.exchange import Endpoint, Exchange
 from reactorlib.transport.memory import PAGE, Memory, default_capacity
-from reactorlib.transport.ordering import fence, keeps_store_order
+from reactorlib.transport.store_order import fence, keeps_store_order
 from tests.reactorlib.transport.conftest import MakeExchange
 from tests.reactorlib.transport.peer import Peer
 

@@ -14,8 +14,8 @@ import select
 from collections.abc import Callable
 from time import perf_counter_ns as clock
 
-from reactorlib.transport.ordering import fence
 from reactorlib.transport.spinning import SPIN_NS, Spinner
+from reactorlib.transport.store_order import fence
 
 FIRST_SLEEP_MS = 2
 LONGEST_SLEEP_MS = 50

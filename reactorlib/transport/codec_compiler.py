@@ -18,8 +18,8 @@ from importlib import import_module
 from math import prod
 from typing import Any
 
+from reactorlib.transport.copying import Placing
 from reactorlib.transport.lending import Lender
-from reactorlib.transport.placing import Placing
 from reactorlib.transport.structure import (
     BIG,
     CONTAINERS,
@@ -39,7 +39,7 @@ ALIGN = 16  # of small arrays in a message
 TYPES = {"?": "bool", "q": "int", "d": "float", "s": "str", "y": "bytes", "Y": "bytes"}
 
 
-class Generator:
+class CodecCompiler:
     """Walks one structure, once. `prefix` is what every message of this structure begins with."""
 
     def __init__(self, structure: Structure, prefix: bytes) -> None:

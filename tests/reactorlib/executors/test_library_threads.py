@@ -17,7 +17,7 @@ import numpy as np  # noqa: F401  # brings OpenBLAS along
 import pytest
 
 from reactorlib import Bank, Output, ReactionError, Reactor, RunError, reaction, run, startup
-from reactorlib.executors import libraries
+from reactorlib.executors import library_threads
 
 SCRIPT = """
 import os
@@ -90,12 +90,12 @@ class Counts(Reactor):
 
 
 def openblas_threads() -> list[int]:
-    return [get() for get, _ in libraries.openblas().values()]
+    return [get() for get, _ in library_threads.openblas().values()]
 
 
 @pytest.fixture
 def two_threads() -> Iterator[None]:
-    put_back = [(put, get()) for get, put in libraries.openblas().values()]
+    put_back = [(put, get()) for get, put in library_threads.openblas().values()]
     for put, _ in put_back:
         put(2)
     yield
@@ -116,7 +116,7 @@ def seen(result: Any) -> list[Any]:
 def test_the_blas_of_numpy_has_one_thread_in_each_worker_unless_asked(executor, asked, option, threads, monkeypatch):
     if not openblas_threads():
         pytest.skip("this NumPy has no OpenBLAS")
-    for name in libraries.VARIABLES:
+    for name in library_threads.VARIABLES:
         monkeypatch.delenv(name, raising=False)
     if asked is not None:
         monkeypatch.setenv("OMP_NUM_THREADS", asked)
@@ -137,7 +137,7 @@ class Fails(Reactor):
 @EVERY
 @pytest.mark.usefixtures("two_threads")
 def test_the_setting_of_the_caller_is_back_after_an_error(executor, monkeypatch):
-    for name in libraries.VARIABLES:
+    for name in library_threads.VARIABLES:
         monkeypatch.delenv(name, raising=False)
     before = {**os.environ}, openblas_threads()
     with pytest.raises(ReactionError, match="on purpose"):
@@ -173,7 +173,7 @@ class Outlives(Waits):
 
 @pytest.mark.usefixtures("two_threads")
 def test_the_first_of_two_runs_to_end_leaves_the_limit_to_the_other(monkeypatch):
-    for name in libraries.VARIABLES:
+    for name in library_threads.VARIABLES:
         monkeypatch.delenv(name, raising=False)
     if not openblas_threads():
         pytest.skip("this NumPy has no OpenBLAS")
@@ -194,8 +194,8 @@ class Loads(Reactor):
     @reaction(startup)
     def begin(self):
         import numpy, torch
-        from reactorlib.executors import libraries
-        self.count = lambda: {torch.get_num_threads(), *(get() for get, _ in libraries.openblas().values())}
+        from reactorlib.executors import library_threads
+        self.count = lambda: {torch.get_num_threads(), *(get() for get, _ in library_threads.openblas().values())}
         counts.append((self.count, self.count()))
 
 counts = []

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from reactorlib.errors import WorkerError
-from reactorlib.transport import signals, spinning
-from reactorlib.transport.signals import AWAKE, Bell, Waiter
+from reactorlib.transport import spinning, waiting
 from reactorlib.transport.spinning import LONGEST_REST_NS, PREEMPTED_NS, REST_NS
+from reactorlib.transport.waiting import AWAKE, Bell, Waiter
 
 LOOK_NS = 100
 
@@ -26,7 +26,7 @@ class Scene:
         self.gap_at: int | None = None  # after so many looks the processor is taken away for a while
         self.states = memoryview(bytearray(64)).cast("Q")
         self.seen: list[int] = []
-        for module in (signals, spinning):
+        for module in (waiting, spinning):
             monkeypatch.setattr(module, "clock", lambda: self.now)
         self.waiter = Waiter(self, self.states, 0, self._check, self._pull, spin_ns=200_000)  # type: ignore[arg-type]
 
@@ -157,7 +157,7 @@ def make_bell(request: pytest.FixtureRequest) -> Iterator[Callable[[bool], Bell]
     bells: list[Bell] = []
 
     def make(counting: bool) -> Bell:
-        bells.append(Bell(counting, signals._pipe() if request.param == "pipe" else None))
+        bells.append(Bell(counting, waiting._pipe() if request.param == "pipe" else None))
         return bells[-1]
 
     yield make

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from reactorlib.transport.generator import Encode
+from reactorlib.transport.codec_compiler import Encode
 from reactorlib.transport.pickling import UnpicklableError
 from reactorlib.transport.structure import Describer, Structure
 
