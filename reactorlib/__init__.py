@@ -27,8 +27,10 @@ from reactorlib.errors import (
     ThreadError,
     WorkerError,
 )
+from reactorlib.execution import RunResult
 from reactorlib.program import Program, elaborate
-from reactorlib.runtime import RunResult, run
+from reactorlib.runtime import run
+from reactorlib.session import ABSENT, Session, Stepper
 from reactorlib.tag import HOUR, MINUTE, MSEC, NSEC, SEC, USEC, Tag, Time
 from reactorlib.worker.context import (
     check_deadline,
@@ -44,6 +46,7 @@ from reactorlib.worker.context import (
 from reactorlib.worker.trace import Span, TraceRecord
 
 __all__ = [
+    "ABSENT",
     "HOUR",
     "MINUTE",
     "MSEC",
@@ -65,8 +68,10 @@ __all__ = [
     "ReactorError",
     "RunError",
     "RunResult",
+    "Session",
     "Span",
     "State",
+    "Stepper",
     "Tag",
     "ThreadError",
     "Time",

@@ -1,51 +1,24 @@
-"""Running a program: opens it, drives it to its end, closes it. And the ways in which a run ends."""
+"""Running a program to its end, as fast as it goes or in physical time; SIGTERM ends it like Ctrl-C."""
 
 from __future__ import annotations
 
-import errno
-import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
-from reactorlib.errors import ReactionError, RunError, WorkerError
+from reactorlib.errors import RunError
+from reactorlib.execution import Execution, RunResult, fresh
 from reactorlib.executors import garbage
 from reactorlib.executors.choice import check_executor, check_names, make_executor
-from reactorlib.executors.executor import Executor, exit_on_signal
+from reactorlib.executors.executor import exit_on_signal
 from reactorlib.executors.library_threads import limited
-from reactorlib.program import Program, elaborate
-from reactorlib.tag import Tag, time_fault
-from reactorlib.worker.context import current, origin
+from reactorlib.program import Program
+from reactorlib.tag import time_fault
+from reactorlib.worker.context import current
 from reactorlib.worker.main_worker import MainWorker
-from reactorlib.worker.port_hints import explain
-from reactorlib.worker.trace import Span, TraceRecord, costs_of, digest_of
-from reactorlib.worker.user_threads import hook
-
-
-@dataclass(frozen=True, slots=True)
-class RunResult:
-    """What a run leaves: the last tag, and with `trace=True` the records, spans, costs and the digest.
-
-    >>> from reactorlib import Reactor, reaction, startup
-    >>> class Hello(Reactor):
-    ...     @reaction(startup)
-    ...     def begin(self): ...
-    >>> result = run(Hello, trace=True)
-    >>> result.executor, result.workers, [record.reaction for record in result.trace], len(result.digest)
-    ('inline', 1, ['Hello.begin'], 32)
-    """
-
-    tag: Tag
-    executor: str
-    workers: int
-    trace: list[TraceRecord] | None = None
-    spans: list[Span] | None = None
-    digest: str | None = None
-    costs: dict[str, float] | None = None  # ns that each reactor's reactions took, by path
 
 
 def run(
@@ -100,105 +73,33 @@ def run(
     """
     if current.worker is not None:
         raise RunError("run() inside a reaction: a program cannot run another one in its own thread")
-    check_names(program, parameters, timeout=timeout, fast=fast or None, keepalive=keepalive, workers=workers,
+    check_names("run", program, parameters, timeout=timeout, fast=fast or None, keepalive=keepalive, workers=workers,
                 executor=None if executor == "inline" else executor, placement=placement, costs=costs,
                 start_method=start_method, library_threads=library_threads, trace=trace or None)  # fmt: skip
     fault = None if timeout is None else time_fault(timeout, "timeout")
     if fault is not None:
         raise RunError(fault)
     check_executor(executor, workers, library_threads)
-    fresh = _fresh(program, parameters)
-    with _system_willing():
-        worker = MainWorker(fresh, timeout=timeout, fast=fast, keepalive=keepalive, traced=trace)
+    taken = fresh(program, parameters)
     with limited(library_threads):
         result = _run_once(
-            worker,
-            lambda worker: make_executor(worker, executor, workers, placement, costs, start_method, library_threads),
+            Execution(
+                lambda: MainWorker(taken, timeout=timeout, fast=fast, keepalive=keepalive, traced=trace),
+                lambda worker: make_executor(
+                    worker, executor, workers, placement, costs, start_method, library_threads
+                ),
+            )
         )
-    del worker
     garbage.tidy()
     return result
 
 
-def _fresh(program: type[Reactor] | Program, parameters: dict[str, Any]) -> Program:
-    """A program that has not run yet: its reactors are as their constructors left them."""
-    if isinstance(program, Program):
-        if program.root.used:
-            program = elaborate(program.cls, **program.parameters)
-    else:
-        program = elaborate(program, **parameters)
-    program.root.used = True
-    return program
-
-
-def _run_once(worker: MainWorker, make: Callable[[MainWorker], Executor]) -> RunResult:
-    try:
-        with _system_willing():
-            executor = make(worker)
-    except BaseException:
-        worker.clock.close()
-        raise
-    with _stopping_on_sigterm():
-        _drive(worker, executor)
-    tag = Tag(worker.now.time, worker.now.microstep)
-    if worker.recorder is None:
-        return RunResult(tag, executor.name, executor.workers)
-    records = worker.recorder.records()
-    spans, digest = worker.recorder.spans(), digest_of(records)
-    return RunResult(tag, executor.name, executor.workers, records, spans, digest, costs_of(worker.program, spans))
-
-
-def _drive(worker: MainWorker, executor: Executor) -> None:
-    """Run to the end. Raises ReactionError; on KeyboardInterrupt and SystemExit shutdown reactions run first."""
-    hook()
-    before = None
-    try:
-        with _system_willing():
-            executor.start()
-        worker.inbox.started = worker.clock.now()
-        executor.begin()
-        current.worker, before = worker, origin.set(worker.inbox)
-        worker.begin()
-        worker.loop(executor)
-        worker.inbox.close()
-        if worker.inbox.failure is not None:
-            raise worker.inbox.failure
-        executor.finish()
-    except BaseException as error:  # whatever ends a run, its shutdown reactions come first
-        if os.getpid() != worker.process:
-            raise  # a process that a reaction forked is at its end: nothing here is its own
-        if current.worker is None:
-            executor.kill()
-            raise
-        _end_early(worker, executor, error)
-    finally:
-        current.worker = None
-        if before is not None:
-            origin.reset(before)
-        worker.inbox.close()
-        worker.clock.close()
-        executor.forget_schedules()
-
-
-def _end_early(worker: MainWorker, executor: Executor, error: BaseException) -> None:
-    """Run the shutdown reactions of the other reactors, then raise: a ReactionError where a reaction raised."""
-    tag = Tag(worker.now.time, worker.now.microstep)
-    error, failed = executor.abandon(error)
-    if failed is None or not isinstance(error, Exception):
-        raise error
-    explain(worker.program, failed, error)
-    reactor, _, name = worker.program.node_path(failed).rpartition(".")
-    raise ReactionError(reactor, name, tag, error) from error
-
-
-@contextmanager
-def _system_willing() -> Iterator[None]:
-    """What the system refuses to a run that is about to start is a WorkerError that says what is short."""
-    try:
-        yield
-    except OSError as error:
-        hint = "; see `ulimit -n`" if error.errno in (errno.EMFILE, errno.ENFILE) else ""
-        raise WorkerError(f"the run cannot start: {error.strerror or error}{hint}") from error
+def _run_once(execution: Execution) -> RunResult:
+    with _stopping_on_sigterm(), execution:
+        execution.begin()
+        execution.worker.loop(execution.executor)
+        execution.finish()
+    return execution.result()
 
 
 @contextmanager

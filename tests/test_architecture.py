@@ -24,7 +24,7 @@ OF_FORMATS = {"reactorlib/view/diagram/png.py": {"matplotlib"}}
 # The rooms of the kernel, and the modules at its top: each may import those before it, also inside functions and for
 # annotations only. Further bounds: what a room may not know although it comes before.
 ROOMS = ("tag", "errors", "cpus", "clock", "transport", "declaration", "elaboration", "schedule", "worker", "executors",
-         "view", "program", "runtime", "lf", "cli", "__main__")  # fmt: skip
+         "view", "program", "execution", "runtime", "session", "lf", "cli", "__main__")  # fmt: skip
 ONLY = {"transport": {"errors", "cpus"}, "declaration": {"tag", "errors"}}
 
 

@@ -11,8 +11,8 @@ from typing import Any
 from reactorlib.cli.graph import check_writable, write_file
 from reactorlib.cli.run_options import add_running, executed
 from reactorlib.cli.target import add_target
+from reactorlib.execution import RunResult
 from reactorlib.program import Program
-from reactorlib.runtime import RunResult
 from reactorlib.view.timeline import Summary, summarised, trace_events
 
 _EPILOG = """\

@@ -57,6 +57,8 @@ class Resolution:
         self._follow_aliases()
         for signal in (startup, shutdown):
             self.signal(signal, None)
+        self.outputs: dict[Cell, Cell] = {}
+        self._open(instances[0])
 
     def _number_channels(self, instances: tuple[Instance, ...]) -> int:
         channels = 0
@@ -228,6 +230,21 @@ class Resolution:
                 if port.first + index == channel:
                     return port.channel_path(index)
         return f"channel {channel}"
+
+    # Ports of the main reactor
+
+    def _open(self, main: Instance) -> None:
+        """What the program exchanges with whoever opens it: inputs are triggers, outputs are copied out."""
+        for port in main.elements.values():
+            if not isinstance(port, BoundPort):
+                continue
+            for channel in range(port.width):
+                cell, path = port.first + channel, port.channel_path(channel)
+                if port.is_input:
+                    self.triggers.append(Trigger("input", cell, path))
+                else:
+                    self.outputs[cell] = self.new_cell(path)
+                    self.forwards.append(Forward(self.cell(cell), self.outputs[cell], False, None, path))
 
     # Triggers
 

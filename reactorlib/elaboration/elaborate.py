@@ -60,6 +60,7 @@ def _freeze(cls: type[Reactor], parameters: dict[str, Any], root: Instance) -> t
         channels=resolution.channels,
         cell_of=tuple(resolution.alias),
         cell_paths=resolution.paths,
+        outputs=resolution.outputs,
         reactions=tuple(resolution.reactions),
         forwards=tuple(resolution.forwards),
         triggers=tuple(resolution.triggers),

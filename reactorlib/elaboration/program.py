@@ -13,7 +13,10 @@ from reactorlib.declaration.reactor import Reactor
 # A cell holds one value: the channels of ports first, numbered in order of elaboration, then the triggers.
 Cell = int
 
-TriggerKind = Literal["startup", "shutdown", "reset", "timer", "logical", "physical", "delay", "physical delay"]
+# "input": a channel of an input of the main reactor, which whoever opened the program may set.
+TriggerKind = Literal[
+    "startup", "shutdown", "reset", "timer", "logical", "physical", "delay", "physical delay", "input"
+]
 
 
 class Trigger(NamedTuple):
@@ -78,7 +81,9 @@ class ReactionInstance(NamedTuple):
 
 
 class Forward(NamedTuple):
-    """A value copied from cell to cell: into a mutable input, or along a connection that a mode guards."""
+    """A value copied from cell to cell: into a mutable input, along a connection that a mode guards, or out of the
+    main reactor.
+    """
 
     source: Cell
     target: Cell
@@ -140,6 +145,7 @@ class Elaborated(NamedTuple):
     channels: int
     cell_of: tuple[Cell, ...]  # channel number -> the cell that it aliases
     cell_paths: dict[Cell, str]
+    outputs: dict[Cell, Cell]  # channel of an output of the main reactor -> where whoever opened the program reads it
     reactions: tuple[ReactionInstance, ...]
     forwards: tuple[Forward, ...]
     triggers: tuple[Trigger, ...]

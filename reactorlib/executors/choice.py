@@ -17,8 +17,10 @@ from reactorlib.worker.main_worker import MainWorker
 EXECUTORS = ("inline", "threads", "processes", "auto")
 
 
-def check_names(program: type[Reactor] | Elaborated, parameters: Mapping[str, object], /, **options: object) -> None:
-    """Raise RunError for an option of `run` that is given and may as well be meant for the constructor.
+def check_names(
+    caller: str, program: type[Reactor] | Elaborated, parameters: Mapping[str, object], /, **options: object
+) -> None:
+    """Raise RunError for an option of `caller`, "run" or "Session", that may as well be meant for the constructor.
 
     And for a parameter that the constructor does not take: it may be meant for an option.
     """
@@ -34,16 +36,16 @@ def check_names(program: type[Reactor] | Elaborated, parameters: Mapping[str, ob
     for name, value in options.items():
         if value is not None and name in taken:
             raise RunError(
-                f"{name}= is an option of run and a parameter of {program.__name__}: write "
-                f"run(elaborate({program.__name__}, {name}=...), ...) for the parameter, "
-                f"run(elaborate({program.__name__}, ...), {name}=...) for the option"
+                f"{name}= is an option of {caller} and a parameter of {program.__name__}: write "
+                f"{caller}(elaborate({program.__name__}, {name}=...), ...) for the parameter, "
+                f"{caller}(elaborate({program.__name__}, ...), {name}=...) for the option"
             )
     if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken.values()):
         return
     for name in parameters:
         hint = "" if name in taken or closest(name, taken) else _meant(name, options)
         if hint:
-            raise RunError(f"{name}= is no option of run and no parameter of {program.__name__}{hint}")
+            raise RunError(f"{name}= is no option of {caller} and no parameter of {program.__name__}{hint}")
 
 
 def _meant(name: str, options: Iterable[str]) -> str:

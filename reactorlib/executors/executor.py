@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
+from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
+from reactorlib.executors.failure import OutOfTime
 from reactorlib.schedule.graph import Node
 from reactorlib.worker.cells import Event
-from reactorlib.worker.main_worker import MainWorker, Schedule
+from reactorlib.worker.events import Events
+from reactorlib.worker.main_worker import MainWorker, PausingSchedule, Pieces, Schedule, schedule_of
 
 COMPILED_STEPS = 200_000  # in the schedules of a run, over all workers
 
@@ -36,6 +39,7 @@ class Executor(ABC):
         self.worker = worker
         self.workers = workers
         self.compiled = 0  # steps in compiled schedules
+        self.limit: float | None = None  # by `monotonic`: then waits in the middle of a tag are given up
 
     @cached_property
     def loader(self) -> Loader:
@@ -52,6 +56,11 @@ class Executor(ABC):
     def together(self, events: Iterable[Event]) -> Schedule:
         """The schedule of a tag at which these events are present."""
 
+    def pausing(self, events: Collection[Event]) -> PausingSchedule:
+        """The same in pieces: without other workers, all of it comes after the first."""
+        schedule = schedule_of(self, events)
+        return lambda time, soon: _resumed(schedule, time, soon)
+
     @abstractmethod
     def abandon(self, error: BaseException) -> tuple[BaseException, Node | None]:
         """The run has failed: the error to report and the reaction that raised it, after the shutdown reactions."""
@@ -63,7 +72,9 @@ class Executor(ABC):
         """Tell the other workers when the run starts, in physical time: it just did."""
 
     def check(self) -> None:
-        """Raise WorkerError if a worker is gone. Called at least twice a second."""
+        """Raise WorkerError if a worker is gone, OutOfTime beyond the limit. Called at least twice a second."""
+        if self.limit is not None and monotonic() > self.limit:
+            raise OutOfTime
 
     def finish(self) -> None:
         """The run has ended as it should: stop the other workers and take in what they recorded."""
@@ -81,3 +92,8 @@ class Executor(ABC):
         self.worker.break_off_tag()
         for note in self.worker.run_last(self.worker.last_reactions(mine, failed)):
             error.add_note(note)
+
+
+def _resumed(schedule: Schedule, time: int, soon: Events) -> Pieces:
+    yield None
+    return schedule(time, soon)

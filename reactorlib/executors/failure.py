@@ -15,6 +15,10 @@ class Stopped(BaseException):
     """The run is over: leave at once."""
 
 
+class OutOfTime(BaseException):
+    """A wait has taken as long as the caller allows, who may wait again."""
+
+
 class Failure(NamedTuple):
     """The first reaction that failed on one worker at the current tag, None where it failed outside one."""
 

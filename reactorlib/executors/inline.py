@@ -72,7 +72,8 @@ class Inline(Executor):
 
         plan = plan_of(self.worker.graph, (event.index for event in events))
         self.compiled += len(plan.steps) + 1
-        return self.loader.load(plan)
+        schedule: Schedule = self.loader.load(plan)
+        return schedule
 
     def abandon(self, error: BaseException) -> tuple[BaseException, Node | None]:
         failed = self.walk.running

@@ -8,7 +8,8 @@ in the order of the program always happens, and it is the one reported.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
 
 from reactorlib.errors import WorkerError
 from reactorlib.executors.executor import COMPILED_STEPS, Executor
@@ -20,7 +21,7 @@ from reactorlib.schedule.plan import Split, plan_of
 from reactorlib.schedule.split import Splitter
 from reactorlib.worker.cells import Event
 from reactorlib.worker.events import Events
-from reactorlib.worker.main_worker import MainWorker, Schedule
+from reactorlib.worker.main_worker import MainWorker, PausingSchedule, Schedule
 from reactorlib.worker.requests import Request
 
 LONGEST_END_S = 1.0  # for workers to come to their end once the run is over
@@ -41,6 +42,7 @@ class Parallel(Executor):
         self.failures: dict[int, Failure] = {}
         self.lost: WorkerError | None = None  # why a worker that died was missed
         self._together: dict[frozenset[Event], Schedule] = {}
+        self._pausing: dict[frozenset[Event], PausingSchedule] = {}
 
     # Schedules of worker 0
 
@@ -51,27 +53,36 @@ class Parallel(Executor):
         key = frozenset(events)
         found = self._together.get(key)
         if found is None:
-            if self.compiled > COMPILED_STEPS:
-                self._forget()
             found = self._together[key] = self._compile(key)
             if len(key) == 1:
                 next(iter(key)).schedule_alone = found
         return found
 
-    def _compile(self, events: Iterable[Event]) -> Schedule:
+    def pausing(self, events: Collection[Event]) -> PausingSchedule:
+        key = frozenset(events)
+        found = self._pausing.get(key)
+        if found is None:
+            found = self._pausing[key] = self._compile(key, pauses=True)
+        return found
+
+    def _compile(self, events: Iterable[Event], pauses: bool = False) -> Any:
+        if self.compiled > COMPILED_STEPS:
+            self._forget()
         plan = plan_of(self.worker.graph, (event.index for event in events))
         split = self.splitter.split(plan)
         self.compiled += len(plan.steps) + 1
         if len(split.parts) == 1:
-            return self.loader.load(plan)
+            return self.loader.load(plan, pauses=pauses)
         number = len(self.splits)
         self.splits.append(split)
         self.prepare(number, split)
-        return self.loader.load(plan, split.parts[0], self.crossing, go=self.go(number, split), collect=self._collect)
+        go, mine = self.go(number, split), split.parts[0]
+        return self.loader.load(plan, mine, self.crossing, pauses, go=go, collect=self._collect)
 
     def _forget(self) -> None:
         """Drop all schedules; they are written anew when needed."""
         self._together.clear()
+        self._pausing.clear()
         for event in self.worker.events:
             event.schedule_alone = None
         self.splits.clear()

@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -91,6 +92,7 @@ class Processes(Distributed):
             traced,
             survives,
             self.library_threads,
+            threading.current_thread() is threading.main_thread(),
         )
 
     def _start(self, context: Any, setup: Setup) -> BaseProcess:
@@ -103,7 +105,7 @@ class Processes(Distributed):
         return process
 
     def check(self) -> None:
-        """Whether all processes live."""
+        """Whether all processes live, and in time."""
         ended = wait_for([process.sentinel for process in self.processes.values()], timeout=0)
         for worker, process in self.processes.items():
             code = process.exitcode
@@ -111,6 +113,7 @@ class Processes(Distributed):
                 self.lost = WorkerError(self._epitaph(worker, process))
                 self.interrupt()
                 raise self.lost
+        super().check()
 
     def _epitaph(self, worker: int, process: BaseProcess) -> str:
         code = exit_code(process)

@@ -112,7 +112,7 @@ PICKLED: tuple[type[Control], ...] = (Ready, Begin, Learn, Switched, Forget, End
 GO_TAIL = Struct("<IqIB")  # the fields of Go, kind; before it the values of events
 GO_FIELDS = Struct("<IqI")  # the same without the kind
 SCHEDULED_TAIL = Struct("<IB")  # length of the message DONE that comes first, kind; between them the requests
-CARRYING = ("logical", "physical", "delay", "physical delay")  # triggers whose events have values
+CARRYING = ("logical", "physical", "delay", "physical delay", "input")  # triggers whose events have values
 LONGEST_TEXT = 1000  # characters of an error for which there is no room
 
 

@@ -55,12 +55,13 @@ class Threads(Parallel):
             other.thread.start()
 
     def check(self) -> None:
-        """Whether all threads live: one can only end early by a fault of this library."""
+        """Whether all threads live, and in time: one can only end early by a fault of this library."""
         for number, other in self.others.items():
             if not other.thread.is_alive():
                 self.over = True
                 self.lost = WorkerError(f"worker {number} ended before the run did")
                 raise self.lost
+        super().check()
 
     # Schedules and messages
 

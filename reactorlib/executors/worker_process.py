@@ -49,6 +49,7 @@ class Setup(NamedTuple):
     traced: bool
     survives: bool  # SIGTERM to the whole group, as worker 0 does by a handler of its own
     library_threads: int | None
+    tied: bool  # to the thread that starts it: it lives as long as the run
 
 
 def _leave_to_worker_0(_number: int, _frame: object) -> None: ...
@@ -108,8 +109,10 @@ class _Life:
         self.exchange = setup.exchange
         self.worker = setup.worker
         self.parent = os.getppid()
-        # A process of the fork server is no child of the run: its death shows in another way.
-        self.remote_parent = multiprocessing.parent_process() if self.parent != setup.parent else None
+        # A process of the fork server is no child of the run, and Linux tells a child of the end of the thread that
+        # started it, not of the process: there the parent's death shows in another way.
+        tied = setup.tied and self.parent == setup.parent
+        self.remote_parent = None if tied else multiprocessing.parent_process()
         self.stopped = False  # all that is left to do is to leave
         self.survives = setup.survives
         self.alone = False  # SIGTERM was for this process only

@@ -42,6 +42,7 @@ class Source:
 
     name: str
     stops: bool
+    pauses: bool = False
     lines: list[str] = field(default_factory=list)
     names: dict[str, Ref] = field(default_factory=dict)
     node_at: dict[int, Node] = field(default_factory=dict)
@@ -105,14 +106,20 @@ class Compiler:
         self.graph = graph
         self.traced = traced
 
-    def write(self, plan: Plan, part: Part | None = None) -> Source:
-        """The source of the schedule for a plan, or of one worker's part of it."""
+    def write(self, plan: Plan, part: Part | None = None, pauses: bool = False) -> Source:
+        """The source of the schedule for a plan, or of one worker's part of it.
+
+        One that `pauses` is a generator: it stops once the other workers have begun, and hands over each wait.
+        """
         hub = part is None or part.worker == 0
-        out = Source("schedule of " + self._title(plan) + (f" on worker {part.worker}" if part else ""), plan.stops)
+        name = "schedule of " + self._title(plan) + (f" on worker {part.worker}" if part else "")
+        out = Source(name, plan.stops, pauses)
         out.add("def schedule(time, soon):", 0)
         self._events(out, plan.events if part is None else part.events, hub)
         if part is not None and hub:
             out.add("go(time)", comment="the other workers begin their parts of this tag")
+        if pauses:
+            out.add("yield")
         self._items(out, plan.steps if part is None else part.items)
         self._captures(out, plan, plan.captures if part is None else part.captures)
         if part is not None and hub:
@@ -145,10 +152,11 @@ class Compiler:
     def _cross(self, out: Source, item: Send | Wait) -> None:
         """A value, or only its order, goes from worker to worker."""
         if isinstance(item, Send):
-            name = out.name_of(Ref("send", item), f"send_to_worker_{item.to}")
+            line = out.name_of(Ref("send", item), f"send_to_worker_{item.to}") + "()"
         else:
-            name = out.name_of(Ref("wait", item), f"wait_for_worker_{item.of}")
-        out.add(f"{name}()", comment=self._shown(item.cells))
+            wait = out.name_of(Ref("wait", item), f"wait_for_worker_{item.of}")
+            line = f"yield {wait}" if out.pauses else f"{wait}()"
+        out.add(line, comment=self._shown(item.cells))
 
     def _title(self, plan: Plan) -> str:
         paths = [self.program.triggers[index].path for index in plan.events]

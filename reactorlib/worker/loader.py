@@ -12,7 +12,6 @@ from reactorlib.schedule.compiler import IN_ROW, Compiler, Ref, Source, load
 from reactorlib.schedule.graph import Node
 from reactorlib.schedule.plan import Part, Plan, Step
 from reactorlib.worker.cells import Reader
-from reactorlib.worker.main_worker import Schedule
 from reactorlib.worker.worker import Worker
 
 SHOWN_BY_TRACEBACKS = frozenset(("__name__", "__loader__"))
@@ -25,17 +24,22 @@ class Loader:
         self.worker = worker
         self.compiler = Compiler(worker.program, worker.graph, traced=worker.recorder is not None)
         self._sources: dict[CodeType, Source] = {}
-        self._loaded: list[Schedule] = []
+        self._loaded: list[Any] = []
 
     def load(
-        self, plan: Plan, part: Part | None = None, cross: Callable[[Ref], Any] | None = None, **extra: Any
-    ) -> Schedule:
+        self,
+        plan: Plan,
+        part: Part | None = None,
+        cross: Callable[[Ref], Any] | None = None,
+        pauses: bool = False,
+        **extra: Any,
+    ) -> Any:
         """The schedule of a plan, or of this worker's part of it, whose sends and waits are what `cross` gives.
 
-        `extra`: what its further names stand for.
+        With `pauses` it is a PausingSchedule. `extra`: what its further names stand for.
         """
         worker = self.worker
-        source = self.compiler.write(plan, part)
+        source = self.compiler.write(plan, part, pauses)
         objects: dict[str, Any] = {
             "later": worker.later,
             "context": worker,

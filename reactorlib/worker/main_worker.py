@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable
 from math import inf
 from typing import Any, Protocol
 
 from reactorlib.clock import LONGEST_WAIT_NS, Clock, PhysicalClock
-from reactorlib.elaboration.program import Elaborated
+from reactorlib.elaboration.program import Elaborated, Trigger
 from reactorlib.schedule.graph import ReactionGraph
 from reactorlib.worker.cells import Event
 from reactorlib.worker.events import Events, Queue
@@ -17,10 +17,16 @@ from reactorlib.worker.modes import Modes
 from reactorlib.worker.requests import Request
 from reactorlib.worker.worker import Queueing, Scheduling, Worker
 
+STEP = Event("step", -1, Trigger("input", -1, "step"))  # brings about a tag, whether it has other events or not
+NOTHING: Events = {STEP: None}
 LONGEST_CATCH_UP_NS = 50_000_000  # after the timeout, for physical actions that came before it
 
 # Runs a tag at a time in ns, puts what is due at the next microstep into the second argument; True: the run ends.
 Schedule = Callable[[int, Events], bool]
+# The same in pieces: the first ends once the other workers have begun their parts, each of the others before a wait,
+# which it hands over; whoever resumes it has waited.
+Pieces = Generator[Callable[[], None] | None, None, bool]
+PausingSchedule = Callable[[int, Events], Pieces]
 
 
 class Schedules(Protocol):
@@ -32,8 +38,19 @@ class Schedules(Protocol):
     def together(self, events: Iterable[Event]) -> Schedule:
         """The schedule of a tag at which these events are present."""
 
+    def pausing(self, events: Collection[Event]) -> PausingSchedule:
+        """The same in pieces."""
+
     def check(self) -> None:
         """Raise WorkerError if a worker is gone. Called at least twice a second."""
+
+
+def schedule_of(schedules: Schedules, events: Collection[Event]) -> Schedule:
+    """The schedule of a tag at which these events are present, however many."""
+    if len(events) == 1:
+        (event,) = events
+        return event.schedule_alone or schedules.alone(event)
+    return schedules.together(events)
 
 
 class MainWorker(Worker):
@@ -155,6 +172,48 @@ class MainWorker(Worker):
                 schedule = schedules.together(events)
             if schedule(queue.time, soon):
                 return
+
+    # One tag at a time, for whoever drives the program from outside: logical time is what the caller says
+
+    def reach(self, schedules: Schedules, time: int) -> bool:
+        """Run all tags before `time`, physical time notwithstanding; True: the run has ended with one of them."""
+        queue = self.queue
+        while True:
+            if self.inbox.arrivals:
+                self._receive()
+            due = queue.next_time()
+            if due is None or due >= time:
+                return False
+            if schedule_of(schedules, self._take())(queue.time, queue.soon):
+                return True
+
+    def join(self, inputs: Events, time: int | None) -> Events:
+        """Advance to `time`, or else to the next microstep: these inputs and what is due there; nothing is before."""
+        queue = self.queue
+        if self.inbox.arrivals:
+            self._receive()
+        if time is not None:
+            for event, value in (inputs or NOTHING).items():
+                queue.at(time, event, value)
+        elif inputs and not queue.soon and not queue.ahead:  # as always: Queue.pop without the call
+            queue.microstep += 1
+            for event, value in inputs.items():
+                event.value = value
+            return inputs
+        else:
+            queue.soon.update(inputs or NOTHING)
+        events = self._take()
+        if not inputs:
+            del events[STEP]
+        return events
+
+    def _take(self) -> Events:
+        """Advance to the next tag. Its events, which have their values."""
+        events = self.queue.pop()
+        assert events is not None
+        for event, value in events.items():
+            event.value = value
+        return events
 
     def _receive(self) -> None:
         """Take notice of what other threads say; queue physical actions as far as the next tag is still open.

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import inspect
 import os
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from reactorlib import run
+from reactorlib import Session, run
 from tests.reactorlib.observing import Execute
 from tests.reactorlib.reference.comparison import Executor
 
 RUN_OPTIONS = inspect.signature(run).parameters
+SESSION_OPTIONS = inspect.signature(Session).parameters
 EXECUTORS = os.environ.get("REACTORLIB_TEST_EXECUTORS", "inline,threads:3:scattered,processes:2:scattered").split(",")
 PATHS = ("compiled", "walked")
 WAYS = [  # several workers always compile
@@ -48,3 +50,16 @@ def execute(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
         return run(main, **{"fast": True, "trace": True, **executor, **options})
 
     return execute
+
+
+@pytest.fixture(params=WAYS)
+def opened(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Session]:
+    """`Session` with a trace, in each of several ways."""
+    chosen, path = request.param
+    _take(path, monkeypatch)
+
+    def opened(main: Any, **options: Any) -> Session:
+        parameters = {name: value for name, value in options.items() if name not in SESSION_OPTIONS}
+        return Session(main, **{"trace": True, **chosen.options(main, **parameters), **options})
+
+    return opened

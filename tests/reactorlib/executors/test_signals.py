@@ -24,10 +24,10 @@ ALL_ENDED = ["hub ended", "leaf 0 ended", "leaf 1 ended", "leaf 2 ended"]
 class Victim:
     """A run in a process group of its own, which does not outlive the test."""
 
-    def __init__(self, *arguments: str) -> None:
-        self.log = arguments[2]
+    def __init__(self, *arguments: str, module: str = "tests.reactorlib.executors.victim") -> None:
+        self.log = arguments[-1]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.reactorlib.executors.victim", *arguments],
+            [sys.executable, "-m", module, *arguments],
             cwd=ROOT, start_new_session=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
 

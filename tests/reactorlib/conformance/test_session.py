@@ -1,0 +1,662 @@
+"""Programs that are driven from outside: what a step is, what it returns, how a session ends."""
+
+from __future__ import annotations
+
+import contextvars
+import gc
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from reactorlib import (
+    ABSENT,
+    MSEC,
+    SEC,
+    USEC,
+    Bank,
+    Input,
+    LogicalAction,
+    Output,
+    PhysicalAction,
+    ReactionError,
+    Reactor,
+    RunError,
+    Session,
+    Tag,
+    Timer,
+    connect,
+    current_tag,
+    elaborate,
+    logical_elapsed,
+    reaction,
+    request_stop,
+    run,
+    shutdown,
+    startup,
+)
+from reactorlib.errors import ElaborationError
+from tests.reactorlib.observing import reactions, values
+
+Opened = Callable[..., Session]
+
+
+class Doubler(Reactor):
+    inp = Input[int]()
+    out = Output[int]()
+
+    def __init__(self) -> None:
+        self.total = 0
+
+    @reaction(inp, effects=out)
+    def double(self, inp, out) -> None:
+        if inp.value == "fail":
+            raise ValueError("as asked")
+        self.total += inp.value
+        if inp.value >= 0:
+            out.set(2 * inp.value + self.bank_index)
+
+    @reaction(shutdown)
+    def end(self) -> None: ...
+
+
+class Farm(Reactor):
+    """Two doublers that hear the same, and one that hears on a channel of its own."""
+
+    every = Input[int]()
+    own = Input[int](width=2)
+    sums = Output[int](width=2)
+    last = Output[int]()
+    echo = Output[int]()
+
+    def __init__(self) -> None:
+        self.doublers = Bank(Doubler, 2)
+        self.owned = Bank(Doubler, 2)
+        connect(self.every, self.doublers.inp)
+        connect(self.own, self.owned.inp)
+        connect(self.doublers.out, self.sums)
+        connect(self.every, self.echo)
+
+    @reaction(every, uses="owned.out", effects=last)
+    def gather(self, every, out, last) -> None:
+        last.set([channel.value if channel.is_present else None for channel in out])
+
+
+# A step
+
+
+def test_a_step_sets_inputs_runs_one_tag_and_gives_the_outputs(opened: Opened) -> None:
+    with opened(Farm) as session:
+        step = session.stepper(inputs=("every",), outputs=("sums",))
+        assert [step(k) for k in (1, 2, 3)] == [[2, 3], [4, 5], [6, 7]]
+        assert session.tag == Tag(0, 3)
+
+
+def test_several_outputs_are_a_tuple_and_a_multiport_takes_a_list(opened: Opened) -> None:
+    with opened(Farm) as session:
+        step = session.stepper(inputs=("every", "own"), outputs=("sums", "last", "echo"))
+        assert step(1, [5, 6]) == ([2, 3], [10, 13], 1)
+        assert step(2, [7, ABSENT]) == ([4, 5], [14, None], 2)
+        assert session.stepper((), ())() == ()
+
+
+def test_what_is_not_set_at_the_tag_of_the_step_is_absent(opened: Opened) -> None:
+    with opened(Farm) as session:
+        step = session.stepper(inputs=("every", "own"), outputs=("sums", "last", "echo"))
+        assert step(1, ABSENT) == ([2, 3], [None, None], 1)
+        assert step(ABSENT, [1, 2]) == ([ABSENT, ABSENT], ABSENT, ABSENT)
+        assert step(-1, ABSENT) == ([ABSENT, ABSENT], [None, None], -1)
+        assert not ABSENT
+        assert repr(ABSENT) == "ABSENT"
+
+
+def test_a_step_by_names_gives_the_outputs_that_are_present(opened: Opened) -> None:
+    with opened(Farm) as session:
+        assert session.step(every=4) == {"sums": [8, 9], "last": [None, None], "echo": 4}
+        assert session.step(own=[1, ABSENT]) == {}
+        assert session.step() == {}
+        session.begin(every=1)
+        assert session.finish()["echo"] == 1
+
+
+class Delayed(Reactor):
+    inp = Input[int]()
+    out = Output[int]()
+
+    def __init__(self, after: int) -> None:
+        self.doublers = Bank(Doubler, 2)
+        connect(self.inp, self.doublers[0].inp)
+        connect(self.doublers[0].out, self.doublers[1].inp, after=after)
+        connect(self.doublers[1].out, self.out)
+
+
+def test_what_is_due_at_the_next_microstep_joins_the_next_step(opened: Opened) -> None:
+    with opened(Delayed, after=0) as session:
+        step = session.stepper(("inp",), ("out",))
+        assert [step(1), step(2), step(ABSENT), step(ABSENT)] == [ABSENT, 5, 9, ABSENT]
+
+
+class Clocked(Reactor):
+    """A timer and an action beside the caller's input."""
+
+    tick = Timer(1 * MSEC, 2 * MSEC)
+    again = LogicalAction[int](min_delay=500 * USEC)
+    inp = Input[int]()
+    seen = Output[list[int]]()
+    time = Output[int]()
+
+    def __init__(self) -> None:
+        self.history: list[Any] = []
+
+    @reaction(tick)
+    def beat(self, tick) -> None:
+        self.history.append("beat")
+
+    @reaction(inp, effects=again)
+    def ask(self, inp, again) -> None:
+        again.schedule(value=inp.value)
+
+    @reaction(again)
+    def answer(self, again) -> None:
+        self.history.append(again.value)
+
+    @reaction(inp, effects=(seen, time))
+    def tell(self, inp, seen, time) -> None:
+        seen.set(list(self.history))
+        time.set(int(logical_elapsed()))
+
+    @reaction(tick, effects=time)
+    def show(self, tick, time) -> None:
+        time.set(-1)
+
+
+def test_a_step_at_a_time_runs_all_that_is_due_earlier_first(opened: Opened) -> None:
+    with opened(Clocked) as session:
+        step = session.stepper(("inp",), ("seen", "time"))
+        assert step(7) == ([], 0)
+        assert step(8, until=4 * MSEC) == ([7, "beat", "beat"], 4 * MSEC)
+        assert session.tag == Tag(4 * MSEC, 0)
+        assert step(9, until=4 * MSEC) == ([7, "beat", "beat"], 4 * MSEC)
+        assert session.tag == Tag(4 * MSEC, 1)
+        assert step(ABSENT, until=6 * MSEC) == (ABSENT, ABSENT)  # outputs are those of the last tag
+        assert step(0, until=7 * MSEC) == ([7, "beat", "beat", 8, 9, "beat", "beat"], -1)  # with what is due then
+
+
+@pytest.mark.parametrize(
+    ("until", "fault"),
+    [(1 * MSEC, "is before the last step, which was at"), (-1, "until"), ("soon", "until"), (2, "until")],
+)
+def test_a_time_that_cannot_be_is_refused_and_the_session_stays_open(opened: Opened, until: Any, fault: str) -> None:
+    with opened(Clocked) as session:
+        session.step(until=2 * MSEC)
+        with pytest.raises(RunError, match=fault):
+            session.step(until=until)
+        assert session.step(until=3 * MSEC) == {"time": -1}
+
+
+def test_a_session_stays_open_when_nothing_is_pending(opened: Opened) -> None:
+    with opened(Farm) as session:
+        for _ in range(3):
+            assert session.step() == {}
+        assert not session.closed
+    assert session.closed
+
+
+class Alarm(Reactor):
+    """A physical action that the test schedules, by way of a thread or of the reaction itself."""
+
+    ring = PhysicalAction[str]()
+    inp = Input[int]()
+    out = Output[Any]()
+
+    @reaction(inp, effects=ring)
+    def ask(self, inp, ring) -> None:
+        thread = threading.Thread(target=ring.schedule, kwargs={"value": "rung"})
+        thread.start()
+        thread.join()
+
+    @reaction(ring, effects=out)
+    def hear(self, ring, out) -> None:
+        out.set((ring.value, current_tag()))
+
+
+def test_a_physical_action_keeps_its_tag_and_runs_once_a_step_reaches_it(opened: Opened) -> None:
+    with opened(Alarm) as session:
+        step = session.stepper(("inp",), ("out",))
+        assert step(1) is ABSENT
+        assert session.step() == {}  # logical time stands still
+        far = 10**9 * SEC
+        step(ABSENT, until=far)
+        assert session.tag == Tag(far, 0)
+        assert step(1) is ABSENT
+        assert step(ABSENT) == ("rung", Tag(far, 2))  # it came before: at the next microstep
+    first, second = (record for record in session.close().trace if record.reaction == "Alarm.hear")
+    assert 0 < first.tag.time < far
+    assert second.tag == Tag(far, 2)
+
+
+# Overlap
+
+
+def test_a_step_can_be_begun_and_finished_later(opened: Opened) -> None:
+    with opened(Farm) as session:
+        step = session.stepper(("every",), ("sums",))
+        for k in range(5):
+            step.begin(k)
+            assert step.finish() == [2 * k, 2 * k + 1]
+            assert step(k) == [2 * k, 2 * k + 1]
+
+
+class Held(Reactor):
+    """Answers once the event of its input is set. For threads."""
+
+    inp = Input[Any]()
+    out = Output[int]()
+
+    @reaction(inp, effects=out)
+    def wait(self, inp, out) -> None:
+        if isinstance(inp.value, threading.Event):
+            assert inp.value.wait(20)
+        out.set(1)
+
+
+class Waits(Reactor):
+    inp = Input[Any]()
+    out = Output[int](width=2)
+
+    def __init__(self) -> None:
+        self.held = Bank(Held, 2)
+        connect(self.inp, self.held[1].inp)
+        connect(self.held.out, self.out)
+
+
+@pytest.mark.parametrize("then", ["finish", "close"])
+def test_a_step_that_takes_too_long_goes_on_and_is_finished_later(then: str) -> None:
+    session = Session(Waits, executor="threads", workers=2)
+    with session:
+        step, event = session.stepper(("inp",), ("out",)), threading.Event()
+        step.begin(event)
+        for _ in range(2):
+            with pytest.raises(TimeoutError, match=r"the step takes longer than 0.01 s"):
+                step.finish(timeout=0.01)
+        with pytest.raises(RunError, match=r"a step has begun: finish\(\) it first"):
+            step(event)
+        event.set()
+        if then == "finish":
+            assert step.finish(timeout=20) == [ABSENT, 1]
+            assert step(None) == [ABSENT, 1]
+    assert session.closed
+
+
+def test_the_caller_goes_on_while_other_workers_run_their_parts() -> None:
+    with Session(Waits, executor="threads", workers=2) as session:
+        step, event = session.stepper(("inp",), ("out",)), threading.Event()
+        step.begin(event)
+        event.set()  # the worker waits for what the caller does meanwhile
+        assert step.finish(timeout=20) == [ABSENT, 1]
+
+
+def test_finish_without_begin_is_refused(opened: Opened) -> None:
+    with opened(Farm) as session:
+        step = session.stepper(("every",), ())
+        for finish in (session.finish, step.finish):
+            with pytest.raises(RunError, match="has begun"):
+                finish()
+        step.begin(1)
+        with pytest.raises(RunError, match="no step of this stepper has begun"):
+            session.stepper(("every",), ()).finish()
+        assert session.finish() == ()
+
+
+# What is given
+
+
+@pytest.mark.parametrize(
+    ("act", "fault"),
+    [
+        (lambda s: s.step(evry=1), r"Farm has no input 'evry': did you mean 'every'\?"),
+        (lambda s: s.step(sums=1), "Farm has no input 'sums'"),
+        (lambda s: s.stepper(("every",), ("every",)), "Farm has no output 'every'"),
+        (lambda s: s.stepper(("every",), ())(), r"takes a value for each of its inputs \(every\), got 0"),
+        (lambda s: s.stepper((), ())(1), r"takes a value for each of its inputs \(none\), got 1"),
+        (lambda s: s.step(own=1), r"Farm.own takes a list of 2 values, one for each channel, got 1"),
+        (lambda s: s.step(own=[1]), r"Farm.own takes a list of 2 values, one for each channel, got \[1\]"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_and_the_session_stays_open(
+    opened: Opened, act: Callable[[Session], Any], fault: str
+) -> None:
+    with opened(Farm) as session:
+        with pytest.raises(RunError, match=fault):
+            act(session)
+        assert session.step(every=1)["echo"] == 1
+
+
+def test_options_are_checked_as_those_of_run() -> None:
+    with pytest.raises(RunError, match="unknown executor 'inlin'"):
+        Session(Farm, executor="inlin")
+    with pytest.raises(RunError, match=r"exeutor= is no option of Session .* did you mean executor="):
+        Session(Farm, exeutor="inline")
+    with pytest.raises(ElaborationError):
+        Session(Delayed, after=-1)
+
+
+def test_a_program_may_have_run_before(opened: Opened) -> None:
+    program = elaborate(Farm)
+    run(program)
+    with opened(program) as session:
+        assert session.step(every=1)["sums"] == [2, 3]
+
+
+# The end
+
+
+def test_close_runs_shutdown_and_gives_the_result_each_time(opened: Opened) -> None:
+    session = opened(Farm)
+    session.step(every=1)
+    result = session.close()
+    assert result.tag == Tag(0, 2)
+    assert reactions(result)[-4:] == [
+        (0, 2, "Farm.doublers[0].end"),
+        (0, 2, "Farm.doublers[1].end"),
+        (0, 2, "Farm.owned[0].end"),
+        (0, 2, "Farm.owned[1].end"),
+    ]
+    assert session.close() is result
+    assert session.closed
+    for call in (session.step, session.begin, session.finish, session.stepper((), ())):
+        with pytest.raises(RunError, match=r"the session is closed: it ended at \(0 ns, 2\)"):
+            call()
+
+
+class Stops(Reactor):
+    inp = Input[int]()
+    out = Output[int]()
+    tick = Timer(3 * MSEC)
+
+    @reaction(inp, effects=out)
+    def take(self, inp, out) -> None:
+        out.set(inp.value)
+        if inp.value == 0:
+            request_stop()
+
+    @reaction(tick)
+    def late(self, tick) -> None:
+        request_stop()
+
+    @reaction(shutdown, effects=out)
+    def end(self, out) -> None:
+        out.set(-1)
+
+
+def test_a_program_that_stops_itself_takes_part_in_one_more_step(opened: Opened) -> None:
+    session = opened(Stops)
+    step = session.stepper(("inp",), ("out",))
+    assert step(0) == 0
+    assert not session.closed
+    assert step(5) == -1
+    assert session.closed
+    with pytest.raises(RunError, match=r"the session is closed: it ended at \(0 ns, 2\)"):
+        step(6)
+    assert values(session.close(), "Stops.out") == [0, 5, -1]
+
+
+@pytest.mark.parametrize("begin", [False, True])
+def test_a_program_that_stops_before_the_tag_of_a_step_says_so(opened: Opened, begin: bool) -> None:
+    session = opened(Stops)
+    with pytest.raises(RunError, match=r"the program stopped at \(3 ms, 1\), before the tag of this step"):
+        (session.begin if begin else session.step)(inp=1, until=4 * MSEC)
+    assert session.closed
+    assert values(session.close(), "Stops.out") == [-1]
+
+
+@pytest.mark.parametrize("begin", [False, True])
+def test_a_failing_reaction_ends_the_session_after_the_shutdown_reactions(opened: Opened, begin: bool) -> None:
+    ended: list[int] = []
+
+    class Witness(Doubler):
+        @reaction(shutdown)
+        def note(self) -> None:
+            ended.append(1)
+
+    class Main(Farm):
+        def __init__(self) -> None:
+            super().__init__()
+            self.witness = Witness()
+
+    session = opened(Main)
+    session.step(every=1)
+    if begin:
+        session.begin(own=[1, "fail"])
+    with pytest.raises(ReactionError) as raised:
+        session.finish() if begin else session.step(own=[1, "fail"])
+    assert (raised.value.reactor, raised.value.reaction, raised.value.tag) == ("Main.owned[1]", "double", Tag(0, 2))
+    assert str(raised.value.__cause__) == "as asked"
+    with pytest.raises(RunError, match=r"the session is closed: ValueError ended it at \(0 ns, 2\)"):
+        session.step(every=1)
+    assert session.close() is None
+    if session._execution.executor.name != "processes":  # there it is noted elsewhere
+        assert ended == [1]
+
+
+def test_a_failing_startup_reaction_is_raised_at_once(opened: Opened) -> None:
+    class Fails(Reactor):
+        @reaction(startup)
+        def begin(self) -> None:
+            raise KeyError("no")
+
+    with pytest.raises(ReactionError, match="begin"):
+        opened(Fails)
+
+
+def test_a_failing_shutdown_reaction_is_raised_by_close(opened: Opened) -> None:
+    class Fails(Reactor):
+        @reaction(shutdown)
+        def end(self) -> None:
+            raise KeyError("no")
+
+    session = opened(Fails)
+    with pytest.raises(ReactionError, match="end"):
+        session.close()
+    assert session.close() is None
+
+
+def test_stop_iteration_in_a_reaction_is_its_error(opened: Opened) -> None:
+    class Fails(Reactor):
+        inp = Input[int]()
+
+        @reaction(inp)
+        def act(self, inp) -> None:
+            next(iter(()))
+
+    session = opened(Fails)
+    session.begin(inp=1)
+    with pytest.raises(ReactionError) as raised:
+        session.finish()
+    assert (raised.value.reactor, raised.value.reaction) == ("Fails", "act")
+
+
+def test_ctrl_c_in_a_step_ends_the_session_after_the_shutdown_reactions(opened: Opened) -> None:
+    ended: list[int] = []
+
+    class Interrupted(Reactor):
+        inp = Input[int]()
+
+        @reaction(inp)
+        def act(self, inp) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+        @reaction(shutdown)
+        def end(self) -> None:
+            ended.append(1)
+
+    session = opened(Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        session.step(inp=1)
+    assert session.closed
+    assert ended == [1]
+
+
+def test_a_session_installs_no_handlers_of_signals(opened: Opened) -> None:
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    seen: list[Any] = []
+
+    class Looks(Reactor):
+        inp = Input[int]()
+
+        @reaction(inp)
+        def act(self, inp) -> None:
+            seen.extend(signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM))
+
+    with opened(Looks) as session:
+        assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+        session.step(inp=1)
+    assert seen == before
+
+
+# Threads, reactions, garbage
+
+
+def test_steps_may_come_from_different_threads(opened: Opened) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        session = pool.submit(opened, Farm).result(20)
+        step = session.stepper(("every",), ("sums",))
+        for k in range(3):
+            assert step(k) == [2 * k, 2 * k + 1]
+            assert pool.submit(step, k).result(20) == [2 * k, 2 * k + 1]
+        step.begin(1)
+        assert pool.submit(step.finish).result(20) == [2, 3]
+    assert step(9) == [18, 19]  # the thread that opened the session is gone
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(session.close).result(20).tag == Tag(0, 9)
+
+
+def test_steps_may_not_overlap() -> None:
+    began, release = threading.Event(), threading.Event()
+
+    class Slow(Reactor):
+        inp = Input[int]()
+
+        @reaction(inp)
+        def act(self, inp) -> None:
+            began.set()
+            assert release.wait(20)
+
+    with Session(Slow) as session, ThreadPoolExecutor(1) as pool:
+        stepping = pool.submit(session.step, inp=1)
+        assert began.wait(20)
+        try:
+            for call in (session.step, session.begin, session.finish, session.close, session.kill):
+                with pytest.raises(RunError, match="another thread is in a step of this session"):
+                    call()
+        finally:
+            release.set()
+        assert stepping.result(20) == {}
+
+
+def test_a_step_inside_a_reaction_is_refused() -> None:
+    said: list[str] = []
+
+    class Recursive(Reactor):
+        inp = Input[int]()
+
+        @reaction(inp)
+        def act(self, inp) -> None:
+            for call in (session.step, session.begin, session.finish, session.close, lambda: Session(Farm)):
+                try:
+                    call()
+                except RunError as error:
+                    said.append(str(error))
+
+    with Session(Recursive) as session:
+        session.step(inp=1)
+        assert len(said) == 5
+        assert all("inside a reaction" in text for text in said)
+        assert session.step(inp=1) == {}
+
+
+def test_the_context_of_the_caller_is_as_before(opened: Opened) -> None:
+    with opened(Farm) as session:
+        before = dict(contextvars.copy_context())
+        session.step(every=1)
+        session.begin(every=1)
+        assert dict(contextvars.copy_context()) == before
+        session.finish()
+        with pytest.raises(RunError, match="only a reaction"):
+            request_stop()
+
+
+def test_a_session_that_is_collected_leaves_no_thread(opened: Opened) -> None:
+    before = threading.active_count()
+    session: Any = opened(Farm)
+    session.step(every=1)
+    threads = [other.thread for other in getattr(session._execution.executor, "others", {}).values()] if (
+        session._execution.executor.name == "threads") else []  # fmt: skip
+    del session
+    gc.collect()
+    for thread in threads:
+        thread.join(20)
+    assert threading.active_count() <= before
+
+
+def test_kill_ends_a_session_without_its_shutdown_reactions() -> None:
+    ended: list[int] = []
+
+    class Quiet(Reactor):
+        @reaction(shutdown)
+        def end(self) -> None:
+            ended.append(1)
+
+    session = Session(Quiet)
+    session.kill()
+    assert (session.closed, session.close(), ended) == (True, None, [])
+    with pytest.raises(RunError, match="it was killed"):
+        session.step()
+
+
+def test_a_thread_of_a_reaction_that_fails_ends_the_session_at_its_next_step(opened: Opened) -> None:
+    class Starts(Reactor):
+        inp = Input[int]()
+
+        @reaction(inp)
+        def act(self, inp) -> None:
+            def fail() -> None:
+                raise OSError("gone")
+
+            with suppress(OSError):
+                thread = threading.Thread(target=fail)
+                thread.start()
+                thread.join()
+
+    hook, threading.excepthook = threading.excepthook, lambda _: None
+    try:
+        with opened(Starts) as session:
+            session.step(inp=1)
+            with pytest.raises(Exception, match="gone"):
+                session.step()
+            assert session.closed
+    finally:
+        threading.excepthook = hook
+
+
+# The same on every executor
+
+
+def test_the_trace_is_that_of_a_run_that_does_the_same() -> None:
+    def driven(**options: Any) -> str:
+        with Session(Clocked, trace=True, **options) as session:
+            for k in range(40):
+                session.step(inp=k, until=k * MSEC // 3)
+        return session.close().digest
+
+    alike = {
+        driven(),
+        driven(executor="threads", workers=3),
+        driven(executor="processes", workers=2),
+        driven(executor="processes", workers=2, start_method="spawn"),
+    }
+    assert len(alike) == 1
