@@ -32,6 +32,7 @@ from reactorlib.program import Program, elaborate
 from reactorlib.runtime import run
 from reactorlib.session import ABSENT, Session, Stepper
 from reactorlib.tag import HOUR, MINUTE, MSEC, NSEC, SEC, USEC, Tag, Time
+from reactorlib.transport.batch import Batch
 from reactorlib.worker.context import (
     check_deadline,
     current_tag,
@@ -54,6 +55,7 @@ __all__ = [
     "SEC",
     "USEC",
     "Bank",
+    "Batch",
     "EffectError",
     "ElaborationError",
     "Input",

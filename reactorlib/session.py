@@ -23,6 +23,7 @@ from reactorlib.executors.failure import OutOfTime
 from reactorlib.executors.library_threads import limited
 from reactorlib.program import Program
 from reactorlib.tag import Tag, time_fault
+from reactorlib.transport.batch import Batch, batch
 from reactorlib.worker.cells import Reader
 from reactorlib.worker.context import current
 from reactorlib.worker.events import Events
@@ -151,6 +152,10 @@ class Session:
             self._busy.release()
             raise RunError("finish(): no step has begun")
         return stepper.finish(timeout)
+
+    def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Batch:
+        """An uninitialised array to pass as an input, which whoever reads it may fill, in part: see Batch."""
+        return batch(self._execution.worker.allocate, shape, dtype)
 
     # The end
 

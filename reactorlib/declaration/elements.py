@@ -160,6 +160,10 @@ class Output(Port[T]):
         """
         raise TypeError(f"{self!r} is a declaration: a reaction that lists it in effects= is given the port")
 
+    def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Any:
+        """A `Batch` to pass to `set`: an array that those who read it fill, each its own part, where it lies."""
+        raise TypeError(f"{self!r} is a declaration: a reaction that lists it in effects= is given the port")
+
 
 class Timer(Element):
     """Fires at `offset`, then every `period` (ns); with no period, once. One that no reaction names never does.

@@ -12,6 +12,7 @@ from typing import Any
 
 from reactorlib.errors import EffectError, ReactorError
 from reactorlib.tag import Time, time_fault
+from reactorlib.transport.batch import Batch, batch
 
 NOW = 0  # needs no unit and no check; another 0, such as 0.0, is another object
 
@@ -67,6 +68,10 @@ class Writer:
         kind = np.dtype(dtype)
         count = int(math.prod(shape) if isinstance(shape, tuple | list) else shape)
         return np.frombuffer(self._allocate(max(1, count * kind.itemsize)), kind, count).reshape(shape)
+
+    def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Batch:
+        """An uninitialised array that whoever reads it may fill, in part, where it lies: see Batch."""
+        return batch(self._allocate, shape, dtype)
 
     def __repr__(self) -> str:
         return repr(self._cell)

@@ -1,0 +1,84 @@
+"""An array that several workers fill, each its own part: where it lies in memory that all of them see, and how it goes
+there. Who may write to which part, and when, is the program's to say.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pickle import PickleBuffer
+from typing import Any
+
+from reactorlib.errors import WorkerError
+from reactorlib.transport.structure import BIG
+
+
+class Batch:
+    """An array that whoever is sent it may write to: rows of one batch, say, which many reactors fill in place.
+
+    `Output.batch` and `Session.batch` make one. What a reactor has written before it sets an output, those see that
+    read the output; nothing is copied, in processes either. The array is valid as long as anybody keeps it.
+
+    >>> from reactorlib import Bank, Input, Output, Reactor, Session, connect, reaction
+    >>> class Row(Reactor):
+    ...     batch, done = Input[Batch](), Output[bool]()
+    ...     @reaction(batch, effects=done)
+    ...     def fill(self, batch, done):
+    ...         batch.value.array[self.bank_index] = self.bank_index + 1
+    ...         done.set(True)
+    >>> class Rows(Reactor):
+    ...     batch, done = Input[Batch](), Output[bool](width=3)
+    ...     def __init__(self):
+    ...         self.rows = Bank(Row, 3)
+    ...         connect(self.batch, self.rows.batch)
+    ...         connect(self.rows.done, self.done)
+    >>> with Session(Rows, executor="processes", workers=2) as session:
+    ...     batch = session.batch((3, 2), int)
+    ...     done = session.step(batch=batch)
+    ...     print(batch.array.tolist())
+    [[1, 1], [2, 2], [3, 3]]
+    """
+
+    __slots__ = ("_memory", "array")
+
+    def __init__(self, memory: Any, shape: tuple[int, ...], dtype: Any) -> None:
+        import numpy as np
+
+        self._memory = memory  # a buffer of bytes, at least as many as the array has
+        kind, count = np.dtype(dtype), math.prod(shape)
+        self.array = np.frombuffer(memory, np.uint8, count * kind.itemsize).view(kind).reshape(shape)
+
+    def __reduce_ex__(self, _protocol: Any) -> Any:
+        if not isinstance(self._memory, memoryview):
+            raise WorkerError(
+                "a batch goes from the port, or the session, that made it to those who read it, no further"
+            )
+        return _attached, (PickleBuffer(self._memory), self.array.shape, self.array.dtype)
+
+
+def batch(allocate: Callable[[int], Any] | None, shape: int | tuple[int, ...], dtype: Any) -> Batch:
+    """A batch in the memory that `allocate` gives; where all workers share what they have, in any."""
+    import numpy as np
+
+    whole = (shape,) if isinstance(shape, int) else tuple(shape)
+    nbytes = max(math.prod(whole) * np.dtype(dtype).itemsize, BIG)  # else it would travel within a message
+    return Batch(np.empty(nbytes, np.uint8) if allocate is None else allocate(nbytes), whole, dtype)
+
+
+class _Writable:
+    """Lent memory as NumPy takes it for writing: it is read-only for everybody but the readers of batches."""
+
+    def __init__(self, lent: memoryview) -> None:
+        import numpy as np
+
+        self.lent = lent  # held while any view of it is
+        self.__array_interface__ = np.frombuffer(lent, np.uint8).__array_interface__.copy()
+        self.__array_interface__["data"] = (self.__array_interface__["data"][0], False)
+
+
+def _attached(lent: Any, shape: tuple[int, ...], dtype: Any) -> Batch:
+    import numpy as np
+
+    if not isinstance(lent, memoryview):
+        raise WorkerError("a batch travels as the value of a port only: what is pickled otherwise is a copy")
+    return Batch(np.asarray(_Writable(lent)), shape, dtype)
