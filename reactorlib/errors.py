@@ -196,6 +196,10 @@ class RunError(ReactorError):
 class WorkerError(ReactorError):
     """A worker of a parallel executor died, or a value could not travel between workers.
 
-    >>> issubclass(WorkerError, ReactorError)
-    True
+    `worker` is the number of the one that died, where one did.
+
+    >>> issubclass(WorkerError, ReactorError), WorkerError("full").worker
+    (True, None)
     """
+
+    worker: int | None = None

@@ -111,6 +111,7 @@ class Processes(Distributed):
             code = process.exitcode
             if (code is not None or process.sentinel in ended) and self.exchange.stage_of(worker) != GONE:
                 self.lost = WorkerError(self._epitaph(worker, process))
+                self.lost.worker = worker
                 self.interrupt()
                 raise self.lost
         super().check()

@@ -1,0 +1,19 @@
+"""Gymnasium vector environments on reactors: a front end on top of sessions; the kernel knows nothing of it.
+
+Start with `vector_env.py`. `layout.py` says where data lies, `share.py` what a worker does with its environments,
+`program.py` which reactors there are.
+"""
+
+from reactorlib.gymnasium.check import check_vector_env
+from reactorlib.gymnasium.registration import install, make_vec, register, uninstall
+from reactorlib.gymnasium.vector_env import EnvironmentTimeoutError, ReactorVectorEnv
+
+__all__ = [
+    "EnvironmentTimeoutError",
+    "ReactorVectorEnv",
+    "check_vector_env",
+    "install",
+    "make_vec",
+    "register",
+    "uninstall",
+]

@@ -1,0 +1,331 @@
+"""Any vector environment against Gymnasium's SyncVectorEnv of the same environments: every rule of the contract.
+
+The checker looks at what a user sees, never inside. `probes` are environments that show what ordinary ones hide.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from reactorlib.gymnasium.probes import PROBES, TWINS
+
+Make = Callable[[], Any]
+
+
+def check_vector_env(env: Any, env_fns: Sequence[Make] | None = None, *, steps: int = 60, seed: int = 1) -> None:
+    """Raise AssertionError with every fault of a vector environment that this finds; it is closed afterwards.
+
+    `env`: a vector environment. `env_fns` make the same environments; by default those that it was made of, or
+    `gymnasium.make(env.spec.id)`. Or a class, or a function of `env_fns` and `autoreset_mode=`: it is then checked with
+    environments that show what ordinary ones hide, in every autoreset mode that it takes.
+
+    >>> import gymnasium
+    >>> check_vector_env(gymnasium.make_vec("CartPole-v1", 3, vectorization_mode="sync"))
+    >>> class Rewardless(gymnasium.vector.SyncVectorEnv):
+    ...     def step(self, actions):
+    ...         observations, rewards, *rest = super().step(actions)
+    ...         return observations, 0 * rewards.astype(int), *rest
+    >>> check_vector_env(Rewardless([lambda: gymnasium.make("CartPole-v1")] * 3))
+    Traceback (most recent call last):
+    ...
+    AssertionError: 1 fault of Rewardless(num_envs=3):
+      step: rewards have dtype int64, not float64
+    """
+    if isinstance(env, VectorEnv):
+        name, faults = str(env), find_faults(env, env_fns, steps=steps, seed=seed)
+    else:
+        name, faults = getattr(env, "__name__", str(env)), find_all_faults(env, steps=steps, seed=seed)
+    if faults:
+        count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
+        raise AssertionError("\n  ".join([f"{count} of {name}:", *faults]))
+
+
+def find_all_faults(make_vector: Callable[..., Any], *, steps: int = 60, seed: int = 1) -> list[str]:
+    """What is wrong with the vector environments that this makes of the probes, in every autoreset mode."""
+    faults: list[str] = []
+    for name, probe in PROBES.items():
+        for mode in AutoresetMode:
+            env_fns = [functools.partial(probe, number) for number in range(3)]
+            alike = [functools.partial(TWINS.get(name, probe), number) for number in range(3)]
+            try:
+                env = make_vector(env_fns, autoreset_mode=mode)
+            except Exception as error:  # noqa: BLE001  # the faults of others are what is looked for
+                faults.append(f"{name}, {mode.value}: it cannot be made: {_words(error)}")
+                continue
+            faults += [f"{name}, {mode.value}: {fault}" for fault in find_faults(env, alike, steps=steps, seed=seed)]
+    return faults
+
+
+def find_faults(env: Any, env_fns: Sequence[Make] | None = None, *, steps: int = 60, seed: int = 1) -> list[str]:
+    """What is wrong with a vector environment, in words; it is closed afterwards."""
+    check = _Check(env, env_fns or _functions_of(env), steps, seed)
+    try:
+        check.run()
+    finally:
+        check.twin.close()
+        with suppress(Exception):
+            env.close(**({"terminate": True} if hasattr(env, "step_async") and check.faults else {}))
+    return check.faults
+
+
+def _functions_of(env: Any) -> list[Make]:
+    found = getattr(env.unwrapped, "env_fns", None)
+    if found is not None:
+        return list(found)
+    if env.spec is None:
+        raise ValueError(f"{env} does not say what it is made of: give env_fns=")
+    import gymnasium
+
+    arguments = {k: v for k, v in env.spec.kwargs.items() if k not in ("num_envs", "vectorization_mode")}
+    return [lambda: gymnasium.make(env.spec.id, **arguments)] * env.num_envs
+
+
+class _Stop(Exception):  # noqa: N818  # ends the check, whose faults are known
+    """Nothing more can be learnt: what comes next would follow from the fault that was found."""
+
+
+class _Check:
+    def __init__(self, env: Any, env_fns: Sequence[Make], steps: int, seed: int) -> None:
+        self.env = env
+        self.faults: list[str] = []
+        self.steps = steps
+        self.seed = seed
+        self.mode = env.metadata.get("autoreset_mode")
+        known = self.mode if isinstance(self.mode, AutoresetMode) else AutoresetMode.NEXT_STEP
+        observation_mode = getattr(env, "observation_mode", "same")
+        self.twin: Any = SyncVectorEnv(list(env_fns), observation_mode=observation_mode, autoreset_mode=known)
+        self.kept: list[tuple[str, Any, Any]] = []  # what was returned, and a copy made at once
+
+    def run(self) -> None:
+        """All checks, until one finds what makes the others meaningless."""
+        self.twin.action_space.seed(self.seed)
+        with suppress(_Stop):
+            self._attributes()
+            self._reset("reset(seed)", seed=self.seed)
+            self._walk("step")
+            self._reset("reset(list of seeds)", seed=[self.seed + 7 * n for n in range(self.env.num_envs)])
+            self._walk("step after a list of seeds", self.steps // 4)
+            self._until_an_end()
+            self._reset("reset() in the middle of an end", seed=self.seed + 1)
+            self._walk("step after reset() in the middle of an end", 5)
+            if self.mode is AutoresetMode.DISABLED:
+                self._masks()
+            self._refusals()
+            self._calls()
+        self._lasting()
+        self._closing()
+
+    def fault(self, text: str) -> None:
+        if text not in self.faults:
+            self.faults.append(text)
+
+    # The rules
+
+    def _attributes(self) -> None:
+        env, twin = self.env, self.twin
+        if not isinstance(env, VectorEnv):
+            self.fault(f"it is no gymnasium.vector.VectorEnv but a {type(env).__name__}")
+        if not isinstance(self.mode, AutoresetMode):
+            self.fault(f"metadata['autoreset_mode'] is {self.mode!r}, no AutoresetMode")
+        for name in ("num_envs", "single_observation_space", "single_action_space", "observation_space", "action_space",
+                     "render_mode"):  # fmt: skip
+            if not _alike(getattr(env, name, None), getattr(twin, name)):
+                self.fault(f"{name} is {getattr(env, name, None)!r}, SyncVectorEnv's is {getattr(twin, name)!r}")
+        if getattr(env, "observation_mode", "same") == "same" and env.observation_space != batch_space(
+            env.single_observation_space, env.num_envs
+        ):
+            self.fault("observation_space is not the batch of single_observation_space")
+        if env.closed:
+            self.fault("closed is True before close()")
+
+    def _both(self, what: str, act: Callable[[Any], Any]) -> tuple[Any, Any]:
+        """What both do; a fault, and the end, where only one raises."""
+        expected, failed = None, None
+        try:
+            expected = act(self.twin)
+        except Exception as error:  # noqa: BLE001
+            failed = error
+        try:
+            got = act(self.env)
+        except Exception as error:
+            if failed is None:
+                self.fault(f"{what} raises {_words(error)}")
+                raise _Stop from error
+            if not isinstance(error, type(failed)):
+                self.fault(f"{what} raises {_words(error)}, SyncVectorEnv raises {_words(failed)}")
+            raise _Stop from error
+        if failed is not None:
+            self.fault(f"{what} passes, SyncVectorEnv raises {_words(failed)}")
+            raise _Stop
+        return got, expected
+
+    def _reset(self, what: str, **arguments: Any) -> None:
+        got, expected = self._both(what, lambda env: env.reset(**deepcopy(arguments)))
+        self._compare(what, ("observations", "infos"), got, expected)
+
+    def _step(self, what: str, actions: Any) -> Any:
+        got, expected = self._both(what, lambda env: env.step(deepcopy(actions)))
+        names = ("observations", "rewards", "terminations", "truncations", "infos")
+        self._compare(what, names, got, expected)
+        return expected
+
+    def _compare(self, what: str, names: Sequence[str], got: Any, expected: Any) -> None:
+        if not isinstance(got, tuple) or len(got) != len(names):
+            self.fault(f"{what} does not return ({', '.join(names)})")
+            raise _Stop
+        before = len(self.faults)
+        for name, one, other in zip(names, got, expected, strict=True):
+            where = f"{what}: {name}"
+            found = difference(one, other, where)
+            if found is not None:
+                self.fault(found)
+            inside = name != "observations" or self.env.observation_space.contains(one)
+            if found is None and not inside and self.twin.observation_space.contains(other):
+                self.fault(f"{where} are not in observation_space")
+        if len(self.faults) > before:
+            raise _Stop
+        if len(self.kept) < 200 and getattr(self.env, "copy", True):
+            self.kept.append((what, got, deepcopy(got)))
+
+    def _walk(self, what: str, steps: int | None = None) -> None:
+        for _ in range(self.steps if steps is None else steps):
+            expected = self._step(what, self.twin.action_space.sample())
+            ended = np.logical_or(expected[2], expected[3])
+            if self.mode is AutoresetMode.DISABLED and ended.any():
+                self._reset("reset(reset_mask)", options={"reset_mask": ended})
+
+    def _until_an_end(self) -> None:
+        for _ in range(10 * self.steps):
+            expected = self._step("step", self.twin.action_space.sample())
+            if np.logical_or(expected[2], expected[3]).any():
+                return
+
+    def _masks(self) -> None:
+        mask = np.arange(self.env.num_envs) % 2 == 0
+        self._reset("reset(reset_mask, seed)", seed=self.seed, options={"reset_mask": mask})
+        self._walk("step after a reset mask", 5)
+        wrong: list[tuple[str, Any, type[Exception]]] = [
+            ("a reset_mask that is a list", mask.tolist(), TypeError),
+            ("a reset_mask of the wrong shape", mask[1:], ValueError),
+            ("a reset_mask of integers", mask.astype(int), TypeError),
+            ("a reset_mask without True", np.zeros_like(mask), ValueError),
+        ]
+        for what, value, kind in wrong:
+            options = {"reset_mask": value}
+            self._refused(what, functools.partial(self.env.reset, options=options), kind)
+
+    def _refusals(self) -> None:
+        env = self.env
+        self._refused("a list of seeds that is too short", lambda: env.reset(seed=[1] * (env.num_envs + 1)), ValueError)
+        if not hasattr(env, "step_async"):
+            return
+        from gymnasium.error import AlreadyPendingCallError, NoAsyncCallError
+
+        self._refused("step_wait() without step_async()", env.step_wait, NoAsyncCallError)
+        self._refused("reset_wait() without reset_async()", env.reset_wait, NoAsyncCallError)
+        env.reset_async(seed=self.seed)
+        self._refused("reset_async() twice", env.reset_async, AlreadyPendingCallError)
+        got, expected = self._both("reset_wait", lambda e: e.reset_wait() if e is env else e.reset(seed=self.seed))
+        self._compare("reset_wait", ("observations", "infos"), got, expected)
+        actions = self.twin.action_space.sample()
+        env.step_async(deepcopy(actions))
+        self._refused("step_async() twice", lambda: env.step_async(actions), AlreadyPendingCallError)
+        got, expected = self._both("step_wait", lambda e: e.step_wait() if e is env else e.step(deepcopy(actions)))
+        self._compare("step_wait", ("observations", "rewards", "terminations", "truncations", "infos"), got, expected)
+
+    def _refused(self, what: str, act: Callable[[], Any], kind: type[Exception]) -> None:
+        try:
+            act()
+        except kind:
+            return
+        except Exception as error:  # noqa: BLE001
+            self.fault(f"{what} raises {_words(error)}, not {kind.__name__}")
+        else:
+            self.fault(f"{what} is not refused with {kind.__name__}")
+        raise _Stop
+
+    def _calls(self) -> None:
+        for name in ("call", "get_attr", "set_attr"):
+            if not hasattr(self.env, name):
+                self.fault(f"it has no {name}()")
+                raise _Stop
+        got, expected = self._both("get_attr", lambda env: env.get_attr("render_mode"))
+        found = difference(got, expected, "get_attr('render_mode')")
+        for values in (list(range(self.env.num_envs)), "one for all"):
+            self._both("set_attr", operator.methodcaller("set_attr", "attribute_of_check", values))
+            got, expected = self._both("get_attr", lambda env: env.get_attr("attribute_of_check"))
+            found = found or difference(got, expected, "get_attr of what set_attr set")
+        got, expected = self._both("np_random_seed", lambda env: env.np_random_seed)
+        found = found or difference(got, expected, "np_random_seed")
+        got, expected = self._both("np_random", lambda env: [one.bit_generator.state for one in env.np_random])
+        found = found or difference(got, expected, "np_random")
+        got, expected = self._both("call", lambda env: env.call("has_wrapper_attr", "render_mode"))
+        found = found or difference(got, expected, "call('has_wrapper_attr', 'render_mode')")
+        if found is not None:
+            self.fault(found)
+        self._refused("set_attr with too few values", lambda: self.env.set_attr("x", [1] * (self.env.num_envs + 1)),
+                      ValueError)  # fmt: skip
+
+    def _lasting(self) -> None:
+        for what, got, copy in self.kept:
+            if difference(got, copy, what) is not None:
+                self.fault(f"what {what} returned is overwritten by a later call")
+                return
+
+    def _closing(self) -> None:
+        try:
+            self.env.close()
+            self.env.close()
+        except Exception as error:  # noqa: BLE001
+            self.fault(f"close() raises {_words(error)}")
+        if not self.env.closed:
+            self.fault("closed is False after close()")
+
+
+def difference(got: Any, expected: Any, where: str) -> str | None:
+    """The first difference of two values, types included, in words; None where there is none."""
+    if isinstance(expected, np.ndarray) and isinstance(got, np.ndarray) and got.dtype != expected.dtype:
+        return f"{where} have dtype {got.dtype}, not {expected.dtype}"
+    if type(got) is not type(expected):
+        return f"{where} are of type {type(got).__name__}, not {type(expected).__name__}"
+    if isinstance(expected, dict):
+        if set(got) != set(expected):
+            return f"{where} have the keys {list(got)}, not {list(expected)}"
+        pairs = [(got[key], expected[key], f"{where}[{key!r}]") for key in expected]
+    elif isinstance(expected, tuple | list):
+        if len(got) != len(expected):
+            return f"{where} are {len(got)}, not {len(expected)}"
+        pairs = [(*pair, f"{where}[{at}]") for at, pair in enumerate(zip(got, expected, strict=True))]
+    elif isinstance(expected, np.ndarray):
+        if got.shape != expected.shape:
+            return f"{where} have shape {got.shape}, not {expected.shape}"
+        if expected.dtype != object:
+            same = got.tobytes() == expected.tobytes() or np.array_equal(got, expected)
+            return None if same else f"{where} are {_short(got)}, not {_short(expected)}"
+        pairs = [(*pair, f"{where}[{at}]") for at, pair in enumerate(zip(got.flat, expected.flat, strict=True))]
+    else:
+        same = got is expected or bool(np.all(got == expected)) or got != got  # NaN
+        return None if same else f"{where} are {_short(got)}, not {_short(expected)}"
+    return next((found for pair in pairs if (found := difference(*pair)) is not None), None)
+
+
+def _alike(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(one == other)
+
+
+def _short(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) < 100 else text[:97] + "..."
+
+
+def _words(error: BaseException) -> str:
+    return f"{type(error).__name__}: {_short(str(error))[1:-1]}"

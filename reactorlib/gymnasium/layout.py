@@ -1,0 +1,170 @@
+"""Where the data of a vector environment lies: one batch of bytes, carved into the same arrays by everybody.
+
+Observations whose spaces are made of arrays are written into place; others travel as values.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector.utils import create_empty_array
+
+ARRAYS = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
+ALIGNED = 64  # bytes that processors share as a whole
+LENT_FROM = 1 << 15  # bytes of observations from which on a batch is lent to the user instead of copied
+LENT = 5  # batches that the user may keep before the next one is copied
+
+Put = Callable[[int, Any], None]  # an observation, by position in the share
+
+
+def is_plain(space: Any) -> bool:
+    """Whether observations of a space can be written into arrays."""
+    if isinstance(space, spaces.Dict):
+        return all(is_plain(part) for part in space.spaces.values())
+    if isinstance(space, spaces.Tuple):
+        return all(is_plain(part) for part in space.spaces)
+    return isinstance(space, ARRAYS)
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """All that is carved from one batch."""
+
+    observations: list[Any]  # batches, which take turns
+    actions: Any  # None, if they travel as values
+    rewards: Any
+    terminations: Any
+    truncations: Any
+    inside: Any  # by share: the environment that is being called, or -1
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What is carved, for `n` environments in so many shares; `in_place`: observations always lie in the same place."""
+
+    n: int
+    shares: int
+    observation_space: Any  # of one environment
+    action_space: Any  # of all
+    single_action_space: Any
+    in_place: bool
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether observations lie in the arrays."""
+        return is_plain(self.observation_space)
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes are carved."""
+        carver = _Carver(None)
+        self._carve(carver)
+        return carver.top
+
+    def carve(self, memory: Any) -> Arrays:
+        """The arrays in this array of bytes."""
+        return self._carve(_Carver(memory))
+
+    def _carve(self, carver: _Carver) -> Arrays:
+        observations: list[Any] = []
+        if self.is_plain:
+            before = carver.top
+            observations.append(create_empty_array(self.observation_space, self.n, carver.empty))
+            lent = isinstance(self.observation_space, ARRAYS) and carver.top - before >= LENT_FROM and not self.in_place
+            for _ in range(LENT if lent else 0):
+                observations += [create_empty_array(self.observation_space, self.n, carver.empty)]
+        plain_actions = isinstance(self.single_action_space, ARRAYS)
+        return Arrays(
+            observations,
+            carver.empty(self.action_space.shape, self.action_space.dtype) if plain_actions else None,
+            carver.empty(self.n, np.float64),
+            carver.empty(self.n, np.bool_),
+            carver.empty(self.n, np.bool_),
+            carver.empty(self.shares, np.int64),
+        )
+
+
+class _Carver:
+    """Arrays one after the other; without memory it only counts."""
+
+    def __init__(self, memory: Any) -> None:
+        self.memory = memory
+        self.top = 0
+
+    def empty(self, shape: Any, dtype: Any = float) -> Any:
+        """As np.empty."""
+        kind = np.dtype(dtype)
+        whole = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
+        at = self.top
+        nbytes = int(np.prod(whole, dtype=np.int64)) * kind.itemsize
+        self.top += -(-nbytes // ALIGNED) * ALIGNED
+        if self.memory is None:
+            return np.broadcast_to(np.zeros((), kind), whole)
+        return self.memory[at : at + nbytes].view(kind).reshape(whole)
+
+
+class Lease:
+    """A batch of observations that the user sees as it lies; free again when the last view of it has died."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+        self._kind = ctypes.c_ubyte * array.nbytes
+        self._user: weakref.ref[Any] | None = None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nobody sees it."""
+        return self._user is None or self._user() is None
+
+    def lend(self) -> Any:
+        """A view that the user may keep."""
+        owner = _owned(self._kind).from_buffer(self._array.reshape(-1).view(np.uint8))
+        self._user = weakref.ref(owner)
+        return np.frombuffer(owner, self._array.dtype).reshape(self._array.shape)
+
+
+def _owned(kind: Any) -> Any:
+    return type("Lent", (kind,), {})
+
+
+def writer(space: Any, batch: Any, low: int, count: int) -> Put:
+    """A function that writes the observation of one of `count` environments, the first of which has row `low`."""
+    if isinstance(space, spaces.Dict):
+        named = [(key, writer(part, batch[key], low, count)) for key, part in space.spaces.items()]
+
+        def put_named(position: int, observation: Any) -> None:
+            for key, put in named:
+                put(position, observation[key])
+
+        return put_named
+    if isinstance(space, spaces.Tuple):
+        parts = [writer(part, one, low, count) for part, one in zip(space.spaces, batch, strict=True)]
+
+        def put_parts(position: int, observation: Any) -> None:
+            for put, one in zip(parts, observation, strict=True):
+                put(position, one)
+
+        return put_parts
+    return _row_writer(batch, low, count)
+
+
+def _row_writer(batch: Any, low: int, count: int) -> Put:
+    rows = [batch[low + position, ...] for position in range(count)]
+    shape, dtype = batch.shape[1:], batch.dtype
+
+    def put(position: int, observation: Any) -> None:
+        if type(observation) is not np.ndarray or observation.dtype != dtype or observation.shape != shape:
+            observation = np.asarray(observation)
+            if observation.shape != shape:
+                raise ValueError(f"an observation has shape {observation.shape}, its space has {shape}")
+            np.copyto(rows[position], observation, casting="same_kind")
+        else:
+            rows[position][...] = observation
+
+    return put

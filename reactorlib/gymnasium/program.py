@@ -1,0 +1,170 @@
+"""The reactors of a vector environment: groups of environments, which the caller asks all at once or one by one."""
+
+from __future__ import annotations
+
+import marshal
+import os
+import pickle
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import cloudpickle  # type: ignore[import-untyped]
+from gymnasium.vector import AutoresetMode
+
+from reactorlib.declaration.class_body import reaction
+from reactorlib.declaration.connections import connect
+from reactorlib.declaration.elements import Input, Output, shutdown
+from reactorlib.declaration.reactor import Bank, Reactor
+from reactorlib.executors.failure import Failure
+from reactorlib.executors.protocol import Failed, failure_of, told
+from reactorlib.gymnasium.layout import Layout
+from reactorlib.gymnasium.share import Share
+
+PLAIN = {int, float, bool, str, type(None)}
+MARSHALLED, PICKLED, FAILED = b"m", b"p", b"f"  # how a reply of another process begins; without infos it is empty
+
+
+class Setup(NamedTuple):
+    """What all groups know from the start."""
+
+    make: Sequence[Callable[[], Any]]
+    bounds: Sequence[int]  # of shares
+    layout: Layout
+    mode: AutoresetMode
+    process: int  # the caller's
+
+
+class Carried:
+    """A value that cloudpickle takes to a process that is spawned: it may hold functions."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __reduce__(self) -> Any:
+        return _carried, (cloudpickle.dumps(self.value),)
+
+
+def _carried(pickled: bytes) -> Carried:
+    return Carried(pickle.loads(pickled))
+
+
+class Fault(NamedTuple):
+    """An environment has raised."""
+
+    environment: int
+    error: BaseException
+
+
+class Group(Reactor):
+    """One share: it lives where its worker is."""
+
+    step = Input[int]()  # which batch takes the observations; the actions lie in their array
+    ask = Input[Any]()  # the name of a method of Share, and its arguments
+    reply = Output[Any]()
+
+    def __init__(self, setup: Carried) -> None:
+        self.setup: Setup = setup.value
+        self.share: Share | None = None
+
+    @reaction(step, effects=reply)
+    def act(self, step: Any, reply: Any) -> None:
+        assert self.share is not None
+        try:
+            infos = self.share.step_all(step.value)
+        except Exception as error:  # noqa: BLE001  # the environment's: the caller raises it
+            reply.set(self._fault(error))
+        else:
+            reply.set(self._packed(infos))
+
+    @reaction(ask, effects=reply)
+    def answer(self, ask: Any, reply: Any) -> None:
+        method, arguments = unpacked(ask.value)
+        try:
+            if method == "open":
+                self._open(arguments.array)
+                result: Any = None
+            else:
+                result = getattr(self.share, method)(*arguments)
+                if method in ("step", "reset") and self.share is not None and not self.share.arrays.observations:
+                    result = result, self.share.last
+            packed = self._packed(result)
+        except Exception as error:  # noqa: BLE001
+            reply.set(self._fault(error))
+        else:
+            reply.set(packed)
+
+    @reaction(shutdown)
+    def end(self) -> None:
+        if self.share is not None:
+            self.share.close()
+
+    def _open(self, memory: Any) -> None:
+        make, bounds, layout, mode, _ = self.setup
+        low, high = bounds[self.bank_index : self.bank_index + 2]
+        self.arrays = layout.carve(memory)
+        self.arrays.inside[self.bank_index] = -1
+        self.share = Share(self.bank_index, low, make[low:high], layout, self.arrays, mode)
+
+    @property
+    def _is_remote(self) -> bool:
+        return os.getpid() != self.setup.process
+
+    def _packed(self, result: Any) -> Any:
+        return packed(result) if self._is_remote else result
+
+    def _fault(self, error: Exception) -> Any:
+        inside = int(self.arrays.inside[self.bank_index])
+        if not self._is_remote:
+            return Fault(inside, error)
+        return FAILED + pickle.dumps((inside, tuple(told(Failure(error, None)))))
+
+
+class Environments(Reactor):
+    """All groups. The caller sets `step` for all, or `ask` for some."""
+
+    step = Input[int]()
+    ask = Input[Any](width=lambda groups: groups)
+    replies = Output[Any](width=lambda groups: groups)
+
+    def __init__(self, groups: int, setup: Carried) -> None:
+        self.groups = Bank(Group, groups, setup)
+        connect(self.step, self.groups.step)
+        connect(self.ask, self.groups.ask)
+        connect(self.groups.reply, self.replies)
+
+
+def packed(result: Any) -> bytes:
+    """A result for another process; the infos of a step, where they are plain, in the quickest way."""
+    if not result and isinstance(result, list):
+        return b""
+    if isinstance(result, list) and _is_plain(result):
+        return MARSHALLED + marshal.dumps(result)
+    return PICKLED + bytes(cloudpickle.dumps(result))
+
+
+def _is_plain(infos: list[Any]) -> bool:
+    """Whether marshal gives back the same: it takes subclasses for their bases."""
+    for item in infos:
+        if type(item) is not tuple or len(item) != 3 or item[2] is not None or type(item[1]) is not dict:
+            return False
+        if type(item[0]) is not int:
+            return False
+        for key, value in item[1].items():
+            if type(value) not in PLAIN or type(key) is not str:
+                return False
+    return True
+
+
+def unpacked(reply: Any) -> Any:
+    """What a group said, or was asked: as it is within a process."""
+    if type(reply) is not bytes:
+        return reply
+    if not reply:
+        return []
+    kind, body = reply[:1], memoryview(reply)[1:]
+    if kind == MARSHALLED:
+        return marshal.loads(body)
+    if kind == PICKLED:
+        return pickle.loads(body)
+    inside, words = pickle.loads(body)
+    return Fault(inside, failure_of(Failed(*words)).error)

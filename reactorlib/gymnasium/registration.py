@@ -1,0 +1,97 @@
+"""One line to change: Gymnasium's `make_vec` with our vector environment, by id, by call, or in the place of async."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gymnasium
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.vector import AsyncVectorEnv
+
+from reactorlib.gymnasium.vector_env import ReactorVectorEnv
+
+NAMESPACE = "reactor"
+
+
+def make_vec(
+    id: str | EnvSpec,  # noqa: A002  # as Gymnasium's
+    num_envs: int = 1,
+    *,
+    vector_kwargs: dict[str, Any] | None = None,
+    wrappers: Sequence[Callable[[Any], Any]] | None = None,
+    **kwargs: Any,
+) -> ReactorVectorEnv:
+    """As `gymnasium.make_vec`: `vector_kwargs` are for ReactorVectorEnv, all others for the environments.
+
+    >>> env = make_vec("CartPole-v1", 2, vector_kwargs={"executor": "inline"})
+    >>> env
+    ReactorVectorEnv(CartPole-v1, num_envs=2)
+    >>> env.close()
+    """
+    vector_kwargs, several = vector_kwargs or {}, wrappers or ()
+    spec = _spec_of(id) if isinstance(id, str) else id  # a process that is spawned may not know the id
+
+    def make() -> Any:
+        env = gymnasium.make(spec, **kwargs)
+        for wrapper in several:
+            env = wrapper(env)
+        return env
+
+    env = ReactorVectorEnv([make] * num_envs, **vector_kwargs)
+    env.spec = spec
+    return env
+
+
+def _spec_of(id: str) -> EnvSpec:  # noqa: A002
+    module, _, known = id.rpartition(":")
+    if module:
+        importlib.import_module(module)
+    return gymnasium.spec(known)
+
+
+def register(id: str) -> str:  # noqa: A002
+    """Make an environment that Gymnasium knows ours by its id: what `gymnasium.make_vec` makes by the id that is given.
+
+    With `import reactorlib.gymnasium` all environments are that are known by then.
+
+    >>> register("CartPole-v1"), register("ALE/Pong-v5")
+    ('reactor/CartPole-v1', 'reactor/ALE.Pong-v5')
+    """
+    ours = f"{NAMESPACE}/{id.replace('/', '.')}"
+    if ours not in gymnasium.registry:
+        gymnasium.registry[ours] = EnvSpec(
+            id=ours, entry_point=None, vector_entry_point="reactorlib.gymnasium.registration:_made", kwargs={"of": id}
+        )
+    return ours
+
+
+def _made(num_envs: int, of: str, vector_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> ReactorVectorEnv:
+    return make_vec(of, num_envs, vector_kwargs=vector_kwargs, **kwargs)
+
+
+def register_all() -> None:
+    """Register whatever Gymnasium knows now."""
+    for known in list(gymnasium.registry):
+        if not known.startswith(f"{NAMESPACE}/"):
+            register(known)
+
+
+def install() -> None:
+    """From now on, what Gymnasium calls its AsyncVectorEnv is ours: `make_vec(..., vectorization_mode="async")`, too.
+
+    >>> install()
+    >>> gymnasium.make_vec("CartPole-v1", 2, vectorization_mode="async", vector_kwargs={"max_concurrency": 1})
+    ReactorVectorEnv(CartPole-v1, num_envs=2)
+    >>> uninstall()
+    """
+    gymnasium.vector.AsyncVectorEnv = ReactorVectorEnv  # type: ignore[misc, assignment]
+
+
+def uninstall() -> None:
+    """Give Gymnasium back its own."""
+    gymnasium.vector.AsyncVectorEnv = AsyncVectorEnv  # type: ignore[misc]
+
+
+register_all()

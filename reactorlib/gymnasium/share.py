@@ -1,0 +1,174 @@
+"""The environments of one worker, and what is done with them: reset, step, call. Autoreset is here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces.utils import is_space_dtype_shape_equiv
+from gymnasium.vector import AutoresetMode
+
+from reactorlib.gymnasium.layout import Arrays, Layout, writer
+
+# What a step or a reset says beside the arrays: the number of an environment, its infos, and those of its end.
+Info = tuple[int, dict[str, Any], dict[str, Any] | None]
+NOT_CALLED = ("reset", "step", "close", "_setattr", "_check_spaces")
+
+
+class Share:
+    """The environments [low, low + len(make)) of a vector environment."""
+
+    def __init__(
+        self,
+        number: int,
+        low: int,
+        make: Sequence[Callable[[], Any]],
+        layout: Layout,
+        arrays: Arrays,
+        mode: AutoresetMode,
+    ) -> None:
+        self.low = low
+        self.arrays = arrays
+        self.mode = mode
+        self.count = len(make)
+        self._inside, self._number = arrays.inside, number
+        self._writers = [writer(layout.observation_space, batch, low, self.count) for batch in arrays.observations]
+        self._rotates = len(self._writers) != 1  # the last observations are needed again
+        self._ended = [False] * self.count
+        self.last: list[Any] = [None] * self.count  # observations
+        self.envs: list[Any] = []
+        for position, one in enumerate(make):
+            self._enter(position)
+            self.envs.append(one())
+        self._leave()
+
+    def _enter(self, position: int) -> None:
+        """Let others see which environment is being called."""
+        self._inside[self._number] = self.low + position
+
+    def _leave(self) -> None:
+        self._inside[self._number] = -1
+
+    @property
+    def inside(self) -> int:
+        """The environment that is being called, or was when it raised."""
+        return int(self._inside[self._number])
+
+    def _put(self, buffer: int, position: int, observation: Any) -> None:
+        if self._rotates:
+            self.last[position] = observation
+        if self._writers:
+            self._writers[buffer](position, observation)
+
+    def reset(self, seeds: Sequence[Any], options: Any, mask: Sequence[bool] | None, buffer: int) -> list[Info]:
+        """Reset all environments, or those of the mask."""
+        infos: list[Info] = []
+        for position, env in enumerate(self.envs):
+            self._enter(position)
+            if mask is None or mask[position]:
+                observation, info = env.reset(seed=seeds[position], options=options)
+                self._ended[position] = False
+                self._put(buffer, position, observation)
+                if info:
+                    infos.append((self.low + position, info, None))
+            elif self._rotates:
+                self._put(buffer, position, self.last[position])
+        self._leave()
+        return infos
+
+    def step(self, actions: Sequence[Any], buffer: int) -> list[Info]:
+        """Step all environments; those that have ended are reset as the mode says."""
+        arrays, ended, mode, low = self.arrays, self._ended, self.mode, self.low
+        rewards, terminations, truncations = arrays.rewards, arrays.terminations, arrays.truncations
+        write = self._writers[buffer] if self._writers else None
+        inside, number, last, rotates = self._inside, self._number, self.last, self._rotates
+        infos: list[Info] = []
+        for position, env in enumerate(self.envs):
+            row = inside[number] = low + position
+            final = None
+            if not ended[position]:
+                observation, reward, terminated, truncated, info = env.step(actions[position])
+                try:
+                    rewards[row] = reward
+                except (TypeError, ValueError):  # an array with one element, as some environments return it
+                    rewards[row] = np.asarray(reward).item()
+                terminations[row] = terminated
+                truncations[row] = truncated
+                if terminated or truncated:
+                    if mode is AutoresetMode.SAME_STEP:
+                        final = {"final_obs": deepcopy(observation), "final_info": info}
+                        observation, info = env.reset()
+                    else:
+                        ended[position] = True
+            elif mode is AutoresetMode.NEXT_STEP:
+                observation, info = env.reset()
+                rewards[row], terminations[row], truncations[row] = 0.0, False, False
+                ended[position] = False
+            else:
+                raise AssertionError("the episode has ended: reset this environment first (autoreset_mode is disabled)")
+            if write is not None:
+                write(position, observation)
+            if rotates:
+                last[position] = observation
+            if info or final:
+                infos.append((row, info, final))
+        inside[number] = -1
+        return infos
+
+    def step_all(self, buffer: int) -> list[Info]:
+        """Step with the actions that lie in the arrays; an environment may keep its own."""
+        return self.step(self.arrays.actions[self.low : self.low + self.count].copy(), buffer)
+
+    def call(self, name: str, args: Any, kwargs: Any) -> list[Any]:
+        """The results of a method of each environment, or its attributes."""
+        if name in NOT_CALLED:
+            raise ValueError(f"Trying to call function `{name}` with `call`, use `{name}` directly instead.")
+        results = []
+        for position, env in enumerate(self.envs):
+            self._enter(position)
+            found = env.get_wrapper_attr(name)
+            results.append(found(*args, **kwargs) if callable(found) else found)
+        self._leave()
+        return results
+
+    def set_attr(self, name: str, values: Sequence[Any]) -> None:
+        """Set an attribute of each environment."""
+        for position, (env, value) in enumerate(zip(self.envs, values, strict=True)):
+            self._enter(position)
+            env.set_wrapper_attr(name, value)
+        self._leave()
+
+    def compare(self, same: bool, observation_space: Any, action_space: Any) -> list[tuple[bool, bool]]:
+        """Whether the spaces of each environment are these, or equivalent to the first."""
+        rows = []
+        for env in self.envs:
+            equal = observation_space == env.observation_space if same else is_space_dtype_shape_equiv(
+                observation_space, env.observation_space)  # fmt: skip
+            rows.append((bool(equal), bool(action_space == env.action_space)))
+        return rows
+
+    def close(self) -> None:
+        """Close all environments."""
+        for env in self.envs:
+            env.close()
+
+
+def only_numbers(infos: Sequence[Info], n: int) -> dict[str, Any] | None:
+    """The infos of all environments, where all have the same plain numbers: column by column. None where not."""
+    if len(infos) != n:
+        return None
+    first = infos[0][1]
+    kinds = [type(value) for value in first.values()]
+    if not all(kind is int or kind is float or kind is bool for kind in kinds):
+        return None
+    keys = first.keys()
+    merged: dict[str, Any] = {}
+    for _, info, final in infos:
+        if final is not None or [*info] != [*keys] or [type(value) for value in info.values()] != kinds:
+            return None
+    for key, kind in zip(keys, kinds, strict=True):
+        merged[key] = np.array([info[key] for _, info, _ in infos], dtype=kind)
+        merged[f"_{key}"] = np.ones(n, dtype=np.bool_)
+    return merged

@@ -1,0 +1,464 @@
+"""ReactorVectorEnv against SyncVectorEnv, on every executor; and what it makes of environments that fail."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import multiprocessing
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+from gymnasium.error import AlreadyPendingCallError, ClosedEnvironmentError, NoAsyncCallError
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import reactorlib.gymnasium
+from reactorlib import WorkerError
+from reactorlib.gymnasium import EnvironmentTimeoutError, ReactorVectorEnv, check_vector_env, probes
+from reactorlib.gymnasium.check import difference, find_all_faults, find_faults
+
+PATIENCE_S = float(os.environ.get("REACTORLIB_TEST_PATIENCE", "5"))
+MODES = list(AutoresetMode)
+WAYS: dict[str, dict[str, Any]] = {
+    "inline": {"executor": "inline"},
+    "threads": {"executor": "threads", "workers": 2},
+    "one process": {"workers": 1, "caller_steps": False},
+    "two, of which one is the caller's": {"workers": 2, "caller_steps": True},
+    "two processes": {"workers": 2, "caller_steps": False},
+    "three": {"workers": 3, "caller_steps": True},
+}
+CLASSIC = ["CartPole-v1", "Pendulum-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Acrobot-v1"]
+TOYS = ["Blackjack-v1", "CliffWalking-v1", "FrozenLake-v1", "Taxi-v4"]
+GAMES = ["ALE/Pong-v5", "ALE/Breakout-v5", "ALE/SpaceInvaders-v5"]
+
+
+def made(probe: str) -> list[Callable[[], Any]]:
+    return [functools.partial(probes.PROBES[probe], number) for number in range(3)]
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def pids(env: ReactorVectorEnv) -> list[int]:
+    processes = getattr(env._session._execution.executor, "processes", {})
+    return [process.pid for process in processes.values()]
+
+
+# The same as SyncVectorEnv
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_checker_finds_nothing(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if way not in ("inline", "three"):  # the others meet a few, and any in the test with random ones
+        few = ("infos of every kind", "images", "Dict", "Text in a Dict", "observations in one buffer")
+        monkeypatch.setattr("reactorlib.gymnasium.check.PROBES", {name: probes.PROBES[name] for name in few})
+    assert find_all_faults(functools.partial(ReactorVectorEnv, **WAYS[way]), steps=10) == []
+
+
+@pytest.mark.parametrize("context", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("probe", ["images", "Text in a Dict"])
+def test_whatever_way_processes_start(context: str, probe: str) -> None:
+    env = ReactorVectorEnv(made(probe), workers=2, context=context)
+    assert find_faults(env, steps=10) == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", CLASSIC + TOYS + GAMES)
+def test_trajectories_of_environments_are_those_of_sync(name: str, mode: AutoresetMode) -> None:
+    import ale_py
+
+    gymnasium.register_envs(ale_py)
+    kwargs = {"autoreset_mode": mode, "workers": 2}
+    env = reactorlib.gymnasium.make_vec(name, 3, vector_kwargs=kwargs)
+    steps = 3 if name in GAMES else 60
+    assert find_faults(env, steps=steps, seed=4) == []
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    probe=st.sampled_from([name for name in probes.PROBES if name not in probes.TWINS]),
+    way=st.sampled_from(sorted(WAYS)),
+    mode=st.sampled_from(MODES),
+    copy=st.booleans(),
+    seed=st.one_of(st.none(), st.integers(0, 1000), st.lists(st.integers(0, 99), min_size=3, max_size=3)),
+    acts=st.lists(
+        st.sampled_from(["step", "step", "step", "reset", "mask", "seeded mask", "async", "call"]), max_size=25
+    ),
+)
+def test_random_uses_are_those_of_sync(
+    probe: str, way: str, mode: AutoresetMode, copy: bool, seed: Any, acts: list[str]
+) -> None:
+    ours = ReactorVectorEnv(made(probe), copy=copy, autoreset_mode=mode, **WAYS[way])
+    sync = SyncVectorEnv(made(probe), copy=copy, autoreset_mode=mode)
+    sync.action_space.seed(3)
+    try:
+        sync.reset(seed=5), ours.reset(seed=5)  # a reset without a seed goes on from here
+        both = [env.reset(seed=seed) for env in (ours, sync)]
+        for act in acts:
+            assert difference(*both, act) is None
+            mask = np.array([True, False, True])
+            if act in ("step", "async") and not (mode is AutoresetMode.DISABLED and np.any(sync._autoreset_envs)):
+                actions = sync.action_space.sample()
+                if act == "async":
+                    ours.step_async(actions)
+                both = [ours.step_wait() if act == "async" else ours.step(actions), sync.step(actions)]
+            elif act == "call":
+                both = [env.get_attr("count") for env in (ours, sync)]
+            elif "mask" in act:
+                seeds = [7, None, 9] if act == "seeded mask" else None
+                both = [env.reset(seed=seeds, options={"reset_mask": mask}) for env in (ours, sync)]
+            else:
+                both = [env.reset() for env in (ours, sync)]
+        assert difference(*both, "the end") is None
+    finally:
+        ours.close()
+        sync.close()
+
+
+@pytest.mark.parametrize("wrapper", ["RecordEpisodeStatistics", "NormalizeObservation", "NormalizeReward"])
+def test_wrappers_see_what_they_see_of_sync(wrapper: str) -> None:
+    wrap = getattr(gymnasium.wrappers.vector, wrapper)
+    make = [functools.partial(gymnasium.make, "CartPole-v1")] * 4
+    ours, sync = wrap(ReactorVectorEnv(make, workers=2)), wrap(SyncVectorEnv(make))
+    both = [env.reset(seed=1) for env in (ours, sync)]
+    sync.action_space.seed(1)
+    for _ in range(100):
+        for result in both:
+            assert isinstance(result[-1], dict)
+            if "episode" in result[-1]:
+                result[-1]["episode"].pop("t")
+        assert difference(*both, wrapper) is None
+        actions = sync.action_space.sample()
+        both = [env.step(actions) for env in (ours, sync)]
+    ours.close()
+
+
+def test_spaces_may_differ() -> None:
+    def make(high: float) -> Any:
+        return probes.Probe(0, spaces.Box(-high, high, (2,), np.float32))
+
+    functions = [functools.partial(make, high) for high in (1.0, 2.0, 3.0)]
+    with pytest.raises(RuntimeError, match="observation spaces are not equivalent"):
+        ReactorVectorEnv(functions, workers=2)
+    env = ReactorVectorEnv(functions, workers=2, observation_mode="different")
+    assert find_faults(env, steps=10) == []
+    single = spaces.Box(-9, 9, (2,), np.float32)
+    both = spaces.Box(-9, 9, (3, 2), np.float32)
+    env = ReactorVectorEnv(functions, workers=2, observation_mode=(both, single))
+    assert (env.observation_space, env.single_observation_space) == (both, single)
+    assert env.reset(seed=1)[0].shape == (3, 2)
+    env.close()
+
+
+@pytest.mark.parametrize("options", [{"observation_mode": "all"}, {"autoreset_mode": "never"}, {"workers": 0},
+                                     {"max_concurrency": -1}, {"worker": print}])  # fmt: skip
+def test_options_that_make_no_sense_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        ReactorVectorEnv(made("no infos"), **options)
+
+
+def test_actions_spaces_must_be_the_same() -> None:
+    functions = [functools.partial(probes.Probe, 0, None, spaces.Discrete(n)) for n in (2, 3)]
+    with pytest.raises(RuntimeError, match="different from `Discrete"):
+        ReactorVectorEnv(functions, workers=2)
+
+
+# What comes back
+
+
+def test_batches_are_lent_for_as_long_as_they_are_kept() -> None:
+    env = ReactorVectorEnv(made("images"), workers=2)
+    assert len(env._leases) > 0
+    kept = [env.reset(seed=1)[0]]
+    copies = [kept[0].copy()]
+    for _ in range(20):
+        kept.append(env.step(np.zeros(3, np.int64))[0])
+        copies.append(kept[-1].copy())
+    places = {array.__array_interface__["data"][0] for array in kept}
+    assert len(places) == len(kept)
+    kept_last = kept[-1]
+    kept[5:] = []
+    for array, copy in zip([*kept, kept_last], [*copies[:5], copies[-1]], strict=True):
+        np.testing.assert_array_equal(array, copy)
+        array[...] = 0  # it is the user's
+    env.close()
+    np.testing.assert_array_equal(kept_last, 0)  # also after the end
+
+
+def test_without_copy_observations_lie_in_one_place() -> None:
+    env = ReactorVectorEnv(made("images"), workers=2, copy=False)
+    first, _ = env.reset(seed=1)
+    second = env.step(np.zeros(3, np.int64))[0]
+    assert np.shares_memory(first, second)
+    env.close()
+
+
+# In the place of AsyncVectorEnv
+
+
+def test_by_its_name_gymnasium_makes_ours() -> None:
+    reactorlib.gymnasium.install()
+    try:
+        env = gymnasium.make_vec("CartPole-v1", 4, vectorization_mode="async", vector_kwargs={"shared_memory": False})
+        assert isinstance(env, ReactorVectorEnv)
+        assert gymnasium.vector.AsyncVectorEnv is ReactorVectorEnv
+        assert find_faults(env, steps=10) == []
+    finally:
+        reactorlib.gymnasium.uninstall()
+    assert gymnasium.vector.AsyncVectorEnv is not ReactorVectorEnv
+
+
+def test_one_line_of_make_vec_is_changed() -> None:
+    env = gymnasium.make_vec("reactorlib.gymnasium:reactor/CartPole-v1", num_envs=3)
+    assert isinstance(env, ReactorVectorEnv)
+    check_vector_env(env, steps=10)
+    env = gymnasium.make_vec("reactor/CartPole-v1", 2, vector_kwargs=None, max_episode_steps=7)
+    env.reset(seed=1)
+    ends = [env.step(np.array([k % 2, k % 2]))[3].all() for k in range(7)]
+    assert ends == [False] * 6 + [True]
+    env.close()
+
+
+def test_make_vec_takes_wrappers_and_arguments() -> None:
+    env = reactorlib.gymnasium.make_vec(
+        "CartPole-v1", 2, wrappers=[gymnasium.wrappers.TimeAwareObservation], render_mode="rgb_array",
+        vector_kwargs={"workers": 1},
+    )  # fmt: skip
+    assert env.reset(seed=1)[0].shape == (2, 5)
+    assert (env.render_mode, env.spec.id) == ("rgb_array", "CartPole-v1")
+    env.close()
+
+
+def test_an_environment_registered_here_is_known_to_processes_that_are_spawned() -> None:
+    gymnasium.register("reactor-test/Probe-v0", entry_point="reactorlib.gymnasium.probes:Quiet", kwargs={"number": 1})
+    try:
+        env = reactorlib.gymnasium.make_vec("reactor-test/Probe-v0", 2, vector_kwargs={"context": "spawn"})
+        assert env.reset(seed=1)[0].shape == (2, 3)
+        env.close()
+    finally:
+        del gymnasium.registry["reactor-test/Probe-v0"]
+
+
+def test_calls_in_two_halves_have_their_order() -> None:
+    env = ReactorVectorEnv(made("no infos"), workers=2)
+    with pytest.raises(NoAsyncCallError):
+        env.call_wait()
+    env.call_async("has_wrapper_attr", "count")
+    for call in (env.step_async, env.reset_async, lambda _=None: env.call_async("count"), env.step):
+        with pytest.raises(AlreadyPendingCallError):
+            call(None)
+    with pytest.raises(AlreadyPendingCallError):
+        env.set_attr("count", 1)
+    assert env.call_wait() == (True, True, True)
+    with pytest.raises(ValueError, match="use `step` directly"):
+        env.call("step", 1)
+    assert env.get_attr("number") == (0, 1, 2)
+    env.set_attr("number", [5, 6, 7])
+    assert env.get_attr("number") == (5, 6, 7)
+    env.close()
+    with pytest.raises(ClosedEnvironmentError, match=r"after a call to `close\(\)`"):
+        env.step(np.zeros(3, np.int64))
+
+
+# Environments that fail
+
+
+class Failing(probes.Quiet):
+    """Does what the action says, the third of them."""
+
+    def __init__(self, number: int, at: str = "step", how: str = "raise") -> None:
+        self.at, self.how = at, how
+        if at == "make" and number == 2:
+            self._fail()
+        super().__init__(number)
+
+    def _fail(self) -> Any:
+        if self.how == "raise":
+            raise ZeroDivisionError("by nought")
+        if self.how == "exit":
+            os._exit(7)
+        if self.how == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self.how == "hang":
+            time.sleep(60)
+        return None
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> Any:
+        if self.at == "reset" and self.number == 2 and options:
+            self._fail()
+        return super().reset(seed=seed, options=options)
+
+    def step(self, action: Any) -> Any:
+        observation, *rest = super().step(action)
+        if self.at == "step" and self.number == 2 and action == 2:
+            self._fail()
+            if self.how == "shape":
+                observation = observation[:2]
+            if self.how == "dtype":
+                observation = np.array(["a", "b", "c"])
+            if self.how == "reward":
+                rest[0] = "much"
+        return (observation, *rest)
+
+    def close(self) -> None:
+        if self.at == "close" and self.number == 2:
+            self._fail()
+
+
+def failing(at: str, how: str, **options: Any) -> ReactorVectorEnv:
+    functions = [functools.partial(Failing, number, at, how) for number in range(4)]
+    return ReactorVectorEnv(functions, **{"workers": 2, "caller_steps": False, **options})
+
+
+@pytest.fixture(autouse=True)
+def nothing_left() -> Iterator[None]:
+    yield
+    gc.collect()
+    assert multiprocessing.active_children() == []
+
+
+TWOS, NOUGHTS = np.full(4, 2), np.zeros(4, np.int64)
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if "three" not in way])
+@pytest.mark.parametrize("how", ["raise", "shape", "dtype", "reward"])
+def test_an_environment_that_raises_is_named_and_all_go_on(way: str, how: str) -> None:
+    env = failing("step", how, **WAYS[way])
+    env.reset(seed=1)
+    expected = ZeroDivisionError if how == "raise" else (ValueError, TypeError)
+    with pytest.raises(expected) as raised:
+        env.step(TWOS)
+    notes = "".join(raised.value.__notes__)
+    assert "in environment 2 of ReactorVectorEnv(num_envs=4), in `step`" in notes
+    if how == "raise":
+        trace = "".join(map(str, raised.traceback)) + notes
+        assert "_fail" in trace
+    env.step_async(TWOS)
+    with pytest.raises(expected):
+        env.step_wait()
+    again, _ = env.reset(seed=1)
+    np.testing.assert_array_equal(again, failing("step", how, executor="inline").reset(seed=1)[0])
+    env.step(NOUGHTS)
+    env.close()
+
+
+@pytest.mark.parametrize("context", ["fork", "spawn"])
+def test_an_environment_that_cannot_be_made_is_named(context: str) -> None:
+    with pytest.raises(ZeroDivisionError) as raised:
+        failing("make", "raise", context=context)
+    assert "in environment 2 of" in "".join(raised.value.__notes__)
+
+
+@pytest.mark.parametrize(("how", "fate"), [("exit", "exited with status 7"), ("kill", "was killed by SIGKILL")])
+@pytest.mark.parametrize("at", ["step", "reset"])
+@pytest.mark.parametrize("caller_steps", [False, True])
+def test_an_environment_that_ends_its_process_is_named(at: str, how: str, fate: str, caller_steps: bool) -> None:
+    env = failing(at, how, caller_steps=caller_steps)
+    env.reset(seed=1)
+    gone = pids(env)
+    with pytest.raises(WorkerError, match=rf"^environment 2, in `{at}`: worker .* {fate}"):
+        env.step(TWOS) if at == "step" else env.reset(options={"x": 1})
+    with pytest.raises(ClosedEnvironmentError, match="after an error ended it"):
+        env.step(NOUGHTS)
+    env.close()
+    env.close()
+    assert not any(alive(pid) for pid in gone)
+
+
+def test_close_says_of_a_process_that_ends_in_it() -> None:
+    env = failing("close", "exit")
+    with pytest.raises(WorkerError, match="exited with status 7"):
+        env.close()
+    env.close()
+
+
+@pytest.mark.parametrize("at", ["step", "reset"])
+def test_an_environment_that_hangs_is_named_and_left_behind(at: str) -> None:
+    env = failing(at, "hang")
+    env.reset(seed=1)
+    gone = pids(env)
+    begin = (
+        functools.partial(env.step_async, TWOS) if at == "step" else functools.partial(env.reset_async, None, {"x": 1})
+    )
+    begin()
+    wait = getattr(env, f"{at}_wait")
+    for kind in (multiprocessing.TimeoutError, TimeoutError, EnvironmentTimeoutError):
+        with pytest.raises(kind, match=rf"The call to `{at}_wait` has timed out after 0.05 .* environment 2"):
+            wait(timeout=0.05)
+    env.close(terminate=True)
+    assert not any(alive(pid) for pid in gone)
+    assert env.closed
+
+
+def test_a_wait_that_was_too_short_is_waited_again() -> None:
+    event = multiprocessing.get_context("fork").Event()
+
+    class Slow(probes.Quiet):
+        def step(self, action: Any) -> Any:
+            assert event.wait(PATIENCE_S)
+            return super().step(action)
+
+    env = ReactorVectorEnv([functools.partial(Slow, n) for n in range(2)], workers=1, caller_steps=False)
+    env.reset(seed=1)
+    env.step_async(np.zeros(2, np.int64))
+    with pytest.raises(TimeoutError):
+        env.step_wait(timeout=0.01)
+    event.set()
+    assert env.step_wait(timeout=PATIENCE_S)[0].shape == (2, 3)
+    env.close()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_process_killed_at_any_moment_is_one_error_and_nothing_is_left(seed: int) -> None:
+    draw = random.Random(seed)
+    env = ReactorVectorEnv(made("no infos"), workers=3, caller_steps=draw.random() < 0.5)
+    gone = pids(env)
+    killer = threading.Timer(draw.random() * 0.01, os.kill, (draw.choice(gone), signal.SIGKILL))
+    until = time.monotonic() + PATIENCE_S
+
+    def use() -> None:
+        killer.start()
+        while time.monotonic() < until:
+            if draw.random() < 0.3:
+                env.reset(seed=1)
+            elif not killer.is_alive() and draw.random() < 0.3:
+                env.close()
+            else:
+                env.step(np.zeros(3, np.int64))
+
+    with pytest.raises(WorkerError, match="was killed by SIGKILL"):
+        use()
+    killer.join()
+    env.close(terminate=True)
+    assert not any(alive(pid) for pid in gone)
+
+
+def test_one_that_is_forgotten_is_closed() -> None:
+    env: Any = ReactorVectorEnv(made("no infos"), workers=2)
+    gone = pids(env)
+    del env
+    gc.collect()
+    assert not any(alive(pid) for pid in gone)
+
+
+def test_nothing_imports_gymnasium_but_this() -> None:
+    import subprocess
+
+    code = "import sys, reactorlib; sys.exit('gymnasium' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
