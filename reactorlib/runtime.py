@@ -107,15 +107,23 @@ def run(
     if fault is not None:
         raise RunError(fault)
     check_executor(executor, workers, library_threads)
-    fresh = _fresh(program, parameters)
-    with _system_willing():
-        worker = MainWorker(fresh, timeout=timeout, fast=fast, keepalive=keepalive, traced=trace)
-    with limited(library_threads):
-        result = _run_once(
+
+    def lead(fresh: Program, workers: int | None) -> RunResult:
+        with _system_willing():
+            worker = MainWorker(fresh, timeout=timeout, fast=fast, keepalive=keepalive, traced=trace)
+        return _run_once(
             worker,
             lambda worker: make_executor(worker, executor, workers, placement, costs, start_method, library_threads),
         )
-    del worker
+
+    with limited(library_threads):
+        if executor != "mpi":
+            result = lead(_fresh(program, parameters), workers)
+        else:
+            from reactorlib.executors.mpi import on_ranks  # only where it is used: it needs ranks
+
+            options = {"timeout": timeout, "fast": fast, "keepalive": keepalive, "trace": trace}
+            result = on_ranks(lambda: _fresh(program, parameters), lead, workers, placement, costs, trace, options)
     garbage.tidy()
     return result
 
