@@ -25,6 +25,11 @@ from reactorlib.worker.port_hints import explain
 from reactorlib.worker.trace import Span, TraceRecord, costs_of, digest_of
 from reactorlib.worker.user_threads import hook
 
+if "PMI_RANK" in os.environ or "PMIX_RANK" in os.environ:  # a launcher of MPI started this process
+    from reactorlib.executors.early import tell_of_failure
+
+    tell_of_failure()
+
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
@@ -68,7 +73,8 @@ def run(
 
     `timeout` is in ns of logical time; `fast` does not wait for physical time; `keepalive` keeps an idle
     program running (default: if it declares a physical action). `executor` is "inline", "threads",
-    "processes" or "auto", `workers` how many (default: the CPUs this process may use), `placement` puts
+    "processes", "mpi" or "auto", `workers` how many (default: the CPUs this process may use, with "mpi" the ranks that
+    mpiexec started, each of which makes this call and gets its result), `placement` puts
     reactors, by path, on workers (those with a physical action stay on worker 0), `costs` balances banks by measured
     time (`RunResult.costs` of a traced run), `start_method` says how processes start: "fork", "spawn" or "forkserver".
     The executor "inline" has one worker and ignores these four. While reactions run, NumPy's and torch's own threads

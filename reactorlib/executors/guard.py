@@ -7,7 +7,7 @@ ranks before one could say why. A guard reads no value, and is run as a file: it
 
 from __future__ import annotations
 
-import json
+import marshal
 import os
 import selectors
 import signal
@@ -23,6 +23,8 @@ HEAD = Struct("<iBI")  # a rank, the kind of a frame, bytes that follow
 # process leaves as it should. RAISED: it was told of a loss, and goes on by itself. KILL: end the process of a rank.
 MAIL, LEAD, JOIN, PORT, READY, GONE, LOST, BYE, RAISED, KILL = range(10)
 GRACE_S = 1.4  # for a process to raise the loss by itself
+LEAVE_S = 0.4  # and to end, once it is about to; the same for its launcher
+LAUNCHERS = ("hydra_pmi_proxy", "mpiexec", "mpiexec.hydra", "prted", "prterun", "orted", "mpirun")
 WINDOW_S = 0.05  # in which the first of several losses is sought: a launcher ends the other ranks at once
 CONNECT_S = 2.0
 AGAIN_S = 0.1
@@ -64,6 +66,7 @@ class Guard:
         self.pid = pid
         self.link_s = link_s
         self.deadline: float | None = monotonic() + start_s  # for all ranks to be there; after a loss for its process
+        self.began = time()
         self.ready = False
         self.rank = -1
         self.names: list[str] = []  # of all ranks
@@ -73,7 +76,11 @@ class Guard:
         self.losses: list[tuple[float, int, str]] = []  # when, which rank, how
         self.decide: float | None = None  # when to choose the first of them
         self.lost: str | None = None
-        self.told = False  # the process says it
+        self.is_cut_off = False  # a link is lost: launchers wait for the other end
+        self.launchers = launchers_of(pid)
+        self.aside = stderr_of(self.launchers[-1]) if self.launchers else None
+        self.raised = False  # the process has raised it
+        self.told = False  # and has left as it should, so that it was seen
         self.selector = selectors.DefaultSelector()
         self.selector.register(process, selectors.EVENT_READ, self._hear_process)
 
@@ -95,7 +102,11 @@ class Guard:
                 self._hear_guard(line, block=False)
             self._tell_first()
         if self.rank == 0 and self.lost is not None and not self.told:
-            say(self.lost)
+            say(self.lost, self.aside)
+        if self.is_cut_off and self.launchers:
+            end(self.launchers[0])
+        if not self.ready:
+            sweep(self.began)
 
     def _give_up(self) -> None:
         self.deadline = None
@@ -118,6 +129,8 @@ class Guard:
             frames = [(self.rank, GONE, b"")]
         for rank, kind, payload in frames:
             self._do(rank, kind, payload)
+            if self.process is None:  # it has said its last
+                return
 
     def _do(self, rank: int, kind: int, payload: bytes) -> None:
         if kind == MAIL:
@@ -125,26 +138,32 @@ class Guard:
         elif kind == KILL:
             self._forward(self.rank, rank, KILL, payload)
         elif kind == LEAD:
-            self._lead(json.loads(payload))
+            self._lead(marshal.loads(payload))
         elif kind == JOIN:
-            self._join(json.loads(payload))
+            self._join(marshal.loads(payload))
         elif kind == RAISED:
-            self.deadline = None
+            self.raised, self.deadline = True, None
         elif kind in (GONE, BYE):
             self._process_ended(kind, payload.decode() or "ended before the run did")
 
     def _process_ended(self, kind: int, how: str) -> None:
         assert self.process is not None
+        if kind == BYE and self.lost is not None and not self.told:  # what follows may hang
+            self.told, self.deadline = self.raised, monotonic() + LEAVE_S
+            return
         self.selector.unregister(self.process.stream)
         self.process = None
+        if self.lost is not None:
+            return
         if kind == BYE:
-            self.told = True
             for rank in self.lines:
                 self._send(rank, self.rank, BYE)
+            for line in self.lines.values():
+                drain(line.stream)
         elif self.rank == 0:
             self._lose(0, how)
         elif self.lines:
-            self._send(0, self.rank, GONE, json.dumps([time(), how]).encode())
+            self._send(0, self.rank, GONE, marshal.dumps((time(), how)))
 
     def _deliver(self, rank: int, kind: int, payload: bytes = b"") -> None:
         if self.process is not None:
@@ -223,6 +242,7 @@ class Guard:
         except OSError as error:
             self._drop(rank)
             silent = f"sent no sign of life for {self.link_s:g} s" if error.errno is None else error.strerror
+            self.is_cut_off = True
             self._lose(rank, f"cannot be reached: {silent}")
             return
         for number, kind, payload in frames:
@@ -243,7 +263,7 @@ class Guard:
                 self._drop(source)
             self._deliver(source, BYE)
         elif kind == GONE:
-            when, how = json.loads(payload)
+            when, how = marshal.loads(payload)
             self._drop(source)
             self._lose(source, how, when)
         elif kind == LOST:
@@ -278,8 +298,10 @@ class Guard:
 
     def _tell_first(self) -> None:
         self.decide = None
-        _, rank, how = min(self.losses)
+        (_, rank, how), *more = sorted(self.losses)
         text = f"{self.names[rank]} {how}"
+        if more:  # the first may have been seen late
+            text += f"; at once with it ended {', '.join(self.names[other] for _, other, _ in more)}"
         for other in list(self.lines):
             self._send(other, rank, LOST, text.encode())
         self._announce(text, told=self.rank == 0)
@@ -316,16 +338,92 @@ def receive_exactly(stream: socket.socket, count: int) -> bytes:
     return data
 
 
+def launchers_of(pid: int) -> list[int]:
+    """The processes of an MPI's launcher that a process descends from, the nearest first; no scheduler is one."""
+    found = []
+    while pid > 1:
+        name, parent = name_and_parent(pid)
+        if name in LAUNCHERS:
+            found.append(pid)
+        pid = parent
+    return found
+
+
+def stderr_of(pid: int) -> int | None:
+    """Where a process of the same user writes its errors; None where that cannot be opened."""
+    with suppress(OSError):
+        return os.open(f"/proc/{pid}/fd/2", os.O_WRONLY | os.O_APPEND | os.O_NOCTTY)
+    return None
+
+
+def name_and_parent(pid: int) -> tuple[str, int]:
+    """Of a process that lives; "" and 0 for any other."""
+    with suppress(OSError, ValueError), open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:  # noqa: PTH123
+        before, _, after = stat.read().rpartition(")")
+        state, parent = after.split()[:2]
+        if state != "Z":
+            return before.partition("(")[2], int(parent)
+    return "", 0
+
+
+def end(pid: int) -> None:
+    """End a launcher that does not end by itself."""
+    for number in (None, signal.SIGTERM, signal.SIGKILL):
+        if number is not None:
+            with suppress(OSError):
+                os.kill(pid, number)
+        until = monotonic() + LEAVE_S
+        while monotonic() < until:
+            if name_and_parent(pid)[0] not in LAUNCHERS:
+                break
+            sleep(0.02)
+    from pathlib import Path  # late: a guard starts sooner without these
+    from shutil import rmtree
+
+    for kind in ("prte", "ompi"):  # what Open MPI's keep while they live
+        for left in Path(os.environ.get("TMPDIR", "/tmp")).glob(f"{kind}*.{pid}"):
+            rmtree(left, ignore_errors=True)
+
+
+def sweep(since: float) -> None:
+    """Unlink what ranks of MPICH left that were killed before all had it, as it is then that its name goes."""
+    sleep(LEAVE_S)
+    mapped = b""
+    for entry in os.scandir("/proc"):
+        with suppress(OSError), open(f"{entry.path}/maps", "rb") as maps:  # noqa: PTH123
+            mapped += maps.read() if entry.name.isdigit() else b""
+    for entry in os.scandir("/dev/shm"):
+        with suppress(OSError):
+            found = entry.stat()
+            is_ours = entry.name.startswith("mpich_shm_") and found.st_uid == os.getuid()
+            if is_ours and since - 1 < found.st_mtime < time() - LEAVE_S / 2 and entry.name.encode() not in mapped:
+                os.unlink(entry.path)  # noqa: PTH108
+
+
+def drain(stream: socket.socket) -> None:
+    """Let the other end read all that was sent: to close with something unread would discard it."""
+    with suppress(OSError):
+        stream.shutdown(socket.SHUT_WR)
+        stream.settimeout(LEAVE_S)
+        while stream.recv(1 << 16):
+            pass
+
+
 def kill(pid: int) -> None:
     """End a process, if it lives."""
     with suppress(OSError):
         os.kill(pid, signal.SIGKILL)
 
 
-def say(text: str) -> None:
-    """One line on standard error, in one piece."""
-    with suppress(OSError):
-        os.write(2, f"reactorlib: {text}\n".encode())
+def say(text: str, aside: int | None = None) -> None:
+    """One line on standard error, in one piece; where nobody reads that any more, `aside`."""
+    line = f"reactorlib: {text}\n".encode()
+    try:
+        os.write(2, line)
+    except OSError:
+        if aside is not None:
+            with suppress(OSError):
+                os.write(aside, line)
 
 
 def main() -> None:

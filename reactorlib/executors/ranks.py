@@ -7,7 +7,7 @@ and hears of a loss whatever it is busy with. Knows no worker and no program.
 from __future__ import annotations
 
 import atexit
-import json
+import marshal
 import os
 import pickle
 import secrets
@@ -99,7 +99,7 @@ class Ranks:
         self._print, sys.excepthook = sys.excepthook, self._uncaught
 
     def _tell_guard(self, kind: int, what: dict[str, Any]) -> None:
-        self._send(self.rank, kind, json.dumps(what).encode())
+        self._send(self.rank, kind, marshal.dumps(what))
 
     # What is heard, in a thread of its own
 
@@ -276,15 +276,13 @@ class Ranks:
 
     def _leave(self) -> None:
         """Before MPI's own end, which would wait for ranks that are lost without end."""
-        if self._failed:
-            self._send(self.rank, guard.GONE, self._failed.encode())
-        if self._failed or (self.lost is not None and " has left" not in self.lost):
+        is_broken = self._failed or (self.lost is not None and " has left" not in self.lost)
+        self._send(self.rank, guard.GONE if self._failed else guard.BYE, self._failed.encode())
+        if is_broken:
             with suppress(Exception):
                 sys.stdout.flush()
                 sys.stderr.flush()
-            self._send(self.rank, guard.BYE)
             self._mpi.COMM_WORLD.Abort(1)
-        self._send(self.rank, guard.BYE)
 
 
 _ranks: Ranks | None = None
@@ -299,13 +297,13 @@ def joined() -> Ranks:
 
 
 def is_first() -> bool:
-    """Whether this process is the one that speaks for all: the first rank, or a process that has joined no ranks."""
+    """Whether this process is the first rank, or has joined no ranks."""
     return _ranks is None or _ranks.rank == 0
 
 
 def how_to_start() -> str:
     """What to type."""
-    command = " ".join(["python", *sys.argv]) if sys.argv[0] not in ("", "-c") else "python script.py"
+    command = " ".join(["python", *sys.orig_argv[1:]])
     return f"executor='mpi' needs ranks, which a launcher starts: mpiexec -n 2 {command}"
 
 
