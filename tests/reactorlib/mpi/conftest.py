@@ -67,10 +67,10 @@ class Job:
             assert time.monotonic() - self.began < LONGEST_S
             time.sleep(0.02)
 
-    def ended(self) -> Ended:
+    def ended(self, limit_s: float = LONGEST_S) -> Ended:
         """Wait until it has; nothing of it may be left."""
         began = time.monotonic()
-        status = self.process.wait(LONGEST_S)
+        status = self.process.wait(limit_s)
         after_s = time.monotonic() - began
         until = time.monotonic() + 3  # guards outlive their ranks for moments
         while self.left() and time.monotonic() < until:
