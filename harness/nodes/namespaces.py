@@ -125,10 +125,15 @@ def _sh(*command: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def sent() -> list[int]:
-    """Bytes that have left each node."""
+def sent(what: str = "bytes") -> list[int]:
+    """Bytes, or packets, that have left each node."""
     told = [json.loads(_sh(*_enter(node), "ip", "-s", "-j", "link", "show", "eth0")) for node in (0, 1)]
-    return [links[0]["stats64"]["tx"]["bytes"] for links in told]
+    return [links[0]["stats64"]["tx"][what] for links in told]
+
+
+def crossed() -> tuple[int, int]:
+    """Bytes and packets that have left both nodes."""
+    return sum(sent()), sum(sent("packets"))
 
 
 def _go_to(arguments: Sequence[str]) -> None:

@@ -90,7 +90,8 @@ class Guard:
             pending = [t for t in (self.deadline, self.decide) if t is not None]
             ready = self.selector.select(max(0.0, min(pending) - monotonic()) if pending else None)
             for key, _ in ready:
-                key.data()
+                if self.process is not None:  # else nothing that comes matters
+                    key.data()
             now = monotonic()
             if self.decide is not None and now >= self.decide:
                 self._tell_first()

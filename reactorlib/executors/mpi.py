@@ -87,7 +87,8 @@ def on_ranks(
 def _transport(ranks: Ranks, workers: int, check: Callable[[], None]) -> MPITransport:
     """Spins where every rank of this host has a processor."""
     here = sum(host == ranks.hosts[ranks.rank] for host in ranks.hosts[:workers])
-    return MPITransport(ranks.comm, workers, ranks.runs, check, SPIN_NS if here <= available_cpus() else 0)
+    spin_ns = SPIN_NS if here <= available_cpus() else 0
+    return MPITransport(ranks.comm, workers, ranks.runs, check, spin_ns, alone=here == 1)
 
 
 class MPI(Distributed):
