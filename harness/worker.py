@@ -24,7 +24,7 @@ from harness.checks import SHORT_NS
 from harness.record import one_line, write_atomically
 from harness.scaling import measure as scaling
 from harness.scaling.table import PREDICTED
-from workloads import catalogue
+from workloads import catalogue, ranks
 from workloads.parameter import ParameterError, UnsupportedError
 from workloads.probe import Outcome, Probe
 
@@ -88,8 +88,11 @@ class AccountingProbe(Probe):
 def main() -> int:
     """Run the trial that standard input orders, and put the result where it says."""
     processes.die_with(os.getppid())
-    order = json.loads(sys.stdin.readline())
+    text = sys.stdin.readline()
+    order = json.loads(text)
     try:
+        if needs_ranks(order) and not ranks.has_ranks():
+            ranks.become_ranks("harness.worker", text.encode())
         result = _carry_out(order)
     except UnsupportedError as error:
         result = {"unsupported": one_line(str(error))}
@@ -100,6 +103,12 @@ def main() -> int:
         result = {"error": one_line(f"{type(error).__name__}: {error}")}
     write_atomically(Path(order["result_path"]), json.dumps(result).encode())
     return 1 if "error" in result else 0
+
+
+def needs_ranks(order: Mapping[str, Any]) -> bool:
+    """Whether the backend runs on ranks, of which this process is then the first."""
+    backend = catalogue.BACKENDS.get(order.get("backend", ""))
+    return backend is not None and backend.options.get("executor") == "mpi"
 
 
 def _carry_out(order: Mapping[str, Any]) -> dict[str, Any]:

@@ -69,6 +69,7 @@ _LOOKS = {
     "reactor-inline": Look("reactors, inline", "#56B4E9", "o"),
     "reactor-threads": Look("reactors, threads", "#0072B2", "P"),
     "reactor-processes": Look("reactors, processes", "#009E73", "D"),
+    "reactor-mpi": Look("reactors, MPI", "#661100", "*"),
     "ray-paper": Look("Ray, as in the paper", "#D55E00", "v"),
     "ray-tuned": Look("Ray, tuned", "#E69F00", "^"),
     "ray-compiled": Look("Ray, compiled graph", "#882255", "<"),

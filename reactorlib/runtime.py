@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,11 @@ from reactorlib.program import Program
 from reactorlib.tag import time_fault
 from reactorlib.worker.context import current
 from reactorlib.worker.main_worker import MainWorker
+
+if "PMI_RANK" in os.environ or "PMIX_RANK" in os.environ:  # a launcher of MPI started this process
+    from reactorlib.executors.early import tell_of_failure
+
+    tell_of_failure()
 
 
 def run(
@@ -41,7 +47,8 @@ def run(
 
     `timeout` is in ns of logical time; `fast` does not wait for physical time; `keepalive` keeps an idle
     program running (default: if it declares a physical action). `executor` is "inline", "threads",
-    "processes" or "auto", `workers` how many (default: the CPUs this process may use), `placement` puts
+    "processes", "mpi" or "auto", `workers` how many (default: the CPUs this process may use, with "mpi" the ranks that
+    mpiexec started, each of which makes this call and gets its result), `placement` puts
     reactors, by path, on workers (those with a physical action stay on worker 0), `costs` balances banks by measured
     time (`RunResult.costs` of a traced run), `start_method` says how processes start: "fork", "spawn" or "forkserver".
     The executor "inline" has one worker and ignores these four. While reactions run, NumPy's and torch's own threads
@@ -80,9 +87,9 @@ def run(
     if fault is not None:
         raise RunError(fault)
     check_executor(executor, workers, library_threads)
-    taken = fresh(program, parameters)
-    with limited(library_threads):
-        result = _run_once(
+
+    def lead(taken: Program, workers: int | None) -> RunResult:
+        return _run_once(
             Execution(
                 lambda: MainWorker(taken, timeout=timeout, fast=fast, keepalive=keepalive, traced=trace),
                 lambda worker: make_executor(
@@ -90,6 +97,15 @@ def run(
                 ),
             )
         )
+
+    with limited(library_threads):
+        if executor != "mpi":
+            result = lead(fresh(program, parameters), workers)
+        else:
+            from reactorlib.executors.mpi import on_ranks  # only where it is used: it needs ranks
+
+            options = {"timeout": timeout, "fast": fast, "keepalive": keepalive, "trace": trace}
+            result = on_ranks(lambda: fresh(program, parameters), lead, workers, placement, costs, trace, options)
     garbage.tidy()
     return result
 

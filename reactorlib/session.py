@@ -108,6 +108,8 @@ class Session:
                     executor=None if executor == "inline" else executor, start_method=start_method,
                     library_threads=library_threads, trace=trace or None)  # fmt: skip
         check_executor(executor, workers, library_threads)
+        if executor == "mpi":
+            raise RunError("a session is driven by one process, executor='mpi' by all ranks: use run(), or 'processes'")
         taken = fresh(program, parameters)
         self._execution = Execution(
             lambda: MainWorker(taken, fast=True, keepalive=True, traced=trace),

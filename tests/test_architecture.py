@@ -21,6 +21,8 @@ OF_VALUES = {"numpy", "torch"}
 OF_FORMATS = {"reactorlib/view/diagram/png.py": {"matplotlib"}}
 # A front end to another library is there for those who have it: nothing else of the kernel imports it.
 FRONT_ENDS = {"reactorlib/gymnasium/": {"gymnasium", "numpy", "cloudpickle", "stable_baselines3"}}
+# A transport that is asked for by name brings its own.
+OF_TRANSPORTS = {"reactorlib/transport/mpi.py": {"mpi4py"}, "reactorlib/executors/ranks.py": {"mpi4py"}}
 
 
 # The rooms of the kernel, and the modules at its top: each may import those before it, also inside functions and for
@@ -135,12 +137,13 @@ def test_few_modules_lie_at_the_top_of_the_kernel():
 def test_the_runtime_needs_the_standard_library_only():
     known = sys.stdlib_module_names | {"reactorlib"} | OF_VALUES
     found = places("reactorlib", lambda name: root(name) not in known)
-    assert [place for place in found if not wanted_by_its_format(place)] == []
+    assert [place for place in found if not wanted_there(place)] == []
 
 
-def wanted_by_its_format(place):
+def wanted_there(place):
     path, _, rest = place.partition(":")
-    wanted = OF_FORMATS.get(path, set()).union(*(n for folder, n in FRONT_ENDS.items() if path.startswith(folder)))
+    wanted = (OF_FORMATS | OF_TRANSPORTS).get(path, set())
+    wanted = wanted.union(*(n for folder, n in FRONT_ENDS.items() if path.startswith(folder)))
     return root(rest.partition(" imports ")[2]) in wanted
 
 
@@ -152,7 +155,7 @@ def test_the_runtime_imports_what_it_can_do_without_only_when_it_meets_it():
         for statement in parsed(path).body
         if not isinstance(statement, ast.FunctionDef | ast.ClassDef)
         for name, line in imports(statement)
-        if root(name) in OF_VALUES.union(*OF_FORMATS.values())
+        if root(name) in OF_VALUES.union(*OF_FORMATS.values(), *OF_TRANSPORTS.values())
     ]
     assert at_import == []
 

@@ -70,6 +70,14 @@ _BACKENDS = (
     Backend("reactor-inline", "reactorlib in one thread", "on_reactors", {"executor": "inline"}),
     Backend("reactor-threads", "reactorlib on one thread per core", "on_reactors", {"executor": "threads"}),
     Backend("reactor-processes", "reactorlib on one process per core", "on_reactors", {"executor": "processes"}),
+    Backend(
+        "reactor-mpi",
+        "reactorlib on one rank of MPI per core",
+        "on_reactors",
+        {"executor": "mpi"},
+        note="ranks that share a machine poll for messages, which costs processor time; needs the extra `mpi`",
+        role="peer",
+    ),
     Backend("ray-paper", "Ray actors as the paper calls them", "on_ray", {"style": "paper"}),
     Backend("ray-tuned", "Ray actors as Ray's own advice has them", "on_ray", {"style": "tuned"}),
     Backend(
@@ -176,7 +184,12 @@ def run(workload: str, backend: str, task: Any, probe: Probe, **options: Any) ->
     Raises ParameterError before anything starts, UnsupportedError where the backend cannot run, and whatever else
     the backend raises.
     """
-    load(workload, backend).run(task, probe, **{**BACKENDS[backend].options, **options})
+    module, chosen = load(workload, backend), {**BACKENDS[backend].options, **options}
+    if chosen.get("executor") == "mpi":
+        from workloads import ranks  # for this executor only
+
+        ranks.announce(workload, backend, task, probe, chosen)
+    module.run(task, probe, **chosen)
 
 
 def execute(workload: str, backend: str, parameters: Mapping[str, Any], *, verify: bool) -> Outcome:

@@ -48,6 +48,7 @@ class Probe:
         verify: bool,
         clock: Callable[[], int] = time.perf_counter_ns,
     ) -> None:
+        self._arguments = task_rounds, warmup_rounds, verify
         self.verifying = verify
         self.digest: Digest | NoDigest = Digest() if verify else NoDigest()
         self._state = Digest()
@@ -58,6 +59,9 @@ class Probe:
         self._stamps: list[int] = []
         self._charged_startup_ns = 0
         self._created_ns = clock()
+
+    def __reduce__(self) -> tuple[type["Probe"], tuple[int, int, bool]]:
+        return Probe, self._arguments  # in another process nothing is reported to it: the hub stays where it was made
 
     def ready(self) -> None:
         """Setup is done and the first round is about to begin; raises ProbeError the second time."""

@@ -25,7 +25,7 @@ _MOST_MESSAGES = 4_000
 
 def can(backend: str) -> bool:
     """Whether the rounds of a backend can be taken apart."""
-    return backend in _RAY or backend.startswith(_REACTORS)
+    return backend in _RAY or (backend.startswith(_REACTORS) and backend != "reactor-mpi")
 
 
 def fitting(parameters: Mapping[str, Any], most_rounds: int) -> dict[str, Any]:

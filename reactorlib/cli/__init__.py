@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Sequence
 
 from reactorlib.cli import check, graph, run, source, trace
-from reactorlib.cli.run_options import spelled_out
+from reactorlib.cli.run_options import speaks, spelled_out
 from reactorlib.cli.target import UsageError, add_parameters
 from reactorlib.errors import ReactionError, ReactorError, RunError
 
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (UsageError, RunError) as error:
         return _complain(error, MISUSED)
     except ReactionError as error:
-        if error.__cause__ is not None:
+        if error.__cause__ is not None and speaks():
             traceback.print_exception(error.__cause__)
         return _complain(error, FAULTY)
     except ReactorError as error:
@@ -63,7 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _complain(message: object, code: int) -> int:
-    print(f"reactorlib: {message}", file=sys.stderr)
+    if speaks():
+        print(f"reactorlib: {message}", file=sys.stderr)
     return code
 
 

@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from reactorlib.cli.run_options import add_running, executed
+from reactorlib.cli.run_options import add_running, executed, speaks
 from reactorlib.cli.target import add_target
 
 _EPILOG = """\
@@ -14,6 +14,7 @@ examples:
   python -m reactorlib run examples/powers.py:Powers
   python -m reactorlib run examples/powers.py:Powers --set workers=8 --executor processes --workers 2
   python -m reactorlib run examples/furnace.py:Furnace --timeout 9s --fast --digest
+  mpiexec -n 2 python -m reactorlib run examples/powers.py:Powers --executor mpi
 """
 
 
@@ -35,6 +36,8 @@ def add_to(commands: Any) -> None:
 def command(options: argparse.Namespace) -> int:
     """Run, and print what was asked for."""
     _, result = executed(options, trace=options.digest)
+    if not speaks():
+        return 0
     if options.json:
         print(json.dumps({
             "time_ns": result.tag.time, "microstep": result.tag.microstep, "executor": result.executor,

@@ -27,7 +27,10 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--keepalive", action=on_off, help="do not end when nothing is left to do")
     parser.add_argument("--executor", choices=EXECUTORS, default="inline", help="how to run (default: inline)")
     parser.add_argument(
-        "--workers", metavar="N", type=count_option, help="workers of a parallel executor (default: CPUs)"
+        "--workers",
+        metavar="N",
+        type=count_option,
+        help="workers of a parallel executor (default: CPUs; with mpi: ranks)",
     )
     parser.add_argument(
         "--library-threads", metavar="N", type=count_option, help="threads of NumPy and torch per worker (default: 1)"
@@ -36,13 +39,32 @@ def add_running(parser: argparse.ArgumentParser) -> None:
 
 def executed(options: argparse.Namespace, trace: bool) -> tuple[Program, RunResult]:
     """Run the program that the options name. With --json what it prints goes to standard error."""
-    cls, parameters = resolved(options)
-    program = elaborate(cls, **parameters)
+    with _together(options):
+        cls, parameters = resolved(options)
+        program = elaborate(cls, **parameters)
     given = {name: getattr(options, name) for name in ("timeout", "fast", "keepalive", "workers", "library_threads")}
     asked = {**_asked_by(program, options), **{name: value for name, value in given.items() if value is not None}}
     with _out_of_the_way(options.json):
         result = run_program(program, **asked, executor=options.executor, trace=trace)
     return program, result
+
+
+@contextmanager
+def _together(options: argparse.Namespace) -> Iterator[None]:
+    """What keeps the program from being made on one rank keeps it from it on all."""
+    if options.executor != "mpi":
+        yield
+        return
+    from reactorlib.executors.ranks import joined  # for this executor only
+
+    with joined().together("the program"):
+        yield
+
+
+def speaks() -> bool:
+    """Whether this process tells what came of a run: of several ranks the first does."""
+    ranks = sys.modules.get("reactorlib.executors.ranks")
+    return ranks is None or ranks.is_first()
 
 
 def _asked_by(program: Program, options: argparse.Namespace) -> dict[str, Any]:

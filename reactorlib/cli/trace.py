@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from reactorlib.cli.graph import check_writable, write_file
-from reactorlib.cli.run_options import add_running, executed
+from reactorlib.cli.run_options import add_running, executed, speaks
 from reactorlib.cli.target import add_target
 from reactorlib.execution import RunResult
 from reactorlib.program import Program
@@ -51,6 +51,8 @@ def command(options: argparse.Namespace) -> int:
     if options.output:
         check_writable(options.output)  # now, not after a long run
     program, result = executed(options, trace=True)
+    if not speaks():
+        return 0
     spans = result.spans or []
     if options.output:
         events = trace_events(program, spans, result.workers, result.digest)

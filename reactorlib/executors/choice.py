@@ -14,7 +14,7 @@ from reactorlib.executors.inline import Inline
 from reactorlib.tag import is_count
 from reactorlib.worker.main_worker import MainWorker
 
-EXECUTORS = ("inline", "threads", "processes", "auto")
+EXECUTORS = ("inline", "threads", "processes", "mpi", "auto")
 
 
 def check_names(
@@ -88,6 +88,10 @@ def make_executor(
         name = "processes" if gil_enabled() else "threads"
     if name == "threads":
         return Threads(worker, placed)
+    if name == "mpi":
+        from reactorlib.executors.mpi import MPI
+
+        return MPI(worker, placed)
     from reactorlib.executors.processes import Processes  # only where it is used: it needs fork and shared memory
 
     return Processes(worker, placed, start_method, library_threads)

@@ -146,10 +146,10 @@ class DistributedFollower(Follower):
             self.worker.break_off_tag()
             notes = self.shut_down(message.failed)
         elif self.worker.recorder is not None:
-            self._hand_in(self.worker.recorder.take())
+            self.hand_in(self.worker.recorder.take())
         self.post.tell(0, Bye(notes))
 
-    def _hand_in(self, rows: list[Row]) -> None:
+    def hand_in(self, rows: list[Row]) -> None:
         """What was recorded goes to worker 0, in messages of moderate size."""
         for start in range(0, len(rows), ROWS_AT_ONCE):
             some = rows[start : start + ROWS_AT_ONCE]

@@ -12,6 +12,7 @@ import socket
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 from reactorlib.clock import Clock
 from reactorlib.executors.failure import Failure
@@ -27,9 +28,9 @@ class Caller(Outside):
 
     announce: Callable[[], None]
 
-    def __init__(self, clock: Clock, writing: socket.socket) -> None:
+    def __init__(self, clock: Clock, call: Callable[[bytes], Any]) -> None:
         super().__init__(clock)
-        self._writing = writing
+        self._call = call
         self._announced = False
         self._process = os.getpid()
 
@@ -50,8 +51,14 @@ class Caller(Outside):
         except OSError:  # too long
             self._call(FAIL + pickle.dumps((thread, *told_briefly(failure))))
 
-    def _call(self, call: bytes) -> None:
-        self._writing.send(call)
+
+def pass_on(call: bytes, inbox: Inbox) -> None:
+    """Tell the inbox of the run what a caller said."""
+    if call[:1] == STOP:
+        inbox.stop()
+    else:
+        thread, *failed = pickle.loads(call[1:])
+        inbox.fail(thread, failure_of(Failed(*failed)).error)
 
 
 class Listener:
@@ -70,11 +77,7 @@ class Listener:
 
     def _serve(self) -> None:
         while (call := self._reading.recv(LONGEST_CALL))[:1] != LEAVE:
-            if call[:1] == STOP:
-                self._inbox.stop()
-            else:
-                thread, *failed = pickle.loads(call[1:])
-                self._inbox.fail(thread, failure_of(Failed(*failed)).error)
+            pass_on(call, self._inbox)
 
     def close(self) -> None:
         """End the thread, close the descriptors."""

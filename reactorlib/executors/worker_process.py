@@ -83,7 +83,7 @@ def serve(setup: Setup) -> None:
 def _follower(setup: Setup, post: Post, life: _Life) -> _ProcessFollower:
     program = _program(setup)
     modes = [ModeState() for _ in program.modes]
-    outside = Caller(setup.clock, setup.calls)
+    outside = Caller(setup.clock, setup.calls.send)
     worker = Worker(program, ReactionGraph(program), setup.worker, outside, modes, setup.traced)
     outside.announce = lambda: worker.outbox.append(("listen",))
     return _ProcessFollower(worker, setup.partition, post, life)

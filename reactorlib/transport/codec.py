@@ -1,8 +1,8 @@
 """Values to messages and back, for one worker. What a value's type is, it is again after decoding, exactly.
 
 A structure that comes back gets functions of its own (see codec_compiler). Everything else is pickled, with buffers
-out of band. Large arrays and bytes are put into the worker's arena and read where they are: read-only, valid for
-as long as anything refers to them. (A torch tensor cannot be read-only, but must be treated as if it were.)
+out of band. Large arrays and bytes are placed beside the message and read where they are: read-only, valid for as
+long as anything refers to them. (A torch tensor cannot be read-only, but must be treated as if it were.)
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from reactorlib.transport import pickling
-from reactorlib.transport.arena import Arena
 from reactorlib.transport.codec_compiler import CodecCompiler, Decode, Encode
 from reactorlib.transport.copying import ENCLOSED, HEAD, PICKLED, REFERENCE, Placed, Placing
 from reactorlib.transport.encoding_site import Site
-from reactorlib.transport.lending import Lender
+from reactorlib.transport.lending import Lending
 from reactorlib.transport.structure import Structure, has_large_arrays, pack, unpack
 
 UNIT = 8  # the prefix that names a structure begins with its length in units, which is more than ENCLOSED
@@ -26,12 +25,15 @@ _PREFIX = struct.Struct("<BBHHH")  # length in units, nothing, owner, length of 
 
 
 class Codec:
-    """Encodes for others with the arena of worker `me`, decodes what others placed in theirs. For one thread."""
+    """Encodes for others what its worker places, decodes what others placed. For one thread.
 
-    def __init__(self, arenas: Sequence[Arena], me: int) -> None:
-        self.me = me
-        self._placing = Placing(arenas[me])
-        self._lenders = [Lender(arena, me) for arena in arenas]
+    `lenders`, by number of the other worker, make buffers over what that worker placed.
+    """
+
+    def __init__(self, placing: Placing, lenders: Sequence[Lending]) -> None:
+        self.me = placing.worker
+        self._placing = placing
+        self._lenders = lenders
         self._encoders: dict[Structure, Encode] = {}
         self._decoders: dict[bytes, Decode] = {}
         self._seen: set[Structure] = set()  # once
@@ -78,7 +80,7 @@ class Codec:
         try:
             return self._placing.send_off(self._placing.pickled(value, placed), placed, receivers)
         except BaseException:
-            self._placing.arena.drop(placed)
+            self._placing.drop(placed)
             raise
 
     # Decoding

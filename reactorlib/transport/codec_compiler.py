@@ -19,7 +19,7 @@ from math import prod
 from typing import Any
 
 from reactorlib.transport.copying import Placing
-from reactorlib.transport.lending import Lender
+from reactorlib.transport.lending import Lending
 from reactorlib.transport.structure import (
     BIG,
     CONTAINERS,
@@ -64,10 +64,10 @@ class CodecCompiler:
 
     def encoder(self, placing: Placing) -> Encode:
         """The function that encodes values of the structure."""
-        encode: Encode = self._load(self._encoder_source(), "encode", {"placing": placing, "drop": placing.arena.drop})
+        encode: Encode = self._load(self._encoder_source(), "encode", {"placing": placing, "drop": placing.drop})
         return encode
 
-    def decoder(self, lender: Lender, unpickled: Decode) -> Decode:
+    def decoder(self, lender: Lending, unpickled: Decode) -> Decode:
         """The function that decodes messages of the structure."""
         names = {"lend": lender.lend, "borrow": lender.borrow, "unpickled": unpickled}
         decode: Decode = self._load(self._decoder_source(), "decode", names)

@@ -14,6 +14,8 @@ from reactorlib.errors import WorkerError
 from reactorlib.transport.arena import Arena, most_blocks, table_bytes
 from reactorlib.transport.channel import RING_BYTES, Channel, KernelChannel, Link
 from reactorlib.transport.codec import Codec
+from reactorlib.transport.copying import ArenaPlacing
+from reactorlib.transport.lending import Lender
 from reactorlib.transport.memory import PAGE, Memory, default_capacity, most_bytes
 from reactorlib.transport.quota import Quota
 from reactorlib.transport.spinning import SPIN_NS
@@ -187,7 +189,7 @@ class Endpoint:
             for w in range(workers)
         ]
         self.arena = self._arenas[me]
-        self.codec = Codec(self._arenas, me)
+        self.codec = Codec(ArenaPlacing(self.arena), [Lender(arena, me) for arena in self._arenas])
         self._states = memory.view[exchange.states : exchange.counts].cast("Q")
         self.waiter = Waiter(exchange.bells[me], self._states, me, check, self._pull, exchange.spin_ns)
         self._senders = [(s, exchange.used_of(s, r)) for s, r in exchange.pairs if r == me]

@@ -7,12 +7,22 @@ import os
 from collections.abc import Callable
 from functools import cache
 from threading import RLock
-from typing import Any
+from typing import Any, Protocol
 from weakref import WeakSet
 
 from reactorlib.cpus import gil_enabled
 from reactorlib.transport.arena import Arena
 from reactorlib.transport.store_order import fence, keeps_store_order
+
+
+class Lending(Protocol):
+    """Makes buffers over the parts that one other worker placed, from references to them."""
+
+    def lend(self, first: int, offset: int, room: int) -> memoryview:
+        """A read-only buffer of `room` bytes, or more than were placed."""
+
+    def borrow(self, first: int, offset: int, room: int) -> Any:
+        """The same, writable, for those who cannot take a read-only one."""
 
 
 class _Lent:

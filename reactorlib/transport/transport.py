@@ -1,4 +1,4 @@
-"""The surface of a transport: how one worker sends, receives and allocates. Shared memory implements it."""
+"""The surface of a transport: how one worker sends, receives and allocates. Shared memory and MPI implement it."""
 
 from __future__ import annotations
 

@@ -145,3 +145,10 @@ def test_a_session_that_has_ended_leaves_no_memory(how: str, log: str) -> None:
     for _ in range(2):  # where the first one finds the session, the second finds what it ran
         gc.collect()
     assert memories() == before
+
+    assert not any(alive(pid) for pid in pids)
+
+
+def test_a_session_on_ranks_is_refused_with_what_to_use(log: str) -> None:
+    with pytest.raises(RunError, match=r"executor='mpi' by all ranks: use run\(\), or 'processes'"):
+        opened(log, executor="mpi")

@@ -71,6 +71,10 @@ def observe(program: ProgramSpec, executor: Executor = INLINE) -> tuple[Behaviou
             trace=True,
             **executor.options(main),
         )
+    if executor.name == "mpi":
+        from reactorlib.executors.ranks import joined  # only there: every rank has seen its own part
+
+        seen = {key: sights for part in joined().gather(seen, "what was seen") for key, sights in part.items()}
     records = tuple((tuple(record.tag), record.reaction, tuple(record.writes)) for record in result.trace)
     return Behaviour(records, tuple(result.tag), seen), result.digest
 

@@ -1,0 +1,99 @@
+"""Whether the ranks of a job run the same: program, its code, partition, options and versions, as short texts."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+from importlib import metadata
+from types import CodeType
+from typing import Any
+
+from reactorlib.elaboration.program import Elaborated
+from reactorlib.schedule.partition import Partition
+from reactorlib.worker.canonical_form import canonical
+
+VERSIONED = ("reactorlib", "numpy", "torch")  # whose values travel
+
+Likeness = dict[str, str]  # aspect: what this rank has
+
+
+def likeness(program: Elaborated, placed: Partition, options: Mapping[str, object]) -> Likeness:
+    """What has to be equal on all ranks, in the order in which a difference is best told."""
+    found = {"the version of Python": platform.python_version()}
+    for name in VERSIONED:
+        if name in sys.modules:
+            found[f"the version of {name}"] = _version(name)
+    found["the program"] = program.cls.__qualname__
+    found["the parameters of the program"] = ", ".join(f"{k}={_shown(v)}" for k, v in program.parameters.items())
+    reactions = program.reactions
+    found["the reactors"] = _digest((i.path for i in program.instances), f"{len(program.instances)} reactors")
+    shape = ((r.path, r.triggers, r.reads, r.writes, r.deadline, r.mode) for r in reactions)
+    found["the reactions"] = _digest(shape, f"{len(reactions)} reactions")
+    found["the triggers"] = _digest(program.triggers, f"{len(program.triggers)} triggers")
+    found["the connections"] = _digest((program.cell_of, program.forwards, program.order), f"{program.cells} cells")
+    for name, code in _bodies(program).items():
+        found[f"the code of {name}"] = _digest(_code(code), "code")
+    found["the partition"] = _digest(placed.of_node, f"{placed.workers} workers")
+    found["the options of run()"] = ", ".join(f"{name}={value!r}" for name, value in options.items())
+    return found
+
+
+def difference(found: Sequence[Likeness], hosts: Sequence[str]) -> str | None:
+    """The first that is not equal on all ranks, in words; None where all is."""
+    first = found[0]
+    for rank, other in enumerate(found):
+        for aspect in {**first, **other}:
+            mine, its = first.get(aspect, "nothing"), other.get(aspect, "nothing")
+            if mine != its:
+                return (
+                    f"the ranks do not run the same: {aspect} is {mine} on rank 0 (host {hosts[0]}), "
+                    f"{its} on rank {rank} (host {hosts[rank]})"
+                )
+    return None
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return str(getattr(sys.modules[name], "__version__", "unknown"))
+
+
+def _shown(value: object) -> str:
+    try:
+        form = canonical(value)
+    except Exception:  # noqa: BLE001  # the user's classes; what they do is compared all the same
+        return type(value).__qualname__
+    # Its form names its class, or that of what stands for it in another process.
+    return f"a value of form {blake2b(form, digest_size=4).hexdigest()}" if len(form) > 40 else repr(value)
+
+
+def _digest(parts: Iterable[Any], what: str) -> str:
+    state = blake2b(digest_size=4)
+    for part in parts:
+        state.update(repr(part).encode("utf-8", "replace") + b"\n")
+    return f"{what} {state.hexdigest()}"
+
+
+def _bodies(program: Elaborated) -> dict[str, CodeType]:
+    """The code of each reaction of each class, once."""
+    found: dict[str, CodeType] = {}
+    for reaction in program.reactions:
+        for function in (reaction.declaration.body, reaction.declaration.handler):
+            code = getattr(function, "__code__", None)
+            if code is not None:
+                found.setdefault(code.co_qualname, code)
+    return found
+
+
+def _code(code: CodeType) -> Iterable[Any]:
+    """What a function does, wherever its file lies."""
+    yield code.co_code.hex()
+    yield code.co_names, code.co_varnames
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _code(constant)
+        else:
+            yield sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant

@@ -1,0 +1,293 @@
+"""Workers on several machines: one rank of MPI each, rank 0 the main one. Every rank has elaborated the program.
+
+What a rank says and hears at a tag is in `distributed`; who the ranks are, and how a loss is told, in `ranks`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from struct import Struct
+from time import monotonic, perf_counter_ns
+from typing import TypeVar
+
+from reactorlib.clock import PhysicalClock
+from reactorlib.cpus import available_cpus
+from reactorlib.elaboration.program import Elaborated
+from reactorlib.errors import RunError, WorkerError
+from reactorlib.executors.distributed import Distributed
+from reactorlib.executors.distributed_follower import DistributedFollower
+from reactorlib.executors.failure import Stopped
+from reactorlib.executors.likeness import difference, likeness
+from reactorlib.executors.parallel import LONGEST_END_S
+from reactorlib.executors.protocol import Post
+from reactorlib.executors.ranks import ABORT, CALL, LEAVING, LEFT, Ranks, joined, note_place
+from reactorlib.executors.thread_calls import Caller, pass_on
+from reactorlib.schedule.graph import Node, ReactionGraph
+from reactorlib.schedule.partition import Partition, partition
+from reactorlib.transport.mpi import MPITransport
+from reactorlib.transport.spinning import SPIN_NS
+from reactorlib.worker.context import current, origin
+from reactorlib.worker.main_worker import MainWorker
+from reactorlib.worker.modes import ModeState
+from reactorlib.worker.trace import Row
+from reactorlib.worker.user_threads import hook
+from reactorlib.worker.worker import Worker
+
+Program = TypeVar("Program", bound=Elaborated)
+Result = TypeVar("Result")
+
+SIGTERM_GRACE_S = 0.3  # for rank 0 to say that the whole run was told to end, not this rank alone
+PROBES = 10  # questions for the time; the one that was answered fastest counts
+TIMES = Struct("<qq")  # physical time and perf_counter_ns of rank 0
+
+
+def on_ranks(
+    make: Callable[[], Program],
+    lead: Callable[[Program, int], Result],
+    workers: int | None,
+    placement: Mapping[str, int] | None,
+    costs: Mapping[str, float] | None,
+    traced: bool,
+    options: Mapping[str, object],
+) -> Result:
+    """A run, as every rank of the job calls it: all get what `lead` returns on rank 0, or raise what it raises.
+
+    `make` makes the program on each. RunError on every rank where they are about to run different things, or more
+    workers than there are ranks.
+    """
+    ranks = joined()
+    with ranks.acknowledging():
+        with ranks.together("run()"):
+            count = workers or ranks.size
+            if count > ranks.size:
+                there = "is one rank" if ranks.size == 1 else f"are {ranks.size} ranks"
+                raise RunError(
+                    f"workers={count}, but there {there}: each worker is a rank, so give the launcher as many: "
+                    f"mpiexec -n {count} ..."
+                )
+            program = make()
+            placed = partition(program, count, placement, costs)
+        found = difference(ranks.gather(likeness(program, placed, options), "run()"), ranks.hosts)
+        if found is not None:
+            ranks.fail(RunError(found))
+        ranks.runs += 1
+        if ranks.rank:
+            if ranks.rank < count:
+                _serve(ranks, program, placed, traced)
+            return ranks.outcome()  # type: ignore[no-any-return]
+        with ranks.telling() as outcome:
+            outcome.append(lead(program, count))
+        return outcome[0]  # type: ignore[no-any-return]
+
+
+def _transport(ranks: Ranks, workers: int, check: Callable[[], None]) -> MPITransport:
+    """Spins where every rank of this host has a processor."""
+    here = sum(host == ranks.hosts[ranks.rank] for host in ranks.hosts[:workers])
+    spin_ns = SPIN_NS if here <= available_cpus() else 0
+    return MPITransport(ranks.comm, workers, ranks.runs, check, spin_ns, alone=here == 1)
+
+
+class MPI(Distributed):
+    """Rank 0."""
+
+    name = "mpi"
+
+    def __init__(self, worker: MainWorker, partition: Partition) -> None:
+        self.ranks = joined()
+        self._aborted = False
+        self._transport = _transport(self.ranks, partition.workers, self.check)
+        super().__init__(worker, partition, self._transport)
+        self.ranks.on_loss = worker.clock.wake
+        self.ranks.on_call = lambda call: pass_on(call, worker.inbox)
+
+    def start(self) -> None:
+        for other in self.others:
+            for _ in range(PROBES):
+                self.post.receiver_from(other)()
+                self.post.sender_to(other)(TIMES.pack(self.worker.clock.now(), perf_counter_ns()))
+        self.await_ready()
+
+    def check(self) -> None:
+        """Whether all ranks live."""
+        if self.ranks.lost is not None:
+            self.lost = self.lost or WorkerError(self.ranks.lost)
+            self.interrupt()
+            raise self.lost
+
+    # The end
+
+    def abandon(self, error: BaseException) -> tuple[BaseException, Node | None]:
+        found, node = super().abandon(error)
+        if found is not self.lost:
+            rank = self.partition.of_node[node] if node is not None else 0
+            note_place(found, rank, self.ranks.hosts[rank])
+        return found, node
+
+    @property
+    def aborted(self) -> bool:
+        return self._aborted
+
+    def interrupt(self) -> None:
+        if not self._aborted:
+            self._aborted = True
+            for other in self.others:
+                self.ranks.tell(other, ABORT)
+
+    def close(self) -> None:
+        """Wait until the other ranks have left the run, but for those that are still in a reaction after a second."""
+        deadline = monotonic() + LONGEST_END_S
+        staying, leaving = set(self.others), set[int]()
+        with suppress(WorkerError):
+            while staying and (monotonic() < deadline or staying & leaving) and self.ranks.lost is None:
+                rank, kind, _ = self.ranks.hear(0.02) or (-1, b"", b"")
+                if kind == LEAVING:
+                    leaving.add(rank)
+                elif kind == LEFT:
+                    staying.discard(rank)
+        for rank in staying:
+            self.ranks.kill(rank)
+        self._transport.close()
+        self.ranks.quiet()
+
+    def kill(self) -> None:
+        self.interrupt()
+        self.close()
+
+
+# The other ranks
+
+
+def _serve(ranks: Ranks, program: Elaborated, placed: Partition, traced: bool) -> None:
+    life = _Life(ranks)
+    hook()
+    before = origin.get()
+    transport = _transport(ranks, placed.workers, life.check)
+    clock = PhysicalClock(0)
+    follower: _RankFollower | None = None
+    try:
+        with life.guarded():
+            post = Post(transport)
+            offset, shift = _times(post)
+            clock = PhysicalClock(offset)
+            outside = Caller(clock, lambda call: ranks.tell(0, CALL, call))
+            modes = [ModeState() for _ in program.modes]
+            worker = Worker(program, ReactionGraph(program), ranks.rank, outside, modes, traced)
+            outside.announce = _nothing
+            follower = _RankFollower(worker, placed, post, life, shift)
+            follower.say_ready()
+            follower.serve()
+    except Stopped:  # shutdown reactions run also when the run ends early
+        if follower is not None:
+            follower.worker.break_off_tag()
+            follower.shut_down(None)
+    finally:
+        if follower is not None:
+            follower.worker.outside.over = True
+            follower.forget()
+        current.worker = None
+        origin.set(before)
+        transport.close()
+        clock.close()
+        ranks.quiet()
+        ranks.tell(0, LEFT)
+
+
+def _times(post: Post) -> tuple[int, int]:
+    """What to add to this host's monotonic clock for rank 0's physical time, and for its perf_counter."""
+    best = None
+    for _ in range(PROBES):
+        asked = perf_counter_ns()
+        post.sender_to(0)(b"?")
+        physical, counter = TIMES.unpack(post.receiver_from(0)())
+        took = perf_counter_ns() - asked
+        if best is None or took < best[0]:
+            best = took, physical - asked - took // 2, counter - asked - took // 2
+    assert best is not None
+    return best[1:]
+
+
+class _Life:
+    """When this rank leaves the run other than by END: another rank is lost, the run was aborted, it is told to end."""
+
+    def __init__(self, ranks: Ranks) -> None:
+        self.ranks = ranks
+        self.stopped = False  # all that is left to do is to leave
+        self.aborted = False
+        self.alone = False  # SIGTERM was for this rank only
+        self._thread = threading.get_ident()
+        self._handles = threading.current_thread() is threading.main_thread()
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """With the signals of a worker, which leaves it to rank 0 what Ctrl-C means."""
+        self.ranks.on_abort = self.ranks.on_loss = self._abort
+        if not self._handles:
+            yield
+            return
+        handlers = {signal.SIGINT: _leave_to_rank_0, signal.SIGTERM: self._terminate}
+        before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+        try:
+            self.check()
+            yield
+        finally:
+            self.stopped = True
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def check(self) -> None:
+        """Called while this rank waits: whether the run goes on."""
+        if self.aborted or self.ranks.lost is not None:
+            self.stopped = True
+            raise Stopped
+
+    def leave(self) -> None:
+        """Nobody breaks off what comes now."""
+        self.stopped = True
+        self.ranks.tell(0, LEAVING)
+
+    def _abort(self) -> None:
+        """In the thread that hears it: break off the reaction that runs."""
+        self.aborted = True
+        if self._handles and not self.stopped:
+            signal.pthread_kill(self._thread, signal.SIGTERM)
+
+    def _terminate(self, number: int, _frame: object) -> None:
+        if self.stopped:
+            return
+        self.check()
+        if self.alone:
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+        timer = threading.Timer(SIGTERM_GRACE_S, self._give_in)
+        timer.daemon = True
+        timer.start()
+
+    def _give_in(self) -> None:
+        self.alone = True
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _leave_to_rank_0(_number: int, _frame: object) -> None: ...
+
+
+def _nothing() -> None: ...
+
+
+class _RankFollower(DistributedFollower):
+    """`shift`: what to add to this host's perf_counter for that of rank 0."""
+
+    def __init__(self, worker: Worker, partition: Partition, post: Post, life: _Life, shift: int) -> None:
+        super().__init__(worker, partition, post)
+        self.life = life
+        self.shift = shift
+
+    def shut_down(self, failed: Node | None) -> list[str]:
+        self.life.leave()
+        return super().shut_down(failed)
+
+    def hand_in(self, rows: list[Row]) -> None:
+        super().hand_in([(*row[:4], row[4] + self.shift, row[5] + self.shift, row[6]) for row in rows])

@@ -1,0 +1,50 @@
+"""`mpiexec -n 2 python -m tests.reactorlib.mpi [arguments of pytest]`: tests whose programs run on all ranks.
+
+Every rank runs the same tests, and comes to every `run` that the first one comes to; a test that ends early on one rank
+ends on all. The first rank reports. With "mpi:2:scattered", say, in REACTORLIB_TEST_EXECUTORS the conformance tests run
+like this.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from reactorlib.errors import RunError
+from reactorlib.executors.ranks import joined
+
+
+class InStep:
+    """Tests begin on all ranks at once."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        meet(f"before {item.nodeid}")
+        result = yield
+        meet(f"after {item.nodeid}")
+        return result
+
+
+def meet(place: str) -> None:
+    """Wait until all ranks are at this place; what they wait for elsewhere fails there."""
+    while True:
+        try:
+            joined().gather(None, place)
+        except RunError:
+            continue
+        return
+
+
+def main() -> int:
+    """The status of pytest."""
+    os.environ.setdefault("REACTORLIB_TEST_EXECUTORS", f"mpi:{joined().size}:scattered")
+    if joined().rank:
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
+    return pytest.main(["-p", "no:cacheprovider", *sys.argv[1:]], plugins=[InStep()])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

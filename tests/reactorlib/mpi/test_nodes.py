@@ -1,0 +1,74 @@
+"""Ranks on two nodes that share nothing but a link."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.nodes.namespaces import two_nodes, why_not
+from tests.reactorlib.mpi.conftest import ROOT, launcher
+
+HERE = Path(__file__).parent
+LINK_S = 3
+
+
+@pytest.fixture(scope="module", autouse=True)
+def permitted() -> None:
+    reason = why_not()
+    if reason:
+        pytest.skip(f"no two nodes here: {reason}")
+
+
+def on_two_nodes(*arguments: str, cut: str = "") -> tuple[dict[str, Any], str, list[int]]:
+    """How the job ended, what it said, and how many bytes left each node."""
+    words = ["--cut", cut] * bool(cut) + [shlex.join(launcher()), *arguments]
+    done = subprocess.run(
+        two_nodes([sys.executable, str(HERE / "two_nodes.py"), *words]),
+        capture_output=True, text=True, errors="replace", timeout=110, check=False, cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "REACTORLIB_MPI_LINK_S": str(LINK_S)},
+    )  # fmt: skip
+    lines = [line for line in done.stdout.splitlines() if line.startswith('{"status"')]
+    assert lines, done.stderr
+    crossed = json.loads(re.findall(r"two nodes: (\{.*\})", done.stderr)[0])["tx_bytes"]
+    return json.loads(lines[0]), done.stdout + done.stderr, crossed
+
+
+def test_workloads_compute_the_same_and_their_values_cross_the_link() -> None:
+    ended, said, crossed = on_two_nodes("-m", "workloads.ranks", "tests.workloads.on_ranks")
+    assert ended["status"] == 0, said
+    rows = [json.loads(line) for line in said.splitlines() if line.startswith("[")]
+    assert len(rows) > 15
+    assert [row for row in rows if row[1] != row[2]] == []
+    assert crossed[1] > 10 * 210 * 160 * 3  # the frames of one environment of Pong alone, ten rounds
+
+
+@pytest.mark.parametrize("way", ["link", "link in use"])
+def test_a_link_that_goes_dead_ends_the_job_within_its_limit(way: str) -> None:
+    ended, said, _ = on_two_nodes(str(HERE / "ends.py"), way, cut="stuck")
+    assert ended["status"] != 0
+    assert ended["left"] == []
+    assert len(re.findall(r"WorkerError: rank 1 on node1 \(process \d+\) cannot be reached", said)) == 1, said
+    assert ended["after_s"] < 3 * LINK_S
+
+
+@pytest.mark.parametrize("victim", ["0", "1"])
+def test_a_rank_that_dies_ends_the_job_on_both_nodes(victim: str) -> None:
+    ended, said, _ = on_two_nodes(str(HERE / "ends.py"), "kill", victim)
+    assert ended["status"] != 0
+    assert ended["left"] == []
+    assert re.search(rf"rank {victim} on node{victim} \(process \d+\)", said), said
+
+
+def test_what_is_raised_on_one_node_is_raised_on_both() -> None:
+    ended, said, _ = on_two_nodes(str(HERE / "ends.py"), "raise")
+    assert ended["status"] == 1
+    assert "on rank 1, host node1" in said
+    assert said.count("ReactionError: Main.parts[2].act raised ValueError at tag (5 ms, 0): no reply") == 1

@@ -1,0 +1,72 @@
+"""A run on ranks does what a run on one worker does: conformance and random programs, each in one job of ranks."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+PROGRAMS = "40"
+LONG_S = 300.0
+EXAMPLES = [
+    "examples/powers.py:Powers",
+    "examples/rl_pipeline.py:Pipeline",
+    "examples/rl_pipeline.lf",
+    "examples/q_learning.lf",
+    "examples/furnace.py:Furnace --timeout 9s",
+]
+
+
+@pytest.mark.timeout(LONG_S)
+def test_the_conformance_tests_pass_on_ranks(start: Any) -> None:
+    ended = start(2, "-m", "tests.reactorlib.mpi", "-q", "tests/reactorlib/conformance").ended(LONG_S)
+    assert ended.status == 0, ended.out
+    assert int(re.findall(r"(\d+) passed", ended.out)[0]) > 500
+
+
+@pytest.mark.timeout(LONG_S)
+def test_random_programs_have_the_digests_of_the_interpreter_on_ranks(start: Any) -> None:
+    executors = "compiled,mpi:2:scattered,mpi:4:scattered"
+    arguments = ("--programs", PROGRAMS, "--processes", "1", "--executors", executors)
+    ended = start(4, "-m", "tests.reactorlib.reference", *arguments).ended(LONG_S)
+    assert ended.status == 0, ended.out
+    assert f"{PROGRAMS} programs in" in ended.err
+
+
+@pytest.mark.timeout(LONG_S)
+def test_the_workloads_and_their_digests_are_those_of_the_serial_loop(start: Any) -> None:
+    ended = start(2, "-m", "workloads.ranks", "tests.workloads.on_ranks").ended(LONG_S)
+    assert ended.status == 0, ended.err
+    rows = [json.loads(line) for line in ended.out.splitlines() if line.startswith("[")]
+    assert len(rows) > 15
+    assert [row for row in rows if row[1] != row[2]] == []
+
+
+@pytest.mark.parametrize("target", EXAMPLES)
+def test_the_examples_have_the_digests_of_one_worker(start: Any, target: str) -> None:
+    program = ("-m", "reactorlib", "run", *target.split(), "--fast", "--digest")
+    alone = subprocess.run([sys.executable, *program], capture_output=True, text=True, timeout=60, check=True)
+    ended = start(2, *program, "--executor", "mpi").ended()
+    assert ended.status == 0, ended.err
+    assert ended.out.splitlines()[-1] == alone.stdout.splitlines()[-1]
+
+
+def test_the_command_runs_on_ranks_and_the_first_one_speaks(start: Any) -> None:
+    program = ("-m", "reactorlib", "run", "examples/powers.py:Powers", "--digest")
+    alone = subprocess.run([sys.executable, *program], capture_output=True, text=True, timeout=60, check=True)
+    ended = start(3, *program, "--executor", "mpi").ended()
+    assert ended.status == 0
+    assert ended.out.splitlines()[-1] == alone.stdout.splitlines()[-1]
+    assert sorted(ended.out.splitlines()) == sorted(alone.stdout.splitlines())
+
+
+def test_a_mistake_in_the_command_is_told_once(start: Any) -> None:
+    ended = start(3, "-m", "reactorlib", "run", "examples/powers.py:Powes", "--executor", "mpi").ended()
+    assert ended.status == 2
+    assert [line for line in ended.err.splitlines() if "reactorlib:" in line] == [
+        "reactorlib: examples/powers.py has no class 'Powes': did you mean Powers?"
+    ]

@@ -1,0 +1,63 @@
+"""On node0 of two nodes: `python two_nodes.py LAUNCHER ARGUMENTS...` runs a rank on each, `--cut WORD` cuts the link.
+
+It is cut once a rank has printed the word. Prints what the job printed, and a line of JSON at the end.
+"""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from harness.nodes.namespaces import across
+
+LONGEST_S = 60
+
+
+def main() -> None:
+    """See above."""
+    arguments = sys.argv[1:]
+    word = ""
+    if arguments[0] == "--cut":
+        word, arguments = arguments[1], arguments[2:]
+    launcher, env = across(shlex.split(arguments[0]))
+    with TemporaryDirectory() as folder:
+        out = Path(folder, "out")
+        with out.open("w") as file:
+            job = subprocess.Popen(
+                [*launcher, "-n", "2", sys.executable, *arguments[1:]], env={**os.environ, **env}, stdout=file
+            )
+        began = time.monotonic()
+        while word and word not in out.read_text() and job.poll() is None and time.monotonic() - began < LONGEST_S:
+            time.sleep(0.02)
+        if word:
+            subprocess.run(["ip", "link", "set", "eth0", "down"], check=True)
+        began = time.monotonic()
+        status = job.wait(LONGEST_S)
+        after_s = time.monotonic() - began
+        until = time.monotonic() + 3
+        while left() and time.monotonic() < until:
+            time.sleep(0.02)
+        print(out.read_text())
+        print(json.dumps({"status": status, "after_s": after_s, "left": left()}), flush=True)
+
+
+def left() -> list[str]:
+    """Commands of the pid namespace that are neither this one nor what keeps the nodes."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                text = (entry / "cmdline").read_text().replace("\0", " ")
+            except OSError:
+                continue
+            if text and "sleep infinity" not in text and "namespaces.py" not in text:
+                found.append(text)
+    return found
+
+
+if __name__ == "__main__":
+    main()

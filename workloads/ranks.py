@@ -1,0 +1,93 @@
+"""Workloads on the ranks of a job: the first rank runs a module, the others serve what it runs on all of them.
+
+    mpiexec -n 2 python -m workloads.ranks MODULE [ARGUMENTS]
+
+The module is run on the first rank alone. What it runs on a backend with executor="mpi" (`catalogue.run`), the others
+run with it, until the module ends.
+"""
+
+import os
+import runpy
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from workloads import catalogue
+from workloads.parameter import UnsupportedError
+from workloads.probe import Probe
+
+LAUNCHER = "REACTORLIB_MPIEXEC"  # the command that starts ranks, where it is not the mpiexec beside this interpreter
+SERVED = "a workload"  # where ranks meet between runs
+
+
+def has_ranks() -> bool:
+    """Whether a launcher started this process as one rank of several."""
+    return "PMI_RANK" in os.environ or "PMIX_RANK" in os.environ
+
+
+def announce(workload: str, backend: str, task: Any, probe: Probe, options: Mapping[str, Any]) -> None:
+    """Tell the other ranks what to run now. UnsupportedError where there are none."""
+    if not has_ranks():
+        raise UnsupportedError("needs ranks: mpiexec -n 2 python -m workloads.ranks MODULE")
+    from reactorlib.executors.ranks import joined
+
+    joined().gather((workload, backend, task, probe, dict(options)), SERVED)
+
+
+def serve() -> None:
+    """On the other ranks: take part in what the first one runs, until it is done."""
+    from reactorlib import ReactorError
+    from reactorlib.executors.ranks import joined
+
+    while (order := joined().gather(None, SERVED)[0]) is not None:
+        workload, backend, task, probe, options = order
+        try:
+            catalogue.load(workload, backend).run(task, probe, **options)
+        except ReactorError as error:  # the first rank has it too
+            if joined().lost is not None:
+                raise
+            del error
+
+
+def command(*arguments: str) -> list[str]:
+    """What starts this interpreter on a rank for each core. UnsupportedError without a launcher."""
+    from reactorlib.cpus import available_cpus
+
+    beside = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    found = os.environ.get(LAUNCHER) or shutil.which("mpiexec", path=beside)
+    if not found:
+        raise UnsupportedError(f"no mpiexec: pip install 'reactorlib[mpi]', or name one in {LAUNCHER}")
+    return [*shlex.split(found), "-n", str(available_cpus()), sys.executable, *arguments]
+
+
+def become_ranks(module: str, standard_input: bytes) -> None:
+    """Go on as a job of ranks: the first one runs the module with this standard input. Does not return."""
+    job = command("-m", "workloads.ranks", module)
+    reading, writing = os.pipe()
+    os.write(writing, standard_input)
+    os.close(writing)
+    os.dup2(reading, 0)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execvp(job[0], job)
+
+
+def main() -> None:
+    """Run the module, or serve."""
+    from reactorlib.executors.ranks import joined
+
+    if joined().rank:
+        serve()
+        return
+    sys.argv = sys.argv[1:]
+    try:
+        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+    finally:
+        joined().gather(None, SERVED)
+
+
+if __name__ == "__main__":
+    main()
