@@ -1,16 +1,13 @@
 """Which trials a run consists of, and in which order. Runs nothing.
 
 The order: all points once, then all points again, so that an interrupted run has seen every point. A block is
-one point's backends of one trial; within it the backends run one after the other in a seeded random order, so
-that a machine whose speed drifts slows all of them, and the ratio of two backends is taken between neighbours
-in time.
+one point's backends of one trial, which live together and take turns.
 """
 
 import dataclasses
 import importlib.util
 import itertools
 import json
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
@@ -81,7 +78,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Trial:
-    """One repetition of one point on one backend: what a fresh process runs."""
+    """One repetition of one point on one backend: what a subject of a block runs in fresh processes."""
 
     point: Point
     backend: str
@@ -160,10 +157,19 @@ class Grid:
         return itertools.chain.from_iterable(self.blocks())
 
     def _block(self, point: Point, index: int) -> Block:
-        names = backends_of(point.workload, self.backends)
-        # Seeded by what the block is, not by what ran before it: the order survives --resume.
-        random.Random(f"{self.seed} {point.workload} {point.parameters} {index}").shuffle(names)
-        return tuple(Trial(point, name, index) for name in names)
+        return tuple(Trial(point, name, index) for name in backends_of(point.workload, self.backends))
+
+    def repeated(self, point: Point) -> list[str]:
+        """The backends that the blocks of a point have twice, by which a run measures its own noise: one of each kind,
+        at the first of the points that most backends run.
+        """
+        widest = max(self.points, key=lambda one: len(backends_of(one.workload, self.backends)))
+        if point != widest:
+            return []
+        kinds: dict[str, str] = {}
+        for name in backends_of(point.workload, self.backends):
+            kinds[kind_of(BACKENDS[name])] = name
+        return list(kinds.values())
 
     def describe(self) -> dict[str, Any]:
         """The grid as JSON can hold it; equal for equal grids."""
@@ -214,6 +220,11 @@ def backends_of(workload: str, names: Sequence[str]) -> list[str]:
     """Those of the backends that the workload has a module for."""
     package = WORKLOADS[workload].module
     return [name for name in names if importlib.util.find_spec(f"{package}.{BACKENDS[name].module}")]
+
+
+def kind_of(backend: Backend) -> str:
+    """Which backends wait and run alike: those of one executor or one of Ray's interfaces; peers are one kind."""
+    return backend.role if backend.role != "main" else str(backend.options.get("executor", backend.module))
 
 
 def workers_of(backend: Backend) -> int | None:

@@ -85,7 +85,7 @@ def shown(figure: float) -> str:
     return f"{float(f'{figure:.3g}'):g}"
 
 
-def table(claims: Sequence[Claim]) -> str:
+def lines(claims: Sequence[Claim]) -> str:
     """The claims in columns: verdict, name, figure, limit, share of the limit, spread, note."""
     rows = [("", "claim", "median", "limit", "of limit", "spread", "")]
     for claim in claims:
@@ -103,5 +103,5 @@ def table(claims: Sequence[Claim]) -> str:
             )
         )
     widths = [max(len(row[column]) for row in rows) for column in range(6)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, [*widths, 0], strict=True)) for row in rows]
-    return "\n".join(line.rstrip() for line in lines)
+    text = ["  ".join(cell.ljust(width) for cell, width in zip(row, [*widths, 0], strict=True)) for row in rows]
+    return "\n".join(line.rstrip() for line in text)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.kernel_claims.claim import Claim, shown, table
+from benchmarks.kernel_claims.claim import Claim, lines, shown
 
 
 @pytest.mark.parametrize(
@@ -22,14 +22,14 @@ def test_the_median_is_judged(claim, verdict, share):
 
 
 def test_the_table_has_a_line_for_each_claim():
-    lines = table(
+    found = lines(
         [
             Claim("a reaction", [0.1, 0.3, 0.2], "us", at_most=0.25),
             Claim("twice as fast", [1.5], "x", at_least=2, note="busy"),
             Claim("absent", [], "x", at_least=2, note="not installed"),
         ]
     ).splitlines()
-    assert [" ".join(line.split()) for line in lines] == [
+    assert [" ".join(line.split()) for line in found] == [
         "claim median limit of limit spread",
         "PASS a reaction 0.2 us at most 0.25 0.80 0.1 – 0.3",
         "FAIL twice as fast 1.5 x at least 2 1.33 busy",

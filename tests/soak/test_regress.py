@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.regress.__main__ import MIN_EFFECT
-from benchmarks.regress.findings import Effort, find
-from benchmarks.regress.pairs import calibrate, measure
+from benchmarks.regress.findings import Effort, find, measure
 from benchmarks.regress.subjects import kernel_subjects, workload_subjects
 from benchmarks.regress.trees import side_by_side
-from harness import change, stats
+from harness import change
 from harness.change import Judgement
 from tests.benchmarks.regress.slowdown import slowed
 
@@ -36,8 +35,7 @@ def idle_expressions(tmp_path):
     subjects = list(kernel_subjects(["fan_out"]))
     tried = slowed(ROOT, tmp_path / "tried", TRIED_COUNT)
     with side_by_side(str(ROOT), tried) as trees:
-        ratios = measure(trees, subjects, calibrate(trees.base, subjects), CALIBRATING_PAIRS, Effort().laps)
-    factor = stats.median(ratios["fan_out"])
+        factor = measure(trees, subjects, CALIBRATING_PAIRS, Effort())["fan_out"]
     tell(f"{TRIED_COUNT} idle expressions: {change.describe(factor)}")
     return max(1, round(TRIED_COUNT * SLOWDOWN / (factor.value - 1)))
 
