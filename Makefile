@@ -79,7 +79,7 @@ format: $(STAMP)  ## format the code and mend what the linter can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-soak: $(STAMP)  ## repeat for SOAK_SECONDS (600) in search of leaks and rare races
+soak: $(STAMP)  ## repeat for SOAK_SECONDS (600) in search of leaks and rare races; ten runs and 20 attempts to find slowdowns
 	SOAK_SECONDS=$(SOAK_SECONDS) $(BIN)/python -m pytest -m soak --timeout=0
 
 clean:  ## remove .venv and the caches; results stay

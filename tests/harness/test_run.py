@@ -19,7 +19,7 @@ from harness.record import COLUMNS
 
 METRICS = {"throughput", "round_time", "startup_time", "peak_rss", "cpu_time"}
 TWO = ("--workload", "fake", "--backend", "serial", "--backend", "reactor-inline")
-LIMIT_S = 30
+LIMIT_S = 60
 
 
 def rows_of(directory):
@@ -205,7 +205,7 @@ def test_an_interrupted_run_can_be_completed(start, harness, number, status):
     interrupted = start(*SLOW)
     path = Path("out/measurements.csv")
     wait_until(lambda: path.exists() and path.read_bytes().count(b"\n") > len(METRICS))
-    wait_until(lambda: len(psutil.Process(interrupted.pid).children(recursive=True)) == 2)
+    wait_until(lambda: len(psutil.Process(interrupted.pid).children(recursive=True)) >= 2)
     tree = [process.pid for process in psutil.Process(interrupted.pid).children(recursive=True)]
     before = path.read_bytes()
     interrupted.send_signal(number)
