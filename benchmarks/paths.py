@@ -27,11 +27,11 @@ class Timers(Reactor):
         self.metered = shapes.MeteredTicker(meter, 0 * MSEC, 1 * MSEC)
 
 
-def fan_out(meter: Meter, clients: int = 15, after_trace: bool = False) -> None:
+def fan_out(meter: Meter, clients: int = 15, trace: bool = False, after_trace: bool = False) -> None:
     """A tag: a hub asks, its clients answer. `after_trace`: in a process that has traced a run before."""
     if after_trace:
-        runs(Meter(1, 1, laps=0), tags=100, trace=True)
-    run(shapes.FanOut, fast=True, meter=meter, clients=clients)
+        fan_out(Meter(100, 0, laps=0), clients, trace=True)
+    run(shapes.FanOut, fast=True, trace=trace, meter=meter, clients=clients)
 
 
 def ping_pong(meter: Meter) -> None:
@@ -115,9 +115,25 @@ def front_end(meter: Meter, lines: int = 100) -> None:
         _repeat(meter, lambda: elaborate(load(file)))
 
 
-def runs(meter: Meter, tags: int = 1_000, trace: bool = False) -> None:
-    """Whole runs of so many tags of a fan-out to 16."""
-    _repeat(meter, lambda: run(shapes.FanOut, fast=True, trace=trace, meter=Meter(tags, 0, laps=0), clients=16))
+class _Counter:
+    """What a plain Python program has in a reactor's place."""
+
+    def __init__(self) -> None:
+        self.total = 0
+
+    def add(self, value: int) -> None:
+        self.total += value
+
+
+def calls(meter: Meter, count: int = 100) -> None:
+    """Calls of a method in a plain Python loop: what the interpreter itself costs on this machine at the moment."""
+    counter = _Counter()
+
+    def work() -> None:
+        for _ in range(count):
+            counter.add(1)
+
+    _repeat(meter, work)
 
 
 def fan_out_on_xronos(meter: Meter, clients: int = 16) -> None:
@@ -154,7 +170,7 @@ HOT: dict[str, Path] = {
     path.__name__: path for path in (fan_out, ping_pong, chain, actions, timers, elaboration, start)
 }
 FURTHER: dict[str, Path] = {
-    path.__name__: path for path in (ring, loop, many_timers, sparse, switches, idle, source, front_end, runs)
+    path.__name__: path for path in (ring, loop, many_timers, sparse, switches, idle, source, front_end, calls)
 }
 
 

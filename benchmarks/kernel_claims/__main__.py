@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks.kernel_claims import processes, table
+from benchmarks.kernel_claims import processes
 from benchmarks.kernel_claims.claim import Claim, lines
 from benchmarks.kernel_claims.measure import measured
-from benchmarks.kernel_claims.table import TINY, Size
+from benchmarks.kernel_claims.table import PARTS, TINY, Size
 
 ONCE = {"start-up": processes.start_up, "memory": processes.memory, "no-trace": processes.no_trace}
 
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.kernel_claims", description="Measure what the kernel claims."
     )
-    known = [*table.rows(TINY), *ONCE]
+    known = [*PARTS, *ONCE]
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of: {', '.join(known)} (default: all)")
     parser.add_argument("--tiny", action="store_true", help="seconds instead of minutes: does it work, not how fast")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there too")
@@ -33,10 +33,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown:
         parser.error(f"no part {', '.join(unknown)}: one of {', '.join(known)}")
     size = TINY if chosen.tiny else Size()
-    rows, claims = table.rows(size), list[Claim]()
+    claims = list[Claim]()
     for name in chosen.parts or known:
         print(f"measuring {name} ...", file=sys.stderr, flush=True)
-        claims += measured(rows[name], size) if name in rows else ONCE[name](size)
+        claims += measured(list(PARTS[name](size)), size) if name in PARTS else ONCE[name](size)
     print(", ".join(f"{name} {value}" for name, value in about().items()))
     print(lines(claims))
     if chosen.json is not None:

@@ -26,7 +26,7 @@ def measured(rows: Sequence[Row], size: Size) -> Iterator[Claim]:
     costs = [cost for row in rows for cost in (row.cost, row.over, row.beyond) if cost is not None]
     subjects = {name: Subject(name, paths.order(cost.path, **cost.parameters), on_one_cpu=True)
                 for cost in costs for name in [_name(cost)]}  # fmt: skip
-    effort = Effort(size.sweeps, 2, turn_ns=20_000_000, lead_ns=2_000_000, warmup_s=(0.2, 5.0), limit_s=_LIMIT_S)
+    effort = Effort(size.sweeps, 3, 10.0, turn_ns=20_000_000, lead_ns=2_000_000, warmup_s=(0.2, 2.0), limit_s=_LIMIT_S)
     with tempfile.TemporaryDirectory() as logs:
         blocks = [
             {one.subject.name: one for one in block.run(
@@ -47,9 +47,9 @@ def _claim(row: Row, blocks: Sequence[Found]) -> Claim:
 
 def _figure(row: Row, found: Found) -> float:
     figure = _cost_us(row.cost, found)
-    if row.over is not None:
-        return figure / _cost_us(row.over, found)
-    return figure if row.beyond is None else figure - _cost_us(row.beyond, found)
+    if row.beyond is not None:
+        figure -= _cost_us(row.beyond, found)
+    return figure if row.over is None else figure / _cost_us(row.over, found)
 
 
 def _cost_us(cost: Cost, found: Found) -> float:

@@ -14,7 +14,7 @@ from benchmarks.kernel_claims import __main__ as command
 from benchmarks.kernel_claims.claim import Claim
 from benchmarks.kernel_claims.measure import _claim, _name
 from benchmarks.kernel_claims.processes import process_cost
-from benchmarks.kernel_claims.table import TINY, Cost, Row, rows
+from benchmarks.kernel_claims.table import PARTS, TINY, Cost, Row
 from harness.engine.block import Measured
 from harness.engine.subject import Subject
 from harness.engine.turn import Turn
@@ -38,7 +38,7 @@ def test_every_part_prints_its_lines(tmp_path):
     for claim, line in zip(claims, lines[1:], strict=False):
         assert line.startswith(f"{claim['verdict']}  {claim['name']}")
         assert claim["verdict"] == "SKIP" or min(claim["figures"]) >= 0
-    parts = {*rows(TINY), *command.ONCE}
+    parts = {*PARTS, *command.ONCE}
     assert {part for part in parts if f"measuring {part} ..." in done.stderr} == parts
     judged = " ".join(claim["name"] for claim in claims if claim["verdict"] in ("PASS", "FAIL"))
     for what in (
@@ -55,6 +55,10 @@ def test_every_part_prints_its_lines(tmp_path):
         assert what in judged
 
 
+def test_what_has_a_limit_is_a_ratio():
+    assert [row.name for part in PARTS.values() for row in part(TINY) if row.over is None and row.at_most] == []
+
+
 def blocks(**cpu_ns):
     """A block in which each path's turns take so long per round."""
     return {
@@ -69,10 +73,11 @@ def blocks(**cpu_ns):
         (Row("a", Cost(paths.loop, per=2)), [2.0, 4.0], "us"),
         (Row("a", Cost(paths.loop), over=Cost(paths.chain)), [4.0, 2.0], "x"),
         (Row("a", Cost(paths.loop), beyond=Cost(paths.chain)), [3.0, 4.0], "us"),
+        (Row("a", Cost(paths.loop), beyond=Cost(paths.chain), over=Cost(paths.ring)), [6.0, 2.0], "x"),
     ],
 )
 def test_a_row_is_made_of_the_costs_of_its_paths_block_by_block(row, figures, unit):
-    found = [blocks(loop=4_000, chain=1_000), blocks(loop=8_000, chain=4_000)]
+    found = [blocks(loop=4_000, chain=1_000, ring=500), blocks(loop=8_000, chain=4_000, ring=2_000)]
     claim = _claim(row, found)
     assert (claim.figures, claim.unit) == (pytest.approx(figures), unit)
 
