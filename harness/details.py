@@ -19,10 +19,9 @@ class Detail:
     """A trial's circumstances.
 
     `duration_s`: its share of the block's. `outside_cores`: how many cores processes that are none of the block's kept
-    busy meanwhile. `stragglers`: processes that outlived the one that measures and were killed. `rounds` were measured
-    in so many `turns`, `measured_ns` together, after `warmup_turns` in `warmup_s`, at whose end the turns were `steady`
-    or the limit was reached. `idle_share`: of a core, used between turns by its processes, of which
-    `parked` are stopped there.
+    busy meanwhile. `rounds` were measured in so many `turns`, `measured_ns` together, after `warmup_turns` in
+    `warmup_s`, at whose end the turns were `steady` or the limit was reached. `idle_share`: of a core, used between
+    turns by its processes, of which `parked` are stopped there.
     """
 
     workload: str
@@ -32,7 +31,6 @@ class Detail:
     started_at: str
     duration_s: float
     outside_cores: float
-    stragglers: int
     gil_enabled: bool | None = None
     measured_ns: int | None = None
     rounds: int | None = None

@@ -23,6 +23,9 @@ from workloads.parameter import ParameterError, unknown
 # and then (an episode's end, a copy of the target network), few enough to cost less than the trial.
 _VERIFY_ROUNDS = {"gym_sampling": 200, "multi_agent": 120, "atari_sampling": 50, "broadcast_gather": 3}
 _VERIFY_ROUNDS_ELSE = 12
+# What the values of a run's files mean. 1: medians over rounds of trials by themselves, in files that name no schema;
+# 2: geometric means over turns, a trial being a block.
+SCHEMA = 2
 # More trials than any machine gets through: who asks for them has made a mistake.
 MOST_TRIALS = 100_000
 _LONGEST_S = 1e8  # as a time limit; of much more the system can't wait
@@ -109,11 +112,13 @@ class Description(TypedDict):
     backends: list[str]
     seed: int
     time_limit_s: float
+    schema: int
 
 
 @dataclass(frozen=True)
 class Grid:
-    """All trials of a run. `time_limit_s`: for one trial; not a part of what makes two grids different.
+    """All trials of a run. `time_limit_s`: for one trial; not a part of what makes two grids different. `schema`: of
+    its files.
 
     Raises ParameterError for more trials or a longer limit than make sense, and for none.
     """
@@ -122,6 +127,7 @@ class Grid:
     backends: tuple[str, ...]
     seed: int
     time_limit_s: float
+    schema: int = SCHEMA
 
     def __post_init__(self) -> None:
         fewest = min((point.trials for point in self.points), default=0)
@@ -181,11 +187,15 @@ class Grid:
             "backends": list(self.backends),
             "seed": self.seed,
             "time_limit_s": self.time_limit_s,
+            "schema": self.schema,
         }
 
     @classmethod
     def restore(cls, description: Mapping[str, Any]) -> "Grid":
         """The grid of a description; raises ParameterError where it can't run any more."""
+        schema = description.get("schema", 1)
+        if not 1 <= schema <= SCHEMA:
+            raise ParameterError(f"schema {schema}, where this version reads 1 to {SCHEMA}")
         points = tuple(
             Point(
                 entry["workload"],
@@ -198,12 +208,14 @@ class Grid:
         for name in names:
             if name not in BACKENDS:
                 raise ParameterError(unknown("backend", name, BACKENDS))
-        return cls(points, names, seed, description["time_limit_s"])
+        return cls(points, names, seed, description["time_limit_s"], schema)
 
 
 def differences(before: Grid, now: Grid) -> str:
     """In which respect two grids differ, in a few words; empty where they don't."""
     found = []
+    if before.schema != now.schema:
+        found.append(f"files of schema {before.schema} there, {now.schema} here")
     if before.backends != now.backends:
         found.append(f"backends {', '.join(before.backends)} there, {', '.join(now.backends)} here")
     there, here = set(before.points), set(now.points)

@@ -174,7 +174,6 @@ def _detail(trial: Trial, measured: Measured, started_at: str, duration_s: float
         started_at=started_at,
         duration_s=round(duration_s, 3),
         outside_cores=round(measured.outside_cores, 3),
-        stragglers=measured.stragglers,
         gil_enabled=measured.gil_enabled,
         measured_ns=sum(turn.wall_ns for turn in taken),
         rounds=sum(turn.rounds for turn in taken),

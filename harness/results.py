@@ -9,13 +9,13 @@ import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from harness import details, machine, record, turns
 from harness.errors import UsageError
-from harness.grid import Description, Grid, Trial, differences
+from harness.grid import SCHEMA, Description, Grid, Trial, differences
 from harness.record import Journal, Row
 from workloads.parameter import ParameterError
 
@@ -157,7 +157,7 @@ def stored_grid(path: Path, remedy: str = EXPECTED) -> tuple[str, Grid]:
 
 
 def _check_same(path: Path, stored: Grid, grid: Grid | None, described: Mapping[str, Any]) -> None:
-    differing = differences(stored, grid) if grid is not None else ""
+    differing = differences(stored, grid or replace(stored, schema=SCHEMA))
     if differing:
         raise UsageError(
             f"{path} holds another grid ({differing}); repeat its command line, or choose another --output"

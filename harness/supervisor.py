@@ -34,11 +34,10 @@ class Verdict:
     """How a subject's processes ended.
 
     `exit_status`: of the one that measures, negative for a signal, None where it was killed because the engine had
-    gone, or wanted no more of it. `stragglers`: processes still alive when it had ended.
+    gone, or wanted no more of it.
     """
 
     exit_status: int | None
-    stragglers: int
 
 
 def main() -> int:
@@ -89,9 +88,9 @@ def _supervise(order: dict[str, Any]) -> Verdict:
         finally:
             processes.stop_descendants()  # a name made between the last look and the end would stay
             names.look(processes.descendants())
-            stragglers = processes.end_descendants()
+            processes.end_descendants()
             names.remove()
-    return Verdict(None if gone else worker.returncode, stragglers)
+    return Verdict(None if gone else worker.returncode)
 
 
 def _order(worker: subprocess.Popen[bytes], order: dict[str, Any]) -> None:

@@ -76,7 +76,6 @@ class Measured:
     warmup_turns: int = 0
     warmup_s: float = 0.0
     steady: bool = False
-    stragglers: int = 0
     outside_cores: float = 0.0  # kept busy during the turns by processes that are none of the block's
 
 
@@ -213,7 +212,6 @@ class _Living:
             measured = self._found[name]
             measured.idle_share = running.idle_share
             running.__exit__(None, None, None)
-            measured.stragglers = running.stragglers
 
     @contextlib.contextmanager
     def _failing(self, subject: Subject) -> Iterator[None]:

@@ -104,7 +104,6 @@ class Running:
     log: Path
     limit_s: float
     told: dict[str, Any] = field(default_factory=dict)  # what it said when it was ready for turns
-    stragglers: int = 0
     # CPU time by process, and the clock, at the end of the last turn.
     _last: tuple[dict[int, int], int] | None = field(default=None, init=False)
 
@@ -287,8 +286,7 @@ class Running:
             if not chunk:
                 break
             answer += chunk
-        verdict: dict[str, Any] = json.loads(answer) if answer.endswith(b"\n") else {}
-        self.stragglers = max(self.stragglers, verdict.get("stragglers", 0))  # read twice, it is empty
+        verdict: dict[str, Any] = json.loads(answer) if answer.endswith(b"\n") else {}  # read twice, it is empty
         return verdict
 
     def _end(self) -> None:

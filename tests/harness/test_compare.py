@@ -9,7 +9,9 @@ import pytest
 
 from harness import change, stats
 from harness.change import Judgement
+from harness.grid import SCHEMA
 from harness.record import replace
+from harness.results import GRID_NAME
 from harness.stats import Estimate
 from tests.harness.runs import COMMIT, MACHINE, grid, session, write
 
@@ -30,6 +32,18 @@ def refused(done):
 def test_equal_runs_show_no_regression(harness, base, tmp_path):
     done = harness("compare", base, write(tmp_path / "new", run_id="another"))
     assert (done.returncode, done.stdout) == (0, "no regression of more than 10% in 2 ratios\n")
+
+
+def test_results_of_an_earlier_schema_are_reported_but_not_compared_or_completed(harness, base, tmp_path):
+    old = write(tmp_path / "old", run_id="another")
+    described = json.loads((old / GRID_NAME).read_text())
+    assert described.pop("schema") == SCHEMA
+    (old / GRID_NAME).write_text(json.dumps(described))
+    assert harness("report", old).returncode == 0
+    assert "another grid: files of schema 1 there, 2 here" in refused(harness("compare", old, base))
+    done = harness("run", "--resume", "--output", old)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "holds another grid (files of schema 1 there, 2 here)" in done.stderr
 
 
 def test_a_slower_machine_is_no_regression(harness, base, tmp_path):

@@ -230,7 +230,6 @@ def test_doubts_stand_beside_the_numbers(results):
         started_at="now",
         duration_s=1.0,
         outside_cores=2.5,
-        stragglers=0,
         measured_ns=5_000_000,
     )
     torn = dataclasses.replace(loaded, backend="reactor-inline")

@@ -159,8 +159,6 @@ def test_what_a_trial_leaves_behind_is_removed_but_no_file_of_a_user(harness, tm
     finally:
         file.unlink(missing_ok=True)
     assert not [process for process in psutil.process_iter() if str(file) in _command(process)]
-    details = [json.loads(line) for line in Path("out/trials.jsonl").read_text().splitlines()]
-    assert [detail["stragglers"] >= 1 for detail in details] == [True]
 
 
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no shared memory to write results to")

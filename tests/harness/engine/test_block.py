@@ -24,7 +24,7 @@ class FakeRunning:
 
     def __init__(self, subject, log, limit_s):
         self.subject, self.told = subject, {}
-        self.stragglers = self.parked = 0
+        self.parked = 0
         self.idle_share = 0.0
         self.lengths = itertools.chain(subject.order.get("lengths", ()), itertools.repeat(1_000))
 
