@@ -248,6 +248,11 @@ def workers_of(backend: Backend) -> int | None:
     return available_cpus() if "executor" in backend.options else None
 
 
+def runs_alone(parameters: Mapping[str, Any], backend: Backend) -> bool:
+    """Whether a backend computes in one thread that never waits: what others take of its CPU is no time of its own."""
+    return workers_of(backend) == 1 and not parameters.get("work_seconds")
+
+
 def canonical(task: Any) -> str:
     """All parameters of a task as JSON, the same text for equal tasks."""
     return json.dumps(dataclasses.asdict(task), sort_keys=True, separators=(",", ":"))

@@ -17,7 +17,7 @@ from harness.details import Detail
 from harness.engine import block as engine
 from harness.engine.block import Effort, Measured
 from harness.engine.subject import Subject, workload_order
-from harness.grid import Block, Point, Trial, workers_of
+from harness.grid import Block, Point, Trial, runs_alone, workers_of
 from harness.record import OK, UNSUPPORTED, Row
 from harness.results import Results
 from workloads.catalogue import BACKENDS
@@ -143,7 +143,7 @@ def _subject(trial: Trial, again: bool = False) -> Subject:
         workload_order(point.workload, trial.backend, point.values, point.verify_rounds if matched else 0),
         matched=matched,
         pinned=not trial.backend.startswith(_HEAVY),
-        on_one_cpu=workers_of(BACKENDS[trial.backend]) == 1,
+        on_one_cpu=runs_alone(point.values, BACKENDS[trial.backend]),
     )
 
 

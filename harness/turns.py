@@ -10,15 +10,18 @@ One row per turn, in these columns:
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.engine.block import Measured
 from harness.errors import UsageError
+from harness.grid import runs_alone
 from harness.record import TrialKey, write_atomically
+from workloads.catalogue import BACKENDS
 
 if TYPE_CHECKING:
     import pandas as pd  # takes a second, and not every command reads turns
@@ -28,9 +31,6 @@ COLUMNS = (
     "workload", "parameters", "backend", "trial", "copy", "sweep", "position", "rounds", "wall_ns", "cpu_ns",
 )  # fmt: skip
 _KEY = ["workload", "parameters", "backend", "trial"]
-
-# Log of the time of a round by sweep.
-Logs = Mapping[int, float]
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,10 @@ class Row:
     rounds: int
     wall_ns: int
     cpu_ns: int
+
+    def round_ns(self, by_cpu: bool) -> float:
+        """Time of a round."""
+        return (self.cpu_ns if by_cpu else self.wall_ns) / self.rounds
 
 
 def of_trial(key: TrialKey, copy: int, measured: Measured) -> Iterator[Row]:
@@ -99,10 +103,10 @@ class Turns:
     """The turns of a run, by what they are of: point, backend and copy."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
-        self._logs: dict[tuple[tuple[str, str], str, int], dict[int, dict[int, float]]] = {}
+        self._taken: dict[tuple[tuple[str, str], str, int], dict[int, dict[int, Row]]] = {}
         for row in (Row(*values) for values in frame.itertuples(index=False, name=None)):
             key = (row.workload, row.parameters), row.backend, row.copy
-            self._logs.setdefault(key, {}).setdefault(row.trial, {})[row.sweep] = math.log(row.wall_ns / row.rounds)
+            self._taken.setdefault(key, {}).setdefault(row.trial, {})[row.sweep] = row
 
     def log_ratios(
         self,
@@ -111,20 +115,23 @@ class Turns:
         below: tuple[str, int],
         trials: Iterable[int] | None = None,
     ) -> list[list[float]]:
-        """By trial, the log ratios of neighbouring turns' times of a round of two subjects: backend and copy.
+        """By trial, the log ratios of neighbouring turns' times of a round of two subjects: backend and copy. Where
+        each of them runs alone (see `grid`), their CPU times.
 
         `trials`: those that count, if not all.
         """
-        over, under = (self._logs.get((point, *subject), {}) for subject in (above, below))
+        over, under = (self._taken.get((point, *subject), {}) for subject in (above, below))
+        parameters = json.loads(point[1])
+        by_cpu = all(name in BACKENDS and runs_alone(parameters, BACKENDS[name]) for name, _ in (above, below))
         found = []
         for trial in sorted(over.keys() & under.keys() & set(over if trials is None else trials)):
-            a, b = over[trial], under[trial]
-            common = sorted(a.keys() & b.keys())
-            if common:
-                found.append([a[sweep] - b[sweep] for sweep in common])
+            pairs = [(over[trial][sweep], under[trial][sweep]) for sweep in sorted(over[trial].keys() & under[trial])]
+            times = [(a.round_ns(by_cpu), b.round_ns(by_cpu)) for a, b in pairs]
+            if logs := [math.log(a / b) for a, b in times if a and b]:
+                found.append(logs)
         return found
 
     @property
     def repeated(self) -> list[tuple[tuple[str, str], str]]:
         """Points and backends of which there is a second subject."""
-        return [(point, backend) for point, backend, copy in self._logs if copy]
+        return [(point, backend) for point, backend, copy in self._taken if copy]

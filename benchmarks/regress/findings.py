@@ -7,7 +7,6 @@ repeated some time later.
 
 from __future__ import annotations
 
-import math
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ from benchmarks.regress.trees import Trees
 from harness import change, stats
 from harness.change import Judgement
 from harness.engine import block
-from harness.engine.block import Measured
 from harness.engine.subject import Subject
 from harness.stats import Estimate
 
@@ -101,10 +99,4 @@ def _block(trees: Trees, one: Compared, index: int, effort: Effort, logs: Path) 
             raise CannotCompareError(f"{side.subject.name}: {one.name}: {side.failure}")
     if base.digest != new.digest:
         raise CannotCompareError(f"{one.name} computes something else than in base: its digest differs")
-    return _cpu_ratios(new, base) if one.one_process else block.log_ratios(new, base)
-
-
-def _cpu_ratios(above: Measured, below: Measured) -> list[float]:
-    """As the engine's log ratios, of CPU time: what other processes take from one that runs alone doesn't count."""
-    sides = [{sweep: turn.cpu_ns / turn.rounds for (sweep, _), turn in one.turns.items()} for one in (above, below)]
-    return [math.log(sides[0][sweep] / sides[1][sweep]) for sweep in sorted(sides[0])]
+    return block.log_ratios(new, base)

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.paths import FURTHER, HOT, order
 from harness.engine.subject import workload_order
-from harness.grid import backends_of
+from harness.grid import backends_of, runs_alone
 from harness.selection import Setting, select
 from workloads.catalogue import BACKENDS
 
@@ -46,7 +46,6 @@ def workload_subjects(
     for point in grid.points:
         for backend in backends_of(point.workload, grid.backends):
             chosen = BACKENDS[backend]
-            one_process = chosen.module == "on_serial" or chosen.options.get("executor") == "inline"
             rounds = point.verify_rounds if chosen.matched else 0
             told = workload_order(point.workload, backend, point.values, rounds)
-            yield Compared(f"{point.workload} {point.scenario} {backend}", one_process, told)
+            yield Compared(f"{point.workload} {point.scenario} {backend}", runs_alone(point.values, chosen), told)

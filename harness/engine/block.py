@@ -245,9 +245,15 @@ class _Outside:
 
 
 def log_ratios(above: Measured, below: Measured) -> list[float]:
-    """Of neighbouring turns: the log ratios of the two subjects' times of a round, in the order of the sweeps."""
-    over, under = ({sweep: turn for (sweep, _), turn in one.turns.items()} for one in (above, below))
-    return [math.log(over[sweep].round_ns / under[sweep].round_ns) for sweep in sorted(over.keys() & under.keys())]
+    """Of neighbouring turns: the log ratios of the two subjects' times of a round, in the order of the sweeps. The CPU
+    times, where both are `on_one_cpu`.
+    """
+    by_cpu = above.subject.on_one_cpu and below.subject.on_one_cpu
+    over, under = (
+        {sweep: turn.cpu_ns / turn.rounds if by_cpu else turn.round_ns for (sweep, _), turn in one.turns.items()}
+        for one in (above, below)
+    )
+    return [math.log(over[sweep] / under[sweep]) for sweep in sorted(over.keys() & under.keys())]
 
 
 def steady(times: Sequence[float]) -> bool:

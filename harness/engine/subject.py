@@ -63,9 +63,10 @@ class Subject:
     """What is measured. `name` tells subjects of a block apart; `order`: what its process is told (see `side`).
 
     `tree`: the code that is measured. `matched`: whether its digest must equal that of the block's other matched ones.
-    `pinned`: lives through its whole block, also where memory has room for a part of the others only. `on_one_cpu`: all
-    such subjects of a block take the turns of a sweep on the same CPU, those of the next on another, for one CPU may be
-    slower than another for as long as a block.
+    `pinned`: lives through its whole block, also where memory has room for a part of the others only. `on_one_cpu`: it
+    computes in one thread that never waits. All such subjects of a block take the turns of a sweep on the same CPU,
+    those of the next on another, for one CPU may be slower than another for as long as a block; and they are compared
+    with each other by CPU time, in which what other processes take doesn't count.
     """
 
     name: str

@@ -13,7 +13,7 @@ from harness.engine import block
 from harness.engine.block import Effort, Measured
 from harness.engine.subject import Subject, workload_order
 from harness.errors import UsageError
-from harness.grid import Grid, Point, backends_of
+from harness.grid import Grid, Point, backends_of, runs_alone
 from harness.noise import floor
 from harness.noise.table import NOISE, Row
 from harness.record import OK
@@ -93,7 +93,11 @@ def _block(path: Path, one: Compared, seed: str, effort: Effort) -> dict[str, Me
         return path / f".noise-{subject.name.replace(' ', '-')}.log"
 
     every = [
-        Subject(name, workload_order(point.workload, backend, point.values))  # the run has verified this point
+        Subject(
+            name,
+            workload_order(point.workload, backend, point.values),  # the run has verified this point
+            on_one_cpu=runs_alone(point.values, BACKENDS[backend]),
+        )
         for backend in one.backends
         for name in (backend, f"{backend} again")
     ]

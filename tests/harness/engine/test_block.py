@@ -1,6 +1,7 @@
 """Blocks of subjects that are not there: order, warm-up, waves, failures; then of real processes."""
 
 import itertools
+import math
 from pathlib import Path
 from typing import ClassVar
 
@@ -138,6 +139,16 @@ def test_where_there_is_memory_all_live_together():
 def test_sweeps_end_with_their_time_but_not_before_the_fewest():
     (found,) = run(subject("a"), effort=Effort(sweeps=50, fewest=3, longest_s=0.0, warmup_s=(0.0, 1.0)))
     assert len(found.turns) == 3
+
+
+@pytest.mark.parametrize(("ours", "clock"), [(True, "cpu_ns"), (False, "round_ns")])
+def test_two_that_compute_in_one_thread_are_compared_by_cpu_time(ours, clock):
+    times = {"cpu_ns": 3.0, "round_ns": 2.0}
+    above, below = (
+        block.Measured(Subject(name, {}, on_one_cpu=alone), turns={(0, 0): Turn(1, wall, cpu)})
+        for name, alone, wall, cpu in (("a", ours, 20, 30), ("b", True, 10, 10))
+    )
+    assert [math.exp(ratio) for ratio in block.log_ratios(above, below)] == [pytest.approx(times[clock])]
 
 
 def test_an_interruption_ends_all(monkeypatch):
