@@ -44,7 +44,7 @@ class Preset:
 
 _SMOKE = Preset(
     name="smoke",
-    summary="does everything work? one short trial of each workload, about a minute",
+    summary="does everything work? one short trial of each workload, a few minutes",
     trials=1,
     time_limit_s=120,
     backends=("serial", "reactor-inline", "reactor-processes", "ray-paper"),

@@ -251,10 +251,11 @@ def _point(
     higher_is_better, cores = metric in HIGHER_IS_BETTER, described.get("cores_allowed")
     limit = limits.limit(*rows[0].point, trials, higher_is_better, cores)
     compared = {**trials, LIMIT: limit}
+    simulated = json.loads(rows[0].parameters).get("work_seconds")
 
     def beside(backend: str, baseline: str) -> list[list[float]]:
         """Log ratios of neighbouring turns, where the metric is of their times alone, by trial."""
-        if metric == "overhead" or baseline not in trials:
+        if (metric == "overhead" and simulated) or baseline not in trials:
             return []
         common = trials[backend].keys() & trials[baseline].keys()
         return taken.log_ratios(rows[0].point, (baseline, 0), (backend, 0), common)

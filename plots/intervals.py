@@ -1,5 +1,6 @@
 """Numbers over trials: means, ratios of two backends, changes of ratios, and their intervals. Knows no row and no
-figure. The tables of `harness` take theirs from here, so that a figure and a table never differ.
+figure. The tables of `harness` take theirs from here, so that a figure and a table differ only where two backends run
+in one thread: tables compare these by the CPU time of their turns, figures show the time that passed.
 
 A trial is a block of turns in fresh processes. A ratio is, of each block, the mean of the log ratios of neighbouring
 turns, which is the log ratio of the two sides' geometric mean turns; the estimate is the mean over blocks, and its
