@@ -22,14 +22,13 @@ FT_STAMP := $(FT_VENV)/.installed
 ALE_ARGS := -DSDL_SUPPORT=OFF;-DBUILD_CPP_LIB=OFF;-DBUILD_PYTHON_LIB=ON;-DBUILD_VECTOR_LIB=OFF;-DBUILD_VECTOR_XLA_LIB=OFF
 FT_TESTS ?= tests/reactorlib/conformance tests/workloads/gym_sampling tests/workloads/atari_sampling
 
-.PHONY: help install bench bench-kernel kernel-claims regress figures report diagrams test test-freethreaded check style format soak clean
+.PHONY: help install bench kernel-claims regress figures report diagrams test test-freethreaded check style format soak clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
 	@echo
 	@echo 'bench: PRESET=smoke|quick|sweeps|paper (now $(PRESET)); bench, figures, report: RESULTS=directory'
-	@echo 'bench-kernel: COMPARE=0001 picks the saved run; .benchmarks/ holds them'
 	@echo 'regress: BASE=commit (now where this branch left origin/main, else the last commit), MIN_EFFECT=0.07'
 	@echo 'first use: PYTHON=python3.12 picks the interpreter, TORCH_INDEX=URL an index with CPU-only torch'
 
@@ -40,10 +39,6 @@ bench: $(STAMP)  ## run the preset, draw its figures and print the comparison ta
 	  $(if $(wildcard $(RESULTS)/measurements.csv),--resume) || status=$$?; \
 	if [ $$status -gt 1 ]; then exit $$status; fi; \
 	$(HARNESS) plot $(RESULTS) && $(HARNESS) report $(RESULTS) && exit $$status
-
-bench-kernel: $(STAMP)  ## benchmark the kernel by itself, beside the run saved last
-	$(BIN)/python -m pytest benchmarks/kernel --benchmark-autosave --benchmark-columns=min,median,iqr,rounds \
-	  $(if $(wildcard .benchmarks/*/*.json),--benchmark-compare$(if $(COMPARE),=$(COMPARE)))
 
 kernel-claims: $(STAMP)  ## measure what the kernel claims, each line with its limit and a verdict
 	$(BIN)/python -m benchmarks.kernel_claims
@@ -84,7 +79,7 @@ format: $(STAMP)  ## format the code and mend what the linter can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-soak: $(STAMP)  ## repeat for SOAK_SECONDS (600) in search of leaks and rare races
+soak: $(STAMP)  ## repeat for SOAK_SECONDS (600) in search of leaks and rare races; ten runs and 20 attempts to find slowdowns
 	SOAK_SECONDS=$(SOAK_SECONDS) $(BIN)/python -m pytest -m soak --timeout=0
 
 clean:  ## remove .venv and the caches; results stay
@@ -101,7 +96,7 @@ $(STAMP): pyproject.toml constraints.txt
 # Only what has wheels for such an interpreter; ale-py has none and is built from its source: needs cmake, ninja, zlib.
 $(FT_STAMP): pyproject.toml
 	$(FREETHREADED) -m venv $(FT_VENV)
-	$(FT_VENV)/bin/python -m pip install --only-binary :all: numpy gymnasium pytest pytest-benchmark pytest-timeout hypothesis \
+	$(FT_VENV)/bin/python -m pip install --only-binary :all: numpy gymnasium pytest pytest-timeout hypothesis \
 	  scikit-build-core nanobind cmake ninja
 	$(FT_VENV)/bin/python -m pip download --no-deps --no-binary :all: --no-build-isolation --dest $(FT_VENV)/source ale-py==0.12.1
 	PATH="$(CURDIR)/$(FT_VENV)/bin:$$PATH" $(FT_VENV)/bin/python -m pip install --no-deps --no-build-isolation -C cmake.args="$(ALE_ARGS)" $(FT_VENV)/source/ale_py-*.tar.gz

@@ -1,1 +1,1 @@
-"""Benchmarks of the kernel alone: no workload, no Ray. `kernel` is for pytest-benchmark, `kernel_claims` judges."""
+"""What concerns the kernel alone, measured by the harness's engine: two trees compared, and claims with limits."""

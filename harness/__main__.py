@@ -14,6 +14,7 @@ import signal
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
@@ -23,6 +24,8 @@ from rich.console import Console
 from harness import listing, machine, manager, progress, quantity, report, results, summary
 from harness.arguments import DEFAULT_PRESET, LATEST, RUNS, parser, setting
 from harness.breakdown import campaign, show
+from harness.engine import block
+from harness.engine.subject import WORKER_VARIABLES
 from harness.errors import Terminated, UsageError
 from harness.grid import Grid, Point, Trial
 from harness.noise import command as noise
@@ -88,7 +91,7 @@ def _run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
         if parsed.output is None:
             _point_latest(opened.path, console)
         again = manager.forget_failures(opened)
-        todo = results.missing(opened.grid, opened.rows)
+        todo = opened.missing()
         done = opened.grid.size - len(todo)
         console.print(f"{len(todo)} trials into {opened.path}")
         if again:
@@ -97,7 +100,7 @@ def _run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
             with progress.Display(console, todo, done) as display:
                 manager.run(opened, display, parsed.time_limit)
         except (KeyboardInterrupt, Terminated):
-            left = len(results.missing(opened.grid, opened.rows))
+            left = len(opened.missing())
             command = f"python -m harness run --output {opened.path} --resume"
             console.print(f"interrupted with {left} trials left; to complete them: {command}")
             raise
@@ -121,7 +124,7 @@ def _plan(parsed: argparse.Namespace, chosen: Grid, console: Console) -> None:
     if parsed.resume:
         chosen, rows = results.inspect(_resumed(parsed), _asked(parsed, chosen))
         kept, again = manager.without_failures(rows)
-        todo = results.missing(chosen, kept)
+        todo = results.to_run(chosen, kept)
     else:
         todo = list(chosen.trials())
     _print_plan(chosen, todo, parsed.time_limit or chosen.time_limit_s)
@@ -184,7 +187,7 @@ def _select(parsed: argparse.Namespace) -> Selection:
 
 
 def _open(parsed: argparse.Namespace, arguments: Sequence[str], chosen: Grid) -> AbstractContextManager[Results]:
-    session = machine.describe_session(["python", "-m", "harness", *arguments], manager.WORKER_VARIABLES)
+    session = machine.describe_session(["python", "-m", "harness", *arguments], WORKER_VARIABLES)
     preset = parsed.preset or DEFAULT_PRESET
     run_id = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{preset}"
     if parsed.resume:
@@ -263,7 +266,7 @@ def _scaling(parsed: argparse.Namespace, _: Sequence[str]) -> int:
         scaling.points(measured, parsed.workload, [setting(text) for text in parsed.settings]),
         trials=parsed.trials,
         most_rounds=parsed.rounds,
-        time_limit_s=parsed.time_limit or measured.time_limit_s,
+        effort=replace(block.EFFORT, limit_s=parsed.time_limit or measured.time_limit_s),
         tell=console.print,
     )
     output = Console(width=None if sys.stdout.isatty() else _WIDTH_ELSEWHERE, highlight=False)

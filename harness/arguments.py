@@ -118,7 +118,8 @@ def _add_names(add: Callable[..., Any], option: str, help_text: str) -> None:
 def _add_breakdown(command: argparse.ArgumentParser) -> None:
     command.description = (
         "Run the points of a finished run again with few rounds, recording what hub and workers do, and write what "
-        "part of a round each phase takes into breakdown.csv beside its measurements."
+        "part of a round each phase takes into breakdown.csv beside its measurements. A tool for looking: on Ray it "
+        "wraps private functions, and its times are no measurements to compare."
     )
     _add_directory(command)
     add = command.add_argument
@@ -155,17 +156,19 @@ def _add_noise(command: argparse.ArgumentParser) -> None:
     command.description = NOISE
     _add_directory(command)
     add = command.add_argument
-    _add_names(add, "--workload", "its quickest point; repeatable (default: the workload with the quickest trials)")
+    _add_names(add, "--workload", "its first point; repeatable (default: the first of the run)")
     _add_names(
         add, "--backend", "this one; repeatable (default: all of the run but Ray's, which take seconds to start)"
     )
     add("--comparisons", type=_at_least(int, 1), default=100, metavar="N", help="of all together (default: 100)")
-    add("--trials", type=_at_least(int, 2), default=5, metavar="N", help="pairs of each comparison (default: 5)")
+    add("--trials", type=_at_least(int, 2), default=4, metavar="N", help="blocks of each comparison (default: 4)")
     add("--time-limit", type=_at_least(float, 0.1), metavar="SECONDS", help="for one trial (default: the run's)")
 
 
 def _add_run(command: argparse.ArgumentParser) -> None:
-    command.description = "Run every point on every backend, each trial in a process of its own."
+    command.description = (
+        "Measure every point on every backend, in blocks of turns: all that is compared runs side by side."
+    )
     add = command.add_argument
     add("--preset", metavar="NAME", help=f"{' | '.join(PRESETS)} (default: {DEFAULT_PRESET})")
     _add_names(add, "--workload", "only this one; repeatable")
@@ -186,7 +189,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
         "--time-limit",
         type=_at_least(float, 0.1),
         metavar="SECONDS",
-        help="for one trial (default: the preset's)",
+        help="for whatever a trial is asked, its start included (default: the preset's)",
     )
     add("--dry-run", action="store_true", help="print what would run, and run nothing")
     add("--json", action="store_true", help="print what came out as JSON")

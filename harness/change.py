@@ -5,7 +5,7 @@ A factor says how many times as long the new side takes: 1.15 is 15 % slower, wh
 
 from enum import Enum
 
-from harness.stats import Estimate
+from harness.stats import CONFIDENCE, Estimate
 
 
 class Judgement(Enum):
@@ -17,17 +17,21 @@ class Judgement(Enum):
     UNCERTAIN = "uncertain"
 
 
-def judge(factor: Estimate, min_effect: float) -> Judgement:
+def judge(factor: Estimate, min_effect: float, p_value: float | None = None) -> Judgement:
     """A change is larger than the minimum effect, and its interval excludes no change.
+
+    `p_value`: corrected for the number of factors judged at once, instead of the interval.
 
     UNCERTAIN where neither is shown and the interval reaches a regression all the same. A minimum effect of 0.1 is
     a factor of 1.1, or of 1 / 1.1.
     """
     largest = 1 + min_effect
-    if factor.value > largest and factor.low > 1:
-        return Judgement.REGRESSION
-    if factor.value < 1 / largest and factor.high < 1:
-        return Judgement.IMPROVEMENT
+    differs = not factor.low <= 1 <= factor.high if p_value is None else p_value < 1 - CONFIDENCE
+    if differs:
+        if factor.value > largest:
+            return Judgement.REGRESSION
+        if factor.value < 1 / largest:
+            return Judgement.IMPROVEMENT
     return Judgement.UNCERTAIN if factor.high > largest else Judgement.UNCHANGED
 
 

@@ -8,7 +8,7 @@ from harness import stats
 from harness.record import Row, TrialKey
 
 REFERENCE_BACKEND = "serial"
-ENOUGH_TRIALS = 5
+ENOUGH_TRIALS = 4
 WIDE_SPREAD = 0.10
 # Other processes' share of the machine's cores from which on they are taken to slow the trial.
 LOADED_SHARE = 0.10
@@ -82,7 +82,7 @@ class Circumstances:
 
 
 def doubts(values: Sequence[float], circumstances: Circumstances) -> list[str]:
-    """What speaks against relying on the median of these values, each in a few words."""
+    """What speaks against relying on the mean of these values, each in a few words."""
     found = []
     if len(values) < ENOUGH_TRIALS:
         found.append("1 trial" if len(values) == 1 else f"{len(values)} trials")

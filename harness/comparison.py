@@ -33,7 +33,8 @@ class Change:
 
     `factor`: how many times as long it takes as before, in relation to the baseline. `before` and `after`: how many
     times as fast as the baseline it was and is. `own` and `other`: how many times as long the backend and the
-    baseline take, each by itself, which tells whose change it was but not whether the machine's.
+    baseline take, each by itself, which tells whose change it was but not whether the machine's. `p_value`: the chance
+    of the factor without a change, corrected for the number of ratios compared (Holm).
     """
 
     workload: str
@@ -46,7 +47,8 @@ class Change:
     after: Estimate
     own: float
     other: float
-    judgement: Judgement
+    p_value: float = 1.0
+    judgement: Judgement = Judgement.UNCHANGED
 
     @property
     def key(self) -> tuple[str, str, str, str]:
@@ -62,13 +64,17 @@ def compare(
     Raises UsageError where there is no ratio, or the runs can't be compared.
     """
     check_alike(base, new)
-    found = list(_changes(base, new, min_effect, metrics))
+    found = list(_changes(base, new, metrics))
     if not found:
         raise UsageError(
             f"{new.path}: no ratio of a reactor backend to serial, to Ray or to a measured limit; "
             "expected a run of at least one of each"
         )
-    return found
+    corrected = stats.holm([one.factor.p_value for one in found])
+    return [
+        replace(one, p_value=p_value, judgement=change.judge(one.factor, min_effect, p_value))
+        for one, p_value in zip(found, corrected, strict=True)
+    ]
 
 
 def check_repeated(first: FinishedRun, second: FinishedRun) -> None:
@@ -137,7 +143,7 @@ def _supported(run: FinishedRun) -> dict[tuple[str, str, str], bool]:
     return {row.trial_key[:3]: row.ok for row in run.rows}
 
 
-def _changes(base: FinishedRun, new: FinishedRun, min_effect: float, metrics: Sequence[str]) -> Iterator[Change]:
+def _changes(base: FinishedRun, new: FinishedRun, metrics: Sequence[str]) -> Iterator[Change]:
     labels = point_labels(new.rows)
     for point, label in labels.items():
         metric, before, after = _times(base.rows, new.rows, point, metrics)
@@ -145,19 +151,17 @@ def _changes(base: FinishedRun, new: FinishedRun, min_effect: float, metrics: Se
             for baseline in (name for name in after if _is_baseline(name)):
                 old = _slowness(before, backend, baseline)
                 now = _slowness(after, backend, baseline)
-                factor = stats.change(old, now)
                 yield Change(
                     workload=point[0],
                     label=label,
                     backend=backend,
                     baseline=baseline,
                     metric=metric,
-                    factor=factor,
+                    factor=stats.change(old, now),
                     before=stats.ratio(*old).inverse(),
                     after=stats.ratio(*now).inverse(),
                     own=_alone(before, after, backend),
                     other=_alone(before, after, baseline),
-                    judgement=change.judge(factor, min_effect),
                 )
 
 
@@ -200,4 +204,4 @@ def _slowness(times: Mapping[str, Times], backend: str, baseline: str) -> tuple[
 
 
 def _alone(before: Mapping[str, Times], after: Mapping[str, Times], backend: str) -> float:
-    return stats.median(list(after[backend].values())).value / stats.median(list(before[backend].values())).value
+    return stats.mean(list(after[backend].values())).value / stats.mean(list(before[backend].values())).value

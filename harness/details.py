@@ -5,7 +5,7 @@ unsaid.
 """
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from harness import shape
@@ -18,9 +18,10 @@ FILE_NAME = "trials.jsonl"
 class Detail:
     """A trial's circumstances.
 
-    `rounds`: how many were measured, which may be more than asked for. `measured_ns`: all of them together.
-    `round_ns`: quantiles of one. `outside_cores`: how many cores other processes kept busy meanwhile. `stragglers`:
-    processes that outlived the worker and were killed.
+    `duration_s`: its share of the block's. `outside_cores`: how many cores processes that are none of the block's kept
+    busy meanwhile. `rounds` were measured in so many `turns`, `measured_ns` together, after `warmup_turns` in
+    `warmup_s`, at whose end the turns were `steady` or the limit was reached. `idle_share`: of a core, used between
+    turns by its processes, of which `parked` are stopped there.
     """
 
     workload: str
@@ -30,16 +31,23 @@ class Detail:
     started_at: str
     duration_s: float
     outside_cores: float
-    stragglers: int
     gil_enabled: bool | None = None
     measured_ns: int | None = None
     rounds: int | None = None
-    round_ns: dict[str, float] | None = None
+    turns: int | None = None
+    warmup_turns: int | None = None
+    warmup_s: float | None = None
+    steady: bool | None = None
+    idle_share: float | None = None
+    parked: int | None = None
 
     @property
     def trial_key(self) -> TrialKey:
         """Which trial this is of."""
         return self.workload, self.parameters, self.backend, self.trial
+
+
+_NAMES = {field.name for field in fields(Detail)}
 
 
 def append(path: Path, detail: Detail) -> None:
@@ -58,9 +66,10 @@ def read(path: Path) -> dict[TrialKey, Detail]:
     for line in lines:
         try:
             content = shape.parse(line)
-            if not shape.mismatch(content, Detail):
-                detail = Detail(**content)
+            told = {name: content[name] for name in _NAMES & content.keys()}  # other versions tell more, or less
+            if not shape.mismatch(told, Detail):
+                detail = Detail(**told)
                 found[detail.trial_key] = detail
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, AttributeError):
             continue
     return found

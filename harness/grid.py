@@ -1,16 +1,13 @@
 """Which trials a run consists of, and in which order. Runs nothing.
 
 The order: all points once, then all points again, so that an interrupted run has seen every point. A block is
-one point's backends of one trial; within it the backends run one after the other in a seeded random order, so
-that a machine whose speed drifts slows all of them, and the ratio of two backends is taken between neighbours
-in time.
+one point's backends of one trial, which live together and take turns.
 """
 
 import dataclasses
 import importlib.util
 import itertools
 import json
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
@@ -26,6 +23,9 @@ from workloads.parameter import ParameterError, unknown
 # and then (an episode's end, a copy of the target network), few enough to cost less than the trial.
 _VERIFY_ROUNDS = {"gym_sampling": 200, "multi_agent": 120, "atari_sampling": 50, "broadcast_gather": 3}
 _VERIFY_ROUNDS_ELSE = 12
+# What the values of a run's files mean. 1: medians over rounds of trials by themselves, in files that name no schema;
+# 2: geometric means over turns, a trial being a block.
+SCHEMA = 2
 # More trials than any machine gets through: who asks for them has made a mistake.
 MOST_TRIALS = 100_000
 _LONGEST_S = 1e8  # as a time limit; of much more the system can't wait
@@ -81,7 +81,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Trial:
-    """One repetition of one point on one backend: what a fresh process runs."""
+    """One repetition of one point on one backend: what a subject of a block runs in fresh processes."""
 
     point: Point
     backend: str
@@ -112,11 +112,13 @@ class Description(TypedDict):
     backends: list[str]
     seed: int
     time_limit_s: float
+    schema: int
 
 
 @dataclass(frozen=True)
 class Grid:
-    """All trials of a run. `time_limit_s`: for one trial; not a part of what makes two grids different.
+    """All trials of a run. `time_limit_s`: for one trial; not a part of what makes two grids different. `schema`: of
+    its files.
 
     Raises ParameterError for more trials or a longer limit than make sense, and for none.
     """
@@ -125,6 +127,7 @@ class Grid:
     backends: tuple[str, ...]
     seed: int
     time_limit_s: float
+    schema: int = SCHEMA
 
     def __post_init__(self) -> None:
         fewest = min((point.trials for point in self.points), default=0)
@@ -160,10 +163,19 @@ class Grid:
         return itertools.chain.from_iterable(self.blocks())
 
     def _block(self, point: Point, index: int) -> Block:
-        names = backends_of(point.workload, self.backends)
-        # Seeded by what the block is, not by what ran before it: the order survives --resume.
-        random.Random(f"{self.seed} {point.workload} {point.parameters} {index}").shuffle(names)
-        return tuple(Trial(point, name, index) for name in names)
+        return tuple(Trial(point, name, index) for name in backends_of(point.workload, self.backends))
+
+    def repeated(self, point: Point) -> list[str]:
+        """The backends that the blocks of a point have twice, by which a run measures its own noise: one of each kind,
+        at the first of the points that most backends run.
+        """
+        widest = max(self.points, key=lambda one: len(backends_of(one.workload, self.backends)))
+        if point != widest:
+            return []
+        kinds: dict[str, str] = {}
+        for name in backends_of(point.workload, self.backends):
+            kinds[kind_of(BACKENDS[name])] = name
+        return list(kinds.values())
 
     def describe(self) -> dict[str, Any]:
         """The grid as JSON can hold it; equal for equal grids."""
@@ -175,11 +187,15 @@ class Grid:
             "backends": list(self.backends),
             "seed": self.seed,
             "time_limit_s": self.time_limit_s,
+            "schema": self.schema,
         }
 
     @classmethod
     def restore(cls, description: Mapping[str, Any]) -> "Grid":
         """The grid of a description; raises ParameterError where it can't run any more."""
+        schema = description.get("schema", 1)
+        if not 1 <= schema <= SCHEMA:
+            raise ParameterError(f"schema {schema}, where this version reads 1 to {SCHEMA}")
         points = tuple(
             Point(
                 entry["workload"],
@@ -192,12 +208,14 @@ class Grid:
         for name in names:
             if name not in BACKENDS:
                 raise ParameterError(unknown("backend", name, BACKENDS))
-        return cls(points, names, seed, description["time_limit_s"])
+        return cls(points, names, seed, description["time_limit_s"], schema)
 
 
 def differences(before: Grid, now: Grid) -> str:
     """In which respect two grids differ, in a few words; empty where they don't."""
     found = []
+    if before.schema != now.schema:
+        found.append(f"files of schema {before.schema} there, {now.schema} here")
     if before.backends != now.backends:
         found.append(f"backends {', '.join(before.backends)} there, {', '.join(now.backends)} here")
     there, here = set(before.points), set(now.points)
@@ -216,6 +234,11 @@ def backends_of(workload: str, names: Sequence[str]) -> list[str]:
     return [name for name in names if importlib.util.find_spec(f"{package}.{BACKENDS[name].module}")]
 
 
+def kind_of(backend: Backend) -> str:
+    """Which backends wait and run alike: those of one executor or one of Ray's interfaces; peers are one kind."""
+    return backend.role if backend.role != "main" else str(backend.options.get("executor", backend.module))
+
+
 def workers_of(backend: Backend) -> int | None:
     """How many workers a backend's pool has; None where that isn't set in advance (an actor has its own)."""
     if "workers" in backend.options:
@@ -223,6 +246,11 @@ def workers_of(backend: Backend) -> int | None:
     if backend.module == "on_serial" or backend.options.get("executor") == "inline":
         return 1
     return available_cpus() if "executor" in backend.options else None
+
+
+def runs_alone(parameters: Mapping[str, Any], backend: Backend) -> bool:
+    """Whether a backend computes in one thread that never waits: what others take of its CPU is no time of its own."""
+    return workers_of(backend) == 1 and not parameters.get("work_seconds")
 
 
 def canonical(task: Any) -> str:

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness import machine, record
+from harness import machine, record, series
 from harness.errors import UsageError
-from harness.export import series
-from harness.export.series import Measured, Series
+from harness.series import Measured, Series
 from harness.summary import OURS, point_labels
 
 SPEEDUP = "speedup"

@@ -1,32 +1,13 @@
-"""From what a run yields to the values of `measurements.csv`: names, units, formulas. Measures nothing."""
+"""From a trial's turns to the values of `measurements.csv`: names, units, formulas. Measures nothing."""
 
-from dataclasses import dataclass
+import math
+from statistics import fmean
 from typing import Any
 
-import numpy as np
-
-from workloads.probe import Outcome
+from harness.engine.block import Measured
 
 # All other metrics are times and sizes.
 HIGHER_IS_BETTER = frozenset({"throughput"})
-_QUANTILES = {
-    "minimum": 0.0,
-    "p5": 0.05,
-    "p25": 0.25,
-    "median": 0.5,
-    "p75": 0.75,
-    "p95": 0.95,
-    "maximum": 1.0,
-}
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A measured value with its unit; the name is a metric of `measurements.csv`."""
-
-    name: str
-    value: float
-    unit: str
 
 
 def units(task: Any) -> dict[str, str]:
@@ -38,29 +19,26 @@ def units(task: Any) -> dict[str, str]:
     return names | {"startup_time": "ns", "peak_rss": "bytes", "cpu_time": f"ns/{noun}"}
 
 
-def measured(task: Any, outcome: Outcome, cores: float) -> list[Metric]:
-    """The metrics of a timed run, except `peak_rss`, which is seen from outside.
+def measured(task: Any, trial: Measured) -> dict[str, float]:
+    """The values of a trial that has turns, by metric.
 
-    `cores`: how many the whole process tree kept busy over all rounds, warm-up included. `overhead` is what a round
-    takes beyond the simulated work, which is counted once, however many workers do it.
+    `round_time` is the geometric mean over turns of a turn's mean round, so that the ratio of two trials of a block is
+    that of neighbouring turns; `throughput` is what it amounts to per second, and `overhead` what it takes beyond the
+    simulated work, which is counted once, however many workers do it.
     """
     _, per_round = _work(task)
-    round_ns = float(np.median(outcome.round_ns))
+    taken = trial.turns.values()
+    round_ns = math.exp(fmean(math.log(turn.round_ns) for turn in taken))
     values = {
-        "throughput": per_round * outcome.rounds / outcome.elapsed_ns * 1e9,
+        "throughput": per_round / round_ns * 1e9,
         "round_time": round_ns,
-        "startup_time": outcome.startup_ns,
-        "cpu_time": cores * outcome.elapsed_ns / (per_round * outcome.rounds),
+        "startup_time": trial.startup_ns,
+        "peak_rss": trial.peak_bytes,
+        "cpu_time": sum(turn.cpu_ns for turn in taken) / sum(turn.rounds for turn in taken) / per_round,
     }
     if hasattr(task, "work_seconds"):
         values["overhead"] = round_ns - task.work_seconds * 1e9
-    return [Metric(name, float(values[name]), unit) for name, unit in units(task).items() if name in values]
-
-
-def round_quantiles(outcome: Outcome) -> dict[str, float]:
-    """How the measured rounds were distributed, in ns."""
-    quantiles = np.quantile(outcome.round_ns, list(_QUANTILES.values()))
-    return dict(zip(_QUANTILES, quantiles.tolist(), strict=True))
+    return {name: float(value) for name, value in values.items()}
 
 
 def _work(task: Any) -> tuple[str, float]:

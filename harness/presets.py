@@ -44,7 +44,7 @@ class Preset:
 
 _SMOKE = Preset(
     name="smoke",
-    summary="does everything work? one short trial of each workload, about a minute",
+    summary="does everything work? one short trial of each workload, a few minutes",
     trials=1,
     time_limit_s=120,
     backends=("serial", "reactor-inline", "reactor-processes", "ray-paper"),
@@ -67,8 +67,8 @@ _SMOKE = Preset(
 # Few points: a trial of Ray takes six seconds on two cores, nearly all of them to start and to end it.
 _QUICK = Preset(
     name="quick",
-    summary="a first answer with intervals: every workload and backend, few points, five trials; 20 minutes",
-    trials=5,
+    summary="a first answer with intervals: every workload and backend, few points, four trials; 20 minutes",
+    trials=4,
     time_limit_s=180,
     backends=("serial", *_REACTORS, *_RAY, *_PEERS, "limit"),
     sweeps=(

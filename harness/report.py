@@ -29,9 +29,10 @@ MARKDOWN_NAME = "report.md"
 _SHOWN_BASELINES = ("serial", "ray-paper", "ray-tuned", "ray-compiled", LIMIT)
 _SIDE_HEADINGS = {"startup_time": "startup", "peak_rss": "memory", "cpu_time": "CPU"}
 EXPLAINED = (
-    f"Values are medians over trials with bootstrap {CONFIDENCE:.0%} intervals, widened where trials are "
-    "few. 'x': how many times as fast "
-    "as that baseline (more than 1: faster), the ratio of medians paired by trial, with its interval. "
+    f"Values are geometric means over trials with {CONFIDENCE:.0%} intervals (Student's t over trials, each a block of "
+    "turns in fresh processes). 'x': how many times as fast "
+    "as that baseline (more than 1: faster), from turns taken beside each other, with its interval; of "
+    "CPU time, where both run in one thread, for there what other processes take says nothing. "
     "'undecided': the interval contains 1, or the difference is within the noise floor. "
     f"{limits.EXPLAINED} "
     "'startup': until the first round can begin. 'memory': the most that the whole process tree held, shared "
@@ -291,7 +292,7 @@ def to_json(summary: Summary) -> dict[str, Any]:
 
 def _cell_json(cell: Cell) -> dict[str, Any]:
     return {
-        "median": dataclasses.asdict(cell.main) if cell.main else None,
+        "mean": dataclasses.asdict(cell.main) if cell.main else None,
         "speedups": {name: dataclasses.asdict(speedup) for name, speedup in cell.speedups.items()},
         **{name: side.value for name, side in cell.side.items()},
         "intervals": {name: [side.low, side.high] for name, side in cell.side.items()},

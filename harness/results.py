@@ -9,13 +9,13 @@ import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness import details, machine, record
+from harness import details, machine, record, turns
 from harness.errors import UsageError
-from harness.grid import Description, Grid, Trial, differences
+from harness.grid import SCHEMA, Description, Grid, Trial, differences
 from harness.record import Journal, Row
 from workloads.parameter import ParameterError
 
@@ -41,11 +41,22 @@ class Results:
         """Where the failed trials' output is kept."""
         return self.path / LOGS_NAME
 
-    def add(self, rows: list[Row], detail: details.Detail) -> None:
-        """Keep a trial's rows and detail."""
-        details.append(self.path / details.FILE_NAME, detail)
-        self.journal.append(rows)
-        self.rows.extend(rows)
+    def missing(self) -> list[Trial]:
+        """The trials that will run."""
+        return to_run(self.grid, self.rows)
+
+    def add(self, rows: list[Row], found: list[details.Detail], taken: list[turns.Row]) -> None:
+        """Keep a block's rows, details and turns, instead of what there is of its trials."""
+        for detail in found:
+            details.append(self.path / details.FILE_NAME, detail)
+        measured = {row.trial_key for row in rows}
+        turns.replace(self.path / turns.FILE_NAME, measured, taken)
+        kept = [row for row in self.rows if row.trial_key not in measured]
+        if len(kept) < len(self.rows):
+            self.replace_rows([*kept, *rows])
+        else:
+            self.journal.append(rows)
+            self.rows.extend(rows)
 
     def replace_rows(self, rows: list[Row]) -> None:
         """Put other rows in place of all."""
@@ -115,11 +126,19 @@ def _interrupted(path: Path, grid: Grid | None) -> tuple[str, Grid, dict[str, An
 
 
 def missing(grid: Grid, rows: Sequence[Row]) -> list[Trial]:
-    """The trials of the grid that lack a row, in the order in which they will run."""
+    """The trials of the grid that lack a row."""
     present = {row.key for row in rows}
     return [
         trial for trial in grid.trials() if any((*trial.key, metric) not in present for metric in trial.point.units)
     ]
+
+
+def to_run(grid: Grid, rows: Sequence[Row]) -> list[Trial]:
+    """The trials of all blocks in which one lacks a row, in the order in which they will run: a block runs as a whole,
+    for its ratios are of turns that its trials took beside each other.
+    """
+    lacking = {trial.key for trial in missing(grid, rows)}
+    return [trial for block in grid.blocks() if any(one.key in lacking for one in block) for trial in block]
 
 
 def holds_run(path: Path) -> bool:
@@ -138,7 +157,7 @@ def stored_grid(path: Path, remedy: str = EXPECTED) -> tuple[str, Grid]:
 
 
 def _check_same(path: Path, stored: Grid, grid: Grid | None, described: Mapping[str, Any]) -> None:
-    differing = differences(stored, grid) if grid is not None else ""
+    differing = differences(stored, grid or replace(stored, schema=SCHEMA))
     if differing:
         raise UsageError(
             f"{path} holds another grid ({differing}); repeat its command line, or choose another --output"

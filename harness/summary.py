@@ -1,4 +1,4 @@
-"""From rows to what a report says: medians, ratios, doubts, and who is faster than whom. Renders nothing.
+"""From rows to what a report says: means, ratios, doubts, and who is faster than whom. Renders nothing.
 
 A speed-up is always such that more than 1 favours the backend over the baseline, whether its metric is a rate
 or a time.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from harness import checks, details, limits, machine, record, results, stats
+from harness import checks, details, limits, machine, record, results, stats, turns
 from harness.details import Detail
 from harness.errors import UsageError
 from harness.metrics import HIGHER_IS_BETTER
@@ -19,6 +19,7 @@ from harness.noise.table import NOISE
 from harness.noise.table import Row as Comparison
 from harness.record import Row, TrialKey
 from harness.stats import Estimate
+from harness.turns import Turns
 from workloads.catalogue import BACKENDS
 
 # A point is compared by the first of these that it has.
@@ -125,12 +126,13 @@ def summarise(path: Path) -> Summary:
     file = path / machine.FILE_NAME
     described = machine.read(file, "restore it") if file.exists() else {}
     known = details.read(path / details.FILE_NAME)
-    noise = tuple(NOISE.read(path))
+    taken = Turns(turns.read(path / turns.FILE_NAME))
+    noise = (*NOISE.read(path), *floor.of_run(rows, taken))
     present = list(dict.fromkeys(row.backend for row in rows))
     baselines = tuple(name for name in _order([*present, LIMIT]) if not name.startswith(OURS))
     labels = point_labels(rows)
     points = tuple(
-        _point(label, [row for row in rows if row.point == point], baselines, described, known)
+        _point(label, [row for row in rows if row.point == point], baselines, described, known, taken)
         for point, label in labels.items()
     )
     return Summary(
@@ -238,6 +240,7 @@ def _point(
     baselines: Sequence[str],
     described: Mapping[str, Any],
     known: Mapping[TrialKey, Detail],
+    taken: Turns,
 ) -> PointSummary:
     units = {row.metric: row.unit for row in rows}
     metric = next(name for name in (*MAIN_METRICS, *units) if name in units)
@@ -248,6 +251,15 @@ def _point(
     higher_is_better, cores = metric in HIGHER_IS_BETTER, described.get("cores_allowed")
     limit = limits.limit(*rows[0].point, trials, higher_is_better, cores)
     compared = {**trials, LIMIT: limit}
+    simulated = json.loads(rows[0].parameters).get("work_seconds")
+
+    def beside(backend: str, baseline: str) -> list[list[float]]:
+        """Log ratios of neighbouring turns, where the metric is of their times alone, by trial."""
+        if (metric == "overhead" and simulated) or baseline not in trials:
+            return []
+        common = trials[backend].keys() & trials[baseline].keys()
+        return taken.log_ratios(rows[0].point, (baseline, 0), (backend, 0), common)
+
     cells = []
     for backend in _order(list(by_backend)):
         own = by_backend[backend]
@@ -255,16 +267,15 @@ def _point(
             baseline: speedup
             for baseline in baselines
             if baseline != backend
-            and (speedup := _speedup(metric, trials[backend], compared.get(baseline, {}))) is not None
+            and (speedup := _speedup(metric, trials[backend], compared.get(baseline, {}), beside(backend, baseline)))
+            is not None
         }
         values = list(trials[backend].values())
         cells.append(
             Cell(
                 backend=backend,
-                main=stats.median(values) if values else None,
-                side={
-                    name: stats.median(list(side.values())) for name in SIDE_METRICS if (side := _by_trial(own, name))
-                },
+                main=stats.mean(values) if values else None,
+                side={name: stats.mean(list(side.values())) for name in SIDE_METRICS if (side := _by_trial(own, name))},
                 speedups=speedups,
                 doubts=tuple(checks.doubts(values, _circumstances(own, described, known)) if values else ()),
                 failures=tuple(
@@ -282,7 +293,12 @@ def _by_trial(rows: Sequence[Row], metric: str) -> dict[int, float]:
     return {row.trial: row.value for row in rows if row.metric == metric and row.value is not None}
 
 
-def _speedup(metric: str, own: Mapping[int, float], other: Mapping[int, float]) -> Estimate | None:
+def _speedup(
+    metric: str, own: Mapping[int, float], other: Mapping[int, float], beside: Sequence[Sequence[float]]
+) -> Estimate | None:
+    """From turns that were taken beside each other, where there are such, else from the trials' values."""
+    if beside:
+        return stats.ratio_of_turns(beside)
     paired = sorted(own.keys() & other.keys())
     above, below = [own[trial] for trial in paired], [other[trial] for trial in paired]
     if metric not in HIGHER_IS_BETTER:
@@ -303,7 +319,7 @@ def _circumstances(
         cores=described.get("cpu", {}).get("cores"),
         outside_cores=max((detail.outside_cores for detail in found), default=None),
         measured_ns=min(measured, default=None),
-        round_ns=stats.median(rounds).value if rounds else None,
+        round_ns=stats.mean(rounds).value if rounds else None,
         tick_ns=described.get("clock", {}).get("tick_ns"),
     )
 

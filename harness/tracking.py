@@ -1,4 +1,4 @@
-"""The commands that follow speed over commits: `compare`, `export`, `history`. Owns their arguments and statuses."""
+"""The commands that follow speed over commits: `compare`, `history`. Owns their arguments and statuses."""
 
 import argparse
 import json
@@ -7,21 +7,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness import compare_report, comparison, export, finished, history, history_report, record
+from harness import compare_report, comparison, finished, history, history_report, record
 from harness.change import Judgement
 from harness.errors import UsageError
-from harness.export import series
-from harness.record import write_atomically
 from harness.summary import MAIN_METRICS
 
 MIN_EFFECT = 0.1
+TOO_UNCERTAIN = 3
 
 _COMPARE = """\
 Compare two runs of one grid by the ratios measured inside each: every reactor backend against serial, against Ray
-and against the limit, where that was measured. A regression is larger than --min-effect and its interval excludes
-no change.
+and against the limit, where that was measured. A regression is larger than --min-effect, and would be as large
+without a change in less than one of twenty such comparisons of all ratios together (Holm).
 
-exit status: 0 no regression; 1 regressions, a line each; 2 cannot compare, and why
+exit status: 0 no regression; 1 regressions, a line each; 2 cannot compare, and why; 3 with --strict, where no
+regression is shown and the intervals of some ratios reach one all the same
 """
 
 
@@ -33,7 +33,6 @@ def add_commands(subparsers: Any, runs: Path) -> None:
             "compare", help="what became slower between two runs", description=_COMPARE, formatter_class=raw
         )
     )
-    _add_export(subparsers.add_parser("export", help="a run's numbers in another tool's format"))
     _add_history(subparsers.add_parser("history", help="a number over commits"), runs)
 
 
@@ -54,21 +53,11 @@ def _add_compare(command: argparse.ArgumentParser) -> None:
         choices=record.METRICS,
         help="default: as in `report`; cpu_time suffers less from other load, and tells nothing of waiting",
     )
+    add("--strict", action="store_true", help="exit with 3 where a regression can't be excluded")
     form = command.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="for programs")
     form.add_argument("--markdown", action="store_true", help="a table for a page")
     command.set_defaults(command=_compare)
-
-
-def _add_export(command: argparse.ArgumentParser) -> None:
-    command.description = (
-        "Write a run's numbers for github-action-benchmark (a file for each direction, FILE.bigger.json and "
-        "FILE.smaller.json), for Bencher, or as pytest-benchmark does."
-    )
-    command.add_argument("directory", type=Path, metavar="DIR", help="the run's directory")
-    command.add_argument("--format", choices=list(export.FORMATS), required=True)
-    command.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.json", help="where to")
-    command.set_defaults(command=_export)
 
 
 def _add_history(command: argparse.ArgumentParser, runs: Path) -> None:
@@ -123,20 +112,10 @@ def _compare(parsed: argparse.Namespace, _: Sequence[str]) -> int:
         print(compare_report.as_markdown(base, new, changes, parsed.min_effect))
     else:
         print("\n".join(compare_report.lines(changes, parsed.min_effect)))
-    return 1 if any(one.judgement is Judgement.REGRESSION for one in changes) else 0
-
-
-def _export(parsed: argparse.Namespace, _: Sequence[str]) -> int:
-    measured = series.read(parsed.directory)
-    for path, content in export.files(measured, parsed.format, parsed.output).items():
-        try:
-            write_atomically(path, (json.dumps(content, indent=2) + "\n").encode())
-        except OSError as error:
-            raise UsageError(f"{path}: {error.strerror}; choose another --output") from None
-        print(path)
-    if measured.left_out:
-        print(f"harness: failed trials: {measured.left_out}; their backends' numbers are left out", file=sys.stderr)
-    return 0
+    judgements = {one.judgement for one in changes}
+    if Judgement.REGRESSION in judgements:
+        return 1
+    return TOO_UNCERTAIN if parsed.strict and Judgement.UNCERTAIN in judgements else 0
 
 
 def _history(parsed: argparse.Namespace, _: Sequence[str]) -> int:

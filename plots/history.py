@@ -35,7 +35,7 @@ def over_commits(rows: pd.DataFrame, metric: str, unit: str, machine: str) -> Fi
     title = f"{metric[:1].upper()}{metric[1:].replace('_', ' ')}, commit by commit"
     trials = sorted({int(count) for count in rows["count"]})
     number = f"{trials[0]}" if len(trials) == 1 else f"{trials[0]} to {trials[-1]}"
-    note = f"Each point is a run: the median of {number} trials, with its bootstrap 95 % interval."
+    note = f"Each point is a run: the mean of {number} trials, with its 95 % interval."
     figure, axes = page.page(title, machine, [note], down * _PANEL_HEIGHT, down, across)
     ticks = dict(zip(rows["run"], rows["commit"], strict=True))
     for one, name in zip(axes, names, strict=False):

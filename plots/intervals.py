@@ -1,42 +1,47 @@
-"""Numbers over trials: medians, ratios of two backends, changes of ratios, and their intervals. Knows no row and no
-figure. The tables of `harness` take theirs from here, so that a figure and a table never differ.
+"""Numbers over trials: means, ratios of two backends, changes of ratios, and their intervals. Knows no row and no
+figure. The tables of `harness` take theirs from here, so that a figure and a table differ only where two backends run
+in one thread: tables compare these by the CPU time of their turns, figures show the time that passed.
 
-The interval is the percentile bootstrap's (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13):
-trials are drawn anew with replacement, the statistic is taken of each draw, and the interval holds the middle 95 %. It
-is seeded, so that the same values give the same interval.
+A trial is a block of turns in fresh processes. A ratio is, of each block, the mean of the log ratios of neighbouring
+turns, which is the log ratio of the two sides' geometric mean turns; the estimate is the mean over blocks, and its
+interval is Student's t over block means (Student, The Probable Error of a Mean, Biometrika 1908), of seven and more
+the trimmed one (Tukey and McLaughlin, Sankhya A 1963), as one block in some is far off. So whatever turns of a block
+have in common (drift, autocorrelation, the memory in which its processes happen to lie) is one observation, as it must
+be, and nothing is assumed of turns beyond that blocks repeat independently. Of a single block the interval is over
+batches of consecutive turns (batch means; Law and Kelton, Simulation Modeling and Analysis, chapter 9) and leaves out
+what differs from one start to the next. Where many are judged at once, p-values are corrected by Holm's step-down
+method (Holm, Scandinavian Journal of Statistics 1979), which holds the chance of any wrong finding.
 
-Of few trials that interval is too narrow. It cannot leave the range of what was measured, and the range of 3 trials
-holds the true median in 3 of 4 runs only, that of 4 trials in 7 of 8. So each end is moved outwards by a part of the
-interval's width, on a logarithmic scale, which a simulation of lognormal trials gave (with outliers and with heavy
-tails it needs less); the tests repeat the simulation.
+The library's Student distribution would bring scipy for one function: it is computed here, from Abramowitz and Stegun,
+26.7.3 and 26.7.4.
 """
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
+from dataclasses import dataclass, field
+from statistics import fmean, variance
 
 CONFIDENCE = 0.95
-_RESAMPLES = 5_000
-_SEED = 20240617
-# By the number of trials. A percentile bootstrap's end is one of the values, so that 7 need more than 6.
-_WIDENING = {2: 5.5, 3: 0.85, 4: 0.25, 5: 0.07, 6: 0.07, 7: 0.2, 8: 0.1, 9: 0.1}
-# A change has the trials of two runs.
-_WIDENING_OF_CHANGES = {2: 1.2, 3: 0.15}
+_BATCHES = 6
+# Of the trials, at each end: of fewer than seven none.
+_TRIMMED = 0.15
 
-Floats = npt.NDArray[np.float64]
 Pairs = tuple[Sequence[float], Sequence[float]]
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number over `count` trials with its interval, which is the number itself where there is one trial only."""
+    """A number over `count` trials with its interval, which is the number itself where it isn't known.
+
+    `error`: of its logarithm, one standard error with so many degrees of `freedom`; 0 where there are none.
+    """
 
     value: float
     low: float
     high: float
     count: int
+    error: float = field(default=0.0, compare=False)
+    freedom: int = field(default=0, compare=False)
 
     @property
     def spread(self) -> float:
@@ -45,24 +50,40 @@ class Estimate:
             return 0.0
         return (self.high - self.low) / 2 / abs(self.value) if self.value else float("inf")
 
+    @property
+    def p_value(self) -> float:
+        """The chance of a ratio at least this far from 1, to either side, where the true one is 1."""
+        if not self.freedom or self.value <= 0:
+            return 1.0
+        if not self.error:
+            return 1.0 if self.value == 1 else 0.0
+        return 1 - within(abs(math.log(self.value)) / self.error, self.freedom)
+
     def scaled(self, factor: float) -> "Estimate":
         """The same in another unit; `factor` is positive."""
-        return Estimate(self.value * factor, self.low * factor, self.high * factor, self.count)
+        ends = (self.value * factor, self.low * factor, self.high * factor)
+        return Estimate(*ends, self.count, self.error, self.freedom)
 
     def inverse(self) -> "Estimate":
         """The estimate of 1 / value, for a positive one: a rate becomes the time per unit."""
-        return Estimate(1 / self.value, 1 / self.high, 1 / self.low, self.count)
+        return Estimate(1 / self.value, 1 / self.high, 1 / self.low, self.count, self.error, self.freedom)
 
 
-def median(values: Sequence[float]) -> Estimate:
-    """The median of one value per trial, at least one; raises ValueError for none or a number not finite."""
-    sample = _checked(values)
-    draws = np.median(sample[_draws(len(sample), _SEED)], axis=1)
-    return _estimate(float(np.median(sample)), draws, len(sample), _WIDENING)
+def mean(values: Sequence[float]) -> Estimate:
+    """The mean of one value per trial, at least one: the geometric one where all are positive.
+
+    Raises ValueError for none or a number not finite.
+    """
+    if not values or not all(map(math.isfinite, values)):
+        raise ValueError("expected at least one number, all finite")
+    if min(values) > 0:
+        return _geometric(values)
+    middle, reach, _, _ = _student(values)
+    return Estimate(middle, middle - reach, middle + reach, len(values))
 
 
 def ratio(numerator: Mapping[int, float], denominator: Mapping[int, float]) -> Estimate:
-    """The ratio of two medians, from positive values by trial, over the trials that both sides have.
+    """The ratio of two sides, from positive values by trial, over the trials that both have.
 
     Raises ValueError where no trial has both, and for numbers that are not positive and finite.
     """
@@ -71,70 +92,106 @@ def ratio(numerator: Mapping[int, float], denominator: Mapping[int, float]) -> E
 
 
 def ratio_of_pairs(numerators: Sequence[float], denominators: Sequence[float]) -> Estimate:
-    """The ratio of two medians over paired trials: element t of both is of the same block.
+    """The ratio of two sides over paired trials: element t of both is of the same block.
 
-    Pairs are drawn together, so that what slowed both sides of a trial widens the interval as little as it should.
     Raises ValueError for sequences of different length, none, and numbers that are not positive and finite.
     """
-    above, below = _paired(numerators, denominators)
-    draws = _ratio_draws(above, below, _SEED)
-    return _estimate(float(np.median(above) / np.median(below)), draws, len(above), _WIDENING)
+    return _geometric([above / below for above, below in _paired(numerators, denominators)])
+
+
+def ratio_of_turns(blocks: Sequence[Sequence[float]]) -> Estimate:
+    """The ratio of two sides from log ratios of neighbouring turns, in order, by block; none of them empty.
+
+    Raises ValueError without a block.
+    """
+    if len(blocks) != 1:
+        return _exponential([fmean(block) for block in blocks])
+    (turns,) = blocks
+    size = max(1, len(turns) // _BATCHES)
+    batches = [fmean(turns[first : first + size]) for first in range(0, len(turns) - size + 1, size)]
+    of_batches = _exponential(batches)
+    shift = math.exp(fmean(turns)) / of_batches.value
+    return Estimate(of_batches.value * shift, of_batches.low * shift, of_batches.high * shift, 1,
+                    of_batches.error, of_batches.freedom)  # fmt: skip
 
 
 def change(before: Pairs, after: Pairs) -> Estimate:
     """How many times as large a ratio is after as before; each side has numerators and denominators, in pairs.
 
-    The sides are drawn independently: their trials were not run side by side. Raises ValueError as `ratio_of_pairs`
-    does.
+    The sides are independent: their trials were not run side by side; they are taken to vary alike. Raises ValueError
+    as `ratio_of_pairs` does.
     """
-    old, new = _paired(*before), _paired(*after)
-    draws = _ratio_draws(*new, _SEED + 1) / _ratio_draws(*old, _SEED)
-    value = ratio_of_pairs(*after).value / ratio_of_pairs(*before).value
-    return _estimate(value, draws, min(len(old[0]), len(new[0])), _WIDENING_OF_CHANGES)
+    old, new = ([math.log(above / below) for above, below in _paired(*side)] for side in (before, after))
+    freedom = len(old) + len(new) - 2
+    squares = sum(variance(side) * (len(side) - 1) for side in (old, new) if len(side) > 1)
+    error = math.sqrt(squares / freedom * (1 / len(old) + 1 / len(new))) if freedom else 0.0
+    return _from_logs(fmean(new) - fmean(old), error, freedom, min(len(old), len(new)))
 
 
-def _ratio_draws(above: Floats, below: Floats, seed: int) -> Floats:
-    """The ratio of medians of each draw of pairs."""
-    chosen = _draws(len(above), seed)
-    draws: Floats = np.median(above[chosen], axis=1) / np.median(below[chosen], axis=1)
-    return draws
+def holm(p_values: Sequence[float]) -> list[float]:
+    """The p-values corrected for their number: what is below 0.05 is so with 95 % confidence in all of them at once."""
+    corrected, largest = [0.0] * len(p_values), 0.0
+    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        corrected[index] = largest
+    return corrected
 
 
-def _paired(numerators: Sequence[float], denominators: Sequence[float]) -> tuple[Floats, Floats]:
-    above, below = _checked(numerators), _checked(denominators)
-    if len(above) != len(below):
-        raise ValueError(f"expected pairs, got {len(above)} numerators and {len(below)} denominators")
-    if above.min() <= 0 or below.min() <= 0:
-        raise ValueError("expected positive numbers")
-    return above, below
+def within(t: float, freedom: int) -> float:
+    """The chance that a variable of Student's distribution lies between -t and t, for t of at least 0."""
+    angle = math.atan(t / math.sqrt(freedom))
+    cosine, sine = math.cos(angle), math.sin(angle)
+    odd = freedom % 2
+    term, total = (cosine if odd else 1.0), 0.0
+    for step in range(1 + odd, freedom, 2):
+        total += term
+        term *= cosine * cosine * step / (step + 1)
+    return 2 / math.pi * (angle + sine * total) if odd else sine * total
 
 
-def _checked(values: Sequence[float]) -> Floats:
-    sample = np.asarray(values, dtype=np.float64)
-    if sample.ndim != 1 or not len(sample):
+def quantile(chance: float, freedom: int) -> float:
+    """The t between which and -t lies this chance of Student's distribution."""
+    low, high = 0.0, 1.0
+    while within(high, freedom) < chance:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if within(middle, freedom) < chance else (low, middle)
+    return high
+
+
+def _paired(numerators: Sequence[float], denominators: Sequence[float]) -> list[tuple[float, float]]:
+    if len(numerators) != len(denominators) or not numerators:
+        raise ValueError(f"expected pairs, got {len(numerators)} numerators and {len(denominators)} denominators")
+    if not all(0 < value < math.inf for value in (*numerators, *denominators)):
+        raise ValueError("expected positive, finite numbers")
+    return list(zip(numerators, denominators, strict=True))
+
+
+def _student(values: Sequence[float]) -> tuple[float, float, float, int]:
+    """The trimmed mean, how far its interval reaches, its standard error and the degrees of freedom."""
+    if not values:
         raise ValueError("expected at least one number")
-    if not np.isfinite(sample).all():
-        raise ValueError("expected finite numbers")
-    return sample
+    cut = int(_TRIMMED * len(values))
+    kept = sorted(values)[cut : len(values) - cut]
+    freedom = len(kept) - 1
+    # Of the sample whose ends are pulled in to the nearest that is kept; it has as many as before.
+    deviations = variance([kept[0]] * cut + kept + [kept[-1]] * cut) * (len(values) - 1) if freedom else 0.0
+    error = math.sqrt(deviations / (len(kept) * freedom)) if freedom else 0.0
+    return fmean(kept), error and error * quantile(CONFIDENCE, freedom), error, freedom
 
 
-def _draws(count: int, seed: int) -> npt.NDArray[np.int64]:
-    return np.random.default_rng([seed, count]).integers(0, count, size=(_RESAMPLES, count))
+def _geometric(values: Sequence[float]) -> Estimate:
+    """Of values relative to the first, so that equal ones have their own value exactly."""
+    return _exponential([math.log(value / values[0]) for value in values]).scaled(values[0])
 
 
-def _estimate(value: float, draws: Floats, count: int, widening: Mapping[int, float]) -> Estimate:
-    tail = (1 - CONFIDENCE) / 2
-    low, high = (float(end) for end in np.quantile(draws, [tail, 1 - tail]))
-    low, high = _widened(low, high, widening.get(count, 0.0))
-    # Rounding may push a bound past a value that equals it.
-    return Estimate(value, min(low, value), max(high, value), count)
+def _exponential(logs: Sequence[float]) -> Estimate:
+    middle, _, error, freedom = _student(logs)
+    return _from_logs(middle, error, freedom, len(logs))
 
 
-def _widened(low: float, high: float, part: float) -> tuple[float, float]:
-    """Both ends moved outwards by a part of the width: by a factor, where nothing is zero or negative."""
-    if part == 0 or low == high:
-        return low, high
-    if low <= 0:
-        return low - part * (high - low), high + part * (high - low)
-    factor = (high / low) ** part
-    return low / factor, high * factor
+def _from_logs(middle: float, error: float, freedom: int, count: int) -> Estimate:
+    reach = error and error * quantile(CONFIDENCE, freedom)
+    value = math.exp(middle)
+    return Estimate(value, value * math.exp(-min(reach, 300)), value * math.exp(min(reach, 300)), count, error, freedom)

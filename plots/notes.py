@@ -34,4 +34,4 @@ def _trials(selections: tuple[Selection, ...]) -> str:
     if most == 1:
         return "One trial of each, so there are no intervals."
     number = f"{most}" if fewest == most else f"{fewest} to {most}"
-    return f"Each value is the median of {number} trials; whiskers show its bootstrap 95 % interval."
+    return f"Each value is the mean of {number} trials; whiskers show its 95 % interval."

@@ -34,7 +34,7 @@ def breakdown(measurements: pd.DataFrame) -> Figure:
         "Solid: what the serial loop takes for the same work. Hatched: communication, scheduling, waiting.",
         [
             (
-                "Beside the bars: the median time of a round, and by what factor it is shorter than the serial "
+                "Beside the bars: the mean time of a round, and by what factor it is shorter than the serial "
                 "loop's, where its whole interval is and the factor is 1.05 or more."
             ),
             *notes.below(*selections.values()),
@@ -69,7 +69,7 @@ def _lanes(selection: rows.Selection) -> dict[str, _Lane]:
     trials = selection.trials("backend")
     base = trials[(_BASE,)]
     return {
-        backend: _Lane(intervals.median(list(values.values())).value, intervals.ratio(base, values))
+        backend: _Lane(intervals.mean(list(values.values())).value, intervals.ratio(base, values))
         for (backend,), values in trials.items()
         if base.keys() & values.keys()
     }

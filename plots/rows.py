@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 
 from plots.errors import FigureError
-from plots.intervals import Estimate, median
+from plots.intervals import Estimate, mean
 
 FILE = "measurements.csv"
 _NEEDED = ("workload", "scenario", "backend", "metric", "value")
@@ -46,8 +46,8 @@ class Selection:
         return {key: dict(zip(group["trial"], group["value"], strict=True)) for key, group in groups}
 
     def cells(self, *by: str) -> dict[tuple[Any, ...], Estimate]:
-        """Median and interval over trials for each combination of these columns."""
-        return {key: median(list(values.values())) for key, values in self.trials(*by).items()}
+        """Mean and interval over trials for each combination of these columns."""
+        return {key: mean(list(values.values())) for key, values in self.trials(*by).items()}
 
     def curves(self, x: str, convert: Callable[[Estimate], Estimate]) -> dict[str, dict[float, Estimate]]:
         """For each backend, the converted estimate at each value of the column `x`."""

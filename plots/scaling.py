@@ -101,7 +101,7 @@ def _words(points: list[_Point], omitted: int) -> Iterator[str]:
     counts = {one.count for point in points for curve in point.curves.values() for one in curve.values()}
     if max(counts) > 1:
         number = str(max(counts)) if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
-        yield f"Each value is of {number} trials; whiskers show its bootstrap 95 % interval."
+        yield f"Each value is of {number} trials; whiskers show its 95 % interval."
     else:
         yield "One trial of each, so there are no intervals."
     if omitted:

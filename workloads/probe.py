@@ -85,6 +85,13 @@ class Probe:
         """
         self._charged_startup_ns += duration_ns
 
+    @property
+    def startup_ns(self) -> int:
+        """From the probe's creation to `ready`, plus what was charged; raises ProbeError before that."""
+        if self._ready_ns is None:
+            raise ProbeError("ready() was never reported")
+        return self._ready_ns - self._created_ns + self._charged_startup_ns
+
     def outcome(self) -> Outcome:
         """The result of the finished run; raises ProbeError unless ready() and all rounds were reported."""
         expected = self._warmup_rounds + self._rounds
@@ -102,5 +109,5 @@ class Probe:
             rounds=self._rounds,
             elapsed_ns=int(stamps[-1] - stamps[0]),
             round_ns=np.diff(stamps),
-            startup_ns=self._ready_ns - self._created_ns + self._charged_startup_ns,
+            startup_ns=self.startup_ns,
         )

@@ -11,23 +11,12 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks.kernel_claims import front_end, processes, reactions, scale
-from benchmarks.kernel_claims.claim import Claim, table
-from benchmarks.kernel_claims.size import FULL, TINY
+from benchmarks.kernel_claims import processes
+from benchmarks.kernel_claims.claim import Claim, lines
+from benchmarks.kernel_claims.measure import measured
+from benchmarks.kernel_claims.table import PARTS, TINY, Size
 
-PARTS = {
-    "fan-out": reactions.fan_out,
-    "ping-pong": reactions.ping_pong,
-    "many-clients": reactions.many_clients,
-    "tags": reactions.tags,
-    "tracing": reactions.tracing,
-    "timers": reactions.timers,
-    "start-up": processes.start_up,
-    "memory": processes.memory,
-    "elaboration": scale.elaboration,
-    "lingua-franca": front_end.lingua_franca,
-    "idle": scale.idle,
-}
+ONCE = {"start-up": processes.start_up, "memory": processes.memory, "no-trace": processes.no_trace}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,20 +24,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.kernel_claims", description="Measure what the kernel claims."
     )
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of: {', '.join(PARTS)} (default: all)")
+    known = [*PARTS, *ONCE]
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of: {', '.join(known)} (default: all)")
     parser.add_argument("--tiny", action="store_true", help="seconds instead of minutes: does it work, not how fast")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there too")
     chosen = parser.parse_args(arguments)
-    unknown = [part for part in chosen.parts if part not in PARTS]
+    unknown = [part for part in chosen.parts if part not in known]
     if unknown:
-        parser.error(f"no part {', '.join(unknown)}: one of {', '.join(PARTS)}")
-    size = TINY if chosen.tiny else FULL
-    claims: list[Claim] = []
-    for name in chosen.parts or PARTS:
+        parser.error(f"no part {', '.join(unknown)}: one of {', '.join(known)}")
+    size = TINY if chosen.tiny else Size()
+    claims = list[Claim]()
+    for name in chosen.parts or known:
         print(f"measuring {name} ...", file=sys.stderr, flush=True)
-        claims += PARTS[name](size)
+        claims += measured(list(PARTS[name](size)), size) if name in PARTS else ONCE[name](size)
     print(", ".join(f"{name} {value}" for name, value in about().items()))
-    print(table(claims))
+    print(lines(claims))
     if chosen.json is not None:
         about_run = {**about(), "size": "tiny" if chosen.tiny else "full"}
         text = json.dumps({**about_run, "claims": [claim.record for claim in claims]}, indent=2)

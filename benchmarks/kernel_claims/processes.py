@@ -1,4 +1,4 @@
-"""What is measured of whole processes: start-up, and memory over a long run. Starts them, one at a time."""
+"""What is no path that repeats itself: start-up of whole processes, memory over a long run, what a schedule says."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from functools import partial
+from dataclasses import dataclass
 from statistics import median
 from time import perf_counter_ns
 
-from benchmarks.interleaving import interleaved_costs
 from benchmarks.kernel_claims.claim import Claim
-from benchmarks.kernel_claims.size import Size
-from benchmarks.meter import Cost
+from benchmarks.kernel_claims.table import Size, made
+from benchmarks.shapes import FanOut
 
 MS = 1_000_000
 MIB = 1024 * 1024
@@ -30,6 +29,8 @@ class Hello(Reactor):
 
 run(Hello)
 """
+
+SOURCES = {"hello": HELLO, "bare": "pass", "reactorlib": "import reactorlib", "asyncio": "import asyncio"}
 
 # Resident memory after the warm-up and after each lap of an `after` 0 loop, in bytes.
 LOOP = """
@@ -52,23 +53,32 @@ print(json.dumps(memory))
 """
 
 
+@dataclass(frozen=True)
+class Cost:
+    """CPU time of a process and its wall time, in ns."""
+
+    cpu_ns: float
+    wall_ns: float
+
+
 def start_up(size: Size) -> Iterator[Claim]:
-    """A hello-world run as a whole process, beside the bare interpreter."""
+    """A hello-world run as a whole process, beside the bare interpreter and a known module's import."""
     with tempfile.TemporaryDirectory() as cache:
         environment = with_bytecode_in(cache)
-        process_cost(HELLO, environment)
-        hello, bare, imported = interleaved_costs(
-            size.processes,
-            [partial(process_cost, source, environment) for source in (HELLO, "pass", "import reactorlib")],
-        )
-    ms = [cost.cpu_ns / MS for cost in hello]
-    yield Claim("hello world, a whole process: processor time", ms, "ms", at_most=100)
-    wall = [cost.wall_ns / MS for cost in hello]
-    note = f"other work on the machine only adds to it: median {median(wall):.0f} ms"
-    yield Claim("hello world, a whole process: least wall time", [min(wall)], "ms", at_most=100, note=note)
-    yield Claim("import reactorlib alone: processor time", [cost.cpu_ns / MS for cost in imported], "ms")
-    note = f"hello world is {median(ms) / median(cost.cpu_ns / MS for cost in bare):.1f} x"
-    yield Claim("the interpreter alone: processor time", [cost.cpu_ns / MS for cost in bare], "ms", note=note)
+        for source in SOURCES.values():
+            process_cost(source, environment)
+        turns = [
+            {name: process_cost(source, environment) for name, source in SOURCES.items()} for _ in range(size.processes)
+        ]
+    beyond = {name: [(turn[name].cpu_ns - turn["bare"].cpu_ns) / MS for turn in turns] for name in SOURCES}
+    ratios = [ours / theirs for ours, theirs in zip(beyond["hello"], beyond["asyncio"], strict=True)]
+    name = "hello world, a whole process / `import asyncio`, both beyond the bare interpreter: processor time"
+    yield Claim(name, ratios, "x", at_most=1)
+    for name, source in SOURCES.items():
+        ms = [turn[name].cpu_ns / MS for turn in turns]
+        note = f"wall time {median(turn[name].wall_ns / MS for turn in turns):.0f} ms"
+        title = "hello world" if name == "hello" else source
+        yield Claim(f"{title}, a whole process: processor time", ms, "ms", note=note)
 
 
 def with_bytecode_in(directory: str) -> dict[str, str]:
@@ -87,6 +97,13 @@ def process_cost(source: str, environment: dict[str, str]) -> Cost:
     if child.returncode:
         raise RuntimeError(f"python -c {source!r} ended with {child.returncode}")
     return Cost((usage.ru_utime + usage.ru_stime) * 1e9, ended - began)
+
+
+def no_trace(_size: Size) -> Iterator[Claim]:
+    """Off, a trace costs nothing: nothing of it is in a schedule."""
+    source = made(FanOut, {"clients": 16}).source("hub.request")
+    mentions = sum(name in source for name in ("record(", "clock(", "note("))
+    yield Claim("trace off: mentions of it in a schedule", [mentions], "", at_most=0, note="so it can cost nothing")
 
 
 def memory(size: Size) -> Iterator[Claim]:

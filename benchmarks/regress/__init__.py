@@ -1,1 +1,1 @@
-"""Two trees of the code measured against each other, lap by lap on one machine: what `make regress` runs."""
+"""Two trees of the code measured against each other, in turns on one machine: what `make regress` runs."""

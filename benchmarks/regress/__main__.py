@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from benchmarks.paths import FURTHER, HOT
 from benchmarks.regress.errors import CannotCompareError
 from benchmarks.regress.findings import Effort, Finding, find
-from benchmarks.regress.kernel import KERNEL
-from benchmarks.regress.subjects import FAST_BACKENDS, FAST_WORKLOADS, Subject, kernel_subjects, workload_subjects
+from benchmarks.regress.subjects import FAST_BACKENDS, FAST_WORKLOADS, Compared, kernel_subjects, workload_subjects
 from benchmarks.regress.trees import default_base, side_by_side
 from harness import change
 from harness.arguments import setting
@@ -72,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--base", metavar="COMMIT|DIR", help="default: where this branch left origin/main, else the last commit")
     add("--new", type=Path, default=_ROOT, metavar="DIR", help="the working tree (default: this one)")
-    add("--kernel", action="append", choices=[*KERNEL, _NONE], help="hot paths; repeatable (default: all)")
+    add("--kernel", action="append", choices=[*HOT, *FURTHER, _NONE], help=f"repeatable (default: {', '.join(HOT)})")
     add(
         "--workload",
         action="append",
@@ -88,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--set", action="append", default=[], dest="settings", metavar="NAME=VALUE,...", help="as in `harness run`")
     add("--min-effect", type=_positive(float), default=MIN_EFFECT, metavar="X", help=f"default: {MIN_EFFECT}")
     effort = Effort()
-    add("--pairs", type=_positive(int), default=effort.pairs, metavar="N", help=f"default: {effort.pairs}")
+    add("--pairs", type=_positive(int), default=effort.pairs, metavar="N", help=f"of processes ({effort.pairs})")
     add(
         "--confirming-pairs",
         type=_positive(int),
@@ -96,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help=f"for what looks slower (default: {effort.confirming_pairs})",
     )
-    add("--laps", type=_positive(int), default=effort.laps, metavar="N", help=f"of each process ({effort.laps})")
+    add("--laps", type=_positive(int), default=effort.laps, metavar="N", help=f"turns of each process ({effort.laps})")
     add("--json", action="store_true", help="for programs")
     add("--markdown", action="store_true", help="a table for a page")
     return parser
@@ -112,8 +112,8 @@ def _positive(kind: type[int | float]) -> Any:
     return parse
 
 
-def _subjects(parsed: argparse.Namespace) -> list[Subject]:
-    found = list(kernel_subjects([name for name in parsed.kernel or KERNEL if name != _NONE]))
+def _subjects(parsed: argparse.Namespace) -> list[Compared]:
+    found = list(kernel_subjects([name for name in parsed.kernel or HOT if name != _NONE]))
     workloads = [name for name in parsed.workload or FAST_WORKLOADS if name != _NONE]
     if workloads:
         settings = [setting(text) for text in parsed.settings]

@@ -1,31 +1,44 @@
-"""From pairs to findings: a first look at everything, then a second, independent one at what looks slower.
+"""From blocks of turns to findings: a first look at everything, then a second, independent one at what looks slower.
 
-Only what both show is called a regression: a slip of one measurement, however unlikely it claims to be, is not
-repeated by fresh processes some time later.
+A block is the two trees' subjects in fresh processes. Only what both looks show is called a regression, and the second
+with its p-values corrected for their number: a slip of one measurement, however unlikely it claims to be, is not
+repeated some time later.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from benchmarks.regress.pairs import Counts, calibrate, measure
-from benchmarks.regress.subjects import Subject
+from benchmarks.regress.errors import CannotCompareError
+from benchmarks.regress.subjects import Compared
 from benchmarks.regress.trees import Trees
 from harness import change, stats
 from harness.change import Judgement
+from harness.engine import block
+from harness.engine.subject import Subject
 from harness.stats import Estimate
 
 Tell = Callable[[str], None]
 
+LIMIT_S = 60.0
+_SIDES = ("base", "new")
+
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is measured: pairs of processes in the first look and in the second, and laps of each process."""
+    """How much is measured: blocks in the first look and in the second, and turns of each process in a block."""
 
     pairs: int = 8
     confirming_pairs: int = 8
     laps: int = 16
+
+    @property
+    def of_block(self) -> block.Effort:
+        """The same, as the engine wants it."""
+        return block.Effort(self.laps, 3, turn_ns=20_000_000, lead_ns=2_000_000, warmup_s=(0.2, 2.0), limit_s=LIMIT_S)
 
 
 @dataclass(frozen=True)
@@ -44,25 +57,46 @@ class Finding:
 
 
 def find(
-    trees: Trees, subjects: Sequence[Subject], min_effect: float, effort: Effort, tell: Tell = lambda _: None
+    trees: Trees, subjects: Sequence[Compared], min_effect: float, effort: Effort, tell: Tell = lambda _: None
 ) -> list[Finding]:
     """Measure, measure suspects again, and judge. Raises CannotCompareError."""
-    counts = calibrate(trees.base, subjects)
-    tell(f"{len(subjects)} subjects, {effort.pairs} pairs of processes")
-    first = _look(trees, subjects, counts, effort.pairs, effort.laps)
+    tell(f"{len(subjects)} subjects, {effort.pairs} blocks of each")
+    first = measure(trees, subjects, effort.pairs, effort)
     suspects = [one for one in subjects if change.judge(first[one.name], min_effect) is Judgement.REGRESSION]
-    second: dict[str, Estimate] = {}
-    if suspects:
-        for one in suspects:
-            tell(f"suspected: {one.name}: {change.describe(first[one.name])}; measuring it again")
-        second = _look(trees, suspects, counts, effort.confirming_pairs, effort.laps)
-    return [_finding(one.name, first[one.name], second.get(one.name), min_effect) for one in subjects]
+    for one in suspects:
+        tell(f"suspected: {one.name}: {change.describe(first[one.name])}; measuring it again")
+    second = measure(trees, suspects, effort.confirming_pairs, effort)
+    corrected = dict(zip(second, stats.holm([factor.p_value for factor in second.values()]), strict=True))
+    return [
+        Finding(
+            one.name,
+            first[one.name],
+            second.get(one.name),
+            change.judge(second.get(one.name, first[one.name]), min_effect, corrected.get(one.name)),
+        )
+        for one in subjects
+    ]
 
 
-def _look(trees: Trees, subjects: Sequence[Subject], counts: Counts, pairs: int, laps: int) -> dict[str, Estimate]:
-    ratios = measure(trees, subjects, counts, pairs, laps)
-    return {name: stats.median(values) for name, values in ratios.items()}
+def measure(trees: Trees, subjects: Sequence[Compared], blocks: int, effort: Effort) -> dict[str, Estimate]:
+    """By subject, how many times as long the new tree takes. Raises CannotCompareError."""
+    found: dict[str, list[list[float]]] = {one.name: [] for one in subjects}
+    with tempfile.TemporaryDirectory() as logs:
+        for index in range(blocks):
+            for one in subjects:
+                found[one.name].append(_block(trees, one, index, effort, Path(logs)))
+    return {name: stats.ratio_of_turns(of_blocks) for name, of_blocks in found.items()}
 
 
-def _finding(name: str, first: Estimate, second: Estimate | None, min_effect: float) -> Finding:
-    return Finding(name, first, second, change.judge(second or first, min_effect))
+def _block(trees: Trees, one: Compared, index: int, effort: Effort, logs: Path) -> list[float]:
+    sides = [
+        Subject(side, one.order, tree=tree, on_one_cpu=one.one_process)
+        for side, tree in zip(_SIDES, (trees.base, trees.new), strict=True)
+    ]
+    base, new = block.run(sides, effort.of_block, f"{one.name} {index}", lambda side: logs / side.name)
+    for side in (base, new):
+        if side.failure:
+            raise CannotCompareError(f"{side.subject.name}: {one.name}: {side.failure}")
+    if base.digest != new.digest:
+        raise CannotCompareError(f"{one.name} computes something else than in base: its digest differs")
+    return block.log_ratios(new, base)

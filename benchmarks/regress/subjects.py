@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.regress.kernel import KERNEL
-from harness.grid import backends_of
+from benchmarks.paths import FURTHER, HOT, order
+from harness.engine.subject import workload_order
+from harness.grid import backends_of, runs_alone
 from harness.selection import Setting, select
 from workloads.catalogue import BACKENDS
 
@@ -17,35 +18,34 @@ FAST_BACKENDS = ("reactor-inline", "reactor-processes")
 
 
 @dataclass(frozen=True)
-class Subject:
-    """One thing that both trees do. Subjects of one group share a process.
+class Compared:
+    """One thing that both trees do.
 
     `one_process`: all its work is done by the process itself, whose CPU time then is the measure; else wall time is.
-    `order`: what the measuring process is told.
+    `order`: what the process that is measured is told.
     """
 
     name: str
-    group: str
     one_process: bool
     order: Mapping[str, Any]
 
 
-def kernel_subjects(names: Sequence[str] = tuple(KERNEL)) -> Iterator[Subject]:
+def kernel_subjects(names: Sequence[str] = tuple(HOT)) -> Iterator[Compared]:
     """The hot paths of these names."""
     for name in names:
-        yield Subject(name, "kernel", True, {"kernel": name})
+        yield Compared(name, True, order({**HOT, **FURTHER}[name]))
 
 
 def workload_subjects(
     workloads: Sequence[str] = FAST_WORKLOADS,
     backends: Sequence[str] = FAST_BACKENDS,
     settings: Sequence[Setting] = (),
-) -> Iterator[Subject]:
+) -> Iterator[Compared]:
     """The smoke points of these workloads on these backends; raises UsageError for what isn't known."""
     grid = select("smoke", workloads=workloads, backends=backends, settings=settings).grid
     for point in grid.points:
         for backend in backends_of(point.workload, grid.backends):
             chosen = BACKENDS[backend]
-            one_process = chosen.module == "on_serial" or chosen.options.get("executor") == "inline"
-            order = {"workload": point.workload, "backend": backend, "parameters": point.values}
-            yield Subject(f"{point.workload} {point.scenario} {backend}", point.workload, one_process, order)
+            rounds = point.verify_rounds if chosen.matched else 0
+            told = workload_order(point.workload, backend, point.values, rounds)
+            yield Compared(f"{point.workload} {point.scenario} {backend}", runs_alone(point.values, chosen), told)

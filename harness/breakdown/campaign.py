@@ -4,9 +4,10 @@ import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from harness import machine, manager
+from harness import machine
 from harness.breakdown.measure import NAMES, can, fitting
 from harness.breakdown.table import BREAKDOWN, Row
+from harness.engine.subject import SubjectError, call
 from harness.errors import UsageError
 from harness.grid import Grid, Point, backends_of
 from harness.record import UNSUPPORTED
@@ -63,8 +64,11 @@ def _run_trial(
 ) -> list[Row]:
     fitted = fitting(point.values, most_rounds)
     started_at = machine.timestamp()
-    order = {"breakdown": True, "workload": point.workload, "backend": backend, "parameters": fitted}
-    result, failure = manager.ask(order, path / f".breakdown-{backend}.log", time_limit_s)
+    log, found, failure = path / f".breakdown-{backend}.log", {}, ""
+    try:
+        found = call("harness.breakdown.measure:measure", [point.workload, backend, fitted], log, time_limit_s)
+    except SubjectError as error:
+        failure = str(error)
     return [
         Row(
             run_id=run_id,
@@ -73,7 +77,7 @@ def _run_trial(
             trial=trial,
             rounds=fitted["rounds"],
             phase=phase,
-            value=None if failure else result["phases"][phase],
+            value=found.get(phase),
             unit="ns",
             status=failure or "ok",
             **point.columns,

@@ -1,10 +1,11 @@
 """The breakdown for the terminal: of each point and backend, how long a round is and which part each phase takes."""
 
 from collections.abc import Iterator, Sequence
+from statistics import median
 
 from rich.table import Table
 
-from harness import quantity, stats
+from harness import quantity
 from harness.breakdown.measure import PLAIN_ROUND, ROUND
 from harness.breakdown.phases import PHASES
 from harness.breakdown.table import Row
@@ -40,7 +41,7 @@ def _cells(rows: Sequence[Row]) -> Iterator[str]:
         if not values:
             yield rows[0].status
             return
-        medians[phase] = stats.median(values).value
+        medians[phase] = median(values)
     yield quantity.show(medians[ROUND], "ns")
     yield quantity.show(medians[PLAIN_ROUND], "ns")
     yield from (f"{medians[phase] / medians[ROUND]:.0%}" for phase in PHASES)

@@ -5,11 +5,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from harness import record, stats
+from harness.grid import Point
 from harness.noise.table import Row
+from harness.stats import CONFIDENCE, Estimate
+from harness.turns import Turns
 
 HEADING = "Noise floor"
-# An interval that promises 95 % holds 1 in fewer of a hundred comparisons once in a hundred times.
-ENOUGH_SHARE = 0.9
+# Fewer intervals with 1 in them than intervals that keep their promise would show in one of a hundred such campaigns.
+UNLIKELY = 0.01
 NOT_MEASURED = "not measured; `python -m harness noise DIR` compares backends of this run with themselves"
 
 
@@ -34,7 +38,52 @@ class Floor:
     @property
     def holds(self) -> bool:
         """Whether the intervals contain 1 often enough."""
-        return self.containing >= ENOUGH_SHARE * self.comparisons
+        return at_most(self.containing, self.comparisons) >= UNLIKELY
+
+
+def at_most(containing: int, comparisons: int) -> float:
+    """The chance that no more than so many of the intervals contain 1, where each does with what it promises."""
+    return sum(
+        math.comb(comparisons, count) * CONFIDENCE**count * (1 - CONFIDENCE) ** (comparisons - count)
+        for count in range(containing + 1)
+    )
+
+
+def of_run(rows: Sequence[record.Row], taken: Turns) -> Iterator[Row]:
+    """A run's own comparisons: of the backends that some of its blocks had twice."""
+    for point, backend in taken.repeated:
+        own = {row.trial: row for row in rows if row.ok and row.point == point and row.backend == backend}
+        beside = taken.log_ratios(point, (backend, 0), (backend, 1), own)
+        if beside:
+            of = next(iter(own.values()))
+            yield row(of.run_id, of, backend, len(beside), 0, stats.ratio_of_turns(beside), record.OK)
+
+
+def row(
+    run_id: str,
+    point: Point | record.Row,
+    backend: str,
+    trials: int,
+    comparison: int,
+    ratio: Estimate | None,
+    status: str,
+) -> Row:
+    """The row of a comparison."""
+    return Row(
+        run_id=run_id,
+        workload=point.workload,
+        scenario=point.scenario,
+        backend=backend,
+        parameters=point.parameters,
+        metric="round_time",
+        trials=trials,
+        comparison=comparison,
+        ratio=ratio.value if ratio else None,
+        low=ratio.low if ratio else None,
+        high=ratio.high if ratio else None,
+        contains_one=ratio.low <= 1 <= ratio.high if ratio else None,
+        status=status,
+    )
 
 
 def floors(rows: Sequence[Row]) -> list[Floor]:

@@ -1,12 +1,14 @@
-"""Predicts and measures how a run's points scale, each measurement in a fresh process under its own supervisor."""
+"""Predicts and measures how a run's points scale: a traced run, and blocks of turns on so many workers."""
 
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness import manager, stats
+from harness import stats
+from harness.engine import block
+from harness.engine.block import Effort
+from harness.engine.subject import Subject, SubjectError, call, workload_order
 from harness.errors import UsageError
 from harness.grid import Grid, Point, backends_of
 from harness.record import UNSUPPORTED
@@ -23,7 +25,7 @@ Tell = Callable[[str], None]
 SERIAL = "serial"
 PARALLEL = "reactor-processes"
 
-# What a process is asked for: the traced run, the serial loop, or so many workers.
+# What is asked for: the prediction, the serial loop, or so many workers.
 Ask = str | int
 
 
@@ -59,41 +61,30 @@ def _values(setting: Setting, workload: str) -> Iterator[Any]:
 
 @dataclass
 class _Point:
-    """What is known of a point so far: answers by what was asked for, then by trial."""
+    """What is known of a point so far: predictions, and by number of workers the log ratios of its blocks' turns."""
 
     point: Point
-    answers: dict[Ask, dict[int, Mapping[str, Any]]] = field(default_factory=dict)
+    speed_ups: list[Mapping[str, float]] = field(default_factory=list)
+    blocks: dict[int, list[list[float]]] = field(default_factory=dict)
     failures: dict[Ask, str] = field(default_factory=dict)
-
-    def add(self, ask: Ask, trial: int, answer: Mapping[str, Any], failure: str) -> None:
-        if failure:
-            self.failures.setdefault(ask, failure)
-        else:
-            self.answers.setdefault(ask, {})[trial] = answer
 
     def rows(self, run_id: str, counts: Sequence[int]) -> Iterator[Row]:
         """All rows of the point for which something is known."""
-        if PREDICTED in self.answers or PREDICTED in self.failures:
-            for count in WORKERS:
-                speed_ups = [answer["speed_up"][str(count)] for answer in self.answers.get(PREDICTED, {}).values()]
-                failure = self.failures.get(PREDICTED, "")
-                yield self._row(run_id, PREDICTED, TRACED, count, None if failure else stats.median(speed_ups), failure)
+        for count in WORKERS:
+            if failure := self.failures.get(PREDICTED, ""):
+                yield self._row(run_id, PREDICTED, TRACED, count, None, failure)
+            elif self.speed_ups:
+                found = stats.mean([told[str(count)] for told in self.speed_ups])
+                yield self._row(run_id, PREDICTED, TRACED, count, found, "")
         for count in counts:
-            failure = self._failure(count)
-            paired = sorted(self.answers.get(count, {}).keys() & self.answers.get(SERIAL, {}).keys())
-            if failure:
+            if failure := self._failure(count):
                 yield self._row(run_id, MEASURED, PARALLEL, count, None, failure)
-            elif paired:
-                times = [[self.answers[ask][trial]["round_ns"] for trial in paired] for ask in (SERIAL, count)]
-                yield self._row(run_id, MEASURED, PARALLEL, count, stats.ratio(*times), "")
+            elif count in self.blocks:
+                yield self._row(run_id, MEASURED, PARALLEL, count, stats.ratio_of_turns(self.blocks[count]), "")
 
     def _failure(self, count: int) -> str:
-        for ask in (count, SERIAL):
-            if ask in self.failures:
-                prefix = f"{SERIAL}: " if ask == SERIAL and not self.failures[ask].startswith(UNSUPPORTED) else ""
-                return prefix + self.failures[ask]
-        states = {answer["state_digest"] for ask in (count, SERIAL) for answer in self.answers.get(ask, {}).values()}
-        return "digest mismatch: the final state is not the serial loop's" if len(states) > 1 else ""
+        own, serial = (self.failures.get(ask, "") for ask in (count, SERIAL))
+        return own or (serial if serial.startswith(UNSUPPORTED) else serial and f"{SERIAL}: {serial}")
 
     def _row(
         self, run_id: str, kind: str, backend: str, workers: int, found: stats.Estimate | None, failure: str
@@ -111,6 +102,36 @@ class _Point:
             **self.point.columns,
         )
 
+    def predict(self, path: Path, most_rounds: int | None, limit_s: float) -> None:
+        """Trace it once."""
+        values = self.point.values
+        values["rounds"] = min(values["rounds"], most_rounds or values["rounds"])
+        arguments = [self.point.workload, values]
+        try:
+            told = call("harness.scaling.measure:predicted", arguments, path / ".scaling.log", limit_s)
+            self.speed_ups.append(told["speed_up"])
+        except SubjectError as error:
+            self.failures.setdefault(PREDICTED, str(error))
+
+    def measure(self, path: Path, counts: Sequence[int], seed: str, effort: Effort) -> None:
+        """A block of the serial loop and of each number of workers."""
+        asks: dict[str, Ask] = {SERIAL: SERIAL, **{f"{count} workers": count for count in counts}}
+        found = block.run([self._subject(name, ask) for name, ask in asks.items()], effort, seed,
+                          lambda subject: path / f".scaling-{subject.name.replace(' ', '-')}.log")  # fmt: skip
+        sides = dict(zip(asks.values(), found, strict=True))
+        for name, (ask, side) in zip(asks, sides.items(), strict=True):
+            (path / f".scaling-{name.replace(' ', '-')}.log").unlink(missing_ok=True)
+            if side.failure or side.digest != sides[SERIAL].digest:
+                self.failures.setdefault(ask, side.failure or "digest mismatch: not what the serial loop computes")
+            elif isinstance(ask, int) and (ratios := block.log_ratios(sides[SERIAL], side)):
+                self.blocks.setdefault(ask, []).append(ratios)
+
+    def _subject(self, name: str, ask: Ask) -> Subject:
+        point, options = self.point, {"workers": ask} if isinstance(ask, int) else {}
+        backend = PARALLEL if isinstance(ask, int) else SERIAL
+        order = workload_order(point.workload, backend, point.values, point.verify_rounds, options)
+        return Subject(name, order, matched=True)
+
 
 def run(
     path: Path,
@@ -119,58 +140,26 @@ def run(
     *,
     trials: int,
     most_rounds: int | None,
-    time_limit_s: float,
+    effort: Effort,
     tell: Tell,
 ) -> list[Row]:
-    """Write `scaling.csv` into the run's directory, measurement by measurement; returns its rows."""
+    """Write `scaling.csv` into the run's directory, block by block; returns its rows."""
     SCALING.check_absent(path)
-    found = {point: _Point(point) for point in chosen}
-    counts = worker_counts(available_cpus())
-    todo = [
-        (trial, point, ask)
-        for trial in range(trials)
-        for point in chosen
-        for ask in _asks(point, counts, f"{point.workload} {point.parameters} {trial}")
-    ]
-    if not todo:
+    found = [_Point(one) for one in chosen if len(backends_of(one.workload, [SERIAL, PARALLEL, TRACED])) == 3]
+    if not found:
         raise UsageError(f"none of the points runs on {SERIAL} and {PARALLEL}, which are compared")
+    counts = worker_counts(available_cpus())
     rows: list[Row] = []
-    for number, (trial, point, ask) in enumerate(todo, start=1):
-        answer, failure = _ask(path, point, ask, most_rounds, time_limit_s)
-        found[point].add(ask, trial, answer, failure)
-        rows = [row for one in found.values() for row in one.rows(run_id, counts)]
-        SCALING.write(path, rows)
-        what = f"on {ask}" if isinstance(ask, int) else ask
-        tell(f"[{number}/{len(todo)}] {point.workload} {point.scenario} {what} trial {trial}: {failure or 'ok'}")
+    for trial in range(trials):
+        for one in found:
+            point = one.point
+            one.predict(path, most_rounds, effort.limit_s)
+            one.measure(path, counts, f"{point.parameters} {trial}", effort)
+            rows = [row for each in found for row in each.rows(run_id, counts)]
+            SCALING.write(path, rows)
+            failures = [f"{ask}: {failure}" for ask, failure in one.failures.items()]
+            tell(f"trial {trial + 1}/{trials} {point.workload} {point.scenario}: {'; '.join(failures) or 'ok'}")
     return rows
-
-
-def _asks(point: Point, counts: Sequence[int], seed: str) -> list[Ask]:
-    """What a trial of a point asks for, in a random order, so that a machine whose speed drifts slows all alike."""
-    if len(backends_of(point.workload, [SERIAL, PARALLEL, TRACED])) < 3:
-        return []
-    asks: list[Ask] = [PREDICTED, SERIAL, *counts]
-    random.Random(seed).shuffle(asks)
-    return asks
-
-
-def _ask(
-    path: Path, point: Point, ask: Ask, most_rounds: int | None, time_limit_s: float
-) -> tuple[Mapping[str, Any], str]:
-    """What a fresh process answers, and why it has no answer."""
-    values = point.values
-    if most_rounds is not None:
-        values["rounds"] = min(values["rounds"], most_rounds)
-    backend = PARALLEL if isinstance(ask, int) else TRACED if ask == PREDICTED else SERIAL
-    order = {
-        "scaling": PREDICTED if ask == PREDICTED else MEASURED,
-        "workload": point.workload,
-        "backend": backend,
-        "parameters": values,
-        "workers": ask if isinstance(ask, int) else None,
-    }
-    result, failure = manager.ask(order, path / f".scaling-{ask}.log", time_limit_s)
-    return result.get("scaling", {}), failure
 
 
 def failed(rows: Sequence[Row]) -> bool:

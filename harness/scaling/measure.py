@@ -1,4 +1,4 @@
-"""One point in this process: traced on one worker, for the prediction, or timed on some backend and workers."""
+"""One point in this process, traced on one worker for the prediction."""
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,7 +11,6 @@ from reactorlib.program import Program
 from reactorlib.view.scaling import predict
 from workloads import catalogue
 from workloads.parameter import UnsupportedError
-from workloads.probe import Probe
 
 TRACED = "reactor-inline"
 # Each reaction that is traced takes memory, and time in the prediction: about as many messages as this are traced.
@@ -50,15 +49,6 @@ def predicted(workload: str, parameters: Parameters) -> dict[str, Any]:
 def _within(spans: Iterable[Span], began_ns: int, ended_ns: int) -> Iterator[Span]:
     """Those of the measured rounds: a round is reported inside a reaction, which belongs to the round it ends."""
     return (span for span in spans if began_ns <= span.began_ns < ended_ns)
-
-
-def measured(workload: str, backend: str, parameters: Parameters, workers: int | None) -> dict[str, Any]:
-    """The mean time of a measured round in ns, and the digest of the final state. `workers`: if it can be told."""
-    task = catalogue.make_task(workload, parameters)
-    probe = Probe(task.rounds, task.warmup_rounds, verify=False)
-    catalogue.run(workload, backend, task, probe, **({} if workers is None else {"workers": workers}))
-    outcome = probe.outcome()
-    return {"round_ns": outcome.elapsed_ns / outcome.rounds, "state_digest": outcome.state_digest}
 
 
 @contextlib.contextmanager

@@ -9,18 +9,25 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import paths
 from benchmarks.kernel_claims import __main__ as command
 from benchmarks.kernel_claims.claim import Claim
+from benchmarks.kernel_claims.measure import _claim, _name
 from benchmarks.kernel_claims.processes import process_cost
+from benchmarks.kernel_claims.table import PARTS, TINY, Cost, Row
+from harness.engine.block import Measured
+from harness.engine.subject import Subject
+from harness.engine.turn import Turn
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def run_module(*arguments):
     line = [sys.executable, *arguments]
-    return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
+    return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=380, check=False)
 
 
+@pytest.mark.timeout(400)
 def test_every_part_prints_its_lines(tmp_path):
     done = run_module("-m", "benchmarks.kernel_claims", "--tiny", "--json", str(tmp_path / "claims.json"))
     assert done.returncode in (0, 1), done.stderr
@@ -31,7 +38,8 @@ def test_every_part_prints_its_lines(tmp_path):
     for claim, line in zip(claims, lines[1:], strict=False):
         assert line.startswith(f"{claim['verdict']}  {claim['name']}")
         assert claim["verdict"] == "SKIP" or min(claim["figures"]) >= 0
-    assert {part for part in command.PARTS if f"measuring {part} ..." in done.stderr} == set(command.PARTS)
+    parts = {*PARTS, *command.ONCE}
+    assert {part for part in parts if f"measuring {part} ..." in done.stderr} == parts
     judged = " ".join(claim["name"] for claim in claims if claim["verdict"] in ("PASS", "FAIL"))
     for what in (
         "16",
@@ -47,12 +55,45 @@ def test_every_part_prints_its_lines(tmp_path):
         assert what in judged
 
 
+def test_what_has_a_limit_is_a_ratio():
+    assert [row.name for part in PARTS.values() for row in part(TINY) if row.over is None and row.at_most] == []
+
+
+def blocks(**cpu_ns):
+    """A block in which each path's turns take so long per round."""
+    return {
+        _name(Cost(getattr(paths, name))): Measured(Subject(name, {}), turns={(0, 0): Turn(2, 2, 2 * time)})
+        for name, time in cpu_ns.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("row", "figures", "unit"),
+    [
+        (Row("a", Cost(paths.loop, per=2)), [2.0, 4.0], "us"),
+        (Row("a", Cost(paths.loop), over=Cost(paths.chain)), [4.0, 2.0], "x"),
+        (Row("a", Cost(paths.loop), beyond=Cost(paths.chain)), [3.0, 4.0], "us"),
+        (Row("a", Cost(paths.loop), beyond=Cost(paths.chain), over=Cost(paths.ring)), [6.0, 2.0], "x"),
+    ],
+)
+def test_a_row_is_made_of_the_costs_of_its_paths_block_by_block(row, figures, unit):
+    found = [blocks(loop=4_000, chain=1_000, ring=500), blocks(loop=8_000, chain=4_000, ring=2_000)]
+    claim = _claim(row, found)
+    assert (claim.figures, claim.unit) == (pytest.approx(figures), unit)
+
+
+def test_a_path_that_cannot_run_is_a_line_without_figures():
+    missing = Measured(Subject("loop", {}), failure="ImportError: no such runtime")
+    claim = _claim(Row("a", Cost(paths.loop), at_most=1), [{_name(Cost(paths.loop)): missing}])
+    assert (claim.verdict, claim.note) == ("SKIP", "ImportError: no such runtime")
+
+
 def test_a_failing_claim_fails_the_command(monkeypatch, capsys):
     def part(size):
         yield Claim("a reaction", [2.0], "us", at_most=1)
         yield Claim("a tag", [2.0], "us", at_most=4)
 
-    monkeypatch.setattr(command, "PARTS", {"one": part})
+    monkeypatch.setitem(command.ONCE, "one", part)
     assert command.main(["one"]) == 1
     assert capsys.readouterr().out.endswith("1 of 2 lines fail\n  a reaction\n")
 
@@ -66,8 +107,3 @@ def test_an_unknown_part_is_refused(capsys):
 def test_a_process_that_fails_is_no_measurement():
     with pytest.raises(RuntimeError, match="ended with 3"):
         process_cost("raise SystemExit(3)", dict(os.environ))
-
-
-def test_the_suite_for_pytest_benchmark_runs():
-    done = run_module("-m", "pytest", "benchmarks/kernel", "--benchmark-disable", "-q", "-p", "no:cacheprovider")
-    assert done.returncode == 0, done.stdout + done.stderr

@@ -12,6 +12,7 @@ import pytest
 
 import workloads
 from harness.__main__ import main
+from harness.engine import block
 from harness.record import Row
 from workloads import catalogue
 
@@ -25,6 +26,8 @@ def fake(monkeypatch, tmp_path):
     """The workload `fake` in this process and all that it starts; an empty current directory."""
     monkeypatch.setattr(workloads, "__path__", [*workloads.__path__, str(_FAKE)])
     monkeypatch.setitem(catalogue.WORKLOADS, "fake", catalogue.Workload("fake", "counts"))
+    short = dataclasses.replace(block.EFFORT, sweeps=3, fewest=1, turn_ns=1_000_000, lead_ns=0, warmup_s=(0.0, 0.05))
+    monkeypatch.setattr(block, "EFFORT", short)
     monkeypatch.setenv("PYTHONPATH", f"{_FAKE}{os.pathsep}{_ROOT}")
     monkeypatch.chdir(tmp_path)
     return tmp_path

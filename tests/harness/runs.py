@@ -3,11 +3,10 @@
 import json
 
 from harness import machine, record
-from harness.grid import Grid, Point, canonical
-from harness.manager import _blank_rows
-from harness.record import Journal
+from harness.grid import Grid, Point, canonical, workers_of
+from harness.record import Journal, Row
 from harness.results import GRID_NAME
-from workloads.catalogue import make_task
+from workloads.catalogue import BACKENDS, make_task
 
 MACHINE = {
     "cpu": {"model": "Abacus", "architecture": "x86_64", "cores": 4},
@@ -49,8 +48,20 @@ def rows_of(trial, run_id, round_s):
         "cpu_time": round_s * 1e9 / actors,
     }
     digest = f"{trial.point.workload}-of-{len(trial.point.parameters)}"
-    for row in _blank_rows(run_id, "2026-05-01T10:00:00Z", trial):
-        yield record.replace(row, value=values[row.metric], digest=digest, status="ok")
+    for metric, unit in trial.point.units.items():
+        yield Row(
+            run_id=run_id,
+            started_at="2026-05-01T10:00:00Z",
+            backend=trial.backend,
+            workers=workers_of(BACKENDS[trial.backend]),
+            trial=trial.index,
+            metric=metric,
+            value=values[metric],
+            unit=unit,
+            digest=digest,
+            status="ok",
+            **trial.point.columns,
+        )
 
 
 def write(path, *, factors=None, described=MACHINE, sessions=None, chosen=None, run_id="a-run", change=lambda row: row):

@@ -59,7 +59,7 @@ def test_failed_rows_and_rows_without_digest_do_not_count(row):
     [
         ([1.0] * 5, Circumstances(), []),
         ([1.0], Circumstances(), ["1 trial"]),
-        ([1.0] * 4, Circumstances(), ["4 trials"]),
+        ([1.0] * 3, Circumstances(), ["3 trials"]),
         ([10.0, 10.0, 10.0, 10.0, 14.0], Circumstances(), ["spread 17%"]),
         ([1.0] * 5, Circumstances(cores=4, outside_cores=0.3), []),
         ([1.0] * 5, Circumstances(cores=4, outside_cores=0.5), ["loaded 0.5/4 cores"]),

@@ -1,5 +1,6 @@
 """Two runs compared: regressions are named, and nothing but two sound, alike runs ever gets a verdict."""
 
+import dataclasses
 import json
 import shutil
 
@@ -8,7 +9,9 @@ import pytest
 
 from harness import change, stats
 from harness.change import Judgement
+from harness.grid import SCHEMA
 from harness.record import replace
+from harness.results import GRID_NAME
 from harness.stats import Estimate
 from tests.harness.runs import COMMIT, MACHINE, grid, session, write
 
@@ -29,6 +32,18 @@ def refused(done):
 def test_equal_runs_show_no_regression(harness, base, tmp_path):
     done = harness("compare", base, write(tmp_path / "new", run_id="another"))
     assert (done.returncode, done.stdout) == (0, "no regression of more than 10% in 2 ratios\n")
+
+
+def test_results_of_an_earlier_schema_are_reported_but_not_compared_or_completed(harness, base, tmp_path):
+    old = write(tmp_path / "old", run_id="another")
+    described = json.loads((old / GRID_NAME).read_text())
+    assert described.pop("schema") == SCHEMA
+    (old / GRID_NAME).write_text(json.dumps(described))
+    assert harness("report", old).returncode == 0
+    assert "another grid: files of schema 1 there, 2 here" in refused(harness("compare", old, base))
+    done = harness("run", "--resume", "--output", old)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "holds another grid (files of schema 1 there, 2 here)" in done.stderr
 
 
 def test_a_slower_machine_is_no_regression(harness, base, tmp_path):
@@ -244,3 +259,38 @@ def test_comparisons_of_known_noise_are_right_often_enough():
     alarms = [simulated(random, 1.0, 9) is Judgement.REGRESSION for _ in range(ATTEMPTS)]
     assert sum(found) >= ATTEMPTS * 19 / 20
     assert sum(alarms) <= ATTEMPTS / 20
+
+
+@pytest.mark.parametrize(("slowdown", "status"), [(1.2, 1), (1.0, 0)])
+def test_a_fifth_more_is_found_at_every_point_and_nothing_where_there_is_nothing(harness, tmp_path, slowdown, status):
+    points = tuple(("gym_sampling", {"actors": actors, "rounds": 50}) for actors in (1, 2, 3, 4, 5))
+    chosen = grid(points=points)
+
+    def noisy(seed):
+        random = np.random.default_rng(seed)
+
+        def change(row):
+            return dataclasses.replace(row, value=row.value * random.lognormal(0, 0.02))
+
+        return change
+
+    base = write(tmp_path / "base", chosen=chosen, change=noisy(1))
+    new = write(tmp_path / "new", chosen=chosen, change=noisy(2), factors={"reactor-inline": slowdown})
+    done = harness("compare", base, new, "--json")
+    assert done.returncode == status
+    changes = json.loads(done.stdout)["changes"]
+    assert len(changes) == 2 * len(points)
+    wanted = "regression" if status else "unchanged"
+    assert {one["judgement"] for one in changes} == {wanted}
+
+
+def test_strictly_what_cannot_be_excluded_has_a_status_of_its_own(harness, base, tmp_path):
+    random = np.random.default_rng(3)
+
+    def change(row):
+        return dataclasses.replace(row, value=row.value * random.lognormal(0, 0.2))
+
+    new = write(tmp_path / "new", change=change)
+    assert harness("compare", base, new).returncode == 0
+    assert harness("compare", base, new, "--strict").returncode == 3
+    assert harness("compare", base, write(tmp_path / "same"), "--strict").returncode == 0

@@ -51,20 +51,14 @@ def test_every_point_runs_before_any_runs_again_and_backends_stay_together(built
         assert {trial.backend for trial in block} == {"serial", "reactor-inline"}
 
 
-def test_the_order_within_a_block_is_random_and_seeded(built):
-    first, second, other = (built(trials=40, seed=seed) for seed in (0, 0, 1))
-    orders = [[trial.backend for trial in made.trials()] for made in (first, second, other)]
-    assert orders[0] == orders[1] != orders[2]
-    leading = [block[0].backend for block in first.blocks()]
-    assert 8 < leading.count("serial") < 32
-
-
-def test_a_block_has_the_same_order_whatever_else_is_measured(built):
-    few, many = built(Setting("actors", ("2",))), built(Setting("actors", ("1", "2")))
-    of_two = [block for block in many.blocks() if block[0].point.values["actors"] == 2]
-    assert [[trial.key for trial in block] for block in few.blocks()] == [
-        [trial.key for trial in block] for block in of_two
-    ]
+def test_one_backend_of_each_kind_is_twice_in_the_blocks_of_the_point_that_most_run():
+    made = select("quick").grid
+    repeated = {point.workload: made.repeated(point) for point in made.points if made.repeated(point)}
+    ((workload, names),) = repeated.items()
+    assert len(names) == len({grid.kind_of(catalogue.BACKENDS[name]) for name in names})
+    kinds = {grid.kind_of(catalogue.BACKENDS[name]) for name in grid.backends_of(workload, made.backends)}
+    assert {grid.kind_of(catalogue.BACKENDS[name]) for name in names} == kinds
+    assert {"on_serial", "inline", "threads", "processes", "on_ray", "on_ray_compiled", "peer"} <= kinds
 
 
 def test_the_seed_reaches_the_workloads_unless_set(built):

@@ -46,7 +46,7 @@ def test_a_line_per_run(harness, runs):
 def test_other_metrics_baselines_and_backends(harness, runs):
     assert values(harness("history", runs, "--against", "ray-paper", "--json"))[1] == ("bbbbbbb", 100.0)
     times = values(harness("history", runs, "--metric", "round_time", "--backend", "serial", "--json"))
-    assert {value for _, value in times} == {100_000.0}
+    assert [value for _, value in times] == pytest.approx([100_000.0] * len(times), rel=0.01)
     assert harness("history", runs, "--against", "ray-tuned").returncode == 2
     assert harness("history", runs, "--workload", "overhead").returncode == 2
 

@@ -137,7 +137,7 @@ def test_what_cannot_run_is_no_failure_and_says_why(results, tmp_path, row):
 def test_an_interval_around_one_decides_nothing(results):
     summary = results({"serial": [100, 110, 90, 100, 105], "reactor-inline": [105, 100, 95, 102, 100]})
     (line,) = sections(summary)["Where no difference is shown"]
-    assert line.startswith("gym_sampling CartPole-v1, actors=2: speed of reactor-inline is 1.00x [0.")
+    assert line.startswith("gym_sampling CartPole-v1, actors=2: speed of reactor-inline is 0.996x [0.")
 
 
 def test_a_shorter_time_is_a_speedup(results):
@@ -230,7 +230,6 @@ def test_doubts_stand_beside_the_numbers(results):
         started_at="now",
         duration_s=1.0,
         outside_cores=2.5,
-        stragglers=0,
         measured_ns=5_000_000,
     )
     torn = dataclasses.replace(loaded, backend="reactor-inline")
@@ -298,8 +297,8 @@ def test_the_terminal_and_the_page_say_the_same(results, tmp_path):
     for text in (output.getvalue(), page):
         assert text.index("inline is 0.667x") < text.index("inline is 20.0x") < text.index("x ray-paper")
         assert "Abacus" in text
-        assert "150 [148, 153]" in text
-    assert "| CartPole-v1, actors=2 | **serial** | **150 [148, 153]** | 1 | 30.0x [30.0, 30.0] | 0.500x" in page
+        assert "151 [148, 153]" in text
+    assert "| CartPole-v1, actors=2 | **serial** | **151 [148, 153]** | 1 | 30.0x [30.0, 30.0] | 0.500x" in page
     assert report.write_markdown(summary).read_text() == page
 
 
@@ -307,7 +306,7 @@ def test_the_report_for_programs(results):
     summary = results({"serial": times(150), "reactor-inline": times(100)})
     described = json.loads(json.dumps(report.to_json(summary)))
     inline = described["points"][0]["backends"]["reactor-inline"]
-    assert inline["median"]["value"] == 100
+    assert inline["mean"]["value"] == pytest.approx(100.4, abs=0.01)
     assert inline["speedups"]["serial"]["value"] == pytest.approx(1 / 1.5)
 
 

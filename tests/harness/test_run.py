@@ -2,22 +2,24 @@
 
 import csv
 import json
+import math
 import os
 import shutil
 import signal
 import time
 from collections import Counter
 from pathlib import Path
+from statistics import fmean
 
 import psutil
 import pytest
 
-from harness import details, record
+from harness import details, record, turns
 from harness.record import COLUMNS
 
 METRICS = {"throughput", "round_time", "startup_time", "peak_rss", "cpu_time"}
 TWO = ("--workload", "fake", "--backend", "serial", "--backend", "reactor-inline")
-LIMIT_S = 30
+LIMIT_S = 60
 
 
 def rows_of(directory):
@@ -57,13 +59,28 @@ def test_every_trial_gives_every_metric_and_one_digest(harness):
     assert list(Path("out/logs").iterdir()) == []
 
 
-def test_a_run_too_short_to_trust_is_measured_again_over_more_rounds(harness):
-    assert harness("run", *TWO, "--trials", "1", "--set", "pause=0.001", "--output", "short").returncode == 0
-    assert harness("run", *TWO, "--trials", "1", "--set", "pause=0.05", "--output", "long").returncode == 0
-    short, long = (details.read(Path(name) / details.FILE_NAME).values() for name in ("short", "long"))
-    assert all(detail.rounds > 20 and detail.measured_ns > 100e6 for detail in short)
-    assert all(detail.rounds == 3 for detail in long)
-    assert len({row.digest for row in rows_of("short")}) == 1
+def test_every_turn_is_kept_and_the_values_come_from_them(harness):
+    assert harness("run", *TWO, "--trials", "2", "--set", "pause=0.001", "--output", "out").returncode == 0
+    taken = turns.read(Path("out") / turns.FILE_NAME)
+    rows = {row.trial_key: row.value for row in rows_of("out") if row.metric == "round_time"}
+    for key, own in taken[taken["copy"] == 0].groupby(["workload", "parameters", "backend", "trial"]):
+        logs = [math.log(wall / rounds) for wall, rounds in zip(own["wall_ns"], own["rounds"], strict=True)]
+        assert rows[key] == pytest.approx(math.exp(fmean(logs)))
+        assert sorted(own["sweep"]) == list(range(len(own)))
+    assert len(rows) == 4
+    known = details.read(Path("out") / details.FILE_NAME)
+    assert all(detail.turns == 3 and detail.warmup_turns >= 1 and detail.rounds >= 3 for detail in known.values())
+
+
+def test_every_run_has_backends_of_each_kind_beside_themselves_and_reports_its_floor(harness):
+    harness("run", *TWO, "--trials", "3", "--output", "out")
+    taken = turns.read(Path("out") / turns.FILE_NAME)
+    assert set(taken[taken["copy"] == 1]["backend"]) == {"serial", "reactor-inline"}
+    noise = json.loads(harness("report", "out", "--json").stdout)["noise"]
+    assert {one["backend"]: (one["comparisons"], one["trials"]) for one in noise} == {
+        "serial": (1, 3),
+        "reactor-inline": (1, 3),
+    }
 
 
 def test_what_a_backend_cannot_run_is_a_row_with_the_reason_and_no_failure(harness):
@@ -87,7 +104,7 @@ def test_the_machine_is_described(harness):
 
 
 def test_what_goes_wrong_becomes_a_row_with_its_reason(harness):
-    behaviours = "good,raises,exits,killed,wrong,wrong_state"
+    behaviours = "good,raises,exits,killed,wrong"
     done = harness("run", *TWO, "--trials", "1", "--set", f"behaviour={behaviours}", "--output", "out")
     assert done.returncode == 1
     found = statuses("out")
@@ -96,9 +113,8 @@ def test_what_goes_wrong_becomes_a_row_with_its_reason(harness):
     assert found["raises", "reactor-inline"] == "RuntimeError: told to raise"
     assert found["exits", "reactor-inline"] == "exited with status 3 before reporting a result"
     assert found["killed", "reactor-inline"] == "killed by SIGKILL (out of memory?)"
-    for behaviour in ("wrong", "wrong_state"):
-        assert found[behaviour, "reactor-inline"].startswith("digest differs: ")
-        assert "serial has" in found[behaviour, "reactor-inline"]
+    assert found["wrong", "reactor-inline"].startswith("digest differs: ")
+    assert "serial has" in found["wrong", "reactor-inline"]
     assert all((row.value is None) == (row.status != "ok") for row in rows_of("out"))
     (log,) = [path for path in Path("out/logs").iterdir() if "Traceback" in path.read_text()]
     assert "told to\nraise" in log.read_text()
@@ -123,11 +139,11 @@ def test_a_backend_that_never_reports_its_state_is_measured_all_the_same(harness
 
 
 def test_a_trial_that_takes_too_long_is_ended(harness):
-    done = harness("run", *TWO, "--trials", "1", "--set", "behaviour=hangs", "--time-limit", "6", "--output", "out")
+    done = harness("run", *TWO, "--trials", "1", "--set", "behaviour=hangs", "--time-limit", "8", "--output", "out")
     assert done.returncode == 1
     assert statuses("out") == {
         ("hangs", "serial"): "ok",
-        ("hangs", "reactor-inline"): "time limit: no result after 6 s",
+        ("hangs", "reactor-inline"): "time limit: no result after 8 s",
     }
 
 
@@ -143,15 +159,13 @@ def test_what_a_trial_leaves_behind_is_removed_but_no_file_of_a_user(harness, tm
     finally:
         file.unlink(missing_ok=True)
     assert not [process for process in psutil.process_iter() if str(file) in _command(process)]
-    details = [json.loads(line) for line in Path("out/trials.jsonl").read_text().splitlines()]
-    assert [detail["stragglers"] >= 1 for detail in details] == [True]
 
 
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no shared memory to write results to")
 def test_results_may_lie_in_shared_memory_also_when_a_trial_is_ended(harness):
     output = Path("/dev/shm", f"test-{os.getpid()}-{time.time_ns()}")
     try:
-        done = harness("run", *TWO, "--trials", "1", "--set", "behaviour=hangs", "--time-limit", "2",
+        done = harness("run", *TWO, "--trials", "1", "--set", "behaviour=hangs", "--time-limit", "8",
                        "--output", output)  # fmt: skip
         assert (done.returncode, "time limit" in done.stderr) == (1, True), done.stderr
         assert len(rows_of(output)) == 2 * len(METRICS)
@@ -189,7 +203,7 @@ def test_an_interrupted_run_can_be_completed(start, harness, number, status):
     interrupted = start(*SLOW)
     path = Path("out/measurements.csv")
     wait_until(lambda: path.exists() and path.read_bytes().count(b"\n") > len(METRICS))
-    wait_until(lambda: len(psutil.Process(interrupted.pid).children(recursive=True)) == 2)
+    wait_until(lambda: len(psutil.Process(interrupted.pid).children(recursive=True)) >= 2)
     tree = [process.pid for process in psutil.Process(interrupted.pid).children(recursive=True)]
     before = path.read_bytes()
     interrupted.send_signal(number)
@@ -227,11 +241,12 @@ def test_failed_trials_run_again_when_the_run_is_resumed_but_not_what_is_unsuppo
     assert {row.status for row in before if row.is_failure} == {"RuntimeError: not yet"}
     done = harness("run", "--output", "out", "--resume")
     assert done.returncode == 0, done.stderr
-    assert "1 trials into out" in done.stderr
+    assert "2 trials into out" in done.stderr  # a block runs as a whole
     assert "1 of them failed before, and run again" in done.stderr
     after = {row.key: row for row in rows_of("out")}
     assert after.keys() == {row.key for row in before}
-    assert all(after[row.key] == row for row in before if not row.is_failure)
+    once = {row.point for row in before if row.is_failure}
+    assert all(after[row.key] == row for row in before if row.point not in once or row.trial)
     assert not any(row.is_failure for row in after.values())
     assert sum(row.unsupported for row in after.values()) == 2 * len(METRICS)
 
@@ -253,10 +268,7 @@ def test_rows_lost_with_a_torn_line_are_measured_again(harness):
     path.write_bytes(whole[:-10])
     done = harness(*arguments, "--resume")
     assert done.returncode == 0, done.stderr
-    after = path.read_bytes()
-    kept = whole[: whole[:-10].rfind(b"\n") + 1]
-    assert after.startswith(kept)
-    assert after.count(b"\n") == whole.count(b"\n")
+    assert path.read_bytes().count(b"\n") == whole.count(b"\n")
     assert len({row.key for row in rows_of("out")}) == 2 * len(METRICS)
 
 
@@ -316,15 +328,13 @@ def test_a_plan_of_a_run_to_complete_is_what_it_lacks(harness, output):
     path = Path("out" if output else "results/latest", "measurements.csv")
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:-7]) + lines[-7][:20])  # of the last two trials and half a row
-    present = {row.key for row in rows_of(path.parent) if row.ok}
     before = {file: file.read_bytes() for file in Path().rglob("*") if file.is_file()}
     done = harness("run", *output, "--resume", "--dry-run")
     assert done.returncode == 0, done.stderr
     assert {file: file.read_bytes() for file in Path().rglob("*") if file.is_file()} == before
-    lacking = 8 - len({key[:4] for key in present if sum(other[:4] == key[:4] for other in present) == len(METRICS)})
-    assert done.stdout.splitlines()[-1] == f"{lacking} trials, each at most 3 min"
+    assert done.stdout.splitlines()[-1] == "4 trials, each at most 3 min"  # both blocks of the one that raises
     assert "of them failed before, and run again" in done.stderr
-    assert f"{lacking} trials into" in harness("run", *output, "--resume").stderr
+    assert "4 trials into" in harness("run", *output, "--resume").stderr
 
 
 @pytest.mark.parametrize(

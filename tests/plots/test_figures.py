@@ -97,7 +97,7 @@ def test_axes_have_units_and_intervals_are_explained(name, full_rows):
     for axes in figure.axes:
         if axes.get_visible():
             assert axes.get_xlabel()
-    assert any("bootstrap 95 % interval" in text for text, _ in written(figure))
+    assert any("95 % interval" in text for text, _ in written(figure))
 
 
 def test_one_trial_is_said_to_have_no_interval(name, make_rows):

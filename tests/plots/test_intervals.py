@@ -1,33 +1,22 @@
-"""Medians, ratios and their intervals."""
+"""Means, ratios and their intervals."""
 
 import pytest
 
-from plots.intervals import Estimate, median, ratio
+from plots.intervals import Estimate, mean, ratio
 
 
 def test_one_trial_has_no_interval():
-    assert median([4.0]) == Estimate(4.0, 4.0, 4.0, 1)
-
-
-def test_coverage_of_the_interval_is_near_95_percent():
-    import numpy as np
-
-    generator = np.random.default_rng(1)
-    covered = 0
-    for _ in range(200):
-        estimate = median(generator.normal(10.0, 1.0, 25).tolist())
-        covered += estimate.low <= 10.0 <= estimate.high
-    assert 180 <= covered <= 198
+    assert mean([4.0]) == Estimate(*[pytest.approx(4.0)] * 3, 1)
 
 
 def test_drift_that_slows_both_sides_leaves_no_interval_in_the_ratio():
     slow = {0: 10.0, 1: 20.0, 2: 30.0}
     fast = {0: 1.0, 1: 2.0, 2: 3.0}
-    assert ratio(slow, fast) == Estimate(10.0, 10.0, 10.0, 3)
+    assert ratio(slow, fast) == Estimate(*[pytest.approx(10.0)] * 3, 3)
 
 
 def test_a_ratio_counts_the_trials_that_both_sides_have():
-    assert ratio({0: 2.0, 1: 900.0}, {0: 1.0, 2: 50.0}) == Estimate(2.0, 2.0, 2.0, 1)
+    assert ratio({0: 2.0, 1: 900.0}, {0: 1.0, 2: 50.0}) == Estimate(*[pytest.approx(2.0)] * 3, 1)
 
 
 def test_a_rate_becomes_the_time_for_many_units():
@@ -38,9 +27,9 @@ def test_a_rate_becomes_the_time_for_many_units():
 @pytest.mark.parametrize("values", [[], [1.0, float("nan")], [float("inf")]])
 def test_nothing_and_no_numbers_are_refused(values):
     with pytest.raises(ValueError, match="expected"):
-        median(values)
+        mean(values)
 
 
 def test_trials_without_a_pair_are_refused():
-    with pytest.raises(ValueError, match="at least one"):
+    with pytest.raises(ValueError, match="pairs"):
         ratio({0: 1.0}, {1: 1.0})

@@ -1,20 +1,37 @@
-"""A deliberate slowdown of the hottest path there is: in the code that each reaction's call is written into."""
+"""Deliberate slowdowns: in the code that each reaction's call is written into, in a workload, in the transport."""
 
 import shutil
+from dataclasses import dataclass
 
 from benchmarks.regress.trees import MEASURED
 
 COMPILER = "reactorlib/schedule/compiler.py"
 CALL = "        out.add(call, indent, node)\n"
-IDLE = '        out.add("time; " * {count}, indent)\n'  # expressions that change nothing and can't be left out
 
 
-def slowed(source, target, count):
-    """A copy of the measured code of `source` in which `count` idle expressions stand before each reaction."""
+@dataclass(frozen=True)
+class Place:
+    """A line of a file, and what is written before it; `{count}` says how much of it."""
+
+    file: str
+    line: str
+    idle: str
+
+
+_LOOP = "        for _ in range({count}):\n            pass\n"
+REACTION = Place(COMPILER, CALL, '        out.add("time; " * {count}, indent)\n')  # expressions that can't be left out
+WORKLOAD = Place(
+    "workloads/gym_sampling/on_reactors.py", "        reply.set(self.sampler.step_message(step.value))\n", _LOOP
+)
+TRANSPORT = Place("reactorlib/transport/channel.py", "        word = length = len(message)\n", _LOOP)
+
+
+def slowed(source, target, count, place=REACTION):
+    """A copy of the measured code of `source` in which so much idling stands before the place's line."""
     for name in MEASURED:
         shutil.copytree(source / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
-    compiler = target / COMPILER
-    text = compiler.read_text()
-    assert text.count(CALL) == 1
-    compiler.write_text(text.replace(CALL, IDLE.format(count=count) + CALL))
+    path = target / place.file
+    text = path.read_text()
+    assert text.count(place.line) == 1
+    path.write_text(text.replace(place.line, place.idle.format(count=count) + place.line))
     return target

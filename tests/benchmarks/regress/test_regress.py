@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.regress import findings, pairs
+from benchmarks.paths import HOT
+from benchmarks.regress import findings
 from benchmarks.regress.__main__ import MIN_EFFECT, main
 from benchmarks.regress.errors import CannotCompareError
 from benchmarks.regress.findings import Effort, find
-from benchmarks.regress.kernel import KERNEL
 from benchmarks.regress.subjects import kernel_subjects, workload_subjects
 from benchmarks.regress.trees import MEASURED, Trees, default_base, side_by_side
 from harness.change import Judgement
@@ -21,11 +21,6 @@ from tests.benchmarks.regress.slowdown import CALL, COMPILER, slowed
 ROOT = Path(__file__).resolve().parents[3]
 FEW = Effort(pairs=3, confirming_pairs=3, laps=4)
 QUICK = ("--workload", "none", "--kernel", "fan_out", "--pairs", "3", "--confirming-pairs", "3", "--laps", "4")
-
-
-@pytest.fixture(autouse=True)
-def short_laps(monkeypatch):
-    monkeypatch.setattr(pairs, "LAP_NS", 1_000_000)
 
 
 @pytest.fixture
@@ -52,11 +47,23 @@ def test_twice_as_fast_is_no_regression(slow, capsys):
 
 def test_every_subject_can_be_measured_on_both_sides():
     subjects = [*kernel_subjects(), *workload_subjects(["gym_sampling"], ["serial", "reactor-processes"])]
-    assert [one.one_process for one in subjects] == [True] * (len(KERNEL) + 1) + [False]
+    assert [one.one_process for one in subjects] == [True] * (len(HOT) + 1) + [False]
     with side_by_side(str(ROOT), ROOT) as trees:
-        ratios = pairs.measure(trees, subjects, pairs.calibrate(trees.base, subjects), 1, 2)
-    assert all(len(values) == 1 and values[0] > 0 for values in ratios.values())
-    assert set(ratios) == {one.name for one in subjects}
+        factors = findings.measure(trees, subjects, 1, Effort(laps=3))
+    assert all(0 < factor.low <= factor.value <= factor.high for factor in factors.values())
+    assert set(factors) == {one.name for one in subjects}
+
+
+def test_a_tree_that_computes_something_else_gets_no_verdict(tmp_path):
+    other = changed(
+        ROOT, tmp_path / "other", "workloads/sampling.py", "seed=task.seed + index", "seed=task.seed + index + 1"
+    )
+    subjects = list(workload_subjects(["gym_sampling"], ["serial"]))
+    with (
+        side_by_side(str(ROOT), other) as trees,
+        pytest.raises(CannotCompareError, match="serial computes something else than in base"),
+    ):
+        find(trees, subjects, MIN_EFFECT, FEW)
 
 
 def changed(source, target, path, before, after):
@@ -77,11 +84,11 @@ def test_a_tree_that_does_not_run_gets_no_verdict(tmp_path, capsys):
 
 
 def test_what_hangs_gets_no_verdict(tmp_path, monkeypatch):
-    monkeypatch.setattr(pairs, "_ANSWER_SECONDS", 3.0)
+    monkeypatch.setattr(findings, "LIMIT_S", 8.0)
     hanging = changed(ROOT, tmp_path / "hanging", COMPILER, CALL, "        __import__('time').sleep(1000)\n")
     with (
         side_by_side(str(ROOT), hanging) as trees,
-        pytest.raises(CannotCompareError, match="new: no answer within 3 s"),
+        pytest.raises(CannotCompareError, match="new: fan_out: time limit: no result after 8 s"),
     ):
         find(trees, list(kernel_subjects(["fan_out"])), MIN_EFFECT, FEW)
 
@@ -143,20 +150,20 @@ def test_nothing_to_measure_gets_no_verdict(capsys):
     assert "nothing is left to measure" in capsys.readouterr().err
 
 
-PAIR_NOISE = 0.045  # of a pair's ratio, as seen on two cores with a load of ten
+TURN_NOISE = 0.1  # of a turn's ratio, as seen on two cores with a load of fourteen
+BLOCK_NOISE = 0.015
 ATTEMPTS = 300
 
 
 def simulate(monkeypatch, slowdown):
-    """The share of attempts that end in a regression, where pairs have normal noise and one in ten is far off."""
+    """The share of attempts that end in a regression, where turns have heavy tails and blocks a noise of their own."""
     random = np.random.default_rng(4)
 
-    def measured(trees, subjects, counts, count, laps):
-        noise = random.normal(0, PAIR_NOISE, count) + (random.random(count) < 0.1) * random.normal(0, 0.3, count)
-        return {one.name: list(slowdown * np.exp(noise)) for one in subjects}
+    def block(trees, one, index, effort, logs):
+        turns = TURN_NOISE / 3**0.5 * random.standard_t(3, effort.laps)
+        return (turns + random.normal(np.log(slowdown), BLOCK_NOISE)).tolist()
 
-    monkeypatch.setattr(findings, "calibrate", lambda tree, subjects: {})
-    monkeypatch.setattr(findings, "measure", measured)
+    monkeypatch.setattr(findings, "_block", block)
     subjects = list(kernel_subjects(["fan_out"]))
     trees = Trees(ROOT, ROOT)
     found = [find(trees, subjects, MIN_EFFECT, Effort())[0].judgement for _ in range(ATTEMPTS)]

@@ -23,9 +23,8 @@ def measured(workload, backend, parameters):
 
 
 def test_in_one_thread_nobody_waits_and_nothing_is_serialised():
-    phases, found = measured("gym_sampling", "reactor-inline", SAMPLING)
+    phases, _ = measured("gym_sampling", "reactor-inline", SAMPLING)
     assert phases == {"hub", "submit", "compute"}
-    assert found["compute"] > found["hub"]
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)

@@ -19,7 +19,7 @@ def test_backends_of_a_run_are_compared_with_themselves_in_turns(harness, fake):
     rows = NOISE.read(fake / "out")
     assert [(row.backend, row.comparison) for row in rows] == [("serial", 0), ("reactor-inline", 1), ("serial", 2)]
     assert all(row.low <= row.ratio <= row.high and row.trials == 2 for row in rows)
-    assert all(row.contains_one == (row.low <= 1 <= row.high) and row.metric == "throughput" for row in rows)
+    assert all(row.contains_one == (row.low <= 1 <= row.high) and row.metric == "round_time" for row in rows)
     assert "fake good: serial against itself, 2 comparisons of 2 trials" in done.stdout
     assert sorted(path.name for path in (fake / "out").iterdir() if path.name.startswith(".")) == []
     report = harness("report", "out")

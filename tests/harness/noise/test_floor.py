@@ -6,8 +6,10 @@ import random
 import pytest
 
 from harness import page, report
+from harness.engine.block import EFFORT, Measured
+from harness.engine.turn import Turn
 from harness.errors import UsageError
-from harness.noise import floor
+from harness.noise import campaign, floor
 from harness.noise.table import NOISE, Row
 from harness.stats import Estimate
 from harness.summary import Verdict, summarise
@@ -36,8 +38,8 @@ def test_how_often_1_is_contained_and_how_wide_intervals_are_is_said():
 
 
 def test_intervals_that_miss_1_too_often_are_said_to():
-    (first, _) = floor.lines(list(comparisons(wrong=3)))
-    assert "17 of 20 intervals contain 1" in first
+    (first, _) = floor.lines(list(comparisons(wrong=5)))
+    assert "15 of 20 intervals contain 1" in first
     assert first.endswith("That is too few: intervals here promise more than they hold")
 
 
@@ -106,20 +108,22 @@ def test_the_report_says_it_in_every_form(tmp_path):
     assert told["containing"] == told["comparisons"] == 20
 
 
-def test_comparisons_of_simulated_trials_contain_1_in_90_of_100(monkeypatch, tmp_path):
-    from harness.noise import campaign
-
+def test_comparisons_of_simulated_blocks_contain_1_in_90_of_100(monkeypatch, tmp_path):
     noise = random.Random(5)
-    metrics = [{"name": "round_time", "value": 0.0}]
 
-    def supervise(order, log, time_limit_s):
-        metrics[0]["value"] = noise.lognormvariate(0, 0.1)
-        return {"exit_status": 0, "result": {"metrics": [dict(one) for one in metrics]}}
+    def run(subjects, *_):
+        return [
+            Measured(
+                subject,
+                turns={(sweep, 0): Turn(1, int(1e6 * noise.lognormvariate(0, 0.1)), 1) for sweep in range(20)},
+            )
+            for subject in subjects
+        ]
 
-    monkeypatch.setattr(campaign.manager, "supervise", supervise)
+    monkeypatch.setattr(campaign.block, "run", run)
     (point,) = runs.grid().points
-    chosen = [campaign.Subject(point, "serial")]
-    rows = campaign.run(tmp_path, "run", chosen, comparisons=100, trials=5, time_limit_s=1, tell=lambda _: None)
+    chosen = [campaign.Compared(point, ("serial",))]
+    rows = campaign.run(tmp_path, "run", chosen, comparisons=100, trials=4, effort=EFFORT, tell=lambda _: None)
     assert NOISE.read(tmp_path) == rows
     assert sum(row.contains_one for row in rows) >= 90
     assert {row.metric for row in rows} == {"round_time"}

@@ -13,7 +13,6 @@ BEHAVIOURS = (
     "killed",
     "hangs",
     "wrong",
-    "wrong_state",
     "orphans",
     "silent",
     "refuses",

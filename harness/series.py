@@ -1,4 +1,4 @@
-"""What every format is made from: one series per point, backend and metric, ratios to the baselines included."""
+"""A run's numbers as a history needs them: one series per point, backend and metric, ratios to baselines included."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from harness import record, stats
-from harness.metrics import HIGHER_IS_BETTER
 from harness.record import Row
 from harness.stats import Estimate
 from harness.summary import OURS, Summary, point_labels, summarise
@@ -14,7 +13,7 @@ from harness.summary import OURS, Summary, point_labels, summarise
 
 @dataclass(frozen=True)
 class Series:
-    """One number of a run with its interval. `values`: by trial, none for a ratio. `parameters`: JSON of the point's.
+    """One number of a run with its interval. `parameters`: JSON of the point's.
 
     `metric`: a metric of `measurements.csv`, or "speedup over <baseline>" in times ("x").
     """
@@ -26,23 +25,15 @@ class Series:
     metric: str
     unit: str
     estimate: Estimate
-    values: tuple[float, ...]
-    bigger_is_better: bool
-
-    @property
-    def name(self) -> str:
-        """The point and the backend."""
-        return f"{self.workload} / {self.label} / {self.backend}"
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A run as the formats need it. `left_out`: how many trials failed. `points`: a row of each."""
+    """A run as a history needs it. `points`: a row of each."""
 
     machine: Mapping[str, Any]
     points: tuple[Row, ...]
     series: tuple[Series, ...]
-    left_out: int
 
     @property
     def session(self) -> Mapping[str, Any]:
@@ -58,7 +49,7 @@ def read(path: Path) -> Measured:
     rows = record.read(path / record.FILE_NAME)
     found = (*_values(summary, rows), *_ratios(summary, rows))
     points = tuple({row.point: row for row in rows}.values())
-    return Measured(summary.machine, points, found, sum(len(cell.failures) for _, cell in summary.failures))
+    return Measured(summary.machine, points, found)
 
 
 def _values(summary: Summary, rows: Sequence[Row]) -> Iterator[Series]:
@@ -71,10 +62,8 @@ def _values(summary: Summary, rows: Sequence[Row]) -> Iterator[Series]:
         for (backend, metric), own in grouped.items():
             # Where one trial failed, its digest perhaps, the others are no result either.
             if (workload, label, backend) not in failed:
-                values = tuple(row.value for row in own if row.value is not None)
-                bigger = metric in HIGHER_IS_BETTER
-                estimate = stats.median(values)
-                yield Series(workload, label, parameters, backend, metric, own[0].unit, estimate, values, bigger)
+                estimate = stats.mean([row.value for row in own if row.value is not None])
+                yield Series(workload, label, parameters, backend, metric, own[0].unit, estimate)
 
 
 def _ratios(summary: Summary, rows: Sequence[Row]) -> Iterator[Series]:
@@ -84,4 +73,4 @@ def _ratios(summary: Summary, rows: Sequence[Row]) -> Iterator[Series]:
             if cell.backend.startswith(OURS) and not cell.failures:
                 for baseline, speedup in cell.speedups.items():
                     name, at = f"speedup over {baseline}", (point.workload, point.label)
-                    yield Series(*at, parameters[at], cell.backend, name, "x", speedup, (), True)
+                    yield Series(*at, parameters[at], cell.backend, name, "x", speedup)

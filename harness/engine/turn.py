@@ -1,0 +1,120 @@
+"""A turn, and how a running program waits for its own: what a subject's process does between two rounds.
+
+Owns the subject's end of the channel to the engine. Imports nothing that is measured.
+
+A program reports each round it has done. The first rounds may be verified; after them it tells that it is ready and
+waits. An order, a line of JSON, gives it a turn: `turn_ns`, the time in which it runs whole rounds, at least one, and
+`lead_ns`, for which it runs first without being timed, so that what the others left in the caches is not charged to
+it; whose last round took longer than that has no lead. It answers with what the turn took and waits again, blocked in
+a read, which uses no processor.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import perf_counter_ns
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What a turn took: `rounds` whole rounds, their wall time, and CPU time of the whole process tree, both in ns."""
+
+    rounds: int
+    wall_ns: int
+    cpu_ns: int
+
+    @property
+    def round_ns(self) -> float:
+        """Wall time of a round."""
+        return self.wall_ns / self.rounds
+
+
+class Channel:
+    """Lines of JSON to the engine and from it. Works in any process that has inherited the descriptor."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def tell(self, content: Mapping[str, Any]) -> None:
+        """Write a line."""
+        data = json.dumps(content).encode() + b"\n"
+        while data:
+            data = data[os.write(self._descriptor, data) :]
+
+    def hear(self) -> dict[str, Any]:
+        """Wait for a line. Ends this process where nobody is left to measure for: an exception would have to pass
+        through what is measured.
+        """
+        line = b""
+        while not line.endswith(b"\n"):
+            chunk = os.read(self._descriptor, 4096)  # the engine waits for the answer: never more than a line
+            if not chunk:
+                os._exit(1)
+            line += chunk
+        order: dict[str, Any] = json.loads(line)
+        return order
+
+
+class Turns:
+    """A program's turns. It calls `begin` when its first round is about to start, `passed` after every round.
+
+    `settled`: told once the first `verify_rounds` rounds are done, gives what the engine shall know before it gives
+    turns. `clock` returns ns.
+    """
+
+    def __init__(
+        self,
+        channel: Channel,
+        verify_rounds: int = 0,
+        settled: Callable[[], Mapping[str, Any]] = dict,
+        clock: Callable[[], int] = perf_counter_ns,
+    ) -> None:
+        self._channel = channel
+        self._verify_rounds = verify_rounds
+        self._settled = settled
+        self._clock = clock
+        self._due_ns: float = 0  # when the present stage is over
+        self._done = 0  # rounds since the turn's order came
+        self._lead = 0  # those of them that are not timed
+        self._began_ns: int | None = None  # when the timed part began
+        self._turn_ns = 0
+        self._last_round_ns = 0.0
+
+    def begin(self) -> None:
+        """The first round is about to start; where nothing is verified, wait for the first turn."""
+        if not self._verify_rounds:
+            self._wait(self._settled())
+
+    def passed(self, rounds: int = 1) -> None:
+        """So many rounds are done."""
+        self._done += rounds
+        now = self._clock()
+        if now >= self._due_ns:
+            self._next_stage(now)
+
+    def _next_stage(self, now: int) -> None:
+        if self._verify_rounds:
+            if self._done >= self._verify_rounds:
+                self._verify_rounds = 0
+                self._wait(self._settled())
+        elif self._began_ns is None:  # the lead is over
+            self._lead, self._began_ns, self._due_ns = self._done, now, now + self._turn_ns
+        else:
+            rounds, wall_ns = self._done - self._lead, now - self._began_ns
+            self._last_round_ns = wall_ns / rounds
+            self._wait({"rounds": rounds, "wall_ns": wall_ns, "all_rounds": self._done})
+
+    def _wait(self, answer: Mapping[str, Any]) -> None:
+        self._channel.tell(answer)
+        order = self._channel.hear()
+        self._turn_ns = order["turn_ns"]
+        self._done = self._lead = 0
+        now = self._clock()
+        if self._last_round_ns > order["lead_ns"]:
+            self._began_ns, self._due_ns = now, now + self._turn_ns
+        else:
+            self._began_ns, self._due_ns = None, now + order["lead_ns"]

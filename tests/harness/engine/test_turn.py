@@ -1,0 +1,82 @@
+"""Turns on a clock that counts, and a channel whose other end is a list."""
+
+import pytest
+
+from harness.engine.turn import Turns
+
+
+class Engine:
+    """Gives these turns, each with its lead; keeps what it is told."""
+
+    def __init__(self, *orders):
+        self.orders = list(orders)
+        self.told = []
+
+    def tell(self, content):
+        self.told.append(dict(content))
+
+    def hear(self):
+        if not self.orders:
+            raise EOFError
+        turn_ns, lead_ns = self.orders.pop(0)
+        return {"turn_ns": turn_ns, "lead_ns": lead_ns}
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0
+
+    def __call__(self):
+        return self.now
+
+
+def play(engine, round_ns, verify_rounds=0, settled=dict, at_once=1):
+    """Run rounds of this length until the engine gives no more turns; how many there were."""
+    clock, rounds = Clock(), 0
+    turns = Turns(engine, verify_rounds, settled, clock)
+    try:
+        turns.begin()
+        while True:
+            rounds += at_once
+            clock.now += round_ns * at_once
+            turns.passed(at_once)
+    except EOFError:
+        return rounds
+
+
+def test_a_turn_is_whole_rounds_for_the_time_it_has():
+    engine = Engine((100, 0), (100, 0))
+    play(engine, 30)
+    ready, first, second = engine.told
+    assert ready == {}
+    assert first == {"rounds": 4, "wall_ns": 120, "all_rounds": 5}  # the first round ends the lead of no length
+    assert second == {"rounds": 4, "wall_ns": 120, "all_rounds": 4}
+
+
+def test_the_lead_is_run_and_not_timed():
+    engine = Engine((100, 0), (100, 50))
+    play(engine, 10)
+    assert engine.told[2] == {"rounds": 10, "wall_ns": 100, "all_rounds": 15}
+
+
+def test_whose_round_is_longer_than_the_lead_has_none_and_runs_one_round_at_least():
+    engine = Engine((100, 0), (100, 50), (100, 50))
+    play(engine, 700)
+    assert engine.told[2:] == [{"rounds": 1, "wall_ns": 700, "all_rounds": 1}] * 2
+
+
+def test_the_first_rounds_are_verified_before_any_turn():
+    seen = []
+    engine = Engine((100, 0))
+    rounds = play(engine, 10, verify_rounds=7, settled=lambda: seen.append(len(engine.told)) or {"digest": "d"})
+    assert seen == [0]
+    assert engine.told[0] == {"digest": "d"}
+    assert engine.told[1]["all_rounds"] == rounds - 7
+
+
+@pytest.mark.parametrize("at_once", [1, 5])
+def test_laps_of_several_rounds_count_as_many(at_once):
+    engine = Engine((100, 0))
+    play(engine, 4, at_once=at_once)
+    assert engine.told[1]["wall_ns"] == 4 * engine.told[1]["rounds"]
+    assert engine.told[1]["rounds"] % at_once == 0

@@ -1,0 +1,85 @@
+"""What whole runs say of equal code on this machine: floors, the rate of intervals, widths, the time a run takes.
+
+SOAK_RUNS (10): how many; SOAK_RUN ("--preset quick"): of what. Only in `make soak`: hours. What is found is printed,
+and kept in SOAK_OUTPUT (results/runs/soak), whose runs are not measured again.
+"""
+
+import json
+import math
+import os
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from harness.noise import floor
+from harness.noise.table import Row
+from harness.stats import Estimate
+from harness.summary import summarise
+
+RUNS = int(os.environ.get("SOAK_RUNS", "10"))
+RUN = shlex.split(os.environ.get("SOAK_RUN", "--preset quick"))
+OUTPUT = Path(os.environ.get("SOAK_OUTPUT", "results/runs/soak"))
+MOST_S = 20 * 60
+FLOOR = 1.05
+WIDTHS = {"serial": 1.06, "ray-": 1.10}
+
+pytestmark = pytest.mark.soak
+
+
+@pytest.fixture(scope="module")
+def runs():
+    """The directories of the runs, and how long each took, where it was measured now."""
+    found = {}
+    for index in range(RUNS):
+        path, began = OUTPUT / f"{index}", time.monotonic()
+        if not (path / "measurements.csv").exists():
+            command = [sys.executable, "-m", "harness", "run", *RUN, "--output", str(path)]
+            assert subprocess.run(command, check=False).returncode == 0
+            (path / "soak.json").write_text(json.dumps({"seconds": time.monotonic() - began}))
+        found[path] = json.loads((path / "soak.json").read_text())["seconds"]
+    return found
+
+
+def half_width(estimate):
+    return math.sqrt(estimate.high / estimate.low)
+
+
+def test_a_run_takes_at_most_20_minutes(runs):
+    print({str(path): f"{seconds / 60:.1f} min" for path, seconds in runs.items()})
+    assert max(runs.values()) <= MOST_S
+
+
+def test_equal_code_is_told_apart_by_5_percent_at_most_and_by_no_more_than_the_intervals_say(runs):
+    rows: list[Row] = [row for path in runs for row in summarise(path).noise if row.ratio is not None]
+    for row in rows:
+        print(f"{row.backend}: {row.ratio:.3f} [{row.low:.3f}, {row.high:.3f}]")
+    containing = sum(row.contains_one is True for row in rows)
+    print(f"{containing} of {len(rows)} intervals contain 1: chance {floor.at_most(containing, len(rows)):.3f}")
+    assert floor.at_most(containing, len(rows)) >= 0.025
+    of_kind = {}
+    for row in rows:
+        of_kind.setdefault(row.backend, []).append(half_width(Estimate(row.ratio, row.low, row.high, row.trials)))
+    print({backend: floor.percent(median(widths)) for backend, widths in of_kind.items()})
+    assert all(median(widths) <= FLOOR for widths in of_kind.values())
+
+
+@pytest.mark.parametrize("baseline", WIDTHS)
+def test_ratios_are_as_narrow_as_a_decision_needs(runs, baseline):
+    widths = [
+        half_width(speedup)
+        for path in runs
+        for point in summarise(path).points
+        for cell in point.cells
+        if cell.backend.startswith("reactor-")
+        for name, speedup in cell.speedups.items()
+        if name.startswith(baseline)
+    ]
+    if not widths:
+        pytest.skip(f"the runs have no {baseline}")
+    print(f"against {baseline}: {floor.percent(median(widths))} in the median of {len(widths)}")
+    assert median(widths) <= WIDTHS[baseline]
