@@ -20,7 +20,7 @@ OF_VALUES = {"numpy", "torch"}
 # Nothing that runs needs these; a command that writes a file in their format asks for them.
 OF_FORMATS = {"reactorlib/view/diagram/png.py": {"matplotlib"}}
 # A front end to another library is there for those who have it: nothing else of the kernel imports it.
-FRONT_ENDS = {"reactorlib/gymnasium/": {"gymnasium", "numpy", "cloudpickle"}}
+FRONT_ENDS = {"reactorlib/gymnasium/": {"gymnasium", "numpy", "cloudpickle", "stable_baselines3"}}
 
 
 # The rooms of the kernel, and the modules at its top: each may import those before it, also inside functions and for

@@ -62,13 +62,15 @@ class Share:
         if self._writers:
             self._writers[buffer](position, observation)
 
-    def reset(self, seeds: Sequence[Any], options: Any, mask: Sequence[bool] | None, buffer: int) -> list[Info]:
-        """Reset all environments, or those of the mask."""
+    def reset(
+        self, seeds: Sequence[Any], options: Sequence[Any], mask: Sequence[bool] | None, buffer: int
+    ) -> list[Info]:
+        """Reset all environments, or those of the mask, each with its seed and options."""
         infos: list[Info] = []
         for position, env in enumerate(self.envs):
             self._enter(position)
             if mask is None or mask[position]:
-                observation, info = env.reset(seed=seeds[position], options=options)
+                observation, info = env.reset(seed=seeds[position], options=options[position])
                 self._ended[position] = False
                 self._put(buffer, position, observation)
                 if info:
@@ -130,6 +132,16 @@ class Share:
             self._enter(position)
             found = env.get_wrapper_attr(name)
             results.append(found(*args, **kwargs) if callable(found) else found)
+        self._leave()
+        return results
+
+    def apply(self, function: Callable[[Any], Any], chosen: Sequence[int]) -> list[Any]:
+        """What a function gives of each of these environments that is of this share."""
+        results = []
+        for position, env in enumerate(self.envs):
+            if self.low + position in chosen:
+                self._enter(position)
+                results.append(function(env))
         self._leave()
         return results
 

@@ -258,9 +258,12 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
         if options is not None and "reset_mask" in options:
             options = dict(options)
             mask = self._checked_mask(options.pop("reset_mask")).tolist()
+        self._begin_reset(seeds, [options] * self.num_envs, mask)
+
+    def _begin_reset(self, seeds: list[Any], options: list[Any], mask: list[bool] | None) -> None:
         self._turn()
         parts = [
-            (seeds[low:high], options, None if mask is None else mask[low:high], self._buffer)
+            (seeds[low:high], options[low:high], None if mask is None else mask[low:high], self._buffer)
             for low, high in zip(self._bounds, self._bounds[1:], strict=False)
         ]
         self._begin("reset", parts)
@@ -409,6 +412,15 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
     def call_wait(self, timeout: float | None = None) -> tuple[Any, ...]:
         """The results of the call that was begun. TimeoutError after so many seconds: wait again, or close."""
         return tuple(one for part in self._wait(AsyncState.WAITING_CALL, timeout) for one in part)
+
+    def apply(self, function: Callable[[Any], Any], environments: Sequence[int] | None = None) -> list[Any]:
+        """What a function gives of each environment, or of these, where they live."""
+        self._assert_is_running()
+        self._assert_nothing_pends("apply")
+        chosen = list(range(self.num_envs) if environments is None else environments)
+        parts = self._all("apply", [(function, chosen)] * len(self._remote))
+        by_row = dict(zip(sorted(set(chosen)), (one for part in parts for one in part), strict=True))
+        return [by_row[row] for row in chosen]
 
     def render(self) -> tuple[Any, ...]:
         """What each environment renders."""

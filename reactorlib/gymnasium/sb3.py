@@ -1,0 +1,117 @@
+"""Stable-Baselines3's VecEnv on our vector environment. Imported where it is wanted: Stable-Baselines3 brings torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from stable_baselines3.common.env_util import is_wrapped
+from stable_baselines3.common.vec_env.base_vec_env import VecEnv
+from stable_baselines3.common.vec_env.patch_gym import _patch_env
+
+from reactorlib.gymnasium.share import Info
+from reactorlib.gymnasium.vector_env import ReactorVectorEnv
+
+
+class _Listed(ReactorVectorEnv):
+    """Gives infos as they came, one environment after the other."""
+
+    def _infos(self, results: list[list[Info]]) -> Any:
+        return [info for infos in results for info in infos]
+
+
+class ReactorVecEnv(VecEnv):
+    """In the place of DummyVecEnv or SubprocVecEnv: `make_vec_env("CartPole-v1", 16, vec_env_cls=ReactorVecEnv)`.
+
+    `start_method` says how processes start; `vec_env_kwargs` may hold what ReactorVectorEnv takes, such as `workers`.
+    What it returns is what DummyVecEnv returns, bit for bit.
+    """
+
+    reset_infos: list[dict[str, Any]]
+
+    def __init__(self, env_fns: Sequence[Callable[[], Any]], start_method: str | None = None, **options: Any) -> None:
+        make = [_Patched(one) for one in env_fns]
+        self.env = _Listed(make, autoreset_mode=AutoresetMode.SAME_STEP, context=start_method, **options)
+        super().__init__(self.env.num_envs, self.env.single_observation_space, self.env.single_action_space)
+        self.metadata = {key: value for key, value in self.env.metadata.items() if key != "autoreset_mode"}
+
+    def reset(self) -> Any:
+        """Observations; `reset_infos` has the infos, `seed` and `set_options` have said how."""
+        self.env._assert_is_running()
+        self.env._begin_reset(list(self._seeds), [options or None for options in self._options], None)
+        said: Any
+        observations, said = self.env.reset_wait()
+        self.reset_infos = [{} for _ in range(self.num_envs)]
+        for row, info, _ in said:
+            self.reset_infos[row] = info
+        self._reset_seeds()
+        self._reset_options()
+        return observations
+
+    def step_async(self, actions: Any) -> None:
+        """Begin to step."""
+        self.env.step_async(actions)
+
+    def step_wait(self) -> tuple[Any, Any, Any, list[dict[str, Any]]]:
+        """Observations, rewards, ends, and a dictionary for each environment."""
+        said: Any
+        observations, rewards, terminations, truncations, said = self.env.step_wait()
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        ended: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
+        for row, info, final in said:
+            if final is None:
+                infos[row] = dict(info)
+            else:
+                infos[row] = dict(final["final_info"])
+                ended[row] = final, info
+        for row, info in enumerate(infos):
+            info["TimeLimit.truncated"] = bool(truncations[row] and not terminations[row])
+            if row in ended:
+                final, self.reset_infos[row] = ended[row]
+                info["terminal_observation"] = final["final_obs"]
+        return observations, rewards.astype(np.float32), np.logical_or(terminations, truncations), infos
+
+    def close(self) -> None:
+        """Close all environments."""
+        self.env.close()
+
+    def get_images(self) -> Sequence[Any]:
+        """What the environments render."""
+        return self.env.apply(_render)
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """An attribute of these environments."""
+        return self.env.apply(lambda env: env.get_wrapper_attr(attr_name), self._chosen(indices))
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Set an attribute of these environments."""
+        self.env.apply(lambda env: setattr(env, attr_name, value), self._chosen(indices))
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+        """Call a method of these environments."""
+        return self.env.apply(
+            lambda env: env.get_wrapper_attr(method_name)(*method_args, **method_kwargs), self._chosen(indices)
+        )
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+        """Whether these environments have such a wrapper."""
+        return self.env.apply(lambda env: is_wrapped(env, wrapper_class), self._chosen(indices))
+
+    def _chosen(self, indices: int | Iterable[int] | None) -> list[int]:
+        return [int(row) for row in self._get_indices(indices)]
+
+
+class _Patched:
+    """Makes an environment of today's Gymnasium, whatever the function makes."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
+
+    def __call__(self) -> Any:
+        return _patch_env(self.make())
+
+
+def _render(env: Any) -> Any:
+    return env.render()

@@ -1,0 +1,73 @@
+"""The VecEnv of Stable-Baselines3: as its DummyVecEnv, step by step."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+pytest.importorskip("stable_baselines3")
+
+from stable_baselines3 import PPO
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
+
+from reactorlib.gymnasium import probes
+from reactorlib.gymnasium.check import difference
+from reactorlib.gymnasium.sb3 import ReactorVecEnv
+
+
+def without_times(infos: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    for info in infos:
+        if "episode" in info:
+            info["episode"].pop("t", None)
+    return infos
+
+
+@pytest.mark.parametrize("options", [{"executor": "inline"}, {"workers": 2}, {"workers": 2, "caller_steps": False}])
+@pytest.mark.parametrize("probe", ["infos of every kind", "numbers in infos", "Discrete", "MultiBinary", "images"])
+def test_it_is_dummy_vec_env_step_by_step(probe: str, options: dict[str, Any]) -> None:
+    make = [functools.partial(probes.PROBES[probe], number) for number in range(4)]
+    ours, dummy = ReactorVecEnv(make, **options), DummyVecEnv(make)
+    for env in (ours, dummy):
+        env.seed(3)
+    assert difference(ours.reset(), dummy.reset(), "reset") is None
+    assert difference(ours.reset_infos, dummy.reset_infos, "infos of reset") is None
+    dummy.action_space.seed(3)
+    for _ in range(40):
+        actions = np.array([dummy.action_space.sample() for _ in range(4)])
+        assert difference(ours.step(actions), dummy.step(actions), "step") is None
+        assert difference(ours.reset_infos, dummy.reset_infos, "infos of reset") is None
+    for indices in (None, 1, [3, 0]):
+        assert ours.get_attr("count", indices) == dummy.get_attr("count", indices)
+        for env in (ours, dummy):
+            env.set_attr("number", 7, indices)
+        assert ours.get_attr("number") == dummy.get_attr("number")
+        both = [env.env_method("has_wrapper_attr", "count", indices=indices) for env in (ours, dummy)]
+        assert both[0] == both[1]
+        assert ours.env_is_wrapped(Monitor, indices) == dummy.env_is_wrapped(Monitor, indices)
+    ours.close()
+
+
+def test_training_takes_the_same_course() -> None:
+    def trained(vec_env_cls: Any) -> list[Any]:
+        env = VecNormalize(make_vec_env("CartPole-v1", 4, seed=1, vec_env_cls=vec_env_cls))
+        model = PPO("MlpPolicy", env, n_steps=32, n_epochs=1, seed=1, device="cpu")
+        model.learn(256)
+        env.close()
+        return [parameter.detach().numpy() for parameter in model.policy.parameters()]
+
+    for one, other in zip(trained(ReactorVecEnv), trained(DummyVecEnv), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_images_and_spec() -> None:
+    env = make_vec_env("CartPole-v1", 2, vec_env_cls=ReactorVecEnv, env_kwargs={"render_mode": None})
+    assert env.num_envs == 2
+    assert env.get_attr("spec")[0].id == "CartPole-v1"
+    assert isinstance(env.observation_space, gymnasium.spaces.Box)
+    env.close()
