@@ -17,7 +17,7 @@ KB = 10**3
 MB = 10**6
 _REACTORS = ("reactor-inline", "reactor-threads", "reactor-processes")
 _RAY = ("ray-paper", "ray-tuned", "ray-compiled")
-_PEERS = ("gymnasium-sync", "gymnasium-async", "envpool", "ale-vector", "xronos")
+_PEERS = ("gymnasium-sync", "gymnasium-async", "reactor-vector", "envpool", "ale-vector", "xronos")
 _FEW_WARM_UP: Values = {"warmup_rounds": (5,)}
 
 

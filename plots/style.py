@@ -74,6 +74,7 @@ _LOOKS = {
     "ray-compiled": Look("Ray, compiled graph", "#882255", "<"),
     "gymnasium-sync": Look("Gymnasium, sync", "#999933", "h"),
     "gymnasium-async": Look("Gymnasium, async", "#CC79A7", "X"),
+    "reactor-vector": Look("reactors, vector", "#117733", "1"),
     "envpool": Look("EnvPool", "#AA4499", "p"),
     "ale-vector": Look("ALE vector", "#332288", ">"),
     "lingua-franca": Look("Lingua Franca source, inline", "#88CCEE", "H"),

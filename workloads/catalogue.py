@@ -96,6 +96,14 @@ _BACKENDS = (
         role="peer",
     ),
     Backend(
+        "reactor-vector",
+        "reactorlib's vector environment, a share of the environments on each core",
+        "on_gymnasium",
+        {"vector": "reactor"},
+        note="steps_per_message steps are as many calls of the vector",
+        role="peer",
+    ),
+    Backend(
         "envpool",
         "EnvPool, environments in C++",
         "on_envpool",

@@ -10,7 +10,7 @@ from workloads.parameter import UnsupportedError
 SHAPES = ["ping_pong", "thread_ring", "counting", "fan_out", "chain", "timers"]
 
 
-@pytest.mark.parametrize("vector", ["sync", "async"])
+@pytest.mark.parametrize("backend", ["gymnasium-sync", "gymnasium-async", "reactor-vector"])
 @pytest.mark.parametrize(
     ("workload", "values"),
     [
@@ -21,12 +21,12 @@ SHAPES = ["ping_pong", "thread_ring", "counting", "fan_out", "chain", "timers"]
     ],
     ids=["CartPole", "Blackjack", "Taxi", "Pong"],
 )
-def test_gymnasium_vectors_compute_what_the_loop_does(workload, values, vector):
+def test_gymnasium_vectors_compute_what_the_loop_does(workload, values, backend):
     values = {"actors": 2, "warmup_rounds": 1, **values}
     expected = execute(workload, "serial", values, verify=True)
-    outcome = execute(workload, f"gymnasium-{vector}", values, verify=True)
+    outcome = execute(workload, backend, values, verify=True)
     assert outcome.digest == expected.digest
-    timed = execute(workload, f"gymnasium-{vector}", values, verify=False)
+    timed = execute(workload, backend, values, verify=False)
     assert timed.state_digest == expected.state_digest
 
 

@@ -1,4 +1,4 @@
-"""Sampling with Gymnasium's own vectors of environments: a loop in this process, or a process per environment.
+"""Sampling with vectors of Gymnasium environments: a loop, a process per environment, or a share of them per core.
 
 The environments draw their own actions, as the workers of every other backend do, and begin the next episode in the
 step that ends one; so they compute what the serial loop computes. A vector knows no message of several steps: it is
@@ -12,13 +12,14 @@ import gymnasium
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.utils import iterate
 
+from reactorlib.gymnasium import ReactorVectorEnv
 from workloads.parameter import UnsupportedError
 from workloads.probe import Probe
 from workloads.sampling import SamplingTask, StepResult, comparable
 
 Environment = gymnasium.Env[Any, Any]
 
-VECTORS = {"sync": SyncVectorEnv, "async": AsyncVectorEnv}
+VECTORS = {"sync": SyncVectorEnv, "async": AsyncVectorEnv, "reactor": ReactorVectorEnv}
 
 
 class SelfActing(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -35,7 +36,7 @@ class SelfActing(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 def run(task: SamplingTask, probe: Probe, *, vector: str) -> None:
-    """Run all rounds of the task on a "sync" or an "async" vector, reporting to the probe.
+    """Run all rounds of the task on a "sync", an "async" or a "reactor" vector, reporting to the probe.
 
     Observations are not copied for the caller: they are valid until the next step, as long as a round needs them.
     """
