@@ -74,6 +74,7 @@ class Execution:
             self.worker.clock.close()
             raise
         self.over: str | None = None  # why no reaction may run any more
+        self.living = [self]  # nothing, once it has ended: who waits to kill it keeps this, not what an error holds
         self._begun = False
         self._before: Token[Outside | None] | None = None
 
@@ -140,6 +141,7 @@ class Execution:
             self._release()
 
     def _release(self) -> None:
+        self.living.clear()
         self.worker.inbox.close()
         self.worker.clock.close()
         self.executor.forget_schedules()

@@ -113,7 +113,7 @@ class Session:
             lambda: MainWorker(taken, fast=True, keepalive=True, traced=trace),
             lambda worker: make_executor(worker, executor, workers, placement, costs, start_method, library_threads),
         )
-        self._kill = finalize(self, self._execution.kill)  # also at exit
+        finalize(self, _kill, self._execution.living)  # also at exit
         self._result: RunResult | None = None
         self._pending: Stepper | None = None  # whose step has begun
         self._busy = threading.Lock()  # held by the call that is under way
@@ -196,7 +196,7 @@ class Session:
         if not self.closed:
             self._take("kill")
             self._busy.release()
-            self._kill()
+            self._execution.kill()
 
     def __enter__(self) -> Self:
         return self
@@ -234,7 +234,6 @@ class Session:
     def _leave(self) -> None:
         """The last tag has run."""
         self._pending = None
-        self._kill.detach()
         garbage.tidy()
         self._result = self._execution.result()
 
@@ -418,6 +417,11 @@ class _Named(Stepper):
 def _inner(error: BaseException) -> bool:
     """Whether an error was raised in what the function called that has caught it."""
     return error.__traceback__ is not None and error.__traceback__.tb_next is not None
+
+
+def _kill(living: list[Execution]) -> None:
+    for execution in [*living]:
+        execution.kill()
 
 
 _open: WeakSet[Execution] = WeakSet()

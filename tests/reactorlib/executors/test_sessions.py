@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import signal
 import threading
 import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -116,3 +120,28 @@ def test_a_worker_killed_at_any_moment_ends_the_session_with_one_error(seed: int
     killer.join()
     assert session.closed
     assert not any(alive(pid) for pid in pids)
+
+
+def memories() -> int:
+    found = 0
+    for descriptor in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            found += "memfd:reactorlib" in str(descriptor.readlink())
+    return found
+
+
+@pytest.mark.parametrize("how", ["close", "die", "kill", "forget"])
+def test_a_session_that_has_ended_leaves_no_memory(how: str, log: str) -> None:
+    gc.collect()
+    before = memories()
+    session: Any = opened(log)
+    assert memories() > before
+    if how == "die":
+        with pytest.raises(WorkerError):
+            session.step(inp="die")
+    elif how != "forget":
+        getattr(session, how)()
+    del session
+    for _ in range(2):  # where the first one finds the session, the second finds what it ran
+        gc.collect()
+    assert memories() == before
