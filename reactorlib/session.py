@@ -279,6 +279,9 @@ class Stepper:
             (port, [session._events[port.first + channel] for channel in range(port.width)])
             for port in session._found(inputs, is_input=True)
         ]
+        # Where there is one input, and it is no multiport: what is not looked through at every step.
+        single = len(self._inputs) == 1 and not self._inputs[0][0].multi
+        self._only = self._inputs[0][1][0] if single else None
         copies = worker.program.outputs
         self._outputs: list[tuple[BoundPort, list[Reader]]] = [
             (port, [worker.cell(copies[port.first + channel]) for channel in range(port.width)])
@@ -383,6 +386,8 @@ class Stepper:
 
     def _present(self, values: Sequence[Any]) -> Events:
         """The events of the inputs that are not ABSENT."""
+        if self._only is not None and len(values) == 1:
+            return {} if values[0] is ABSENT else {self._only: values[0]}
         if len(values) != len(self._inputs):
             names = ", ".join(port.name for port, _ in self._inputs) or "none"
             raise RunError(f"step() takes a value for each of its inputs ({names}), got {len(values)}")

@@ -15,6 +15,7 @@ MODULES = sorted(
 )
 UNITS = {"NSEC", "USEC", "MSEC", "SEC", "MINUTE", "HOUR"}  # their type, Time, has the example
 TYPES = {"Maybe"}  # of arguments: Input has the example
+ADAPTERS = {"reactorlib.gymnasium.sb3": "stable_baselines3"}  # modules for those who have another library
 
 
 @pytest.mark.parametrize("name", sorted(set(reactorlib.__all__) - UNITS - TYPES))
@@ -24,5 +25,7 @@ def test_public_name_has_an_example(name: str) -> None:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_run(name: str) -> None:
+    if name in ADAPTERS:
+        pytest.importorskip(ADAPTERS[name])
     result = doctest.testmod(importlib.import_module(name))
     assert result.failed == 0
