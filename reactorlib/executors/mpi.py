@@ -76,9 +76,10 @@ def on_ranks(
             ranks.fail(RunError(found))
         ranks.runs += 1
         if ranks.rank:
-            if ranks.rank < count:
-                _serve(ranks, program, placed, traced)
-            return ranks.outcome()  # type: ignore[no-any-return]
+            with _signals_left_to_rank_0():
+                if ranks.rank < count:
+                    _serve(ranks, program, placed, traced)
+                return ranks.outcome()  # type: ignore[no-any-return]
         with ranks.telling() as outcome:
             outcome.append(lead(program, count))
         return outcome[0]  # type: ignore[no-any-return]
@@ -223,20 +224,18 @@ class _Life:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """With the signals of a worker, which leaves it to rank 0 what Ctrl-C means."""
+        """While SIGTERM and what rank 0 says break off the reaction that runs."""
         self.ranks.on_abort = self.ranks.on_loss = self._abort
         if not self._handles:
             yield
             return
-        handlers = {signal.SIGINT: _leave_to_rank_0, signal.SIGTERM: self._terminate}
-        before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+        before = signal.signal(signal.SIGTERM, self._terminate)
         try:
             self.check()
             yield
         finally:
             self.stopped = True
-            for number, handler in before.items():
-                signal.signal(number, handler)
+            signal.signal(signal.SIGTERM, before)
 
     def check(self) -> None:
         """Called while this rank waits: whether the run goes on."""
@@ -269,6 +268,23 @@ class _Life:
     def _give_in(self) -> None:
         self.alone = True
         os.kill(os.getpid(), signal.SIGTERM)
+
+
+@contextmanager
+def _signals_left_to_rank_0() -> Iterator[None]:
+    """Ctrl-C goes to all ranks, to one after the other: rank 0 decides what it means, and tells."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, _leave_to_rank_0) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    except KeyboardInterrupt:
+        del before[signal.SIGINT]  # it may be on its way to this rank only now
+        raise
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _leave_to_rank_0(_number: int, _frame: object) -> None: ...

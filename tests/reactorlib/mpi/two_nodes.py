@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 from harness.nodes.namespaces import across
 
-LONGEST_S = 60
+LONGEST_S = 100
 
 
 def main() -> None:
@@ -25,6 +25,7 @@ def main() -> None:
         word, arguments = arguments[1], arguments[2:]
     launcher, env = across(shlex.split(arguments[0]))
     with TemporaryDirectory() as folder:
+        env["TMPDIR"] = folder  # numbers of processes begin anew in each namespace, and launchers name files by them
         out = Path(folder, "out")
         with out.open("w") as file:
             job = subprocess.Popen(
