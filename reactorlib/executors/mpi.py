@@ -113,11 +113,12 @@ class MPI(Distributed):
         self.await_ready()
 
     def check(self) -> None:
-        """Whether all ranks live."""
+        """Whether all ranks live, and in time."""
         if self.ranks.lost is not None:
             self.lost = self.lost or WorkerError(self.ranks.lost)
             self.interrupt()
             raise self.lost
+        super().check()
 
     # The end
 
