@@ -247,7 +247,8 @@ class MPITransport:
 
     def allocate(self, nbytes: int) -> memoryview:
         """A buffer of this process: any can be sent from where it is."""
-        return memoryview(self._new_buffer(nbytes))
+        buffer: Any = self._new_buffer(nbytes)
+        return memoryview(buffer)
 
     def receiver_from(self, worker: int) -> Callable[[], bytes]:
         """A function that waits for the next message of another worker."""
