@@ -102,11 +102,21 @@ def mpi() -> None:
 
     def ping(size: int) -> Exchange:
         out, back = bytearray(size), bytearray(size)
-        return lambda: (comm.Send(out, 1), comm.Recv(back, 1))
+
+        def exchange() -> None:
+            comm.Send(out, 1)
+            comm.Recv(back, 1)
+
+        return exchange
 
     def pong(size: int) -> Exchange:
         back = bytearray(size)
-        return lambda: (comm.Recv(back, 0), comm.Send(back, 0))
+
+        def exchange() -> None:
+            comm.Recv(back, 0)
+            comm.Send(back, 0)
+
+        return exchange
 
     if comm.rank:
         answered(pong)
