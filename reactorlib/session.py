@@ -157,7 +157,7 @@ class Session:
 
     def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Batch:
         """An uninitialised array to pass as an input, which whoever reads it may fill, in part: see Batch."""
-        return batch(self._execution.worker.allocate, shape, dtype)
+        return batch(self._execution.worker.allocate_shared, shape, dtype)
 
     # The end
 

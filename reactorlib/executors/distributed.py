@@ -58,7 +58,7 @@ class Distributed(Parallel):
         worker.modes.watchers.extend(self._restarted.values())
         self._tags = count(1).__next__  # that other workers took part in
         worker.shared_cells = self.splitter.crossing_cells()
-        worker.allocate = self.post.allocate
+        worker.allocate, worker.allocate_shared = self.post.allocate, self.post.allocate_shared
 
     def await_ready(self) -> None:
         """Wait until every worker could be started. Raises what kept one from it."""

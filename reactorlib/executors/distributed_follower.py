@@ -47,7 +47,7 @@ class DistributedFollower(Follower):
         self.post = post
         self.splitter = Splitter(worker.graph, partition, copies=True)
         worker.shared_cells = self.splitter.crossing_cells()
-        worker.allocate = post.allocate
+        worker.allocate, worker.allocate_shared = post.allocate, post.allocate_shared
         self._receive, self._send = post.receiver_from(0), post.sender_to(0)
         self._message = b""  # that came last
         self._done = NO_CELLS  # made by the schedule that runs: its last message

@@ -131,7 +131,7 @@ class Post:
 
     def __init__(self, transport: Transport) -> None:
         self.codec = transport.codec
-        self.allocate = transport.allocate
+        self.allocate, self.allocate_shared = transport.allocate, transport.allocate_shared
         self.sender_to = transport.sender_to
         self.receiver_from = transport.receiver_from
 

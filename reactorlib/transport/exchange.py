@@ -223,6 +223,8 @@ class Endpoint:
         """A buffer in this worker's arena."""
         return self.arena.allocate(nbytes)
 
+    allocate_shared = allocate
+
     def _channel(self, sender: int, receiver: int, other: int) -> Channel:
         exchange = self.exchange
         ring = exchange.ring_of(sender, receiver)

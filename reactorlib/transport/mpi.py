@@ -19,6 +19,7 @@ from time import perf_counter_ns as clock
 from time import sleep
 from typing import Any
 
+from reactorlib.errors import WorkerError
 from reactorlib.transport.codec import Codec
 from reactorlib.transport.copying import Placed, Placing, Reference
 from reactorlib.transport.spinning import Spinner
@@ -249,6 +250,10 @@ class MPITransport:
         """A buffer of this process: any can be sent from where it is."""
         buffer: Any = self._new_buffer(nbytes)
         return memoryview(buffer)
+
+    def allocate_shared(self, nbytes: int) -> memoryview:
+        """Ranks have no memory that others see."""
+        raise WorkerError("a batch lies in memory that all workers see, and ranks have none: send each part as a value")
 
     def receiver_from(self, worker: int) -> Callable[[], bytes]:
         """A function that waits for the next message of another worker."""

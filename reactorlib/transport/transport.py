@@ -40,3 +40,6 @@ class Transport(Protocol):
 
     def allocate(self, nbytes: int) -> Any:
         """A writable buffer that need not be copied to be sent."""
+
+    def allocate_shared(self, nbytes: int) -> Any:
+        """The same, where those to whom it is sent may write, too. WorkerError if workers share no memory."""

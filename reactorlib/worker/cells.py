@@ -37,14 +37,18 @@ class Reader:
         return f"<{self.path} {'=' if self.is_present else 'absent, was'} {self.value!r}>"
 
 
+Allocate = Callable[[int], Any]
+
+
 class Writer:
     """The right to set one value."""
 
-    __slots__ = ("_allocate", "_cell")
+    __slots__ = ("_allocate", "_allocate_shared", "_cell")
 
-    def __init__(self, cell: Reader, allocate: Callable[[int], Any] | None = None) -> None:
+    def __init__(self, cell: Reader, allocate: Allocate | None = None, shared: Allocate | None = None) -> None:
         self._cell = cell
         self._allocate = allocate  # of bytes, in the memory that the readers see
+        self._allocate_shared = shared  # where they write, too
 
     def set(self, value: Any) -> None:
         cell = self._cell
@@ -71,7 +75,7 @@ class Writer:
 
     def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Batch:
         """An uninitialised array that whoever reads it may fill, in part, where it lies: see Batch."""
-        return batch(self._allocate, shape, dtype)
+        return batch(self._allocate_shared, shape, dtype)
 
     def __repr__(self) -> str:
         return repr(self._cell)
@@ -83,9 +87,13 @@ class TracedWriter(Writer):
     __slots__ = ("_note",)
 
     def __init__(
-        self, cell: Reader, allocate: Callable[[int], Any] | None, note: Callable[[tuple[str, Any]], None]
+        self,
+        cell: Reader,
+        allocate: Allocate | None,
+        shared: Allocate | None,
+        note: Callable[[tuple[str, Any]], None],
     ) -> None:
-        super().__init__(cell, allocate)
+        super().__init__(cell, allocate, shared)
         self._note = note
 
     def set(self, value: Any) -> None:

@@ -66,6 +66,7 @@ class Worker:
         self.recorder = Recorder(program, self.now, number) if traced else None
         self.shared_cells: Container[Cell] = ()  # cells whose buffers come from `allocate`
         self.allocate: Callable[[int], Any] | None = None
+        self.allocate_shared: Callable[[int], Any] | None = None  # where readers may write as well
         self.ended: set[int] = set()  # shutdown reactions that have begun
         self._calls: dict[int, tuple[Callable[..., None], tuple[Any, ...]]] = {}
         self._deadlines: dict[int, Deadline] = {}
@@ -180,10 +181,11 @@ class Worker:
         return Multiport(ends) if argument.multi else ends[0]
 
     def _writer(self, number: Cell) -> Writer:
-        allocate = self.allocate if number in self.shared_cells else None
+        crosses = number in self.shared_cells
+        allocate, shared = (self.allocate, self.allocate_shared) if crosses else (None, None)
         if self.recorder is None:
-            return Writer(self.cell(number), allocate)
-        return TracedWriter(self.cell(number), allocate, self.recorder.note)
+            return Writer(self.cell(number), allocate, shared)
+        return TracedWriter(self.cell(number), allocate, shared, self.recorder.note)
 
     # The end of a run that failed: each shutdown reaction runs once, by itself, whatever else went wrong
 

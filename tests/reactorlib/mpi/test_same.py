@@ -23,10 +23,20 @@ EXAMPLES = [
 
 @pytest.mark.timeout(LONG_S)
 def test_the_conformance_tests_pass_on_ranks(start: Any) -> None:
-    sessions = "--ignore=tests/reactorlib/conformance/test_session.py"  # are refused on ranks
-    ended = start(2, "-m", "tests.reactorlib.mpi", "-q", sessions, "tests/reactorlib/conformance").ended(LONG_S)
+    refused = [f"--ignore=tests/reactorlib/conformance/test_{what}.py" for what in ("session", "batches")]
+    ended = start(2, "-m", "tests.reactorlib.mpi", "-q", *refused, "tests/reactorlib/conformance").ended(LONG_S)
     assert ended.status == 0, ended.out
     assert int(re.findall(r"(\d+) passed", ended.out)[0]) > 500
+
+
+def test_a_batch_is_refused_on_ranks_which_share_no_memory(start: Any) -> None:
+    program = (
+        "from reactorlib import run; from tests.reactorlib.conformance.test_batches import Rounds; "
+        "run(Rounds, rounds=2, shape=(4, 2), dtype='i8', executor='mpi')"
+    )
+    ended = start(2, "-c", program).ended(LONG_S)
+    assert ended.status != 0
+    assert "memory that all workers see, and ranks have none: send each part as a value" in ended.err
 
 
 @pytest.mark.timeout(LONG_S)
