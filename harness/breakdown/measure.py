@@ -18,14 +18,14 @@ PLAIN_ROUND = "plain_round"
 NAMES = (*phases.PHASES, ROUND, PLAIN_ROUND)
 
 _RAY = ("ray-paper", "ray-tuned")
-_REACTORS = "reactor-"
+_REACTORS = ("reactor-inline", "reactor-threads", "reactor-processes")
 # Spans are kept in memory, and Ray keeps its own of every task: about as many messages as this are recorded.
 _MOST_MESSAGES = 4_000
 
 
 def can(backend: str) -> bool:
     """Whether the rounds of a backend can be taken apart."""
-    return backend in _RAY or (backend.startswith(_REACTORS) and backend != "reactor-mpi")
+    return backend in _RAY or backend in _REACTORS
 
 
 def fitting(parameters: Mapping[str, Any], most_rounds: int) -> dict[str, Any]:
