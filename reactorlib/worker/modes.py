@@ -136,7 +136,12 @@ class Modes:
             reset_states(self.program, mode)
         for watcher in self.watchers:
             watcher.update(modes)
-        self._reset_due |= {mode for mode in modes if self._current[self.program.modes[mode].siblings] == mode}
+        due: set[int] = set()  # entered by the reset: a mode that waits within one that is not current is not
+        for mode in sorted(modes):
+            record = self.program.modes[mode]
+            if self._current[record.siblings] == mode and (record.parent not in modes or record.parent in due):
+                due.add(mode)
+        self._reset_due = self._reset_due - modes | due
 
     def _forget(self, mode: int) -> None:
         """Nothing of a mode that restarts is pending any longer."""

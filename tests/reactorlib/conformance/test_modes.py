@@ -1170,3 +1170,54 @@ class Foreign(Reactor):
 def test_a_constructor_puts_things_into_one_mode_of_its_own_reactor(main: type[Reactor], words: str) -> None:
     with pytest.raises(ElaborationError, match=words):
         elaborate(main)
+
+
+class Innermost(Reactor):
+    one = Mode(initial=True)
+    told = Output[int]()
+
+    with one:
+
+        @reaction(reset, effects=told)
+        def tell(self, told):
+            told.set(1)
+
+
+class Between(Reactor):
+    """Its mode `two` is not current when the mode around it is entered by a reset; it is entered by history, later."""
+
+    one, two = Mode(initial=True), Mode()
+    go = Timer(offset=1 * MSEC)
+
+    def __init__(self) -> None:
+        with self.one:
+            self.first = Innermost()
+        with self.two:
+            self.second = Innermost()
+
+    with one:
+
+        @reaction(go, effects=history(two))
+        def on(self, go, two):
+            two.set()
+
+
+class Outermost(Reactor):
+    calm, busy = Mode(initial=True), Mode()
+    go = Timer(offset=1 * MSEC)
+
+    def __init__(self) -> None:
+        with self.busy:
+            self.between = Between()
+
+    @reaction(go, effects=reset(busy))
+    def enter(self, go, busy):
+        busy.set()
+
+
+def test_a_mode_within_one_that_the_reset_does_not_enter_is_not_told_of_it_when_it_is_entered_later(
+    execute: Execute,
+) -> None:
+    result = execute(Outermost, timeout=5 * MSEC)
+    assert values(result, "Outermost.between.first.told") == [1]
+    assert values(result, "Outermost.between.second.told") == []
