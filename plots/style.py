@@ -80,7 +80,7 @@ _LOOKS = {
     "ale-vector": Look("ALE vector", "#332288", ">"),
     "lingua-franca": Look("Lingua Franca source, inline", "#88CCEE", "H"),
     "xronos": Look("xronos", "#44AA99", "d"),
-    "limit": Look("limit: copies alone", "#555555", "*"),
+    "limit": Look("limit: copies alone", "#555555", "|"),
 }
 _UNKNOWN = "#999999", "8"
 _PUBLISHED = {"ray": Look("", "#D55E00", "v"), "lf": Look("", "#0072B2", "o")}

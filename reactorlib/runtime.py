@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from collections.abc import Iterator, Mapping
@@ -14,6 +13,7 @@ from reactorlib.errors import RunError
 from reactorlib.execution import Execution, RunResult, fresh
 from reactorlib.executors import garbage
 from reactorlib.executors.choice import check_executor, check_names, make_executor
+from reactorlib.executors.early import rank_given, tell_of_failure
 from reactorlib.executors.executor import exit_on_signal
 from reactorlib.executors.library_threads import limited
 from reactorlib.program import Program
@@ -21,9 +21,7 @@ from reactorlib.tag import time_fault
 from reactorlib.worker.context import current
 from reactorlib.worker.main_worker import MainWorker
 
-if "PMI_RANK" in os.environ or "PMIX_RANK" in os.environ:  # a launcher of MPI started this process
-    from reactorlib.executors.early import tell_of_failure
-
+if rank_given() is not None:
     tell_of_failure()
 
 

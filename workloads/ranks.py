@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from reactorlib.executors.early import rank_given
 from workloads import catalogue
 from workloads.parameter import UnsupportedError
 from workloads.probe import Probe
@@ -25,7 +26,7 @@ SERVED = "a workload"  # where ranks meet between runs
 
 def has_ranks() -> bool:
     """Whether a launcher started this process as one rank of several."""
-    return "PMI_RANK" in os.environ or "PMIX_RANK" in os.environ
+    return rank_given() is not None
 
 
 def announce(workload: str, backend: str, task: Any, probe: Probe, options: Mapping[str, Any]) -> None:

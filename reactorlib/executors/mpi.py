@@ -5,7 +5,6 @@ What a rank says and hears at a tag is in `distributed`; who the ranks are, and 
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +20,7 @@ from reactorlib.errors import RunError, WorkerError
 from reactorlib.executors.distributed import Distributed
 from reactorlib.executors.distributed_follower import DistributedFollower
 from reactorlib.executors.failure import Stopped
+from reactorlib.executors.life import Life, leave_to_worker_0
 from reactorlib.executors.likeness import difference, likeness
 from reactorlib.executors.parallel import LONGEST_END_S
 from reactorlib.executors.protocol import Post
@@ -40,7 +40,6 @@ from reactorlib.worker.worker import Worker
 Program = TypeVar("Program", bound=Elaborated)
 Result = TypeVar("Result")
 
-SIGTERM_GRACE_S = 0.3  # for rank 0 to say that the whole run was told to end, not this rank alone
 PROBES = 10  # questions for the time; the one that was answered fastest counts
 TIMES = Struct("<qq")  # physical time and perf_counter_ns of rank 0
 
@@ -212,14 +211,13 @@ def _times(post: Post) -> tuple[int, int]:
     return best[1:]
 
 
-class _Life:
-    """When this rank leaves the run other than by END: another rank is lost, the run was aborted, it is told to end."""
+class _Life(Life):
+    """Of a rank: another one may be lost, too."""
 
     def __init__(self, ranks: Ranks) -> None:
+        super().__init__()
         self.ranks = ranks
-        self.stopped = False  # all that is left to do is to leave
-        self.aborted = False
-        self.alone = False  # SIGTERM was for this rank only
+        self._aborted = False
         self._thread = threading.get_ident()
         self._handles = threading.current_thread() is threading.main_thread()
 
@@ -230,7 +228,7 @@ class _Life:
         if not self._handles:
             yield
             return
-        before = signal.signal(signal.SIGTERM, self._terminate)
+        before = signal.signal(signal.SIGTERM, self.terminate)
         try:
             self.check()
             yield
@@ -238,11 +236,9 @@ class _Life:
             self.stopped = True
             signal.signal(signal.SIGTERM, before)
 
-    def check(self) -> None:
-        """Called while this rank waits: whether the run goes on."""
-        if self.aborted or self.ranks.lost is not None:
-            self.stopped = True
-            raise Stopped
+    @property
+    def is_over(self) -> bool:
+        return self._aborted or self.ranks.lost is not None
 
     def leave(self) -> None:
         """Nobody breaks off what comes now."""
@@ -251,24 +247,9 @@ class _Life:
 
     def _abort(self) -> None:
         """In the thread that hears it: break off the reaction that runs."""
-        self.aborted = True
+        self._aborted = True
         if self._handles and not self.stopped:
             signal.pthread_kill(self._thread, signal.SIGTERM)
-
-    def _terminate(self, number: int, _frame: object) -> None:
-        if self.stopped:
-            return
-        self.check()
-        if self.alone:
-            signal.signal(number, signal.SIG_DFL)
-            os.kill(os.getpid(), number)
-        timer = threading.Timer(SIGTERM_GRACE_S, self._give_in)
-        timer.daemon = True
-        timer.start()
-
-    def _give_in(self) -> None:
-        self.alone = True
-        os.kill(os.getpid(), signal.SIGTERM)
 
 
 @contextmanager
@@ -277,7 +258,7 @@ def _signals_left_to_rank_0() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, _leave_to_rank_0) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, leave_to_worker_0) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     except KeyboardInterrupt:
@@ -286,9 +267,6 @@ def _signals_left_to_rank_0() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _leave_to_rank_0(_number: int, _frame: object) -> None: ...
 
 
 def _nothing() -> None: ...

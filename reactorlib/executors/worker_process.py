@@ -20,6 +20,7 @@ from reactorlib.errors import WorkerError
 from reactorlib.executors.distributed_follower import DistributedFollower
 from reactorlib.executors.failure import Failure, Stopped
 from reactorlib.executors.library_threads import limit
+from reactorlib.executors.life import Life, leave_to_worker_0
 from reactorlib.executors.protocol import End, Post
 from reactorlib.executors.thread_calls import Caller
 from reactorlib.schedule.graph import Node, ReactionGraph
@@ -31,7 +32,6 @@ from reactorlib.worker.user_threads import hook
 from reactorlib.worker.worker import Worker
 
 HELD = (signal.SIGINT, signal.SIGTERM)  # kept back while a process starts, until its handlers are in place
-SIGTERM_GRACE_S = 0.3  # for worker 0 to say that the whole run was told to end, not this process alone
 BEGUN, LEAVING, GONE = 1, 2, 3  # stages of a worker's life
 _PR_SET_PDEATHSIG = 1
 
@@ -50,9 +50,6 @@ class Setup(NamedTuple):
     survives: bool  # SIGTERM to the whole group, as worker 0 does by a handler of its own
     library_threads: int | None
     tied: bool  # to the thread that starts it: it lives as long as the run
-
-
-def _leave_to_worker_0(_number: int, _frame: object) -> None: ...
 
 
 def serve(setup: Setup) -> None:
@@ -102,10 +99,11 @@ def _program(setup: Setup) -> Elaborated:
     return elaborated(cls, **parameters)
 
 
-class _Life:
-    """When this process ends other than by END: its parent is gone, the run was aborted, or it is told to."""
+class _Life(Life):
+    """Of a process of this host: its parent may be gone, too."""
 
     def __init__(self, setup: Setup) -> None:
+        super().__init__()
         self.exchange = setup.exchange
         self.worker = setup.worker
         self.parent = os.getppid()
@@ -113,15 +111,13 @@ class _Life:
         # started it, not of the process: there the parent's death shows in another way.
         tied = setup.tied and self.parent == setup.parent
         self.remote_parent = None if tied else multiprocessing.parent_process()
-        self.stopped = False  # all that is left to do is to leave
         self.survives = setup.survives
-        self.alone = False  # SIGTERM was for this process only
 
     def guard(self) -> None:
         """Put the signal handlers in place: first thing in the process."""
         # Ctrl-C goes to the whole group: worker 0 decides what it means. What reactions start must not ignore it, too.
-        signal.signal(signal.SIGINT, _leave_to_worker_0)
-        signal.signal(signal.SIGTERM, self._terminate)
+        signal.signal(signal.SIGINT, leave_to_worker_0)
+        signal.signal(signal.SIGTERM, self.terminate)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
         if self.remote_parent is not None:
             threading.Thread(target=self._follow, args=(self.remote_parent,), daemon=True).start()
@@ -130,12 +126,14 @@ class _Life:
         self.check()
         self.enter(BEGUN)
 
+    @property
+    def is_over(self) -> bool:
+        return self.exchange.aborted
+
     def check(self) -> None:
-        """Called at least every 50 ms while this worker waits: whether the run goes on."""
         if os.getppid() != self.parent:
             os._exit(1)
-        if self.exchange.aborted:
-            self._stop()
+        super().check()
 
     def _follow(self, parent: Any) -> None:
         parent.join()
@@ -145,29 +143,6 @@ class _Life:
         """Let worker 0 know how far this process is. Once LEAVING, nobody breaks off its shutdown reactions."""
         self.stopped = stage >= LEAVING
         self.exchange.enter_stage(self.worker, stage)
-
-    def _stop(self) -> None:
-        self.stopped = True
-        raise Stopped
-
-    def _terminate(self, number: int, _frame: object) -> None:
-        """Worker 0 breaks off a reaction like this. Any other SIGTERM means the whole group, or this process alone."""
-        if self.stopped:
-            return
-        if self.exchange.aborted:
-            self._stop()
-        if self.survives:
-            return
-        if self.alone:
-            signal.signal(number, signal.SIG_DFL)
-            os.kill(os.getpid(), number)
-        timer = threading.Timer(SIGTERM_GRACE_S, self._give_in)
-        timer.daemon = True
-        timer.start()
-
-    def _give_in(self) -> None:
-        self.alone = True
-        os.kill(os.getpid(), signal.SIGTERM)
 
 
 class _ProcessFollower(DistributedFollower):

@@ -1,8 +1,8 @@
 """Messages between the workers of one run over MPI: one rank per worker, on any MPI that mpi4py was built for.
 
 What is small is one message of MPI; large parts follow it, each by itself, from where it lies in the sender's memory
-to where the receiver reads it, never pickled. Every receive names its source, so that no
-timing can matter. Never decides who lives: a wait asks the `check` of whoever made it.
+to where the receiver reads it, never pickled. Every receive names its source, so that no timing can matter. Never
+decides who lives: a wait asks the `check` of whoever made it.
 """
 
 from __future__ import annotations
