@@ -16,7 +16,7 @@ MIB = 2**20
 KB = 10**3
 MB = 10**6
 _REACTORS = ("reactor-inline", "reactor-threads", "reactor-processes")
-_RAY = ("ray-paper", "ray-tuned", "ray-compiled")
+_RAY = ("ray-paper", "ray-tuned", "ray-pooled", "ray-compiled")
 _PEERS = ("gymnasium-sync", "gymnasium-async", "reactor-vector", "envpool", "ale-vector", "xronos")
 _FEW_WARM_UP: Values = {"warmup_rounds": (5,)}
 
@@ -93,7 +93,7 @@ _SWEEPS = Preset(
     summary="what costs grow with: object size, actors, steps per message, agents, minibatch, fan-out; 40 minutes",
     trials=5,
     time_limit_s=180,
-    backends=("serial", "reactor-inline", "reactor-processes", "ray-paper", "ray-tuned", "limit"),
+    backends=("serial", "reactor-inline", "reactor-processes", "ray-paper", "ray-tuned", "ray-pooled", "limit"),
     sweeps=(
         Sweep(
             "broadcast_gather",

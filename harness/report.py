@@ -26,7 +26,7 @@ from harness.summary import LIMIT, OURS, SIDE_METRICS, Cell, PointSummary, Summa
 
 MARKDOWN_NAME = "report.md"
 # Baselines with a column of their own; the others are in the lines above the tables.
-_SHOWN_BASELINES = ("serial", "ray-paper", "ray-tuned", "ray-compiled", LIMIT)
+_SHOWN_BASELINES = ("serial", "ray-paper", "ray-tuned", "ray-pooled", "ray-compiled", LIMIT)
 _SIDE_HEADINGS = {"startup_time": "startup", "peak_rss": "memory", "cpu_time": "CPU"}
 EXPLAINED = (
     f"Values are geometric means over trials with {CONFIDENCE:.0%} intervals (Student's t over trials, each a block of "

@@ -72,6 +72,7 @@ _LOOKS = {
     "reactor-mpi": Look("reactors, MPI", "#661100", "*"),
     "ray-paper": Look("Ray, as in the paper", "#D55E00", "v"),
     "ray-tuned": Look("Ray, tuned", "#E69F00", "^"),
+    "ray-pooled": Look("Ray, an actor per core", "#CC6677", "8"),
     "ray-compiled": Look("Ray, compiled graph", "#882255", "<"),
     "gymnasium-sync": Look("Gymnasium, sync", "#999933", "h"),
     "gymnasium-async": Look("Gymnasium, async", "#CC79A7", "X"),
@@ -82,7 +83,7 @@ _LOOKS = {
     "xronos": Look("xronos", "#44AA99", "d"),
     "limit": Look("limit: copies alone", "#555555", "|"),
 }
-_UNKNOWN = "#999999", "8"
+_UNKNOWN = "#999999", "x"
 _PUBLISHED = {"ray": Look("", "#D55E00", "v"), "lf": Look("", "#0072B2", "o")}
 
 

@@ -81,6 +81,13 @@ _BACKENDS = (
     Backend("ray-paper", "Ray actors as the paper calls them", "on_ray", {"style": "paper"}),
     Backend("ray-tuned", "Ray actors as Ray's own advice has them", "on_ray", {"style": "tuned"}),
     Backend(
+        "ray-pooled",
+        "Ray actors, one per core with its share of the workers, tuned",
+        "on_ray_pooled",
+        note="one call per actor and round asks all workers of the actor, and their replies come in one message; each "
+        "worker still takes steps_per_message steps",
+    ),
+    Backend(
         "ray-compiled",
         "Ray actors, all calls of a round in a compiled graph",
         "on_ray_compiled",

@@ -48,7 +48,7 @@ def partition(
         if instance.path in placed:
             worker = placed[instance.path]
         elif instance.member is not None and not _inside_spread(instance.parent):
-            worker = balanced.get(id(instance), _even(*instance.member, workers))
+            worker = balanced.get(id(instance), worker_of_member(*instance.member, workers))
         else:
             worker = 0 if instance.parent is None else of[id(instance.parent)]
         of[id(instance)] = worker
@@ -92,8 +92,8 @@ def _inside_spread(instance: Instance | None) -> bool:
     return False
 
 
-def _even(index: int, size: int, workers: int) -> int:
-    """Contiguous blocks of members whose sizes differ by at most one, the larger ones first."""
+def worker_of_member(index: int, size: int, workers: int) -> int:
+    """The worker of a bank's member: contiguous blocks whose sizes differ by at most one, the larger ones first."""
     share, extra = divmod(size, workers)
     boundary = extra * (share + 1)
     return index // (share + 1) if index < boundary else extra + (index - boundary) // max(share, 1)

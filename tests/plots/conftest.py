@@ -18,6 +18,7 @@ BACKENDS = {
     "reactor-processes": 0.55,
     "ray-paper": 90.0,
     "ray-tuned": 40.0,
+    "ray-pooled": 15.0,
     "ray-compiled": 12.0,
     "limit": 0.3,
     "a-new-one": 3.0,

@@ -19,6 +19,7 @@ BACKENDS = (
     "reactor-processes",
     "ray-paper",
     "ray-tuned",
+    "ray-pooled",
     "ray-compiled",
 )
 COMPARED = ("serial", "reactor-inline", "ray-paper")

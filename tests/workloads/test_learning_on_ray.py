@@ -10,14 +10,14 @@ from workloads.catalogue import execute
 
 TASKS = {
     "q_learning": {
-        "actors": 2,
+        "actors": 3,
         "steps": 10,
         "rounds": 4,
         "warmup_rounds": 1,
         "minibatch": 30,
         "capacity": 50,
     },
-    "multi_agent": {"agents": 2, "rounds": 30, "warmup_rounds": 2, "episode_steps": 15},
+    "multi_agent": {"agents": 3, "rounds": 30, "warmup_rounds": 2, "episode_steps": 15},
 }
 
 
@@ -28,7 +28,7 @@ def _ray():
 
 
 @pytest.mark.parametrize("workload", TASKS)
-@pytest.mark.parametrize("style", ["paper", "tuned", "compiled"])
+@pytest.mark.parametrize("style", ["paper", "tuned", "pooled", "compiled"])
 def test_ray_computes_what_the_loop_does(style, workload):
     expected = execute(workload, "serial", TASKS[workload], verify=True)
     outcome = execute(workload, f"ray-{style}", TASKS[workload], verify=True)

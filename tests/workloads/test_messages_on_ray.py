@@ -7,12 +7,13 @@ import pytest
 
 from workloads import ray_session
 from workloads.catalogue import execute
+from workloads.parameter import UnsupportedError
 from workloads.ray_session import StoreOverflowError
 
 SMALL = {"rounds": 4, "warmup_rounds": 1}
 TASKS = {
     "broadcast_gather": ("broadcast_gather", {"actors": 2, "object_bytes": 800_000, "work_seconds": 0.0}),
-    "gym_sampling": ("gym_sampling", {"actors": 2, "env": "Blackjack-v1"}),
+    "gym_sampling": ("gym_sampling", {"actors": 3, "env": "Blackjack-v1"}),
     "several steps per message": ("gym_sampling", {"actors": 2, "steps_per_message": 10}),
     "atari_sampling": ("atari_sampling", {"actors": 2}),
     "ping_pong": ("overhead", {"shape": "ping_pong", "messages_per_round": 3}),
@@ -24,6 +25,8 @@ TASKS = {
 }
 # One of each way to use a compiled graph: its actors take seconds to start.
 IN_GRAPHS = ["broadcast_gather", "several steps per message", "thread_ring", "counting", "timers"]
+# Nothing is left to pool where an actor is all there is of its kind.
+NOT_POOLED = ["ping_pong", "counting", "timers"]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -34,7 +37,9 @@ def _ray():
 
 @pytest.mark.parametrize(
     ("style", "task"),
-    [(style, task) for style in ("paper", "tuned") for task in TASKS] + [("compiled", task) for task in IN_GRAPHS],
+    [(style, task) for style in ("paper", "tuned") for task in TASKS]
+    + [("pooled", task) for task in TASKS if task not in NOT_POOLED]
+    + [("compiled", task) for task in IN_GRAPHS],
 )
 def test_ray_computes_what_the_loop_does(style, task):
     workload, values = TASKS[task]
@@ -42,6 +47,13 @@ def test_ray_computes_what_the_loop_does(style, task):
     outcome = execute(workload, f"ray-{style}", SMALL | values, verify=True)
     assert outcome.digest == expected.digest
     assert outcome.state_digest == expected.state_digest
+
+
+@pytest.mark.parametrize("task", NOT_POOLED)
+def test_a_shape_with_nothing_to_pool_is_not_run(task):
+    workload, values = TASKS[task]
+    with pytest.raises(UnsupportedError, match=rf"^{task}: no actor can hold more"):
+        execute(workload, "ray-pooled", SMALL | values, verify=False)
 
 
 def test_a_tuned_run_that_would_go_on_on_disk_fails(monkeypatch):

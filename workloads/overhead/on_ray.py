@@ -1,7 +1,7 @@
 """The shapes as Ray actors: what is a reaction elsewhere is a method call here."""
 
 import heapq
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import ray
@@ -81,7 +81,11 @@ def ring(task: Task, ray_session: Session) -> Shape:
 
 def ring_of_references(task: Task, ray_session: Session) -> Shape:
     """One actor per member; each is given the reference to what the one before it will return."""
-    members = make(ray_session, Member, ((index,) for index in range(task.actors)))
+    return passing_references(task, make(ray_session, Member, ((index,) for index in range(task.actors))))
+
+
+def passing_references(task: Task, members: Sequence[Any]) -> Shape:
+    """A lap per message; the driver waits for the last only."""
 
     def play(value: int) -> int:
         reference: Any = value
@@ -110,13 +114,17 @@ def counting(task: Task, ray_session: Session) -> Shape:
 def fan_out(task: Task, ray_session: Session) -> Shape:
     """One actor per client."""
     clients = make(ray_session, Member, ((index,) for index in range(task.actors)))
+    return gathering(task, lambda value: ray.get([client.take.remote(value) for client in clients]))
+
+
+def gathering(task: Task, gather: Callable[[int], list[int]]) -> Shape:
+    """A broadcast per message; `gather` gives all clients' replies to a value."""
 
     def play(value: int) -> int:
         for _ in range(task.messages_per_round):
-            replies = ray.get([client.take.remote(value) for client in clients])
+            replies = gather(value)
             value = replies[-1]
-        total: int = sum(replies)
-        return total % SUM_MODULUS
+        return sum(replies) % SUM_MODULUS
 
     return play, lambda: None
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import ray
 
-from workloads.overhead.on_ray import Shape, make
-from workloads.overhead.task import SUM_MODULUS, Counter, Member, Task, TimerCounts
+from workloads.overhead.on_ray import Shape, gathering, make
+from workloads.overhead.task import Counter, Member, Task, TimerCounts
 from workloads.probe import Probe
 from workloads.ray_graph import Execute, broadcast_graph, compile_graph
 from workloads.ray_session import Session, session
@@ -78,15 +78,7 @@ def fan_out(task: Task, ray_session: Session) -> Shape:
     """One actor per client."""
     clients = make(ray_session, Member, ((index,) for index in range(task.actors)))
     execute = broadcast_graph(ray_session, [client.take for client in clients], _MESSAGE_BYTES)
-
-    def play(value: int) -> int:
-        for _ in range(task.messages_per_round):
-            replies = ray.get(execute(value))
-            value = replies[-1]
-        total: int = sum(replies)
-        return total % SUM_MODULUS
-
-    return play, lambda: None
+    return gathering(task, lambda value: ray.get(execute(value)))
 
 
 class CountingTimers(TimerCounts):

@@ -1,0 +1,67 @@
+"""A pool's shares, batches and calls; that they compute the loop's bits is tested with each workload."""
+
+import numpy as np
+import pytest
+
+from reactorlib import Bank, Reactor, elaborate
+from reactorlib.schedule.partition import partition
+from workloads import ray_pool
+from workloads.broadcast_gather.on_ray_pooled import PooledClient, WaitingShare
+from workloads.broadcast_gather.task import Task
+from workloads.ray_pool import Pool, Share, replies
+
+
+class Member:
+    def __init__(self, index, size=1):
+        self.index = index
+        self.array = np.full(size, float(index))
+
+    def add(self, value):
+        return self.array + value
+
+
+class Session:
+    """Starts what a pool starts, in this process."""
+
+    def start(self, share_class, arguments):
+        return [share_class(*own) for own in arguments]
+
+
+@pytest.mark.parametrize(("members", "cores"), [(1, 2), (2, 2), (5, 2), (3, 4), (16, 3)])
+def test_shares_are_those_of_the_reactors_on_as_many_workers(members, cores, monkeypatch):
+    class Main(Reactor):
+        def __init__(self):
+            self.members = Bank(Reactor, members)
+
+    monkeypatch.setattr(ray_pool, "available_cpus", lambda: cores)
+    pool = Pool(Session(), Member, [(index,) for index in range(members)])
+    held = [[member.index for member in share.members] for share in pool.actors]
+    assert len(pool.actors) == min(members, cores)
+    assert all(held)
+    workers = partition(elaborate(Main), min(members, cores)).of_instance[1:]
+    assert held == [[index for index, at in enumerate(workers) if at == worker] for worker in range(len(held))]
+
+
+@pytest.mark.parametrize("size", [1, 100_000])
+def test_the_replies_of_a_share_are_one_message_and_keep_their_order(size):
+    share = Share(Member, [(index, size) for index in range(3)])
+    batch = share.ask("add", 1)
+    assert isinstance(batch, bytes) == (size == 1)  # a large one is left to Ray, which does not copy it in vain
+    assert [reply[0] for reply in replies([batch, batch])] == [1, 2, 3, 1, 2, 3]
+
+
+@pytest.mark.parametrize("size", [1, 100_000])
+def test_every_worker_replies_with_an_array_of_its_own(size):
+    share = WaitingShare(PooledClient, [(Task(actors=3, object_bytes=8 * size, work_seconds=0.0),)] * 3)
+    value = np.zeros(size)
+    batch = share.ask("work", value)
+    assert len(ray_pool.pickle.dumps(batch)) > 3 * value.nbytes
+    assert [reply.tobytes() for reply in replies([batch])] == [value.tobytes()] * 3
+
+
+def test_the_workers_of_a_share_wait_at_the_same_time(monkeypatch):
+    waits = []
+    monkeypatch.setattr(Task, "wait", lambda _: waits.append(1))
+    task = Task(actors=24, object_bytes=8)
+    WaitingShare(PooledClient, [(task,)] * 24).ask("work", np.zeros(1))
+    assert waits == [1]

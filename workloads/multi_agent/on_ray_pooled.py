@@ -1,0 +1,28 @@
+"""Traffic Junction with one Ray actor per core, each with its share of the agents: one call per actor and round."""
+
+import ray
+
+from workloads.multi_agent.on_ray import Agent
+from workloads.multi_agent.task import Task
+from workloads.probe import Probe
+from workloads.ray_pool import Pool
+from workloads.ray_session import session
+from workloads.ray_styles import INLINE_LIMIT_BYTES
+
+
+def run(task: Task, probe: Probe) -> None:
+    """Run all rounds on actors of this machine."""
+    with session("tuned", probe) as ray_session:
+        agents = Pool(ray_session, Agent, ((task, agent) for agent in range(task.agents)))
+        episodes = task.make_episodes()
+        ray_session.await_actors()
+        put = episodes.observation.nbytes > INLINE_LIMIT_BYTES
+        probe.ready()
+        for _ in range(task.total_rounds):
+            observation = ray.put(episodes.observation) if put else episodes.observation
+            actions = agents.gather("act", observation)
+            rewards = episodes.step(actions)
+            if probe.verifying:
+                task.record(probe.digest, actions, rewards)
+            probe.round()
+        probe.state(task.final_state(episodes))
