@@ -15,11 +15,11 @@ def sentences(summary: Summary) -> list[str]:
     found = []
     for workload in dict.fromkeys(point.workload for point in summary.points):
         points = [point for point in summary.points if point.workload == workload]
-        told = verdict.ratio_told(points, "ray-paper")
+        told = verdict.ratio_told(points, verdict.parallel(summary), "ray-paper")
         if told and (ratios := list(_published(workload))):
             found.append(
                 f"{workload}: {min(ratios):.2f}x to {max(ratios):.2f}x the speed of Ray, as published of another "
-                f"machine and other parameters; here the best reactor backend runs at {told}."
+                f"machine and other parameters; here {told}."
             )
     return found
 

@@ -34,7 +34,7 @@ def section(summary: Summary, drawn: Sequence[Path], base: Path) -> str:
         f"Made by `python -m harness report {where} --readme README.md` from the rows in `{where}/`, which came from:",
         f"```sh\n{' '.join(command.split())}\n```",
         report.markdown_list(report.context(summary)[1:3]),
-        "What is lost is said first; each ratio is that of the best reactor backend, with its 95 % interval:",
+        "What is lost is said first. The best Ray is that of each point, and the 95 % interval counts the choice:",
         report.markdown_list(verdict.sentences(summary)),
     ]
     if claimed := claims.sentences(summary):

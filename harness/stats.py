@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from statistics import fmean, stdev
 
-from plots.intervals import CONFIDENCE, Estimate, change, holm, mean, ratio_of_turns
+from plots.intervals import CONFIDENCE, Estimate, change, holm, least, mean, ratio_of_turns
 from plots.intervals import ratio_of_pairs as ratio
 
-__all__ = ["CONFIDENCE", "Estimate", "change", "holm", "mean", "ratio", "ratio_of_turns", "variation"]
+__all__ = ["CONFIDENCE", "Estimate", "change", "holm", "least", "mean", "ratio", "ratio_of_turns", "variation"]
 
 
 def variation(values: Sequence[float]) -> float:

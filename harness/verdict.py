@@ -1,46 +1,65 @@
-"""One sentence per workload: how the best reactor backend stands to each baseline, losses first."""
+"""One sentence per workload, what is lost first: reactors on all cores against the best Ray, in one thread against the
+loop.
 
-from collections.abc import Sequence
+Which Ray is the best is seen at each point from the results themselves, and the interval counts that choice. What ran
+in one thread is held against the loop alone, which does too.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from harness import quantity
+from harness import quantity, stats
 from harness.noise import floor
 from harness.stats import Estimate
-from harness.summary import LIMIT, OURS, Cell, PointSummary, Summary
+from harness.summary import LIMIT, Cell, PointSummary, Summary
 
 FEWEST = 2  # trials of which no interval is shown: it would span orders of magnitude
-ASKED = ("serial", "ray-paper", "ray-tuned", "ray-compiled", LIMIT)
+RAY = "ray-"
+BEST_RAY = "the best Ray"
+_ALONE, _LOOP = "reactor-inline", "serial"
+
+# From a cell: its ratio to what it is held against, and what that is called there beyond the point; None without one.
+_Against = Callable[[Cell], tuple[Estimate, str] | None]
 
 
 def sentences(summary: Summary) -> list[str]:
-    """The verdict of each workload; workloads in which a baseline wins somewhere come first."""
+    """The verdict of each workload; workloads in which reactors lose somewhere come first."""
     found = []
     floors = floor.by_workload(summary.noise)
     for workload in dict.fromkeys(point.workload for point in summary.points):
         points = [point for point in summary.points if point.workload == workload]
-        spans = [span for name in ASKED if (span := _span(points, name, floors.get(workload, 1.0))) is not None]
+        spans = list(_spans(points, parallel(summary), floors.get(workload, 1.0)))
         if spans:
-            spans.sort(key=lambda span: not span.loses)
-            text = f"{workload}: the best reactor backend runs at " + ", ".join(map(_told, spans)) + "."
-            found.append((not spans[0].loses, text))
+            losses = any(span.loses for span in spans)
+            found.append((not losses, f"{workload}: {'; '.join(map(_told, spans))}."))
     return [text for _, text in sorted(found, key=lambda item: item[0])]
 
 
-def ratio_told(points: Sequence[PointSummary], baseline: str) -> str:
-    """The ratios to this baseline over some points, as part of a sentence; empty if there are none."""
-    span = _span(points, baseline)
+def parallel(summary: Summary) -> str:
+    """The reactor backend that uses all cores: threads where the interpreter has no lock, else processes."""
+    locked = summary.machine.get("gil_enabled_after_imports", {}).get("reactor-threads", True)
+    return "reactor-processes" if locked else "reactor-threads"
+
+
+def ratio_told(points: Sequence[PointSummary], backend: str, baseline: str) -> str:
+    """The ratios of a backend to a baseline over some points, as part of a sentence; empty if there are none."""
+    span = _span(points, backend, baseline, _to(baseline))
     return _told(span) if span is not None else ""
 
 
-def best_of(point: PointSummary) -> Cell | None:
-    """The reactor backend that did best at a point."""
-    return point.best(cell for cell in point.cells if cell.backend.startswith(OURS))
+def best_ray(cell: Cell) -> tuple[Estimate, str] | None:
+    """The ratio to the Ray that does best against this cell, and which that is."""
+    found = {name: ratio for name, ratio in cell.speedups.items() if name.startswith(RAY)}
+    if not found:
+        return None
+    return stats.least(list(found.values())), min(found, key=lambda name: found[name].value)
 
 
 @dataclass(frozen=True)
 class _Span:
     """The lowest and the highest ratio to a baseline over the points of a workload, with their labels."""
 
+    backend: str
     baseline: str
     lowest: tuple[Estimate, str]
     highest: tuple[Estimate, str]
@@ -56,28 +75,43 @@ class _Span:
         return floor.within(ratio.value, self.floor) or ratio.low <= 1 <= ratio.high
 
 
-def _span(points: Sequence[PointSummary], baseline: str, noise: float = 1.0) -> _Span | None:
+def _spans(points: Sequence[PointSummary], backend: str, noise: float) -> Iterator[_Span]:
+    asked = ((backend, BEST_RAY, best_ray), (_ALONE, _LOOP, _to(_LOOP)), (backend, LIMIT, _to(LIMIT)))
+    for ours, baseline, against in asked:
+        span = _span(points, ours, baseline, against, noise)
+        if span is not None:
+            yield span
+
+
+def _to(baseline: str) -> _Against:
+    return lambda cell: (cell.speedups[baseline], "") if baseline in cell.speedups else None
+
+
+def _span(
+    points: Sequence[PointSummary], backend: str, baseline: str, against: _Against, noise: float = 1.0
+) -> _Span | None:
     ratios = []
     for point in points:
-        best = best_of(point)
-        if best is not None and baseline in best.speedups:
-            where = f"{point.label}, {best.backend}" if len(points) > 1 else best.backend
-            ratios.append((best.speedups[baseline], where))
+        for cell in point.cells:
+            if cell.backend == backend and (found := against(cell)) is not None:
+                where = filter(None, (point.label if len(points) > 1 else "", found[1]))
+                ratios.append((found[0], ", ".join(where)))
     if not ratios:
         return None
     ratios.sort(key=lambda item: item[0].value)
-    return _Span(baseline, ratios[0], ratios[-1], noise)
+    return _Span(backend, baseline, ratios[0], ratios[-1], noise)
 
 
 def _told(span: _Span) -> str:
     what = "of the machine's limit" if span.baseline == LIMIT else f"the speed of {span.baseline}"
     ends = (span.lowest,) if span.lowest[0] is span.highest[0] else (span.lowest, span.highest)
-    return f"{' to '.join(_end(span, *end) for end in ends)} {what}"
+    return f"{span.backend} runs at {' to '.join(_end(span, *end) for end in ends)} {what}"
 
 
 def _end(span: _Span, ratio: Estimate, where: str) -> str:
-    undecided = ", undecided" if span.baseline != LIMIT and span.undecided(ratio) else ""
-    return f"{number(ratio)} ({where}{undecided})"
+    undecided = "undecided" if span.baseline != LIMIT and span.undecided(ratio) else ""
+    notes = ", ".join(filter(None, (where, undecided)))
+    return f"{number(ratio)} ({notes})" if notes else number(ratio)
 
 
 def number(ratio: Estimate) -> str:

@@ -18,7 +18,7 @@ The library's Student distribution would bring scipy for one function: it is com
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean, variance
 
 CONFIDENCE = 0.95
@@ -128,6 +128,18 @@ def change(before: Pairs, after: Pairs) -> Estimate:
     return _from_logs(fmean(new) - fmean(old), error, freedom, min(len(old), len(new)))
 
 
+def least(ratios: Sequence[Estimate]) -> Estimate:
+    """The least of several ratios, at least one, as against the best of several rivals.
+
+    Its interval counts the choice: each ratio's own holds at a confidence corrected for their number (Bonferroni), so
+    that all of them hold at once, and with them the least's, whichever it really is.
+    """
+    chance = 1 - (1 - CONFIDENCE) / len(ratios)
+    wider = [_from_logs(math.log(one.value), one.error, one.freedom, one.count, chance) for one in ratios]
+    smallest = min(ratios, key=lambda one: one.value)
+    return replace(smallest, low=min(one.low for one in wider), high=min(one.high for one in wider))
+
+
 def holm(p_values: Sequence[float]) -> list[float]:
     """The p-values corrected for their number: what is below 0.05 is so with 95 % confidence in all of them at once."""
     corrected, largest = [0.0] * len(p_values), 0.0
@@ -191,7 +203,7 @@ def _exponential(logs: Sequence[float]) -> Estimate:
     return _from_logs(middle, error, freedom, len(logs))
 
 
-def _from_logs(middle: float, error: float, freedom: int, count: int) -> Estimate:
-    reach = error and error * quantile(CONFIDENCE, freedom)
+def _from_logs(middle: float, error: float, freedom: int, count: int, chance: float = CONFIDENCE) -> Estimate:
+    reach = error and error * quantile(chance, freedom)
     value = math.exp(middle)
     return Estimate(value, value * math.exp(-min(reach, 300)), value * math.exp(min(reach, 300)), count, error, freedom)

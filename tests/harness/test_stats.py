@@ -51,6 +51,26 @@ def test_what_slows_both_sides_of_a_trial_leaves_the_ratio_alone():
     assert (found.value, *ends(found)) == pytest.approx((3.0, 3.0, 3.0))
 
 
+def test_of_one_ratio_the_least_is_that_one():
+    (one,) = ratios = [stats.ratio([1.0, 2.0, 4.0], [3.0, 1.0, 2.0])]
+    found = stats.least(ratios)
+    assert (found.value, *ends(found)) == pytest.approx((one.value, *ends(one)))
+
+
+def test_the_interval_of_the_least_counts_that_it_was_chosen():
+    generator = np.random.default_rng(3)
+    rivals, blocks, campaigns = 4, 5, 1_000
+    held = {"counted": 0, "not counted": 0}
+    for _ in range(campaigns):
+        # All true ratios are 1, and so is the least of them.
+        ratios = [stats.ratio([*np.exp(generator.normal(0, 0.1, blocks))], [1.0] * blocks) for _ in range(rivals)]
+        chosen = min(ratios, key=lambda one: one.value)
+        for name, one in (("counted", stats.least(ratios)), ("not counted", chosen)):
+            held[name] += one.low <= 1 <= one.high
+    assert held["counted"] >= 0.95 * campaigns
+    assert held["not counted"] < 0.94 * campaigns
+
+
 def lognormal(generator, count):
     return generator.lognormal(0, 0.05, count)
 
