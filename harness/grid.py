@@ -15,7 +15,6 @@ from typing import Any, TypedDict
 from harness import metrics
 from harness.errors import UsageError
 from harness.record import Scalar, TrialKey
-from reactorlib.cpus import available_cpus
 from workloads.catalogue import BACKENDS, WORKLOADS, Backend, make_task
 from workloads.parameter import ParameterError, unknown
 
@@ -239,18 +238,10 @@ def kind_of(backend: Backend) -> str:
     return backend.role if backend.role != "main" else str(backend.options.get("executor", backend.module))
 
 
-def workers_of(backend: Backend) -> int | None:
-    """How many workers a backend's pool has; None where that isn't set in advance (an actor has its own)."""
-    if "workers" in backend.options:
-        return int(backend.options["workers"])
-    if backend.module == "on_serial" or backend.options.get("executor") == "inline":
-        return 1
-    return available_cpus() if "executor" in backend.options else None
-
-
 def runs_alone(parameters: Mapping[str, Any], backend: Backend) -> bool:
     """Whether a backend computes in one thread that never waits: what others take of its CPU is no time of its own."""
-    return workers_of(backend) == 1 and not parameters.get("work_seconds")
+    in_one_thread = backend.module == "on_serial" or backend.options.get("executor") == "inline"
+    return in_one_thread and not parameters.get("work_seconds")
 
 
 def canonical(task: Any) -> str:

@@ -17,10 +17,10 @@ from harness.details import Detail
 from harness.engine import block as engine
 from harness.engine.block import Effort, Measured
 from harness.engine.subject import Subject, workload_order
-from harness.grid import Block, Point, Trial, runs_alone, workers_of
+from harness.grid import Block, Point, Trial, runs_alone
 from harness.record import OK, UNSUPPORTED, Row
 from harness.results import Results
-from workloads.catalogue import BACKENDS
+from workloads.catalogue import BACKENDS, workers_of
 
 # Ray's sessions take the most memory: where it is short, they live one after the other.
 _HEAVY = "ray-"
@@ -148,13 +148,15 @@ def _subject(trial: Trial, again: bool = False) -> Subject:
 
 
 def _rows(run_id: str, started_at: str, trial: Trial, measured: Measured) -> list[Row]:
-    values = {} if measured.failure else metrics.measured(trial.point.task, measured)
+    task = trial.point.task
+    workers = workers_of(BACKENDS[trial.backend], task)
+    values = {} if measured.failure else metrics.measured(task, measured, workers)
     return [
         Row(
             run_id=run_id,
             started_at=started_at,
             backend=trial.backend,
-            workers=workers_of(BACKENDS[trial.backend]),
+            workers=workers,
             trial=trial.index,
             metric=metric,
             value=values.get(metric),

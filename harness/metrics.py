@@ -19,12 +19,12 @@ def units(task: Any) -> dict[str, str]:
     return names | {"startup_time": "ns", "peak_rss": "bytes", "cpu_time": f"ns/{noun}"}
 
 
-def measured(task: Any, trial: Measured) -> dict[str, float]:
-    """The values of a trial that has turns, by metric.
+def measured(task: Any, trial: Measured, workers: int | None) -> dict[str, float]:
+    """The values of a trial that has turns, by metric. `workers`: that wait side by side, None for as many as wait.
 
     `round_time` is the geometric mean over turns of a turn's mean round, so that the ratio of two trials of a block is
     that of neighbouring turns; `throughput` is what it amounts to per second, and `overhead` what it takes beyond the
-    simulated work, which is counted once, however many workers do it.
+    simulated work, were that spread evenly over the backend's workers.
     """
     _, per_round = _work(task)
     taken = trial.turns.values()
@@ -37,8 +37,14 @@ def measured(task: Any, trial: Measured) -> dict[str, float]:
         "cpu_time": sum(turn.cpu_ns for turn in taken) / sum(turn.rounds for turn in taken) / per_round,
     }
     if hasattr(task, "work_seconds"):
-        values["overhead"] = round_ns - task.work_seconds * 1e9
+        values["overhead"] = round_ns - ideal_s(task, workers) * 1e9
     return {name: float(value) for name, value in values.items()}
+
+
+def ideal_s(task: Any, workers: int | None) -> float:
+    """How long the simulated work of a round takes on so many workers, where nothing else takes time."""
+    waits: int = -(-task.members // (workers or task.members))
+    return waits * float(task.work_seconds)
 
 
 def _work(task: Any) -> tuple[str, float]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from workloads.parameter import ParameterError, build, unknown
+from workloads.parameter import ParameterError, UnsupportedError, build, unknown
 from workloads.probe import Outcome, Probe
 
 
@@ -185,6 +185,24 @@ def load(workload: str, backend: str) -> ModuleType:
     return sys.modules[importlib.import_module(name).run.__module__]
 
 
+def workers_of(backend: Backend, task: Any) -> int | None:
+    """On how many workers a backend runs a task; None where nobody sets that: each actor has its own.
+
+    One per core, as far as the task has members to place on them. Who only waits needs no core, so that simulated work
+    has a worker for each member; but not on ranks, whose number their launcher has set.
+    """
+    executor = backend.options.get("executor")
+    if backend.module == "on_serial" or executor == "inline":
+        return 1
+    if executor is None:
+        return None
+    from reactorlib.cpus import available_cpus  # not where workloads are only listed
+
+    waits = executor != "mpi" and getattr(task, "work_seconds", 0) > 0
+    members: int = task.members
+    return members if waits else min(members, available_cpus())
+
+
 def run(workload: str, backend: str, task: Any, probe: Probe, **options: Any) -> None:
     """Run a task once in this process, told to a probe. `options`: instead of the backend's own, or beside them.
 
@@ -192,6 +210,12 @@ def run(workload: str, backend: str, task: Any, probe: Probe, **options: Any) ->
     the backend raises.
     """
     module, chosen = load(workload, backend), {**BACKENDS[backend].options, **options}
+    workers = workers_of(BACKENDS[backend], task)
+    if chosen.get("executor", "inline") != "inline" and "workers" not in options:
+        if workers == 1:
+            raise UnsupportedError("all that there is to place is on one worker: it would be reactor-inline again")
+        if chosen["executor"] != "mpi":
+            chosen["workers"] = workers
     if chosen.get("executor") == "mpi":
         from workloads import ranks  # for this executor only
 

@@ -62,6 +62,11 @@ class SamplingTask:
         return self.actors * self.steps_per_message
 
     @property
+    def members(self) -> int:
+        """Workers that can be placed apart."""
+        return self.actors
+
+    @property
     def parallel_parts(self) -> int:
         """Equal parts of a round that could run at the same time."""
         return self.actors

@@ -3,10 +3,10 @@
 import json
 
 from harness import machine, record
-from harness.grid import Grid, Point, canonical, workers_of
+from harness.grid import Grid, Point, canonical
 from harness.record import Journal, Row
 from harness.results import GRID_NAME
-from workloads.catalogue import BACKENDS, make_task
+from workloads.catalogue import BACKENDS, make_task, workers_of
 
 MACHINE = {
     "cpu": {"model": "Abacus", "architecture": "x86_64", "cores": 4},
@@ -53,7 +53,7 @@ def rows_of(trial, run_id, round_s):
             run_id=run_id,
             started_at="2026-05-01T10:00:00Z",
             backend=trial.backend,
-            workers=workers_of(BACKENDS[trial.backend]),
+            workers=workers_of(BACKENDS[trial.backend], trial.point.task),
             trial=trial.index,
             metric=metric,
             value=values[metric],

@@ -180,22 +180,6 @@ def test_a_backend_that_a_workload_has_no_module_for_is_left_out(built, monkeypa
         built(backends=["peer"])
 
 
-@pytest.mark.parametrize(
-    ("options", "module", "workers"),
-    [
-        ({}, "on_serial", 1),
-        ({"executor": "inline"}, "on_reactors", 1),
-        ({"executor": "threads", "workers": 3}, "on_reactors", 3),
-        ({"executor": "threads"}, "on_reactors", 6),
-        ({"style": "paper"}, "on_ray", None),
-        ({"vector": "async"}, "on_gymnasium", None),
-    ],
-)
-def test_workers(options, module, workers, monkeypatch):
-    monkeypatch.setattr(grid, "available_cpus", lambda: 6)
-    assert grid.workers_of(catalogue.Backend("name", "", module, options)) == workers
-
-
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_can_be_built(name):
     made = select(name).grid

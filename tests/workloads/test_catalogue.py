@@ -7,8 +7,11 @@ import sys
 
 import pytest
 
-from workloads.catalogue import BACKENDS, WORKLOADS, execute, make_task
-from workloads.parameter import ParameterError, parameters_of
+from reactorlib import cpus, elaborate
+from reactorlib.schedule.partition import partition
+from workloads.catalogue import BACKENDS, WORKLOADS, execute, make_task, workers_of
+from workloads.parameter import ParameterError, UnsupportedError, parameters_of
+from workloads.probe import Probe
 
 
 def test_the_six_workloads_and_the_backends_are_listed_under_their_own_names():
@@ -33,6 +36,7 @@ def test_every_workload_has_every_main_backend_and_the_same_description_of_its_t
     task = make_task(workload, {})
     assert task.scenario
     assert task.metric in ("throughput", "overhead")
+    assert task.members > 0
     assert task.metric == "overhead" or (task.unit and task.units_per_round > 0)
     limited = importlib.util.find_spec(f"{WORKLOADS[workload].module}.on_limit") is not None
     assert limited or task.parallel_parts > 0
@@ -78,3 +82,51 @@ def test_what_a_task_imports_late_is_imported_before_the_clock_runs(workload):
 def test_unknown_names_are_refused(workload, backend, parameters, message):
     with pytest.raises(ParameterError, match=f"^{message}"):
         execute(workload, backend, parameters, verify=False)
+
+
+@pytest.mark.parametrize(
+    ("backend", "members", "workers", "waiting"),
+    [
+        ("serial", 24, 1, 1),
+        ("reactor-inline", 24, 1, 1),
+        ("reactor-threads", 24, 6, 24),
+        ("reactor-processes", 24, 6, 24),
+        ("reactor-processes", 4, 4, 4),
+        ("reactor-processes", 1, 1, 1),
+        ("reactor-mpi", 24, 6, 6),
+        ("ray-paper", 24, None, None),
+        ("ray-pooled", 24, None, None),
+        ("gymnasium-async", 24, None, None),
+    ],
+)
+def test_workers_are_as_many_as_cores_and_where_they_wait_as_many_as_wait(
+    backend, members, workers, waiting, monkeypatch
+):
+    monkeypatch.setattr(cpus, "available_cpus", lambda: 6)
+    for work_seconds, expected in ((0.0, workers), (0.5, waiting)):
+        task = make_task("broadcast_gather", {"actors": members, "work_seconds": work_seconds})
+        assert workers_of(BACKENDS[backend], task) == expected
+
+
+@pytest.mark.parametrize("shape", ["ping_pong", "thread_ring", "counting", "fan_out", "chain", "timers"])
+def test_as_many_members_as_the_reactors_have_that_can_be_placed_apart(shape):
+    module = importlib.import_module("workloads.overhead.on_reactors")
+    task = make_task("overhead", {"shape": shape})
+    program = elaborate(module.SHAPES[shape], task=task, probe=Probe(1, 0, False))
+    assert task.members == len(set(partition(program, 2_000).of_instance))
+
+
+@pytest.mark.parametrize(
+    ("workload", "values"),
+    [
+        ("gym_sampling", {"actors": 1}),
+        ("multi_agent", {"agents": 1}),
+        ("overhead", {"shape": "ping_pong"}),
+        ("overhead", {"shape": "counting"}),
+        ("overhead", {"shape": "chain", "actors": 2}),
+    ],
+)
+@pytest.mark.parametrize("backend", ["reactor-threads", "reactor-processes"])
+def test_what_is_on_one_worker_is_not_called_parallel(workload, values, backend):
+    with pytest.raises(UnsupportedError, match=r"on one worker: it would be reactor-inline again$"):
+        execute(workload, backend, {"rounds": 2, "warmup_rounds": 0} | values, verify=False)

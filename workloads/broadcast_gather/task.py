@@ -50,6 +50,11 @@ class Task:
         return f"{self.object_bytes}B"
 
     @property
+    def members(self) -> int:
+        """Workers that can be placed apart."""
+        return self.actors
+
+    @property
     def total_rounds(self) -> int:
         """Rounds to run: warm-up and measured."""
         return self.warmup_rounds + self.rounds

@@ -51,6 +51,11 @@ class Task:
         return 1
 
     @property
+    def members(self) -> int:
+        """Agents that can be placed apart."""
+        return self.agents
+
+    @property
     def parallel_parts(self) -> int:
         """Equal parts of a round that could run at the same time."""
         return self.agents

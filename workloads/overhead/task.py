@@ -23,22 +23,28 @@ SUM_MODULUS = 2**31
 class Shape:
     """How many take part in a shape, and how many reactions (method calls) a message of it causes.
 
-    `fixed`: there can't be another number of actors. `concurrent`: all of them could work at the same time.
+    `fixed`: there can't be another number of actors. `concurrent`: all of them could work at the same time. `alone`: so
+    many of them stay where the hub is, and only the others can be placed apart.
     """
 
     usual_actors: int
     reactions: Callable[[int], int]
     fixed: bool = False
     concurrent: bool = False
+    alone: int = 0
 
 
 # Beside each shape, what a message is in it.
 SHAPES = {
-    "ping_pong": Shape(2, lambda _: 2, fixed=True),  # an exchange between two
-    "thread_ring": Shape(100, lambda actors: actors),  # a token's way round a ring, each hop an event of its own
-    "counting": Shape(2, lambda _: 2, fixed=True, concurrent=True),  # an increment that a producer sends to a counter
+    "ping_pong": Shape(2, lambda _: 2, fixed=True, alone=2),  # an exchange between two
+    "thread_ring": Shape(
+        100, lambda actors: actors, alone=1
+    ),  # a token's way round a ring, each hop an event of its own
+    "counting": Shape(
+        2, lambda _: 2, fixed=True, concurrent=True, alone=2
+    ),  # an increment that a producer sends to a counter
     "fan_out": Shape(16, lambda actors: actors + 1, concurrent=True),  # a broadcast and the gathering of all replies
-    "chain": Shape(100, lambda actors: actors),  # a value's way along a chain, without an event between
+    "chain": Shape(100, lambda actors: actors, alone=1),  # a value's way along a chain, without an event between
     "timers": Shape(1_000, lambda actors: actors, concurrent=True),  # a period, in which every timer fires once
 }
 
@@ -82,6 +88,11 @@ class Task:
     def units_per_round(self) -> int:
         """Reactions (method calls) that a round causes."""
         return self.messages_per_round * SHAPES[self.shape].reactions(self.actors)
+
+    @property
+    def members(self) -> int:
+        """Actors that can be placed apart."""
+        return max(1, self.actors - SHAPES[self.shape].alone)
 
     @property
     def parallel_parts(self) -> int:

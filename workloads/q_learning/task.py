@@ -56,6 +56,11 @@ class Task:
         return self.actors * self.steps
 
     @property
+    def members(self) -> int:
+        """Workers that can be placed apart."""
+        return self.actors
+
+    @property
     def parallel_parts(self) -> int:
         """Equal parts of a round that could run at the same time."""
         return self.actors

@@ -47,6 +47,10 @@ class Task:
     def units_per_round(self):
         return self.actors
 
+    @property
+    def members(self):
+        return self.actors
+
     def count(self, probe, offset=0):
         """Run all rounds."""
         total = self.seed
