@@ -1,4 +1,4 @@
-"""The command line: check, draw, trace, show and run any reactor program.
+"""The command line: start, check, run, draw, trace and show any reactor program.
 
 Exit codes: 0 done, 1 the program has a fault or failed, 2 the command makes no sense, 130 interrupted.
 What a command is asked for goes to standard output, everything about it to standard error.
@@ -9,22 +9,25 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import traceback
 from collections.abc import Sequence
+from typing import NoReturn
 
-from reactorlib.cli import check, graph, run, source, trace
+from reactorlib.cli import check, graph, new, run, source, trace
+from reactorlib.cli.output import UsageError, complain, show_traceback
 from reactorlib.cli.run_options import speaks, spelled_out
-from reactorlib.cli.target import UsageError, add_parameters
-from reactorlib.errors import ReactionError, ReactorError, RunError
+from reactorlib.cli.target import add_parameters, unknown
+from reactorlib.errors import ReactionError, ReactorError, RunError, closest
 
 DONE, FAULTY, MISUSED, INTERRUPTED = 0, 1, 2, 130
 
 _EPILOG = """\
-TARGET is module:Class for a module on the path, or file.py:Class; the class may be left out where a file
-declares only one reactor. Parameters of its constructor are given with --set. A Lingua Franca file is file.lf or
-file.lf:Reactor, and its parameters may be given as --name value.
+TARGET is module:Class for a module on the path, or file.py:Class; the class may be left out where a file declares
+only one reactor, or one called Main. Parameters of its constructor are given with --set. A Lingua Franca file is
+file.lf or file.lf:Reactor, and its parameters may be given as --name value.
 
 examples:
+  python -m reactorlib new first.py
+  python -m reactorlib check examples/powers.py:Powers
   python -m reactorlib graph examples/rl_pipeline.py:Pipeline -o pipeline.svg
   python -m reactorlib trace examples/rl_pipeline.py:Pipeline --workers 2 --executor threads -o pipeline.json
   python -m reactorlib source examples/powers.py:Powers --trigger hub.number
@@ -35,14 +38,27 @@ exit codes: 0 done; 1 the program has a fault or failed; 2 the command was calle
 """
 
 
+class _Parser(argparse.ArgumentParser):
+    """One that says in two lines what it does not understand."""
+
+    def error(self, message: str) -> NoReturn:
+        """Complain, point to the help, and end."""
+        complain(f"{message}\n    {self.prog} --help says what there is")
+        raise SystemExit(MISUSED)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Returns its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    parser = _parser()
+    parser, commands = _parser()
+    if not given:
+        parser.print_help(sys.stderr)
+        return MISUSED
     options, rest = parser.parse_known_args(given[:1] + spelled_out(given[1:]) if given[:1] == ["run"] else given)
-    fault = add_parameters(options, rest)
+    fault = add_parameters(options, rest) if "settings" in options else unknown(rest)
     if fault:
-        parser.error(fault)
+        known = commands[given[0]]
+        known.error(fault + _meant(rest[0], known))
     try:
         code: int = options.command(options)
         sys.stdout.flush()
@@ -51,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(error, MISUSED)
     except ReactionError as error:
         if error.__cause__ is not None and speaks():
-            traceback.print_exception(error.__cause__)
+            show_traceback(error.__cause__)
         return _complain(error, FAULTY)
     except ReactorError as error:
         return _complain(error, FAULTY)
@@ -64,19 +80,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _complain(message: object, code: int) -> int:
     if speaks():
-        print(f"reactorlib: {message}", file=sys.stderr)
+        complain(message)
     return code
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _meant(word: str, known: _Parser) -> str:
+    close = closest(word.partition("=")[0], known._option_string_actions)
+    return f": did you mean {close}?" if close else ""
+
+
+def _parser() -> tuple[_Parser, dict[str, _Parser]]:
+    """The parser, and those of its commands."""
+    parser = _Parser(
         prog="python -m reactorlib",
-        description="Check, draw, trace, show and run reactor programs.",
+        description="Start, check, run, draw, trace and show reactor programs.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(interrupted="interrupted")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (check, graph, trace, source, run):
+    for command in (new, check, run, graph, trace, source):
         command.add_to(commands)
-    return parser
+    return parser, commands.choices

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from typing import Any
 
+from reactorlib.cli.output import complain_of
 from reactorlib.cli.target import add_target, resolved
 from reactorlib.elaboration.elaborate import examine
 
 _EPILOG = """\
-The exit code is 0 without a fault, else 1. Of a Lingua Franca file for another target than Python the structure is
-checked, without its code.
+The exit code is 0 without a fault, else 1. Of very many faults the first and the last are shown, with --json all. Of a
+Lingua Franca file for another target than Python the structure is checked, without its code.
 
 examples:
   python -m reactorlib check examples/powers.py:Powers --set workers=8
+  python -m reactorlib check examples/powers.py:Powers --json
   python -m reactorlib check examples/rl_pipeline.lf
 """
 
@@ -40,8 +41,7 @@ def command(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({"program": cls.__name__, **counts, "faults": faults}))
     else:
-        for fault in faults:
-            print(f"reactorlib: {fault}", file=sys.stderr)
+        complain_of(faults)
         if not faults:
             print(f"{cls.__name__}: {counts['reactors']} reactors, {counts['reactions']} reactions, no fault")
     return 1 if faults else 0

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from reactorlib.cli.target import UsageError, add_target, count_option, resolved
+from reactorlib.cli.output import UsageError, complain_of, write_file
+from reactorlib.cli.target import add_target, count_option, resolved
 from reactorlib.elaboration.elaborate import examine
 from reactorlib.elaboration.program import Elaborated
 from reactorlib.schedule.partition import partition
@@ -64,8 +63,7 @@ def command(options: argparse.Namespace) -> int:
     except DiagramError as error:
         raise UsageError(error) from error
     _write(options, diagram, kind, picture)
-    for fault in faults:
-        print(f"reactorlib: {fault}", file=sys.stderr)
+    complain_of(faults)
     return 1 if faults else 0
 
 
@@ -98,26 +96,3 @@ def _write(options: argparse.Namespace, diagram: Diagram, kind: str, picture: by
                           "faults": list(diagram.faults)}))  # fmt: skip
     else:
         print(f"{path}: {diagram.description}")
-
-
-def check_writable(path: str) -> None:
-    """Raise UsageError where write_file would. What is there stays."""
-    is_new = not Path(path).exists()
-    with _told(path), Path(path).open("ab"):
-        pass
-    if is_new:
-        Path(path).unlink()
-
-
-def write_file(path: str, content: bytes) -> None:
-    """Write a file. Raises UsageError, in one line, where that cannot be done."""
-    with _told(path):
-        Path(path).write_bytes(content)
-
-
-@contextmanager
-def _told(path: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from error

@@ -6,7 +6,8 @@ import argparse
 import json
 from typing import Any
 
-from reactorlib.cli.target import UsageError, add_target, count_option, resolved
+from reactorlib.cli.output import UsageError
+from reactorlib.cli.target import add_target, count_option, resolved
 from reactorlib.errors import ReactorError
 from reactorlib.program import elaborate
 

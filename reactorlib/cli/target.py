@@ -16,15 +16,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from reactorlib.cli.output import UsageError
 from reactorlib.declaration.instance import name_in
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.tag import UNITS, Time
 
+_MAIN = "Main"  # the class that is meant where a module declares several and none is named
 _TIME = re.compile(rf"(\d+(?:\.\d+)?) *({'|'.join(UNITS)})")
-
-
-class UsageError(Exception):
-    """The command line asks for something that isn't there."""
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:
@@ -47,8 +45,8 @@ def resolved(options: argparse.Namespace, structure: bool | None = False) -> tup
 
 def add_parameters(options: argparse.Namespace, rest: Sequence[str]) -> str | None:
     """Take `--name value` for parameters of a Lingua Franca program, as it does itself; or what cannot be taken."""
-    if rest and not _is_lf(options.target.partition(":")[0]):
-        return f"unrecognized arguments: {' '.join(rest)}"
+    if not _is_lf(options.target.partition(":")[0]):
+        return unknown(rest)
     left = list(rest)
     while left:
         name, equals, value = left.pop(0).partition("=")
@@ -60,6 +58,11 @@ def add_parameters(options: argparse.Namespace, rest: Sequence[str]) -> str | No
                 value = f"{value} {left.pop(0)}"
         options.settings.append(f"{name[2:]}={value}")
     return None
+
+
+def unknown(rest: Sequence[str]) -> str | None:
+    """What to say of arguments that nobody knows; None where there are none."""
+    return f"unrecognized arguments: {' '.join(rest)}" if rest else None
 
 
 def _is_lf(place: str) -> bool:
@@ -140,6 +143,8 @@ def _classes(module: ModuleType) -> list[type[Reactor]]:
 
 def _only_class(module: ModuleType, target: str) -> type[Reactor]:
     declared = _classes(module)
+    if len(declared) > 1:
+        declared = [cls for cls in declared if cls.__name__ == _MAIN]
     if len(declared) != 1:
         raise UsageError(f"{target}: name the reactor, as in {target}:Class{_listed(module) or ': it declares none'}")
     return declared[0]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from reactorlib.cli.graph import check_writable, write_file
+from reactorlib.cli.output import check_writable, write_file
 from reactorlib.cli.run_options import add_running, executed, speaks
 from reactorlib.cli.target import add_target
 from reactorlib.execution import RunResult

@@ -42,6 +42,105 @@ def module(tmp_path, text, name="program"):
     return path
 
 
+# new
+
+
+@pytest.mark.parametrize("name", ["first.py", "first.lf"])
+def test_new_writes_a_program_that_runs(call, tmp_path, name):
+    path = tmp_path / name
+    code, printed, _ = call("new", str(path))
+    assert code == 0
+    assert printed.startswith(f"{path}: written; run it with: python -m reactorlib run {path}")
+    assert call("check", str(path)) == (
+        0,
+        f"Main: {6 if name.endswith('.py') else 5} reactors, 5 reactions, no fault\n",
+        "",
+    )
+    code, printed, _ = call("run", str(path), "--timeout", "100ms", "--fast")
+    assert (code, printed) == (0, "[1, 2, 3]\n[2, 4, 6]\n")
+
+
+def test_new_writes_over_nothing(call, tmp_path):
+    path = tmp_path / "first.py"
+    path.write_text("mine")
+    assert call("new", str(path)) == (2, "", f"reactorlib: {path} cannot be written: File exists\n")
+    assert path.read_text() == "mine"
+
+
+def test_new_refuses_a_language_that_it_does_not_know(call):
+    assert call("new", "x.c") == (2, "", "reactorlib: x.c: the suffix names the language, one of .py, .lf\n")
+
+
+# Errors fit a screen
+
+SCREEN = 24
+RING = """
+class Child(Reactor):
+    a, b = Input(), Output()
+    @reaction(a, effects=b)
+    def go(self, a, b): ...
+class Main(Reactor):
+    def __init__(self, n=40):
+        self.c = Bank(Child, n)
+        for i in range(n):
+            connect(self.c[i].b, self.c[(i + 1) % n].a)
+            connect(self.c[i].b, self.c[(i + 1) % n].a)
+"""
+
+
+@pytest.mark.parametrize("command", [["check"], ["run"], ["graph", "--format", "mmd"]])
+def test_of_many_faults_a_screen_is_shown(call, tmp_path, command):
+    path = str(module(tmp_path, RING))
+    code, _, complaint = call(command[0], path, *command[1:])
+    lines = complaint.splitlines()
+    assert code == 1
+    assert len(lines) <= SCREEN
+    assert lines[0] == "reactorlib: 41 faults in the program:" or lines[0] == "reactorlib: 81 faults in the program:"
+    assert any("lines left out" in line for line in lines)
+
+
+def test_check_tells_a_machine_all_faults(call, tmp_path):
+    told = json.loads(call("check", str(module(tmp_path, RING)), "--json")[1])
+    assert len(told["faults"]) > 40
+
+
+def test_a_traceback_is_that_of_the_program_and_fits_a_screen(call, tmp_path):
+    path = module(tmp_path, """
+def ping(n): pong(n - 1)
+def pong(n): ping(n - 1) if n else fail()
+def fail():
+    try:
+        {}["key"]
+    except KeyError as error:
+        raise ValueError("words " * 1000) from error
+class Main(Reactor):
+    @reaction(startup)
+    def begin(self):
+        ping(201)
+""")  # fmt: skip
+    code, _, complaint = call("run", str(path))
+    assert code == 1
+    assert "reactorlib/worker" not in complaint
+    assert "calls left out" in complaint
+    assert complaint.index("KeyError: 'key'") < complaint.index("which led to:") < complaint.index("ValueError: words")
+    assert len(complaint.splitlines()) <= SCREEN
+    assert max(map(len, complaint.splitlines())) < 500
+
+
+def test_a_misspelt_option_is_told_in_two_lines(call):
+    code, printed, complaint = call("run", POWERS, "--wokers", "3")
+    assert (code, printed) == (2, "")
+    assert complaint.splitlines() == [
+        "reactorlib: unrecognized arguments: --wokers 3: did you mean --workers?",
+        "    python -m reactorlib run --help says what there is",
+    ]
+
+
+def test_main_is_meant_where_a_file_declares_several(call, tmp_path):
+    path = module(tmp_path, "class Part(Reactor): ...\nclass Main(Reactor): ...\n")
+    assert call("check", str(path))[1] == "Main: 1 reactors, 0 reactions, no fault\n"
+
+
 # graph
 
 
@@ -262,7 +361,7 @@ def test_a_reader_that_has_enough_is_no_failure():
         ),
     ],
 )
-@pytest.mark.parametrize("command", ["graph", "trace", "source", "run"])
+@pytest.mark.parametrize("command", ["check", "graph", "trace", "source", "run"])
 def test_an_unknown_program_is_one_line(call, command, target, complaint):
     assert call(command, target) == (2, "", f"reactorlib: {complaint}\n")
 
@@ -395,7 +494,7 @@ def test_times_have_units(text, time):
 # Help
 
 
-@pytest.mark.parametrize("command", [None, "graph", "trace", "source", "run"])
+@pytest.mark.parametrize("command", [None, "new", "check", "graph", "trace", "source", "run"])
 def test_help_has_examples_that_work(call, command, tmp_path, monkeypatch):
     code, text, _ = call(*([command] if command else []), "--help")
     examples = re.findall(r"^  python -m reactorlib (.*)$", text, re.MULTILINE)
