@@ -22,7 +22,7 @@ FT_STAMP := $(FT_VENV)/.installed
 ALE_ARGS := -DSDL_SUPPORT=OFF;-DBUILD_CPP_LIB=OFF;-DBUILD_PYTHON_LIB=ON;-DBUILD_VECTOR_LIB=OFF;-DBUILD_VECTOR_XLA_LIB=OFF
 FT_TESTS ?= tests/reactorlib/conformance tests/workloads/gym_sampling tests/workloads/atari_sampling
 
-.PHONY: help install bench bench-kernel kernel-claims regress figures report diagrams test test-freethreaded check style format soak clean
+.PHONY: help install bench bench-kernel kernel-claims regress figures report readme diagrams docs test test-freethreaded check style format soak clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -56,13 +56,16 @@ figures: $(STAMP)  ## draw the figures of the newest run again
 report: $(STAMP)  ## print the comparison table of the newest run
 	$(HARNESS) report $(RESULTS)
 
-# The page of the diagrams says how each is drawn. The one of a program that cannot run is drawn with status 1.
+# The pages say how each is drawn. The one of a program that cannot run is drawn with status 1.
 diagrams: $(STAMP)  ## draw the diagrams in docs/ again, by the commands written there
-	@sed -n 's/^python -m reactorlib //p' docs/diagrams/README.md | while read -r arguments; do \
+	@grep -rhoP '^python -m reactorlib \Kgraph .* -o docs/diagrams/.*' docs | sort -u | while read -r arguments; do \
 	  echo "python -m reactorlib $$arguments"; status=0; \
 	  $(BIN)/python -m reactorlib $$arguments || status=$$?; \
 	  [ $$status -le 1 ] || exit $$status; \
 	done
+
+docs: $(STAMP)  ## build the site of docs/ into site/; a broken link fails
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 test: $(STAMP)  ## run the tests
 	$(BIN)/python -m pytest
@@ -94,7 +97,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "Python 3.11 or newer is needed, '$(PYTHON)' is $$($(PYTHON) -V 2>&1 | tail -n 1); try: make PYTHON=python3.11" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --constraint constraints.txt $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) --editable '.[bench,peers,mpi,dev]'
+	$(BIN)/python -m pip install --constraint constraints.txt $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) --editable '.[bench,peers,mpi,dev,docs]'
 	@touch $@
 
 # Only what has wheels for such an interpreter; ale-py has none and is built from its source: needs cmake, ninja, zlib.

@@ -1,31 +1,179 @@
-"""The examples on the pages under docs run as they stand."""
-
-from __future__ import annotations
+"""What README and the pages under docs show runs as it stands, and every link of theirs leads somewhere."""
 
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+import yaml
 
-ROOT = Path(__file__).resolve().parent.parent
-EXAMPLES = [
-    pytest.param(block, id=f"{page.stem}-{number}")
-    for page in (ROOT / "docs" / "sessions.md", ROOT / "docs" / "vector-environments.md")
-    for number, block in enumerate(re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL))
-]
+import reactorlib
+import reactorlib.gymnasium
+import reactorlib.lf
+from harness.__main__ import _COMMANDS
+from harness.arguments import parser
+from plots import published
+from plots.figures import CAPTIONS
+from reactorlib.cli import _parser
+from tests import pages
+from tests.pages import DOCS, PAGES, ROOT
+
+HARNESS = "python -m harness "
+KERNEL = "python -m reactorlib "
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_an_example_runs(example: str, tmp_path: Path) -> None:
+def examples():
+    """Every example with what is shown of its output, or None: the block of text that comes after it, if one does."""
+    for page in PAGES:
+        found = pages.blocks(page)
+        for number, (kind, block) in enumerate(found):
+            if kind == "python":
+                following, output = found[number + 1] if number + 1 < len(found) else ("", "")
+                shown = output if following == "text" else None
+                yield pytest.param(block, shown, id=f"{pages.name(page)}-{number}")
+
+
+def execute(arguments, **options):
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        arguments, capture_output=True, text=True, timeout=100, env=environment, check=False, **options
+    )
+
+
+@pytest.mark.parametrize(("example", "shown"), list(examples()))
+def test_an_example_runs_and_prints_what_is_shown(example, shown, tmp_path):
     for module in re.findall(r"^from (stable_baselines3|torchrl|ray\.rllib)\b", example, re.MULTILINE):
         pytest.importorskip(module, exc_type=ImportError)
-    script = tmp_path / "example.py"
-    script.write_text(example)
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, timeout=100, env=environment, check=False
-    )
+    for folder in ("examples", "results"):  # read from the root of the repository, as readers do
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    (tmp_path / "example.py").write_text(example)
+    done = execute([sys.executable, "example.py"], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+    if shown is not None:
+        assert done.stdout == shown
+
+
+@pytest.mark.parametrize("page", PAGES, ids=pages.name)
+def test_code_of_other_libraries_is_python(page):
+    for kind, block in pages.blocks(page):
+        if kind.startswith("python "):
+            compile(block, pages.name(page), "exec")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=pages.name)
+def test_programs_in_lingua_franca_have_no_fault(page, tmp_path):
+    for kind, block in pages.blocks(page):
+        if kind == "lf":
+            (tmp_path / "Shown.lf").write_text(block)
+            assert execute([sys.executable, "-m", "reactorlib", "check", tmp_path / "Shown.lf"]).returncode == 0
+
+
+@pytest.mark.parametrize("command", pages.commands("make "))
+def test_make_knows_the_targets(command):
+    if shutil.which("make") is None:
+        pytest.skip("make is not installed")
+    done = execute(shlex.split(command.replace("make ", "make --dry-run ", 1)), cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("command", pages.commands(HARNESS))
+def test_the_harness_knows_the_options(command):
+    assert parser(_COMMANDS).parse_args(shlex.split(command.removeprefix(HARNESS))).command
+
+
+@pytest.mark.parametrize("command", pages.commands(HARNESS + "run"))
+def test_the_harness_plans_the_runs(command):
+    arguments = shlex.split(command.removeprefix(HARNESS))
+    done = execute([sys.executable, "-m", "harness", *arguments, "--dry-run"], cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("command", [line for line in pages.commands(KERNEL) if len(line.split()) > 4])
+def test_reactorlib_knows_the_options_and_the_programs(command):
+    words = shlex.split(command.removeprefix(KERNEL))
+    if words[0] == "run" and ".lf" in words[1]:
+        words = words[:2]  # what follows are its parameters
+    options = _parser()[0].parse_args(words)
+    path = "" if words[0] == "new" else options.target.partition(":")[0]
+    assert not path or (ROOT / path).is_file()
+
+
+def test_all_files_that_are_named_exist():
+    named = {
+        path
+        for page in PAGES
+        for path in re.findall(
+            r"`((?:workloads|plots|results|reactorlib|examples|tests|docs)/[\w./-]+\w)`", pages.prose(page)
+        )
+    }
+    made = ("results/runs", "results/latest")
+    assert [path for path in sorted(named) if not path.startswith(made) and not (ROOT / path).exists()] == []
+    assert named
+
+
+def anchors(page):
+    """What a page's headings can be linked by."""
+    headings = re.findall(r"^#+ (.*)$", pages.prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=pages.name)
+def test_links_within_the_repository_lead_somewhere(page):
+    for target in pages.links(page):
+        path, _, anchor = target.partition("#")
+        file = page.parent / path if path else page
+        assert file.exists(), target
+        assert not anchor or anchor in anchors(file), target
+
+
+def named_in(navigation):
+    for entry in navigation:
+        for value in entry.values() if isinstance(entry, dict) else [entry]:
+            yield from [value] if isinstance(value, str) else named_in(value)
+
+
+def test_the_navigation_has_every_page_once():
+    navigation = yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]
+    assert sorted(named_in(navigation)) == sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
+
+
+@pytest.mark.parametrize(
+    "module", [reactorlib, reactorlib.gymnasium, reactorlib.lf], ids=lambda module: module.__name__
+)
+def test_the_reference_has_every_public_name_once(module):
+    page = DOCS / "api" / f"{module.__name__.rpartition('.')[2]}.md"
+    assert sorted(re.findall(rf"^::: {module.__name__}\.(\w+)$", page.read_text(), re.MULTILINE)) == sorted(
+        module.__all__
+    )
+
+
+def ratios(figure):
+    """How many times as fast as Ray the paper's reactors were in a figure, as the page about it writes it."""
+    systems = {one.system: one for one in published.series(figure)}
+    found = [theirs.value / systems["lf"].points[x].value for x, theirs in systems["ray"].points.items()]
+    found = [1 / ratio if systems["lf"].metric == "throughput" else ratio for ratio in found]
+    return f"{min(found):.2f}x to {max(found):.2f}x"
+
+
+def test_the_page_of_the_paper_has_each_of_its_figures_with_its_number():
+    rows = re.findall(r"^\| .* \| (.*) \| `(\w+)\.svg` \|$", (DOCS / "paper.md").read_text(), re.MULTILINE)
+    assert {name.replace("_steps", "_episodes"): told for told, name in rows if name != "multi_agent_steps"} == {
+        figure: ratios(figure) for figure in published.figures() if figure != "multi_agent_episodes"
+    }
+    assert {name for _, name in rows} <= CAPTIONS.keys()
+    for _, figure in rows:
+        assert f"results/reference/figures/{figure}.svg" in (DOCS / "paper.md").read_text()
+
+
+def test_the_site_is_built_without_a_warning(tmp_path):
+    pytest.importorskip("mkdocs")
+    pytest.importorskip("mkdocstrings")
+    done = execute([sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", tmp_path / "site"], cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "site" / "api" / "reactorlib.html").read_text()
+    assert 'id="reactorlib.Session"' in page
+    assert ">>>" not in re.sub(r"<code.*?</code>", "", page, flags=re.DOTALL).replace("&gt;", ">")
+    assert (tmp_path / "site" / "results" / "reference" / "figures" / "gym_sampling.svg").exists()

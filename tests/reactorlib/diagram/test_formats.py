@@ -208,8 +208,13 @@ def test_a_mermaid_file_escapes_what_means_something_to_it():
     assert all(line.count('"') in (0, 2) for line in text.splitlines() if "fault" not in line)
 
 
+def pages():
+    return "\n".join(page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").rglob("*.md")))
+
+
 def gallery_commands():
-    return re.findall(r"^python -m reactorlib (.*)$", (GALLERY / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    found = re.findall(r"^python -m reactorlib (graph .* -o docs/diagrams/.*)$", pages(), re.MULTILINE)
+    return sorted(set(found))
 
 
 @pytest.mark.parametrize("command", gallery_commands())
@@ -221,8 +226,8 @@ def test_the_gallery_is_what_its_commands_draw(command, tmp_path, monkeypatch, c
     assert (tmp_path / "drawn.svg").read_bytes() == (ROOT / target).read_bytes()
 
 
-def test_the_gallery_shows_every_picture_that_it_draws():
-    shown = set(re.findall(r"\]\((\w+\.svg)\)", (GALLERY / "README.md").read_text(encoding="utf-8")))
+def test_the_pages_show_every_picture_that_they_draw():
+    shown = set(re.findall(r"\]\((?:[./]*diagrams/)?(\w+\.svg)\)", pages()))
     assert shown == {path.name for path in GALLERY.glob("*.svg")}
     assert shown == {Path(shlex.split(command)[-1]).name for command in gallery_commands()}
 

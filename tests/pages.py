@@ -1,0 +1,46 @@
+"""The pages for readers, README and docs, as tests take them apart: with the files that they quote in place."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+README = ROOT / "README.md"
+PAGES = [README, *sorted(DOCS.rglob("*.md"))]
+_FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_QUOTED = re.compile(r"^--8<--\n(.*)\n--8<--\n", re.MULTILINE)
+
+
+def name(page):
+    """How a test calls a page."""
+    return str(page.relative_to(ROOT).with_suffix(""))
+
+
+def text(page):
+    """A page with what it quotes."""
+    return _QUOTED.sub(lambda found: (ROOT / found[1]).read_text(encoding="utf-8"), page.read_text(encoding="utf-8"))
+
+
+def blocks(page):
+    """Its blocks of code in order, each with the words behind its opening fence."""
+    return [(found[1], found[2]) for found in _FENCE.finditer(text(page))]
+
+
+def prose(page):
+    """What stands outside of blocks."""
+    return _FENCE.sub("", page.read_text(encoding="utf-8"))
+
+
+def links(page):
+    """Where its links within the repository lead."""
+    return re.findall(r"\]\((?!https?:)([^)]+)\)", re.sub(r"`[^`\n]*`", "", prose(page)))
+
+
+def commands(*prefixes):
+    """What is shown to be typed, in blocks of their own and within sentences, without the interpreter's place."""
+    found = set()
+    for page in PAGES:
+        lines = [line for kind, block in blocks(page) if kind == "sh" for line in block.splitlines()]
+        shown = [line.removeprefix(".venv/bin/") for line in lines + re.findall(r"`([^`\n]+)`", prose(page))]
+        found |= {line for line in shown if line.startswith(prefixes)}
+    return sorted(found)
