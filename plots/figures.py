@@ -20,6 +20,7 @@ from plots import (
     rows,
     sampling,
     scaling,
+    step_time,
     style,
 )
 from plots.errors import FigureError
@@ -28,6 +29,7 @@ Draw = Callable[[pd.DataFrame], Figure]
 
 # What each file shows, for the text around it, in the order of the report.
 CAPTIONS = {
+    "step_time": "What a step of an environment costs, by how long the environment takes",
     "broadcast_gather_actors": "Broadcast and gather: overhead per round by number of actors",
     "broadcast_gather_size": "Broadcast and gather: overhead per round by object size",
     "gym_sampling": "Gymnasium: observations per second by environment",
@@ -47,6 +49,7 @@ CAPTIONS = {
 # Added to these: what is drawn from the file of a further command, if there is one, and `hardware_limit`, which needs
 # the machine as well.
 FIGURES: dict[str, Draw] = {
+    "step_time": step_time.cost,
     "broadcast_gather_actors": broadcast_gather.by_actors,
     "broadcast_gather_size": broadcast_gather.by_object_size,
     "gym_sampling": sampling.gym,

@@ -242,15 +242,22 @@ def test_draw_says_what_cannot_be_drawn_and_draws_the_rest(tmp_path, full_rows):
     lines = []
     sampling = full_rows[full_rows["workload"] == "gym_sampling"]
     files = figures.draw(save(tmp_path, sampling, machine="{}"), tmp_path / "figures", lines.append)
-    assert {path.stem for path in files} == {"gym_sampling", "granularity", "round_time"}
-    assert len(lines) == len(figures.CAPTIONS) - len(figures.FURTHER) - 3
+    assert {path.stem for path in files} == {"step_time", "gym_sampling", "granularity", "round_time"}
+    assert len(lines) == len(figures.CAPTIONS) - len(figures.FURTHER) - 4
     assert "q_learning: not drawn: no successful rows of q_learning with the metric throughput" in lines
     assert any(line.startswith("hardware_limit: not drawn: ") and "cores_allowed" in line for line in lines)
 
 
 def test_draw_without_anything_to_draw_says_why(tmp_path, full_rows):
-    with pytest.raises(FigureError, match="no figure can be drawn; first reason: broadcast_gather_actors: not drawn"):
+    with pytest.raises(FigureError, match="no figure can be drawn; first reason: step_time: not drawn"):
         figures.draw(save(tmp_path, full_rows.head(0)), tmp_path / "figures")
+
+
+def test_without_two_environments_and_the_loop_no_cost_by_step_time_is_drawn(make_rows):
+    frame = make_rows(2, COMPARED)
+    for left in (frame[frame["scenario"] == "Pong"], frame[frame["backend"] != "serial"]):
+        with pytest.raises(FigureError, match="fewer than two environments with the backend serial"):
+            draw("step_time", left)
 
 
 def test_draw_into_something_that_is_no_directory_is_refused(tmp_path, full_rows):

@@ -1,0 +1,46 @@
+"""What a step of an environment costs on Ray, on reactors and in a plain loop, by how long the environment takes."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from plots import intervals, lines, notes, page, quantity, sampling
+from plots.errors import FigureError
+
+_LOOP = "serial"
+_SHOWN = (_LOOP, "reactor-processes", "ray-paper", "ray-tuned", "ray-pooled", "ray-compiled")
+
+
+def cost(measurements: pd.DataFrame) -> Figure:
+    """Time per environment step by the plain loop's, all environments of the sampling workloads. Raises FigureError."""
+    selections = sampling.selections(measurements, ["env"])
+    curves: dict[str, dict[float, intervals.Estimate]] = {}
+    names: dict[float, str] = {}
+    for selection in selections.values():
+        cells = selection.cells("scenario", "backend")
+        for (scenario, backend), steps_per_second in cells.items():
+            loop = cells.get((scenario, _LOOP))
+            if loop is not None and backend in _SHOWN:
+                step_ns = 1e9 / loop.value
+                names[step_ns] = scenario
+                curves.setdefault(backend, {})[step_ns] = steps_per_second.inverse().scaled(1e9)
+    if len(names) < 2:
+        raise FigureError(f"fewer than two environments with the backend {_LOOP}, whose step is the axis")
+    figure, (axes,) = page.page(
+        "What a step of an environment costs, by how long the environment takes",
+        notes.fixed(*selections.values()),
+        [
+            (
+                "Both axes: time by number of environment steps taken, of all environments. On the line of the serial "
+                "loop nothing is lost or won; below it more than one core is used."
+            ),
+            "; ".join(f"{names[step_ns]} {quantity.duration(step_ns)}" for step_ns in sorted(names)) + ".",
+            *notes.below(*selections.values()),
+        ],
+        3.4,
+    )
+    lines.draw(
+        axes, lines.Panel(curves), "time per step in a plain loop", quantity.duration, "time per step",
+        quantity.duration_tick,
+    )  # fmt: skip
+    lines.legend(axes, [axes])
+    return figure
