@@ -22,7 +22,7 @@ FT_STAMP := $(FT_VENV)/.installed
 ALE_ARGS := -DSDL_SUPPORT=OFF;-DBUILD_CPP_LIB=OFF;-DBUILD_PYTHON_LIB=ON;-DBUILD_VECTOR_LIB=OFF;-DBUILD_VECTOR_XLA_LIB=OFF
 FT_TESTS ?= tests/reactorlib/conformance tests/workloads/gym_sampling tests/workloads/atari_sampling
 
-.PHONY: help install bench bench-kernel kernel-claims regress figures report readme diagrams docs test test-freethreaded check style format soak clean
+.PHONY: help install bench advise bench-kernel kernel-claims regress figures report readme diagrams docs test test-freethreaded check style format soak clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -39,6 +39,9 @@ bench: $(STAMP)  ## run the preset, draw its figures and print the comparison ta
 	  $(if $(wildcard $(RESULTS)/measurements.csv),--resume) || status=$$?; \
 	if [ $$status -gt 1 ]; then exit $$status; fi; \
 	$(HARNESS) plot $(RESULTS) && $(HARNESS) report $(RESULTS) && exit $$status
+
+advise: $(STAMP)  ## what serves ENV=mypackage:MyEnv-v0 (or file.py:function) with ACTORS=16 best on this machine
+	@$(HARNESS) advise --env $(or $(ENV),CartPole-v1) $(if $(ACTORS),--actors $(ACTORS))
 
 bench-kernel: $(STAMP)  ## benchmark the kernel's hot paths by themselves, beside the run saved last
 	$(BIN)/python -m pytest benchmarks/kernel --benchmark-autosave --benchmark-columns=min,median,iqr,rounds \

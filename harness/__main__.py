@@ -1,4 +1,4 @@
-"""The command line: `python -m harness list | run | breakdown | scaling | noise | plot | report | ...`.
+"""The command line: `python -m harness list | advise | run | breakdown | scaling | noise | plot | report | ...`.
 
 Owns exit statuses and a command's end.
 
@@ -22,6 +22,7 @@ from typing import NoReturn
 from rich.console import Console
 
 from harness import listing, machine, manager, progress, quantity, report, results, summary
+from harness.advise import command as advise
 from harness.arguments import DEFAULT_PRESET, LATEST, RUNS, parser, setting
 from harness.breakdown import campaign, show
 from harness.engine import block
@@ -232,6 +233,11 @@ def _directory(parsed: argparse.Namespace) -> Path:
     return path
 
 
+def _advise(parsed: argparse.Namespace, _: Sequence[str]) -> int:
+    _end_on_signals()
+    return advise.run(parsed, Console(stderr=True, highlight=False, markup=False, soft_wrap=True))
+
+
 def _breakdown(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     path = _directory(parsed)
     run_id, measured = results.stored_grid(path)
@@ -328,6 +334,7 @@ def _drawn(directory: Path) -> list[Path]:
 
 _COMMANDS = {
     "list": _list,
+    "advise": _advise,
     "run": _run,
     "breakdown": _breakdown,
     "scaling": _scaling,

@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from harness import tracking
+from harness.advise.command import DESCRIPTION as ADVISE
+from harness.advise.command import EXAMPLES as ADVISE_EXAMPLES
+from harness.advise.command import add_arguments as add_advise
 from harness.errors import UsageError
 from harness.noise.command import DESCRIPTION as NOISE
 from harness.presets import PRESETS
@@ -20,6 +23,7 @@ Command = Callable[[argparse.Namespace, Sequence[str]], int]
 _EXAMPLES = """\
 examples:
   python -m harness list
+  python -m harness advise --env mypackage:MyEnv-v0 --actors 24
   python -m harness run --preset smoke
   python -m harness run --workload gym_sampling --set env=Acrobot-v1 --set actors=3,7 --output acrobot
   python -m harness run --output acrobot --resume
@@ -70,6 +74,12 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     command = subparsers.add_parser("run", help="measure", epilog=_RUN_EXAMPLES, formatter_class=raw)
     _add_run(command)
     command.set_defaults(command=commands["run"])
+    command = subparsers.add_parser(
+        "advise", help="your own environment: what serves it best here", description=ADVISE, epilog=ADVISE_EXAMPLES,
+        formatter_class=raw,
+    )  # fmt: skip
+    add_advise(command)
+    command.set_defaults(command=commands["advise"])
     command = subparsers.add_parser("breakdown", help="where the rounds of a run's points go, on Ray and on reactors")
     _add_breakdown(command)
     command.set_defaults(command=commands["breakdown"])

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import gymnasium
 
+from workloads import environment
 from workloads.digest import Digest, NoDigest
 from workloads.parameter import ParameterError, parameter, unknown, validate
 
@@ -25,7 +26,7 @@ class SamplingTask:
     unit: ClassVar[str] = "observations/s"
 
     actors: int = parameter(15, "environments, each in its own worker", minimum=1)
-    env: str = parameter("CartPole-v1", "environment")
+    env: str = parameter("CartPole-v1", "environment: an id, package:id, file.py:function or busy:2ms:84x84x4")
     steps_per_message: int = parameter(1, "environment steps that a worker takes per message", minimum=1)
     seed: int = parameter(0, "seed: environment i and its action space take seed + i", minimum=0)
     rounds: int = parameter(10_000, "measured rounds", minimum=1)
@@ -33,17 +34,18 @@ class SamplingTask:
 
     def __post_init__(self) -> None:
         validate(self)
-        if self.environment_id not in gymnasium.registry:
+        object.__setattr__(self, "env", environment.whole(self.env))
+        if not environment.known(self.environment_id):
             raise ParameterError(unknown("env", self.env, self.environment_names()))
 
     @property
     def scenario(self) -> str:
-        """The environment's name."""
-        return self.env
+        """The environment's name, of a path the last part."""
+        return self.env.rpartition("/")[2] if ".py:" in self.env else self.env
 
     @property
     def environment_id(self) -> str:
-        """The id that Gymnasium knows the environment by."""
+        """The name of the environment, see `workloads.environment`."""
         return self.env
 
     @property
@@ -77,11 +79,8 @@ class SamplingTask:
         return list(gymnasium.registry)
 
     def make_environment(self) -> gymnasium.Env[Any, Any]:
-        """A new environment; raises ParameterError when it needs something that is not installed."""
-        try:
-            return gymnasium.make(self.environment_id, **self.environment_options)
-        except gymnasium.error.DependencyNotInstalled as error:
-            raise ParameterError(f"env: {self.env} cannot be made: {str(error).splitlines()[0]}") from error
+        """A new environment; raises ParameterError when it can't be made."""
+        return environment.make(self.environment_id, self.environment_options)
 
     def record(self, digest: Digest | NoDigest, replies: list[Reply]) -> None:
         """Add a round's replies to the digest, one stream per environment."""

@@ -23,7 +23,8 @@ class Task(SamplingTask):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not str(gymnasium.registry[self.environment_id].entry_point).startswith(ale_py.__name__):
+        spec = gymnasium.registry.get(self.environment_id)
+        if spec is None or not str(spec.entry_point).startswith(ale_py.__name__):
             raise ParameterError(f"env: {self.env} is no Atari game; expected one such as Pong or ALE/Pong-v5")
 
     @property

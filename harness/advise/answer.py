@@ -1,0 +1,223 @@
+"""From what was measured to an answer: which backend serves best, what each costs, how sure that is. Prints nothing."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from harness import quantity
+from harness.advise.measure import AGAIN, CHOICES, LOOP, POOLED, Found, batched
+from harness.advise.profile import WORKLOAD, Profile
+from harness.stats import Estimate
+from workloads.catalogue import BACKENDS
+
+# Whose round is at most so many times as long as the fastest one's is as good.
+_AS_GOOD = 1.05
+_SMALL_SHARE = 0.05
+# From this on the time that varying steps cost is worth a word.
+_VARIES = 0.03
+_NOISY = 0.05
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A round on a backend. `speed`: how many times as fast as the plain loop. `share`: the part of the round that is
+    not stepping the environments on all cores: messages, scheduling, waiting, and cores that it does not use.
+    """
+
+    backend: str
+    round_ns: float
+    speed: Estimate
+    share: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer for an environment, so many of them, on so many cores."""
+
+    env: str
+    actors: int
+    cores: int
+    profile: Profile
+    found: Found
+
+    @property
+    def ideal_ns(self) -> float:
+        """A round that is nothing but the plain loop's steps, on all cores."""
+        return self.found.loop_ns * -(-self.actors // self.cores) / self.actors
+
+    @cached_property
+    def costs(self) -> list[Cost]:
+        """Of each backend that was measured, the fastest first."""
+        made = (self._cost(name) for name in CHOICES)
+        return sorted((one for one in made if one is not None), key=lambda one: one.round_ns)
+
+    def _cost(self, name: str) -> Cost | None:
+        slower = self.found.ratio(name, LOOP)
+        if slower is None:
+            return None
+        round_ns = self.found.loop_ns * slower.value
+        return Cost(name, round_ns, slower.inverse(), max(0.0, 1 - self.ideal_ns / round_ns))
+
+    @cached_property
+    def best(self) -> Cost:
+        """The simplest of those that are as fast as the fastest."""
+        fastest, *_ = self.costs
+        for name in CHOICES:
+            behind = self.found.ratio(name, fastest.backend)
+            if behind is not None and behind.value <= _AS_GOOD:
+                return next(one for one in self.costs if one.backend == name)
+        return fastest
+
+    @property
+    def _best_ray(self) -> Cost | None:
+        """The faster of Ray's; None where none was measured."""
+        return next((one for one in self.costs if one.backend.startswith("ray-")), None)
+
+    @property
+    def steps_for_small_share(self) -> int | None:
+        """From how many steps per message on Ray's pooled actors cost less than 5 % of a round; None if never, or not
+        known. What a message costs is a part that each has and a part that each of its steps adds.
+        """
+        one = next((cost for cost in self.costs if cost.backend == POOLED), None)
+        many = self.found.ratio(batched(self.found.steps), LOOP)
+        if one is None:
+            return None
+        if one.share < _SMALL_SHARE:
+            return 1
+        if many is None:
+            return None
+        steps = self.found.steps
+        single = one.round_ns - self.ideal_ns
+        several = self.found.loop_ns * many.value - steps * self.ideal_ns
+        per_step = max(0.0, (several - single) / (steps - 1))
+        left = _SMALL_SHARE * self.ideal_ns - (1 - _SMALL_SHARE) * per_step
+        return math.ceil((1 - _SMALL_SHARE) * (single - per_step) / left) if left > 0 else None
+
+    @property
+    def doubts(self) -> Iterator[str]:
+        """What speaks against relying on it."""
+        same = self.found.ratio(AGAIN, LOOP)
+        if same is not None and abs(math.log(same.value)) > _NOISY:
+            yield f"the plain loop beside itself came out {same.value:.2f} times as long: the machine is too noisy"
+        other = next((one for one in self.costs if one.backend != self.best.backend), None)
+        if other is not None:
+            behind = self.found.ratio(other.backend, self.best.backend)
+            if behind is not None and behind.low <= 1 <= behind.high:
+                yield f"{label(other.backend)} may be as fast: {behind.value:.2f} times as long {interval(behind)}"
+        digests = self.found.digests
+        if len({digests.get(LOOP), digests.get(AGAIN)}) > 1:
+            yield "two plain loops with equal seeds computed different things: the environment is not deterministic"
+        else:
+            for name, digest in digests.items():
+                if digest != digests.get(LOOP):
+                    yield f"{label(name)} computed something else than the plain loop: the environment is not its own"
+        for name, failure in self.found.failures.items():
+            yield f"{label(name)} was not measured: {failure}"
+
+    @property
+    def proof(self) -> str:
+        """The command that measures it in full."""
+        measured = [one.backend for one in self.costs]
+        ordered = [name for name in BACKENDS if name in measured]
+        words = ["python", "-m", "harness", "run", "--workload", WORKLOAD]
+        words += ["--set", f"env={self.env}", "--set", f"actors={self.actors}"]
+        words += [word for name in ordered for word in ("--backend", name)]
+        return shlex.join([*words, "--trials", "5"])
+
+    def sentences(self) -> Iterator[str]:
+        """The answer, most important first."""
+        yield self._choice()
+        yield self._ray()
+        yield from self._varying()
+        for doubt in self.doubts:
+            yield f"But {doubt}."
+
+    def _choice(self) -> str:
+        best = self.best
+        if best.backend == LOOP:
+            return "Take a plain loop: nothing that was measured is faster by more than 5 %."
+        beside = ""
+        ray = self._best_ray
+        if ray is not None and not best.backend.startswith("ray-"):
+            gain = self.found.ratio(ray.backend, best.backend)
+            if gain is not None:
+                beside = f", and {_times(gain)} as fast as the best of Ray"
+        return f"Take {label(best.backend)} ({best.backend}): {_times(best.speed)} as fast as a plain loop{beside}."
+
+    def _ray(self) -> str:
+        told = [f"{_percent(one.share)} ({one.backend})" for one in self.costs if one.backend.startswith("ray-")]
+        if not told:
+            return "Ray was not measured."
+        steps = self.steps_for_small_share
+        if steps == 1:
+            until = "which is little already with one step per message"
+        elif steps is not None:
+            until = f"less than 5 % ({POOLED}) from about {steps:,} steps per message on"
+        else:
+            until = "and no number of steps per message brings that below 5 %"
+        return f"Of a round on Ray {' or '.join(told)} is not stepping, {until}."
+
+    def _varying(self) -> Iterator[str]:
+        fixed, free = self.profile.waiting(self.actors, self.cores)
+        if fixed > _VARIES:
+            cheaper = f"; {free:.0%} where whoever is free takes the next" if free < fixed - _VARIES / 2 else ""
+            middle, slow = (quantity.show(self.profile.percentile_ns(part), "ns") for part in (50, 99))
+            yield (
+                f"Steps vary ({middle} in the middle, {slow} for 1 in 100), so a round waits for the slowest worker: "
+                f"{fixed:.0%} longer on any backend with a fixed share per core{cheaper}."
+            )
+        if self.profile.waits:
+            yield "The environment waits more than it computes: more workers than cores would serve it better."
+
+    def as_json(self) -> dict[str, Any]:
+        """The answer for programs."""
+        fixed, free = self.profile.waiting(self.actors, self.cores)
+        return {
+            "env": self.env,
+            "actors": self.actors,
+            "cores": self.cores,
+            "step_ns": {f"p{part}": self.profile.percentile_ns(part) for part in (50, 95, 99)}
+            | {"mean": self.profile.mean_ns},
+            "message_bytes": self.profile.message_bytes,
+            "waits": self.profile.waits,
+            "longer_by_varying_steps": {"fixed_shares": fixed, "whoever_is_free": free},
+            "ideal_round_ns": self.ideal_ns,
+            "backends": [
+                {"backend": one.backend, "round_ns": one.round_ns, "share_not_stepping": one.share}
+                | {"speed": _parts(one.speed)}
+                for one in self.costs
+            ],
+            "best": self.best.backend,
+            "steps_per_message_for_5_percent_on_ray": self.steps_for_small_share,
+            "sentences": list(self.sentences()),
+            "doubts": list(self.doubts),
+            "proof": self.proof,
+        }
+
+
+def label(backend: str) -> str:
+    """What people call it."""
+    known = BACKENDS.get(backend)
+    return known.summary if known else backend
+
+
+def interval(estimate: Estimate) -> str:
+    """The ends of an estimate."""
+    return f"[{estimate.low:.2f}, {estimate.high:.2f}]"
+
+
+def _times(estimate: Estimate) -> str:
+    return f"{estimate.value:.2f} {interval(estimate)} times"
+
+
+def _percent(share: float) -> str:
+    return "less than 1 %" if share < 0.01 else f"{100 * share:.0f} %"
+
+
+def _parts(estimate: Estimate) -> dict[str, float]:
+    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}

@@ -1,0 +1,157 @@
+"""`python -m harness advise`: from the command line to the answer on the screen, its picture and its JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from harness import quantity
+from harness.advise import measure
+from harness.advise.answer import Answer, interval
+from harness.advise.profile import WORKLOAD, Profile
+from harness.engine.subject import SubjectError, call
+from harness.errors import UsageError
+from harness.record import write_atomically
+from reactorlib.cpus import available_cpus
+from workloads.catalogue import make_task
+from workloads.parameter import ParameterError
+
+OUTPUT = Path("results/advise")
+DESCRIPTION = (
+    "How an environment of your own is stepped best on this machine: measures its step, and a round of so many of "
+    "them on a plain loop, Gymnasium's and our vector environment, reactors and Ray, in turns, in about two minutes."
+)
+EXAMPLES = """\
+examples:
+  python -m harness advise --env CartPole-v1 --actors 16
+  python -m harness advise --env mypackage:MyEnv-v0 --actors 24
+      an id that a package registers with Gymnasium
+  python -m harness advise --env path/to/file.py:make_env --actors 8
+      what a function or class of a file, or of a module, returns: an environment of Gymnasium, or a parallel one of
+      PettingZoo
+  python -m harness advise --step-time 2ms --observation 84x84x4 --actors 24
+      one that is made up: so long a step, so many bytes
+
+Any other command takes the same names: python -m harness run --workload gym_sampling --set env=mypackage:MyEnv-v0
+"""
+_BAR = 24  # characters
+_WIDTH_ELSEWHERE = 120
+_PROFILE_LIMIT_S = 120.0
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """What can be said."""
+    add = command.add_argument
+    add("--env", metavar="NAME", help="the environment; see the examples")
+    add("--import", dest="imported", metavar="MODULE", help="the module that registers it")
+    add("--step-time", metavar="TIME", help="instead of --env: what a made-up environment's step takes, such as 2ms")
+    add("--observation", metavar="SHAPE", default="4", help="of a made-up one, of bytes, such as 84x84x4 (default: 4)")
+    add("--actors", type=int, default=16, metavar="N", help="how many environments (default: 16)")
+    add("--seed", type=int, default=0, metavar="N", help="environment i takes seed + i (default: 0)")
+    add("--seconds", type=float, default=100.0, metavar="S", help="how long to measure, about (default: 100)")
+    add("--output", type=Path, default=OUTPUT, metavar="DIR", help=f"for picture and JSON (default: {OUTPUT})")
+    add("--json", action="store_true", help="print the answer as JSON")
+
+
+def run(parsed: argparse.Namespace, console: Console) -> int:
+    """Measure and answer; the exit status. `console`: for progress. Raises UsageError."""
+    parameters = {"env": _name(parsed), "actors": parsed.actors, "seed": parsed.seed}
+    try:
+        task = make_task(WORKLOAD, parameters)
+    except ParameterError as error:
+        raise UsageError(str(error)) from None
+    parsed.output.mkdir(parents=True, exist_ok=True)
+    answer = _measured(task.env, parameters, parsed.seconds, console)
+    files = [*_pictures(answer, parsed.output), parsed.output / "advise.json"]
+    content = json.dumps(answer.as_json(), indent=2) + "\n"
+    write_atomically(files[-1], content.encode())
+    if parsed.json:
+        print(content, end="")
+    else:
+        width = None if sys.stdout.isatty() else _WIDTH_ELSEWHERE
+        show(answer, Console(width=width, highlight=False, markup=False))
+        print(f"\nTo measure it in full:\n  {answer.proof}\nwritten: {', '.join(map(str, files))}")
+    return 0
+
+
+def _name(parsed: argparse.Namespace) -> str:
+    if (parsed.env is None) == (parsed.step_time is None):
+        raise UsageError("expected --env NAME, or --step-time TIME for a made-up one; see harness advise --help")
+    if parsed.step_time is not None:
+        return f"busy:{parsed.step_time}:{parsed.observation}"
+    return f"{parsed.imported}:{parsed.env}" if parsed.imported else str(parsed.env)
+
+
+def _measured(env: str, parameters: dict[str, object], seconds: float, console: Console) -> Answer:
+    with tempfile.TemporaryDirectory(prefix="advise-") as directory:
+        logs = Path(directory)
+        console.print(f"stepping {env} ...")
+        try:
+            told = call("harness.advise.profile:measure", [env, parameters["seed"]], logs / "profile",
+                        _PROFILE_LIMIT_S)  # fmt: skip
+        except SubjectError as error:
+            raise UsageError(f"{env}: {error}") from None
+        profile, cores = Profile.restored(told), available_cpus()
+        started = set[str]()
+
+        def tell(name: str) -> None:
+            if name not in started:
+                console.print(f"starting {name} ...")
+            started.add(name)
+
+        found = measure.run({**parameters, "env": env}, profile, cores, seconds, logs, tell)
+        failure = found.failures.get(measure.LOOP)
+        if failure is not None:
+            raise UsageError(f"{env}: {failure}")
+        return Answer(env, int(str(parameters["actors"])), cores, profile, found)
+
+
+def _pictures(answer: Answer, directory: Path) -> list[Path]:
+    from plots import advice, style  # takes a second
+
+    with style.applied():
+        figure = advice.draw(
+            f"{answer.env}, {answer.actors} of them on {answer.cores} cores",
+            next(answer.sentences()),
+            {one.backend: one.round_ns for one in answer.costs},
+            answer.ideal_ns,
+        )
+    return style.save(figure, directory, "advise")
+
+
+def show(answer: Answer, console: Console) -> None:
+    """Print the answer."""
+    profile = answer.profile
+    console.print(
+        f"{answer.env} x {answer.actors} on {answer.cores} cores: a step takes "
+        f"{quantity.show(profile.mean_ns, 'ns')}, its message has {quantity.show(profile.message_bytes, 'bytes')}\n"
+    )
+    for sentence in answer.sentences():
+        console.print(sentence)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("", "a round", "speed", "95 %", "not stepping", ""):
+        table.add_column(heading, justify="left" if heading == "" else "right", no_wrap=True)
+    for cost, bar in zip(answer.costs, _bars(answer), strict=True):
+        speed = cost.speed
+        table.add_row(
+            cost.backend, quantity.show(cost.round_ns, "ns"), f"{speed.value:.2f}x", interval(speed),
+            f"{100 * cost.share:.0f} %", bar,
+        )  # fmt: skip
+    console.print()
+    console.print(table)
+    console.print("speed: of the plain loop's; bars: of a round, # stepping on all cores, - what comes on top")
+
+
+def _bars(answer: Answer) -> Iterator[str]:
+    longest = max(one.round_ns for one in answer.costs)
+    for one in answer.costs:
+        whole = max(1, round(_BAR * one.round_ns / longest))
+        solid = min(whole, round(_BAR * answer.ideal_ns / longest))
+        yield "#" * solid + "-" * (whole - solid)

@@ -1,0 +1,112 @@
+"""What a round costs on each backend with the user's environment: all of them in turns, beside a plain loop."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from harness import stats
+from harness.advise.profile import WORKLOAD, Profile
+from harness.engine import block
+from harness.engine.block import Effort, Measured
+from harness.engine.subject import Subject, workload_order
+from harness.stats import Estimate
+from workloads.catalogue import BACKENDS
+
+LOOP = "serial"
+AGAIN = "serial again"
+POOLED = "ray-pooled"
+REACTORS = "reactor-processes" if getattr(sys, "_is_gil_enabled", lambda: True)() else "reactor-threads"
+# From the simplest to what asks most of a program; the simplest of those that are as fast is recommended.
+CHOICES = (LOOP, "gymnasium-async", "reactor-vector", REACTORS, POOLED, "ray-tuned")
+_EFFORT = Effort(sweeps=20, fewest=6, longest_s=25.0, warmup_s=(0.3, 4.0), limit_s=120.0)
+# The longest that a round of several steps per message should take, and the most that it should move.
+_ROUND_NS = 20_000_000
+_ROUND_BYTES = 64 * 2**20
+_MOST_STEPS = 32
+_VERIFY_NS = 400_000_000
+_MOST_VERIFIED = 50
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the blocks found, one `Measured` of each subject per block. `steps`: per message of the batched one."""
+
+    blocks: Sequence[Mapping[str, Measured]]
+    steps: int
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Why a subject has no figures, by its name."""
+        return {name: one.failure for found in self.blocks for name, one in found.items() if one.failure}
+
+    def ratio(self, above: str, below: str) -> Estimate | None:
+        """How many times as long a round of the one takes; None where either has no turns."""
+        logs = [
+            block.log_ratios(found[above], found[below])
+            for found in self.blocks
+            if above in found and below in found and found[above].turns and found[below].turns
+        ]
+        kept = [one for one in logs if one]
+        return stats.ratio_of_turns(kept) if kept else None
+
+    @property
+    def loop_ns(self) -> float:
+        """Wall time of the plain loop's round."""
+        turns = [turn.round_ns for found in self.blocks for turn in found[LOOP].turns.values()]
+        return stats.mean(turns).value
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """What each subject computed in its first rounds, where it tells."""
+        return {name: one.digest for found in self.blocks for name, one in found.items() if one.digest}
+
+
+def batched(steps: int) -> str:
+    """The name of the subject that takes several steps per message."""
+    return f"{POOLED} x{steps}"
+
+
+def backends() -> list[str]:
+    """Those of the choices that there are."""
+    return [name for name in CHOICES if name in BACKENDS]
+
+
+def run(
+    parameters: Mapping[str, Any], profile: Profile, cores: int, seconds: float, logs: Path, tell: Callable[[str], None]
+) -> Found:
+    """Measure for about so long, at least one block. `logs`: a directory for what the subjects print."""
+    began = time.monotonic()
+    actors = parameters["actors"]
+    ideal_ns = profile.mean_ns * -(-actors // cores)
+    per_round = max(1, actors * profile.message_bytes)
+    steps = max(2, min(_MOST_STEPS, round(_ROUND_NS / ideal_ns), _ROUND_BYTES // per_round))
+    verified = max(2, min(_MOST_VERIFIED, round(_VERIFY_NS / (profile.mean_ns * actors))))
+    subjects = [_subject(name, name, parameters, verified) for name in backends()]
+    subjects.append(_subject(AGAIN, LOOP, parameters, verified))
+    if POOLED in BACKENDS:
+        subjects.append(_subject(batched(steps), POOLED, {**parameters, "steps_per_message": steps}, 0))
+    blocks: list[Mapping[str, Measured]] = []
+    while not blocks or (time.monotonic() - began) * (len(blocks) + 1) / len(blocks) < seconds:
+        effort = _EFFORT if seconds > _EFFORT.longest_s else replace(_EFFORT, longest_s=seconds)
+        found = block.run(
+            subjects, effort, f"advise {len(blocks)}", lambda one: logs / one.name, lambda one: tell(one.name)
+        )
+        blocks.append({one.subject.name: one for one in found})
+        if any(one.failure for one in found if one.subject.name == LOOP):
+            break
+        subjects = [one.subject for one in found if not one.failure]
+    return Found(blocks, steps)
+
+
+def _subject(name: str, backend: str, parameters: Mapping[str, Any], verified: int) -> Subject:
+    return Subject(
+        name,
+        workload_order(WORKLOAD, backend, parameters, verified),
+        matched=bool(verified),
+        pinned=not backend.startswith("ray-"),
+    )

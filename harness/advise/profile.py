@@ -1,0 +1,97 @@
+"""An environment by itself: how long its steps take, how they vary, what an observation weighs.
+
+`measure` runs in a process of its own: an environment is anybody's code.
+"""
+
+from __future__ import annotations
+
+import pickle
+import resource
+import time
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from workloads.catalogue import make_task
+from workloads.sampling import Sampler
+
+WORKLOAD = "gym_sampling"
+_LONGEST_S = 4.0
+_MOST_STEPS = 20_000
+_FEWEST_STEPS = 10
+_ROUNDS = 2_000
+# Whose processor time is less than this part of the time that passed, and who gave the processor away in as many steps
+# by itself, waits instead of computing. Where it was taken away, others compute.
+_COMPUTES, _GAVE_AWAY = 0.6, 0.5
+
+
+@dataclass(frozen=True)
+class Profile:
+    """`step_ns`: of each step, the reset that follows it included; processor time, or where the environment `waits`
+    rather than computes the time that passed. `message_bytes`: a step's observation, reward and flags, as pickled.
+    `start_ns`: to make one.
+    """
+
+    step_ns: list[int]
+    message_bytes: int
+    waits: bool
+    start_ns: int
+
+    @classmethod
+    def restored(cls, content: dict[str, Any]) -> Self:
+        """What `measure` returned, as it comes from another process."""
+        return cls(**content)
+
+    @property
+    def mean_ns(self) -> float:
+        """Of a step."""
+        return float(np.mean(self.step_ns))
+
+    def percentile_ns(self, percent: float) -> float:
+        """The time that so many percent of the steps don't exceed."""
+        return float(np.percentile(self.step_ns, percent))
+
+    def waiting(self, actors: int, cores: int) -> tuple[float, float]:
+        """By how much (0.1: a tenth) varying steps lengthen a round in which all wait for the slowest: with a fixed
+        share of the environments for each core, and with whichever comes next for whoever is free.
+        """
+        draw = np.random.default_rng(0)
+        steps = draw.choice(np.asarray(self.step_ns, dtype=float), (_ROUNDS, actors))
+        largest = -(-actors // cores)
+        ideal = steps.mean() * largest
+        fixed = np.zeros((_ROUNDS, cores))
+        free = np.zeros((_ROUNDS, cores))
+        for index in range(actors):
+            fixed[:, index * cores // actors] += steps[:, index]
+            free[np.arange(_ROUNDS), free.argmin(axis=1)] += steps[:, index]
+        return _beyond(fixed, ideal), _beyond(free, ideal)
+
+
+def _beyond(busy: npt.NDArray[np.float64], ideal: float) -> float:
+    return max(0.0, float(busy.max(axis=1).mean() / ideal) - 1)
+
+
+def measure(env: str, seed: int) -> dict[str, Any]:
+    """The profile of an environment; raises what making or stepping it raises."""
+    began = time.perf_counter_ns()
+    sampler = Sampler(make_task(WORKLOAD, {"env": env, "seed": seed}), 0)
+    reply = sampler.step_message(0)
+    start_ns = time.perf_counter_ns() - began
+    passed: list[int] = []
+    computed: list[int] = []
+    until, gave_away = time.monotonic() + _LONGEST_S, _switches()
+    while len(passed) < _FEWEST_STEPS or (len(passed) < _MOST_STEPS and time.monotonic() < until):
+        wall, cpu = time.perf_counter_ns(), time.process_time_ns()
+        sampler.step_message(0)
+        computed.append(time.process_time_ns() - cpu)
+        passed.append(time.perf_counter_ns() - wall)
+    gave_away = _switches() - gave_away
+    waits = sum(computed) < _COMPUTES * sum(passed) and gave_away > _GAVE_AWAY * len(passed)
+    return asdict(Profile(passed if waits else computed, len(pickle.dumps(reply, protocol=5)), waits, start_ns))
+
+
+def _switches() -> int:
+    """How often this process has let others have its processor because it waited."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw

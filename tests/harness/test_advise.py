@@ -1,0 +1,159 @@
+"""The advice for an environment: what follows from what was measured, and the command with its smallest effort."""
+
+import dataclasses
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+
+from harness.__main__ import main
+from harness.advise import command, measure
+from harness.advise.answer import Answer
+from harness.advise.measure import AGAIN, LOOP, POOLED, REACTORS, Found, batched
+from harness.advise.profile import Profile
+from harness.advise.profile import measure as measure_profile
+from harness.engine.block import Measured
+from harness.engine.subject import Subject
+from harness.engine.turn import Turn
+
+US = 1_000
+STEADY = Profile([1_000 * US] * 100, 200, False, 0)
+
+
+def subject(name, round_us, digest="same", failure=""):
+    turns = {(sweep, 0): Turn(10, round(10 * round_us * US * (1 + sweep % 2 / 1000)), 1) for sweep in range(12)}
+    return name, Measured(Subject(name, {}), failure=failure, turns={} if failure else turns, digest=digest)
+
+
+def answer(*subjects, steps=10, profile=STEADY, actors=16, cores=2):
+    found = dict(subjects)
+    found.setdefault(*subject(AGAIN, found[LOOP].turns[0, 0].round_ns / US))
+    return Answer("Own-v0", actors, cores, profile, Found([found], steps))
+
+
+def test_the_fastest_is_recommended_with_its_gain_over_the_loop_and_over_the_best_ray():
+    made = answer(subject(LOOP, 16_000), subject(REACTORS, 8_100), subject(POOLED, 9_000), subject("ray-tuned", 12_000))
+    assert made.best.backend == REACTORS
+    first, second, *_ = made.sentences()
+    assert "1.98 [1.98, 1.98] times as fast as a plain loop, and 1.11 [1.11, 1.11] times as fast as the best" in first
+    assert "11 % (ray-pooled) or 33 % (ray-tuned) is not stepping" in second
+    assert [one.backend for one in made.costs] == [REACTORS, POOLED, "ray-tuned", LOOP]
+    assert made.costs[0].share == pytest.approx(1 - 8_000 / 8_100, rel=1e-3)
+
+
+def test_of_those_that_are_as_fast_the_simplest_is_recommended():
+    made = answer(subject(LOOP, 16_000), subject("gymnasium-async", 8_300), subject(REACTORS, 8_000))
+    assert made.best.backend == "gymnasium-async"
+    assert answer(subject(LOOP, 8_200), subject(REACTORS, 8_000)).best.backend == LOOP
+    assert "a plain loop: nothing" in next(answer(subject(LOOP, 8_200), subject(REACTORS, 8_000)).sentences())
+
+
+@pytest.mark.parametrize(
+    ("single_us", "several_us", "steps"),
+    [
+        (8_100, 80_100, 1),  # 1.2 % with one step per message already
+        (9_000, 81_000, 3),  # 1,000 us a message, none per step: 1,000 / (8,000 n + 1,000) < 5 % from 2.4 on
+        (18_000, 90_000, 24),  # 10,000 us a message, none per step
+        (9_000, 90_000, None),  # 1,000 us per step of a message: 11 % however many there are
+    ],
+)
+def test_from_how_many_steps_per_message_on_ray_costs_little(single_us, several_us, steps):
+    made = answer(subject(LOOP, 16_000), subject(POOLED, single_us), subject(batched(10), several_us))
+    assert made.steps_for_small_share == steps
+    if steps is not None and steps > 1:
+        per_message = (single_us - 8_000) * US
+        ideal = steps * made.ideal_ns
+        assert per_message / (ideal + per_message) < 0.05
+        assert per_message / (ideal * (steps - 1) / steps + per_message) > 0.05
+
+
+def test_what_speaks_against_the_answer_is_said():
+    made = answer(subject(LOOP, 16_000), subject(AGAIN, 18_000), subject(REACTORS, 8_000, digest="other"))
+    noisy, other = made.doubts
+    assert "came out 1.12 times as long" in noisy
+    assert "computed something else than the plain loop" in other
+    (random,) = answer(subject(LOOP, 16), subject(AGAIN, 16, digest="b"), subject(REACTORS, 8, digest="c")).doubts
+    assert "not deterministic" in random
+    (missing,) = answer(subject(LOOP, 16), subject(REACTORS, 8), subject(POOLED, 0, failure="no memory")).doubts
+    assert missing.endswith("was not measured: no memory")
+
+
+def test_varying_steps_cost_what_waiting_for_the_slowest_costs():
+    assert STEADY.waiting(16, 2) == (0, 0)
+    varying = Profile([US, 3 * US] * 50, 200, False, 0)
+    # Two shares of one step each: the longer of two is 3 in three of four rounds, 1 in one, beside a mean of 2.
+    fixed, free = varying.waiting(2, 2)
+    assert fixed == pytest.approx(0.25, abs=0.02)
+    assert free == fixed
+    fixed, free = varying.waiting(64, 2)
+    assert 0 < free < fixed < 0.2
+    assert "Steps vary" in " ".join(answer(subject(LOOP, 4), profile=varying, actors=2).sentences())
+
+
+def test_uneven_shares_are_no_fault_of_a_backend():
+    made = answer(subject(LOOP, 15_000), subject(REACTORS, 8_000), actors=15)
+    assert made.ideal_ns == pytest.approx(8_000 * US, rel=1e-3)
+    assert STEADY.waiting(15, 2) == (0, 0)
+
+
+def test_an_environment_is_measured_by_itself():
+    told = Profile.restored(json.loads(json.dumps(measure_profile("busy:200us:32", 0))))
+    assert not told.waits
+    assert told.message_bytes > 32
+    assert told.percentile_ns(50) > 150 * US
+    assert math.isclose(told.mean_ns, np.mean(told.step_ns))
+
+
+def test_the_command_answers_draws_and_writes(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(measure, "CHOICES", (LOOP, REACTORS))
+    monkeypatch.setattr(measure, "_EFFORT", dataclasses.replace(measure._EFFORT, sweeps=6, warmup_s=(0.0, 0.1)))
+    line = ("advise", "--step-time", "100us", "--observation", "8x2", "--actors", "3", "--seconds", "1")
+    assert main([*line, "--output", str(tmp_path)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("busy:100us:8x2 x 3 on ")
+    assert re.search(r"^serial +\d", printed.out, re.MULTILINE)
+    assert "starting serial" in printed.err
+    written = json.loads((tmp_path / "advise.json").read_text())
+    assert {one["backend"] for one in written["backends"]} == {LOOP, REACTORS}
+    assert written["proof"] in printed.out
+    assert "--set env=busy:100us:8x2 --set actors=3" in written["proof"]
+    assert not [doubt for doubt in written["doubts"] if "computed" in doubt or "not measured" in doubt]
+    assert (tmp_path / "advise.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "expected --env NAME, or --step-time TIME"),
+        (("--env", "CartPole-v1", "--step-time", "2ms"), "expected --env NAME, or --step-time TIME"),
+        (("--env", "CartPole-v9"), "env: unknown 'CartPole-v9'; did you mean"),
+        (("--env", "Own-v0", "--import", "nowhere_at_all"), "env: nowhere_at_all cannot be imported"),
+        (("--step-time", "fast"), "expected a time and a shape"),
+        (("--env", "CartPole-v1", "--actors", "0"), "actors: must be at least 1, got 0"),
+    ],
+)
+def test_bad_input_costs_one_line_and_writes_nothing(arguments, words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["advise", *arguments]) == 2
+    printed = capsys.readouterr()
+    assert printed.err.startswith("harness: ")
+    assert words in printed.err
+    assert printed.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_environment_that_breaks_is_one_line(tmp_path, monkeypatch, capsys):
+    (tmp_path / "broken.py").write_text("def make():\n    raise RuntimeError('no licence')\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["advise", "--env", "broken.py:make", "--output", "out"]) == 2
+    printed = capsys.readouterr().err.splitlines()
+    assert "no licence" in printed[-1]
+    assert printed[-1].startswith("harness: ")
+
+
+def test_help_shows_examples(capsys):
+    with pytest.raises(SystemExit):
+        main(["advise", "--help"])
+    assert command.EXAMPLES.splitlines()[1] in capsys.readouterr().out

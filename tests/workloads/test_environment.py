@@ -1,0 +1,167 @@
+"""Environments by their names: registered, of a module or file, made up; and what is refused."""
+
+import pickle
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from workloads import environment
+from workloads.all_agents import AllAgents
+from workloads.gym_sampling import on_reactors, on_serial
+from workloads.gym_sampling.task import Task
+from workloads.made_up import Busy
+from workloads.multi_agent.traffic_junction import TrafficJunction
+from workloads.parameter import ParameterError
+from workloads.probe import Probe
+from workloads.sampling import Sampler
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = """
+import gymnasium
+from gymnasium.envs.classic_control import CartPoleEnv
+
+gymnasium.register("OfPackage-v0", entry_point=CartPoleEnv, max_episode_steps=7)
+"""
+FILE = """
+import beside
+from dataclasses import dataclass
+from gymnasium.envs.classic_control import CartPoleEnv
+from workloads.multi_agent.traffic_junction import TrafficJunction
+
+@dataclass
+class Own:
+    number: int
+
+make_env = CartPoleEnv
+nothing = 3
+
+def junction():
+    return TrafficJunction(4)
+
+def wrong():
+    return 3
+
+def in_turns():
+    class InTurns:
+        agent_selection = "a"
+    return InTurns()
+"""
+
+
+@pytest.fixture
+def there(tmp_path, monkeypatch):
+    (tmp_path / "of_a_package.py").write_text(PACKAGE)
+    (tmp_path / "beside.py").write_text("")
+    (tmp_path / "broken.py").write_text("import nowhere_to_be_found")
+    (tmp_path / "own.py").write_text(FILE)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+    gymnasium.registry.pop("OfPackage-v0", None)
+    sys.modules.pop("of_a_package", None)
+
+
+def rounds(task, run, **options):
+    probe = Probe(30, 0, verify=True)
+    run(task, probe, **options)
+    return probe.outcome().digest
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["of_a_package:OfPackage-v0", "own.py:make_env", "own:make_env", "own.py:junction", "busy:10us", "busy:1us:3x2"],
+)
+def test_an_environment_of_ones_own_is_sampled_alike_in_this_and_in_other_processes(there, name):
+    task = Task(actors=2, env=name, rounds=30, warmup_rounds=0)
+    assert rounds(task, on_serial.run) == rounds(task, on_reactors.run, executor="processes", workers=2)
+
+
+def test_a_files_name_holds_in_another_directory_and_is_shown_short(there, monkeypatch):
+    task = Task(env="own.py:make_env")
+    monkeypatch.chdir("/")
+    assert task.env == f"{there}/own.py:make_env"
+    assert task.scenario == "own.py:make_env"
+    assert Sampler(task, 0).step_message(0)[0].shape == (4,)
+
+
+def test_values_of_a_files_classes_are_pickled_by_a_name_that_other_processes_know(there):
+    name = environment.whole("own.py:Own")
+    assert environment.known(name)
+    (module,) = (one for one in list(sys.modules.values()) if getattr(one, "__file__", "") == str(there / "own.py"))
+    other = f"from workloads import environment; environment.known({name!r}); import pickle, sys; "
+    other += "print(pickle.load(sys.stdin.buffer).number)"
+    done = subprocess.run(
+        [sys.executable, "-c", other], input=pickle.dumps(module.Own(5)), capture_output=True, check=True, cwd=ROOT
+    )
+    assert done.stdout == b"5\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("of_a_package:OfPackage-v9", "of_a_package has no OfPackage-v9; expected an id that it registers"),
+        ("nowhere_at_all:X-v0", "nowhere_at_all cannot be imported: ModuleNotFoundError: No module named"),
+        ("broken.py:make", "broken.py cannot be imported: ModuleNotFoundError: No module named 'nowhere_to_be_found'"),
+        ("missing.py:make", "missing.py cannot be imported: FileNotFoundError"),
+        ("own.py:nothing", "own.py has no nothing; expected"),
+        ("busy:2", "expected a time and a shape such as busy:2ms or busy:20us:84x84x4, got busy:2"),
+        ("busy:2ms:0", "an observation has 1 to 1,073,741,824 bytes, got 0"),
+        ("busy:2ms:9999999x9999999", "an observation has 1 to"),
+        ("busy:11s", "a step takes at most 10 s, got 11s"),
+    ],
+)
+def test_what_is_no_environment_is_refused_in_one_line(there, name, words):
+    with pytest.raises(ParameterError) as refusal:
+        Task(env=name)
+    assert str(refusal.value).startswith("env: ")
+    assert words in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("own.py:wrong", "returned int; expected an environment of Gymnasium or PettingZoo"),
+        ("own.py:in_turns", "takes turns; expected a parallel one: pettingzoo.utils.aec_to_parallel"),
+    ],
+)
+def test_what_a_function_returns_must_be_an_environment(there, name, words):
+    with pytest.raises(ParameterError, match=words):
+        Sampler(Task(env=name), 0)
+
+
+def test_a_made_up_environment_is_one_and_takes_its_time():
+    made = Busy(300_000, (8, 8, 3))
+    check_env(made, skip_render_check=True)
+    made.reset(seed=1)
+    began = time.perf_counter_ns()
+    results = [made.step(1) for _ in range(1_000)]
+    assert time.perf_counter_ns() - began >= 1_000 * 300_000
+    assert [result[3] for result in results] == [False] * 999 + [True]
+    assert np.array_equal(results[299][0], np.full((8, 8, 3), 300 % 256, np.uint8))
+    assert results[0][1] == 1.0
+
+
+def test_a_parallel_environment_of_agents_is_one_environment():
+    agents, parallel = AllAgents(TrafficJunction(4)), TrafficJunction(4)
+    check_env(agents, skip_render_check=True)
+    observation, _ = agents.reset(seed=3)
+    expected, _ = parallel.reset(seed=3)
+    agents.action_space.seed(1)
+    for _ in range(60):
+        assert observation in agents.observation_space
+        assert all(np.array_equal(observation[name], expected[name]) for name in expected)
+        action = agents.action_space.sample()
+        observation, reward, terminated, truncated, _ = agents.step(action)
+        expected, rewards, ended, _, _ = parallel.step({name: action[name] for name in parallel.agents})
+        assert reward == pytest.approx(sum(rewards.values()))
+        assert (terminated or truncated) == (not parallel.agents)
+        if terminated or truncated:
+            assert terminated == all(ended.values())
+            break

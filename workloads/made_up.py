@@ -1,0 +1,65 @@
+"""An environment that does not exist: it computes for as long as it is told to, and returns that many bytes."""
+
+import re
+import time
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium.spaces import Box, Discrete
+
+from workloads.parameter import ParameterError
+
+Observation = npt.NDArray[np.uint8]
+
+_UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+_EPISODE = 1_000  # steps
+_LARGEST_BYTES = 2**30
+
+
+class Busy(gymnasium.Env[Observation, np.int64]):
+    """Computes for `step_ns` in each step; an observation is a uint8 array of `shape`, new in every step, all of whose
+    elements are the number of the step. An episode has 1,000 steps.
+    """
+
+    def __init__(self, step_ns: int, shape: tuple[int, ...] = (4,)) -> None:
+        self.observation_space = Box(0, 255, shape, np.uint8)
+        self.action_space = Discrete(2)
+        self._step_ns = step_ns
+        self._shape = shape
+        self._step = 0
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin the next episode; takes no time."""
+        super().reset(seed=seed, options=options)
+        self._step = 0
+        return self._observation(), {}
+
+    def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Compute; the reward is the action."""
+        until = time.perf_counter_ns() + self._step_ns
+        self._step += 1
+        observation = self._observation()
+        while time.perf_counter_ns() < until:
+            pass
+        return observation, float(action), False, self._step == _EPISODE, {}
+
+    def _observation(self) -> Observation:
+        return np.full(self._shape, self._step % 256, np.uint8)
+
+
+def parsed(text: str) -> tuple[int, tuple[int, ...]]:
+    """Step time in ns and shape of "2ms:84x84x4"; raises ParameterError."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)(ns|us|ms|s)(?::(\d+(?:x\d+)*))?", text)
+    if found is None:
+        raise ParameterError(f"env: expected a time and a shape such as busy:2ms or busy:20us:84x84x4, got busy:{text}")
+    step_ns = int(float(found[1]) * _UNITS[found[2]])
+    shape = tuple(int(length) for length in (found[3] or "4").split("x"))
+    if not 0 < int(np.prod(shape, dtype=object)) <= _LARGEST_BYTES:
+        raise ParameterError(f"env: an observation has 1 to {_LARGEST_BYTES:,} bytes, got {found[3]}")
+    if step_ns > 10 * _UNITS["s"]:
+        raise ParameterError(f"env: a step takes at most 10 s, got {found[1]}{found[2]}")
+    return step_ns, shape
