@@ -21,6 +21,8 @@ _SMALL_SHARE = 0.05
 # From this on the time that varying steps cost is worth a word.
 _VARIES = 0.03
 _NOISY = 0.05
+# Cores that other processes kept busy meanwhile.
+_LOADED_CORES = 0.3
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,8 @@ class Answer:
         same = self.found.ratio(AGAIN, LOOP)
         if same is not None and abs(math.log(same.value)) > _NOISY:
             yield f"the plain loop beside itself came out {same.value:.2f} times as long: the machine is too noisy"
+        if self.found.outside_cores > _LOADED_CORES:
+            yield f"other programs kept {self.found.outside_cores:.1f} of {self.cores} cores busy meanwhile"
         other = next((one for one in self.costs if one.backend != self.best.backend), None)
         if other is not None:
             behind = self.found.ratio(other.backend, self.best.backend)

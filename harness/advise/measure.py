@@ -15,7 +15,6 @@ from harness.engine import block
 from harness.engine.block import Effort, Measured
 from harness.engine.subject import Subject, workload_order
 from harness.stats import Estimate
-from workloads.catalogue import BACKENDS
 
 LOOP = "serial"
 AGAIN = "serial again"
@@ -61,6 +60,11 @@ class Found:
         return stats.mean(turns).value
 
     @property
+    def outside_cores(self) -> float:
+        """How many cores others kept busy, at worst."""
+        return max(one.outside_cores for found in self.blocks for one in found.values())
+
+    @property
     def digests(self) -> dict[str, str]:
         """What each subject computed in its first rounds, where it tells."""
         return {name: one.digest for found in self.blocks for name, one in found.items() if one.digest}
@@ -69,11 +73,6 @@ class Found:
 def batched(steps: int) -> str:
     """The name of the subject that takes several steps per message."""
     return f"{POOLED} x{steps}"
-
-
-def backends() -> list[str]:
-    """Those of the choices that there are."""
-    return [name for name in CHOICES if name in BACKENDS]
 
 
 def run(
@@ -86,10 +85,9 @@ def run(
     per_round = max(1, actors * profile.message_bytes)
     steps = max(2, min(_MOST_STEPS, round(_ROUND_NS / ideal_ns), _ROUND_BYTES // per_round))
     verified = max(2, min(_MOST_VERIFIED, round(_VERIFY_NS / (profile.mean_ns * actors))))
-    subjects = [_subject(name, name, parameters, verified) for name in backends()]
+    subjects = [_subject(name, name, parameters, verified) for name in CHOICES]
     subjects.append(_subject(AGAIN, LOOP, parameters, verified))
-    if POOLED in BACKENDS:
-        subjects.append(_subject(batched(steps), POOLED, {**parameters, "steps_per_message": steps}, 0))
+    subjects.append(_subject(batched(steps), POOLED, {**parameters, "steps_per_message": steps}, 0))
     blocks: list[Mapping[str, Measured]] = []
     while not blocks or (time.monotonic() - began) * (len(blocks) + 1) / len(blocks) < seconds:
         effort = _EFFORT if seconds > _EFFORT.longest_s else replace(_EFFORT, longest_s=seconds)

@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from reactorlib.schedule.partition import worker_of_member
 from workloads.catalogue import make_task
 from workloads.sampling import Sampler
 
@@ -64,7 +65,7 @@ class Profile:
         fixed = np.zeros((_ROUNDS, cores))
         free = np.zeros((_ROUNDS, cores))
         for index in range(actors):
-            fixed[:, index * cores // actors] += steps[:, index]
+            fixed[:, worker_of_member(index, actors, cores)] += steps[:, index]
             free[np.arange(_ROUNDS), free.argmin(axis=1)] += steps[:, index]
         return _beyond(fixed, ideal), _beyond(free, ideal)
 

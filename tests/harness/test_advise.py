@@ -74,6 +74,9 @@ def test_what_speaks_against_the_answer_is_said():
     noisy, other = made.doubts
     assert "came out 1.12 times as long" in noisy
     assert "computed something else than the plain loop" in other
+    loaded = answer(subject(LOOP, 16), subject(REACTORS, 8))
+    loaded.found.blocks[0][REACTORS].outside_cores = 0.7
+    assert list(loaded.doubts) == ["other programs kept 0.7 of 2 cores busy meanwhile"]
     (random,) = answer(subject(LOOP, 16), subject(AGAIN, 16, digest="b"), subject(REACTORS, 8, digest="c")).doubts
     assert "not deterministic" in random
     (missing,) = answer(subject(LOOP, 16), subject(REACTORS, 8), subject(POOLED, 0, failure="no memory")).doubts
@@ -108,6 +111,7 @@ def test_an_environment_is_measured_by_itself():
 
 def test_the_command_answers_draws_and_writes(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(measure, "CHOICES", (LOOP, REACTORS))
+    monkeypatch.setattr(measure, "POOLED", LOOP)  # starts at once
     monkeypatch.setattr(measure, "_EFFORT", dataclasses.replace(measure._EFFORT, sweeps=6, warmup_s=(0.0, 0.1)))
     line = ("advise", "--step-time", "100us", "--observation", "8x2", "--actors", "3", "--seconds", "1")
     assert main([*line, "--output", str(tmp_path)]) == 0
