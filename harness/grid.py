@@ -8,7 +8,7 @@ import dataclasses
 import importlib.util
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
@@ -198,7 +198,8 @@ class Grid:
         points = tuple(
             Point(
                 entry["workload"],
-                canonical(make_task(entry["workload"], entry["parameters"])),
+                # As its rows say them: parameters that its version did not have are left out.
+                canonical(make_task(entry["workload"], entry["parameters"]), entry["parameters"]),
                 entry["trials"],
             )
             for entry in description["points"]
@@ -244,6 +245,7 @@ def runs_alone(parameters: Mapping[str, Any], backend: Backend) -> bool:
     return in_one_thread and not parameters.get("work_seconds")
 
 
-def canonical(task: Any) -> str:
-    """All parameters of a task as JSON, the same text for equal tasks."""
-    return json.dumps(dataclasses.asdict(task), sort_keys=True, separators=(",", ":"))
+def canonical(task: Any, names: Container[str] | None = None) -> str:
+    """All parameters of a task, or those of these names, as JSON, the same text for equal tasks."""
+    values = {name: value for name, value in dataclasses.asdict(task).items() if names is None or name in names}
+    return json.dumps(values, sort_keys=True, separators=(",", ":"))

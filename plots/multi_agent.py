@@ -13,17 +13,22 @@ _METHOD = "Computed from the throughput, whatever number of steps was measured."
 
 
 def by_agents(measurements: pd.DataFrame) -> Figure:
-    """Seconds for 100,000 steps by number of agents. Raises FigureError."""
-    selection = rows.select(measurements, "multi_agent", "throughput", ["agents"])
-    cells = selection.cells("agents", "backend")
+    """Seconds for 100,000 steps by number of agents, and by the least time of a step. Raises FigureError."""
+    paces = ["step_busy_us"] if rows.says(measurements, "multi_agent", "step_busy_us") else []
+    selection = rows.select(measurements, "multi_agent", "throughput", ["agents", *paces])
+    cells = selection.cells("agents", *paces, "backend")
     reference = published.series("multi_agent_agents")
     panels = [
         dots.Panel(
-            f"{agents} agents",
-            {backend: _seconds(rate, _STEPS) for (count, backend), rate in cells.items() if count == agents},
+            ", ".join([f"{agents} agents", *(f"steps of {busy_us:g} µs" for busy_us in pace if busy_us)]),
+            {
+                backend: _seconds(rate, _STEPS)
+                for (*point, backend), rate in cells.items()
+                if tuple(point) == (agents, *pace)
+            },
             [(series, series.points[str(agents)]) for series in reference if str(agents) in series.points],
         )
-        for agents in selection.distinct("agents")
+        for agents, *pace in dict.fromkeys(tuple(point) for *point, _ in cells)
     ]
     condition = "100,000 steps" if any(panel.published for panel in panels) else None
     return dots.draw(

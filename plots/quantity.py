@@ -70,6 +70,10 @@ def _phrase(name: str, value: Any) -> str:
         return f"{size(value)} objects"
     if name == "steps_per_message":
         return f"{_plural(value, 'step')} per message"
+    if name == "representation":
+        return f"messages in {value}"
+    if name == "step_busy_us":
+        return f"steps of {value:g} µs or more" if value else "steps as fast as they are"
     if name == "work_seconds":
         return f"{value:g} s of simulated work" if value else "no simulated work"
     return f"{name} {value}"

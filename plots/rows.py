@@ -133,6 +133,11 @@ def select(
     return _most_shown(pd.DataFrame(points), tuple(varied))
 
 
+def says(rows: pd.DataFrame, workload: str, name: str) -> bool:
+    """Whether all rows of a workload say this parameter, which those of an earlier version may not."""
+    return all(name in setting_of(record) for record in rows[rows["workload"] == workload].to_dict("records"))
+
+
 def setting_of(record: Mapping[Any, Any]) -> dict[str, Any]:
     """All parameters of a row: what the JSON column says, or without it the columns of their own."""
     text = record.get("parameters") or "{}"
@@ -151,23 +156,27 @@ def _fixed(setting: Mapping[str, Any], varied: Sequence[str]) -> str:
 
 
 def _most_shown(frame: pd.DataFrame, varied: tuple[str, ...]) -> Selection:
-    """The setting with the most different points, and of a parallel backend the rows with the most workers.
+    """The setting with the most different points; at each, of a parallel backend the rows with the most workers.
 
-    Among equals: one step per message before several, as in the paper, and more actors or bytes before fewer.
+    Among equals what `preference` prefers.
     """
     points = frame[["setting", "backend", "scenario", *varied]].drop_duplicates()
     counts = Counter(points["setting"])
     setting = max(counts, key=lambda text: (counts[text], preference(json.loads(text)), text))
     frame = frame[frame["setting"] == setting].drop(columns="setting")
-    frame = frame[frame["workers"] == frame.groupby("backend")["workers"].transform("max")]
+    frame = frame[frame["workers"] == frame.groupby(["backend", "scenario", *varied])["workers"].transform("max")]
     # Sorted, so that the same rows in another order give the same interval.
     frame = frame.sort_values("trial", ignore_index=True)
     return Selection(frame, varied, json.loads(setting), len(counts) - 1)
 
 
 def preference(setting: Mapping[str, Any]) -> tuple[float, ...]:
-    """Larger for a setting to be shown rather than another: one step per message, many actors, many bytes."""
+    """Larger for a setting to be shown rather than another: contiguous arrays, an environment at its own pace, one step
+    per message as in the paper, many actors, many bytes.
+    """
     return (
+        setting.get("representation", "arrays") == "arrays",
+        -setting.get("step_busy_us", 0.0),
         -setting.get("steps_per_message", 1),
         setting.get("actors", 0),
         setting.get("agents", 0),

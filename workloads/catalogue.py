@@ -61,8 +61,12 @@ _WORKLOADS = (
     Workload("broadcast_gather", "a large array to every worker and a copy back from each"),
     Workload("gym_sampling", "classic Gymnasium environments, one per worker, stepped at random"),
     Workload("atari_sampling", "Atari environments, one per worker, full RGB frames in every reply"),
-    Workload("q_learning", "rollout workers, a replay buffer and a learner on Blackjack", ("rollout", "learner")),
-    Workload("multi_agent", "Traffic Junction with one policy network, in its own worker, per agent", ("policy",)),
+    Workload(
+        "q_learning", "rollout workers, a replay buffer and a learner on Blackjack", ("rollout", "learner", "tensors")
+    ),
+    Workload(
+        "multi_agent", "Traffic Junction with one policy network, in its own worker, per agent", ("policy", "tensors")
+    ),
     Workload("overhead", "actor micro-benchmarks: the cost of one message or reaction"),
 )
 _BACKENDS = (

@@ -72,6 +72,15 @@ def test_a_grid_comes_back_from_its_description(built):
     assert grid.differences(made, made) == ""
 
 
+def test_the_points_of_a_version_with_fewer_parameters_are_told_as_its_rows_tell_them(built):
+    described = built().describe()
+    for point in described["points"]:
+        del point["parameters"]["pause"]
+    for point in Grid.restore(described).points:
+        assert "pause" not in point.values
+        assert point.task.pause == 0.0
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -201,6 +210,10 @@ def test_the_paper_preset_has_the_papers_parameters():
     assert {(p["work_seconds"], p["rounds"]) for p in points["broadcast_gather"]} == {(0.5, 1_000)}
     for workload in ("gym_sampling", "atari_sampling"):
         assert {(p["actors"], p["rounds"]) for p in points[workload]} == {(15, 10_000)}
-    assert [p["minibatch"] for p in points["q_learning"]] == [250, 500, 1_000, 2_000]
+    arrays = [p for p in points["q_learning"] if p["representation"] == "arrays"]
+    assert [p["minibatch"] for p in arrays] == [250, 500, 1_000, 2_000]
     assert {(p["actors"], p["steps"], p["rounds"]) for p in points["q_learning"]} == {(16, 100, 1_000)}
-    assert [(p["agents"], p["rounds"]) for p in points["multi_agent"]] == [(4, 100_000), (10, 100_000)]
+    alike = [p for p in points["multi_agent"] if p["representation"] == "arrays" and not p["step_busy_us"]]
+    assert [(p["agents"], p["rounds"]) for p in alike] == [(4, 100_000), (10, 100_000)]
+    for workload in ("q_learning", "multi_agent"):
+        assert {p["representation"] for p in points[workload]} == {"arrays", "tensors"}

@@ -1,6 +1,7 @@
 """Every figure, drawn from full, partial and empty rows."""
 
 import itertools
+import json
 
 import pandas as pd
 import pytest
@@ -285,3 +286,16 @@ def test_a_throughput_of_zero_is_refused(full_rows):
     frame.loc[frame["metric"] == "throughput", "value"] = "0"
     with pytest.raises(FigureError, match="column 'value' holds '0'"):
         draw("multi_agent_agents", frame)
+
+
+def test_environments_that_are_slowed_to_the_papers_pace_have_panels_of_their_own(full_rows):
+    own = full_rows[full_rows["workload"] == "multi_agent"]
+
+    def slowed(busy_us):
+        return own.assign(
+            parameters=[json.dumps(json.loads(text) | {"step_busy_us": busy_us}) for text in own["parameters"]]
+        )
+
+    figure = draw("multi_agent_agents", pd.concat([slowed(0.0), slowed(200.0)]))
+    titles = [axes.get_title(loc="left").replace("\n", " ") for axes in figure.axes if axes.get_visible()]
+    assert titles == ["4 agents", "4 agents, steps of 200 µs", "10 agents", "10 agents, steps of 200 µs"]

@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from plots import rows
@@ -133,3 +134,30 @@ def test_rounds_and_seed_are_no_settings(full_rows):
     selection = rows.select(frame, "multi_agent", "throughput", ["agents"])
     assert selection.omitted == 0
     assert selection.cells("backend", "agents")["serial", 4].count == 5
+
+
+def test_of_a_parallel_backend_each_point_shows_the_most_workers_that_it_was_measured_with():
+    frame = pd.DataFrame(
+        {
+            "workload": "broadcast_gather", "scenario": "8B", "backend": "reactor-threads", "metric": "overhead",
+            "trial": "0", "value": ["1", "2", "3"], "workers": ["4", "16", "2"],
+            "parameters": [json.dumps({"actors": actors}) for actors in (4, 16, 16)],
+        }
+    )  # fmt: skip
+    shown = rows.select(frame, "broadcast_gather", "overhead", ["actors"]).frame
+    assert sorted(zip(shown["actors"], shown["value"], strict=True)) == [(4, 1.0), (16, 2.0)]
+
+
+def test_a_tie_is_decided_for_arrays_and_for_environments_at_their_own_pace():
+    settings = [
+        {"agents": 4, "representation": "tensors", "step_busy_us": 0.0},
+        {"agents": 4, "representation": "arrays", "step_busy_us": 200.0},
+        {"agents": 4, "representation": "arrays", "step_busy_us": 0.0},
+    ]
+    frame = pd.DataFrame(
+        {
+            "workload": "multi_agent", "scenario": "TrafficJunction", "backend": "serial", "metric": "throughput",
+            "value": ["1", "2", "3"], "parameters": [json.dumps(setting) for setting in settings],
+        }
+    )  # fmt: skip
+    assert rows.select(frame, "multi_agent", "throughput", ["agents"]).frame["value"].tolist() == [3.0]

@@ -17,6 +17,15 @@ TASKS = {
         "minibatch": 30,
         "capacity": 50,
     },
+    "q_learning, tensors": {
+        "actors": 3,
+        "steps": 10,
+        "rounds": 3,
+        "warmup_rounds": 1,
+        "minibatch": 30,
+        "representation": "tensors",
+    },
+    "multi_agent, tensors": {"agents": 3, "rounds": 20, "warmup_rounds": 2, "representation": "tensors"},
     "multi_agent": {"agents": 3, "rounds": 30, "warmup_rounds": 2, "episode_steps": 15},
 }
 
@@ -27,10 +36,11 @@ def _ray():
     ray_session.stop()
 
 
-@pytest.mark.parametrize("workload", TASKS)
+@pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("style", ["paper", "tuned", "pooled", "compiled"])
-def test_ray_computes_what_the_loop_does(style, workload):
-    expected = execute(workload, "serial", TASKS[workload], verify=True)
-    outcome = execute(workload, f"ray-{style}", TASKS[workload], verify=True)
+def test_ray_computes_what_the_loop_does(style, task):
+    workload, _, _ = task.partition(",")
+    expected = execute(workload, "serial", TASKS[task], verify=True)
+    outcome = execute(workload, f"ray-{style}", TASKS[task], verify=True)
     assert outcome.digest == expected.digest
     assert outcome.state_digest == expected.state_digest

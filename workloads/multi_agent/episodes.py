@@ -1,34 +1,50 @@
 """The hub's side of Traffic Junction: episode after episode, joint observation out and joint action in."""
 
 from collections.abc import Sequence
+from time import perf_counter_ns
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from workloads.multi_agent.traffic_junction import Observation, TrafficJunction
 
+# The joint observation, in one array or as `tensors` has it.
+Message: TypeAlias = Any
+
 
 class Episodes:
-    """Steps the environment and begins the next episode, with the next seed, where one ends.
+    """Steps the environment and begins the next episode, with the next seed, where one ends. A step of the environment
+    takes `step_busy_us` at least, in which the processor is busy.
 
     `observation` is what every agent sees now: float32, (cars * 9 * (cars + 5),), read-only. `total_reward`
     is the sum over all agents and steps so far, `finished` the number of episodes that ended.
     """
 
-    def __init__(self, env: TrafficJunction, seed: int) -> None:
+    def __init__(self, env: TrafficJunction, seed: int, step_busy_us: float = 0.0) -> None:
         self.observation: Observation
         self.total_reward = 0.0
         self.finished = 0
+        self.agents = len(env.possible_agents)
         self._env = env
         self._seed = seed
+        self._busy_ns = step_busy_us * 1e3
         self._reset()
+
+    @property
+    def message(self) -> Message:
+        """What every agent is sent: the observation."""
+        return self.observation
 
     def step(self, actions: Sequence[int]) -> npt.NDArray[np.float64]:
         """Apply one action per agent and return the rewards (agents,); 0 for an agent whose car has left."""
         env = self._env
         # Every agent acts each round, but the environment takes actions of live agents only.
         joint_action = dict(zip(env.possible_agents, actions, strict=True))
+        due_ns = perf_counter_ns() + self._busy_ns
         observations, by_agent, _, _, _ = env.step({agent: joint_action[agent] for agent in env.agents})
+        while self._busy_ns and perf_counter_ns() < due_ns:
+            pass
         rewards = np.array([by_agent.get(agent, 0.0) for agent in env.possible_agents])
         self.total_reward += float(rewards.sum())
         if env.agents:

@@ -6,8 +6,8 @@ where it is larger than what Ray passes inline (51 agents or more); below, a put
 
 import ray
 
+from workloads.multi_agent.episodes import Message
 from workloads.multi_agent.task import Task
-from workloads.multi_agent.traffic_junction import Observation
 from workloads.probe import Probe
 from workloads.ray_session import session
 from workloads.ray_styles import INLINE_LIMIT_BYTES
@@ -19,7 +19,7 @@ class Agent:
     def __init__(self, task: Task, agent: int) -> None:
         self.policy = task.make_policy(agent)
 
-    def act(self, observation: Observation) -> int:
+    def act(self, observation: Message) -> int:
         """The action for the joint observation."""
         return self.policy.act(observation)
 
@@ -33,7 +33,7 @@ def run(task: Task, probe: Probe, *, style: str = "paper") -> None:
         put = style == "tuned" and episodes.observation.nbytes > INLINE_LIMIT_BYTES
         probe.ready()
         for _ in range(task.total_rounds):
-            observation = ray.put(episodes.observation) if put else episodes.observation
+            observation = ray.put(episodes.message) if put else episodes.message
             actions = ray.get([agent.act.remote(observation) for agent in agents])
             rewards = episodes.step(actions)
             if probe.verifying:

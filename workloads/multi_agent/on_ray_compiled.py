@@ -1,5 +1,7 @@
 """Traffic Junction as Ray actors: an actor per agent, all calls of a round in one compiled graph."""
 
+import pickle
+
 import ray
 
 from workloads.multi_agent.on_ray import Agent
@@ -15,10 +17,11 @@ def run(task: Task, probe: Probe) -> None:
         agents = ray_session.start(Agent, ((task, agent) for agent in range(task.agents)))
         episodes = task.make_episodes()
         ray_session.await_actors()
-        execute = broadcast_graph(ray_session, [agent.act for agent in agents], episodes.observation.nbytes)
+        message_bytes = len(pickle.dumps(episodes.message, protocol=5))
+        execute = broadcast_graph(ray_session, [agent.act for agent in agents], message_bytes)
         probe.ready()
         for _ in range(task.total_rounds):
-            actions = ray.get(execute(episodes.observation))
+            actions = ray.get(execute(episodes.message))
             rewards = episodes.step(actions)
             if probe.verifying:
                 task.record(probe.digest, actions, rewards)

@@ -19,7 +19,7 @@ def run(task: Task, probe: Probe) -> None:
         put = episodes.observation.nbytes > INLINE_LIMIT_BYTES
         probe.ready()
         for _ in range(task.total_rounds):
-            observation = ray.put(episodes.observation) if put else episodes.observation
+            observation = ray.put(episodes.message) if put else episodes.message
             actions = agents.gather("act", observation)
             rewards = episodes.step(actions)
             if probe.verifying:

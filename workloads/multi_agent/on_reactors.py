@@ -2,15 +2,15 @@
 
 from reactorlib import Bank, Input, Output, Reactor, connect, reaction, request_stop, startup
 from reactorlib import run as run_reactors
+from workloads.multi_agent.episodes import Message
 from workloads.multi_agent.task import Task
-from workloads.multi_agent.traffic_junction import Observation
 from workloads.probe import Probe
 
 
 class Agent(Reactor):
     """An agent and its policy."""
 
-    observation = Input[Observation]()
+    observation = Input[Message]()
     ready = Output[bool]()
     action = Output[int]()
 
@@ -24,7 +24,7 @@ class Agent(Reactor):
         ready.set(True)
 
     @reaction(observation, effects=action)
-    def act(self, observation: Input[Observation], action: Output[int]) -> None:
+    def act(self, observation: Input[Message], action: Output[int]) -> None:
         """Answer the joint observation."""
         action.set(self.policy.act(observation.value))
 
@@ -34,7 +34,7 @@ class Hub(Reactor):
 
     ready = Input[bool](width=lambda task: task.agents)
     action = Input[int](width=lambda task: task.agents)
-    observation = Output[Observation]()
+    observation = Output[Message]()
 
     def __init__(self, task: Task, probe: Probe) -> None:
         self.task = task
@@ -43,13 +43,13 @@ class Hub(Reactor):
         self.rounds = 0
 
     @reaction(ready, effects=observation)
-    def begin(self, _ready: Input[bool], observation: Output[Observation]) -> None:
+    def begin(self, _ready: Input[bool], observation: Output[Message]) -> None:
         """Every agent has its policy: broadcast the first observation."""
         self.probe.ready()
-        observation.set(self.episodes.observation)
+        observation.set(self.episodes.message)
 
     @reaction(action, effects=observation)
-    def step(self, action: Input[int], observation: Output[Observation]) -> None:
+    def step(self, action: Input[int], observation: Output[Message]) -> None:
         """Step with the joint action and broadcast what is seen then."""
         actions = [channel.value for channel in action]
         rewards = self.episodes.step(actions)
@@ -58,7 +58,7 @@ class Hub(Reactor):
         self.probe.round()
         self.rounds += 1
         if self.rounds < self.task.total_rounds:
-            observation.set(self.episodes.observation)
+            observation.set(self.episodes.message)
         else:
             self.probe.state(self.task.final_state(self.episodes))
             request_stop()

@@ -10,7 +10,7 @@ def run(task: Task, probe: Probe) -> None:
     episodes = task.make_episodes()
     probe.ready()
     for _ in range(task.total_rounds):
-        observation = episodes.observation
+        observation = episodes.message
         actions = [policy.act(observation) for policy in policies]
         rewards = episodes.step(actions)
         if probe.verifying:

@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from workloads.digest import Digest, NoDigest
 from workloads.multi_agent.episodes import Episodes
-from workloads.multi_agent.traffic_junction import VIEW_CELLS, TrafficJunction
+from workloads.multi_agent.traffic_junction import ARRIVALS, VIEW_CELLS, TrafficJunction
 from workloads.parameter import parameter, validate
+from workloads.representation import ARRAYS, representation
 
 if TYPE_CHECKING:
     from workloads.perceptron import ArgmaxPolicy
@@ -30,6 +31,19 @@ class Task:
     agents: int = parameter(4, "cars, each with its own policy network and worker", minimum=1)
     arrival_probability: float = parameter(
         0.5, "probability that a free entry admits a car in a step", minimum=0, maximum=1
+    )
+    arrivals: str = parameter(
+        "random",
+        "who is admitted: at every free entry a car with arrival_probability, or as in the paper four cars at the "
+        "start and then one a step; returns of the two are not comparable",
+        choices=ARRIVALS,
+    )
+    representation: str = representation("the joint observation")
+    step_busy_us: float = parameter(
+        0.0,
+        "the least time of an environment step, busy: the paper's takes 130 to 250 us where this one takes 25",
+        minimum=0,
+        maximum=1e6,
     )
     episode_steps: int = parameter(100, "steps after which an episode is cut off", minimum=1)
     rounds: int = parameter(100_000, "measured rounds, one environment step each", minimum=1)
@@ -72,14 +86,21 @@ class Task:
 
     def make_episodes(self) -> Episodes:
         """The environment, at the start of its first episode."""
-        env = TrafficJunction(self.agents, self.arrival_probability, self.episode_steps)
-        return Episodes(env, self.seed)
+        env = TrafficJunction(self.agents, self.arrival_probability, self.episode_steps, self.arrivals)
+        if self.representation == ARRAYS:
+            return Episodes(env, self.seed, self.step_busy_us)
+        from workloads.multi_agent.tensors import TensorEpisodes  # imports torch
+
+        return TensorEpisodes(env, self.seed, self.step_busy_us)
 
     def make_policy(self, agent: int) -> "ArgmaxPolicy":
         """The policy of an agent."""
         from workloads.multi_agent.policy import make_policy  # imports torch
+        from workloads.multi_agent.tensors import TensorPolicy
+        from workloads.perceptron import ArgmaxPolicy
 
-        return make_policy(self.features, self.seed, agent)
+        kind = ArgmaxPolicy if self.representation == ARRAYS else TensorPolicy
+        return make_policy(self.features, self.seed, agent, kind)
 
     @staticmethod
     def record(digest: Digest | NoDigest, actions: Sequence[int], rewards: npt.NDArray[np.float64]) -> None:

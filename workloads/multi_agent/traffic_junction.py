@@ -12,7 +12,8 @@ end.
 - A car on the road gets `WAITING_REWARD` times the number of steps since it arrived, this one included.
 - A car that reaches its route's end terminates; after `max_steps` steps the remaining agents are truncated.
 - Then every free entry admits, with the arrival probability, the next car that has not yet been on the road;
-  and so it does at a reset.
+  and so it does at a reset. With the arrivals of the paper's program every entry admits a car at a reset, and after a
+  step one free entry, drawn at random, does.
 
 A car sees the 3 x 3 cells around it. A cell with a car shows the car's number (one-hot), its row and column
 (0 to 1 each) and its route (one-hot); an empty cell and one outside of the grid show zeros. A car that is not
@@ -32,6 +33,7 @@ COLLISION_REWARD = -10.0
 WAITING_REWARD = -0.01
 GRID = 14
 VIEW_CELLS = 9
+ARRIVALS = ("random", "paper")
 
 Observation: TypeAlias = npt.NDArray[np.float32]
 _Pair: TypeAlias = tuple[int, int]
@@ -90,7 +92,9 @@ class TrafficJunction(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
     (cars * 9 * (cars + 5),), the same read-only array for every agent.
     """
 
-    def __init__(self, cars: int = 4, arrival_probability: float = 0.5, max_steps: int = 100) -> None:
+    def __init__(
+        self, cars: int = 4, arrival_probability: float = 0.5, max_steps: int = 100, arrivals: str = "random"
+    ) -> None:
         self.metadata = {"name": "traffic_junction_v0", "render_modes": []}
         self.render_mode = None
         self.possible_agents = [f"car_{number}" for number in range(cars)]
@@ -99,6 +103,7 @@ class TrafficJunction(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         self._cars = cars
         self._arrival_probability = arrival_probability
         self._max_steps = max_steps
+        self._one_by_one = arrivals == "paper"
         self._generator: np.random.Generator | None = None
         features = cars * VIEW_CELLS * self.cell_features
         self._observation_spaces = {agent: Box(0.0, 1.0, (features,), np.float32) for agent in self.possible_agents}
@@ -193,17 +198,25 @@ class TrafficJunction(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
 
     def _admit(self) -> None:
         assert self._generator is not None  # made by `reset`
-        for entry, cell in enumerate(_ENTRY_CELLS):
-            if self._arrived == self._cars:
-                return
-            free = self._occupants[cell] == self._cars
-            if free and self._generator.random() < self._arrival_probability:
-                car = self._arrived
-                self._arrived += 1
-                route = int(self._generator.integers(_ROUTE_COUNT))
-                self._paths[car] = _ROUTES[entry][route][1:]
-                self._shown[car, self._cars + 2 + route] = 1
-                self._place(car, cell)
+        if self._arrived == self._cars:
+            return
+        free = [entry for entry, cell in enumerate(_ENTRY_CELLS) if self._occupants[cell] == self._cars]
+        if self._one_by_one and self._arrived and free:  # not at a reset
+            free = [free[int(self._generator.integers(len(free)))]]
+        for entry in free:
+            if self._arrived < self._cars and (
+                self._one_by_one or self._generator.random() < self._arrival_probability
+            ):
+                self._enter(entry)
+
+    def _enter(self, entry: int) -> None:
+        assert self._generator is not None
+        car = self._arrived
+        self._arrived += 1
+        route = int(self._generator.integers(_ROUTE_COUNT))
+        self._paths[car] = _ROUTES[entry][route][1:]
+        self._shown[car, self._cars + 2 + route] = 1
+        self._place(car, _ENTRY_CELLS[entry])
 
     def _observe(self) -> dict[str, Observation]:
         joint = self._shown.take(self._occupants[self._cells[:, None] + _VIEW], axis=0).reshape(-1)

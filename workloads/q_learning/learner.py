@@ -4,7 +4,6 @@ Mnih et al., "Human-level control through deep reinforcement learning", 2015; he
 and Adam.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from torch import Tensor, nn
 
 from workloads.perceptron import load_parameters, make_perceptron, parameters_of
 from workloads.q_learning.rollout import HIDDEN
-from workloads.q_learning.transition import ACTIONS, FEATURES, TensorTransition, Transitions
+from workloads.q_learning.transition import ACTIONS, FEATURES, Transitions
 
 
 class Learner:
@@ -31,24 +30,17 @@ class Learner:
         self._steps = 0
         self._renew_target()
 
-    def parameters(self) -> npt.NDArray[np.float32]:
+    def final_state(self) -> npt.NDArray[np.float32]:
         """A copy of the network's parameters as one vector."""
         return parameters_of(self.network)
+
+    def parameters(self) -> npt.NDArray[np.float32]:
+        """What rollout workers are sent: the network's parameters."""
+        return self.final_state()
 
     def learn(self, minibatch: Transitions) -> None:
         """Take one step on a minibatch (n,) of dtype TRANSITION, which may be read-only."""
         self._step(*(_tensor(minibatch[name]) for name in minibatch.dtype.names or ()))
-
-    def learn_tensors(self, minibatch: Sequence[TensorTransition]) -> None:
-        """Take one step on a minibatch of single transitions, in the paper's representation."""
-        states, actions, rewards, next_states, done = zip(*minibatch, strict=True)
-        self._step(
-            torch.stack(states),
-            torch.tensor(actions),
-            torch.tensor(rewards),
-            torch.stack(next_states),
-            torch.tensor(done),
-        )
 
     def _step(self, states: Tensor, actions: Tensor, rewards: Tensor, next_states: Tensor, done: Tensor) -> None:
         best = self._target(next_states).max(dim=1).values
@@ -62,7 +54,7 @@ class Learner:
             self._renew_target()
 
     def _renew_target(self) -> None:
-        load_parameters(self._target, self.parameters())
+        load_parameters(self._target, self.final_state())
 
 
 def _tensor(field: npt.NDArray[Any]) -> Tensor:

@@ -1,5 +1,6 @@
 """Q-learning as Ray actors in one compiled graph: parameters -> rollout workers -> replay buffer -> minibatch."""
 
+import pickle
 from typing import Any
 
 import ray
@@ -8,7 +9,6 @@ from workloads.probe import Probe
 from workloads.q_learning.learner import Learner
 from workloads.q_learning.on_ray import Replay, Rollout
 from workloads.q_learning.task import Task
-from workloads.q_learning.transition import TRANSITION
 from workloads.ray_graph import Execute, compile_graph
 from workloads.ray_session import session
 
@@ -29,7 +29,7 @@ def run(task: Task, probe: Probe) -> None:
         for _ in range(task.total_rounds):
             _play(task, probe, execute, learner)
             probe.round()
-        probe.state(learner.parameters())
+        probe.state(learner.final_state())
 
 
 def _play(task: Task, probe: Probe, execute: Execute, learner: Learner) -> None:
@@ -41,7 +41,8 @@ def _play(task: Task, probe: Probe, execute: Execute, learner: Learner) -> None:
 
 
 def _message_bytes(task: Task, learner: Learner) -> int:
-    """The largest of parameters, trajectory, and minibatch with the rewards of all workers."""
-    trajectory = task.steps * TRANSITION.itemsize
-    exchange = task.minibatch * TRANSITION.itemsize + task.actors * task.steps * 4
-    return max(learner.parameters().nbytes, trajectory, exchange)
+    """The largest of parameters, trajectory, and minibatch with the rewards of all workers, as pickled."""
+    parameters = learner.parameters()
+    trajectory = len(pickle.dumps(task.make_rollout_worker(0).roll(parameters), protocol=5))
+    exchange = trajectory * task.minibatch // task.steps + task.actors * task.steps * 4
+    return max(len(pickle.dumps(parameters, protocol=5)), trajectory, exchange)

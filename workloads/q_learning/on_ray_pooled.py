@@ -8,7 +8,7 @@ import ray
 from workloads.probe import Probe
 from workloads.q_learning.on_ray import Replay, Rollout
 from workloads.q_learning.task import Task
-from workloads.q_learning.transition import Exchange
+from workloads.q_learning.transition import Drawn
 from workloads.ray_pool import Batch, Pool, replies
 from workloads.ray_session import session
 
@@ -16,7 +16,7 @@ from workloads.ray_session import session
 class BatchReplay(Replay):
     """The replay buffer, which is given the trajectories in batches."""
 
-    def exchange_batches(self, *batches: Batch) -> Exchange:
+    def exchange_batches(self, *batches: Batch) -> Drawn:
         """Append what all workers produced and draw a minibatch."""
         return self.exchange(*replies(batches))
 
@@ -36,4 +36,4 @@ def run(task: Task, probe: Probe) -> None:
             if probe.verifying:
                 task.record(probe.digest, rewards)
             probe.round()
-        probe.state(learner.parameters())
+        probe.state(learner.final_state())

@@ -2,18 +2,17 @@
 
 from reactorlib import Bank, Input, Output, Reactor, connect, reaction, request_stop, startup
 from reactorlib import run as run_reactors
-from workloads.perceptron import Vector
 from workloads.probe import Probe
 from workloads.q_learning.task import Task
-from workloads.q_learning.transition import Exchange, Transitions
+from workloads.q_learning.transition import Drawn, Parameters, Trajectory
 
 
 class Rollout(Reactor):
     """A rollout worker."""
 
-    parameters = Input[Vector]()
+    parameters = Input[Parameters]()
     ready = Output[bool]()
-    trajectory = Output[Transitions]()
+    trajectory = Output[Trajectory]()
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -25,7 +24,7 @@ class Rollout(Reactor):
         ready.set(True)
 
     @reaction(parameters, effects=trajectory)
-    def roll(self, parameters: Input[Vector], trajectory: Output[Transitions]) -> None:
+    def roll(self, parameters: Input[Parameters], trajectory: Output[Trajectory]) -> None:
         """Play with the new parameters."""
         trajectory.set(self.worker.roll(parameters.value))
 
@@ -33,14 +32,14 @@ class Rollout(Reactor):
 class Replay(Reactor):
     """The replay buffer."""
 
-    trajectory = Input[Transitions](width=lambda task: task.actors)
-    exchange = Output[Exchange]()
+    trajectory = Input[Trajectory](width=lambda task: task.actors)
+    exchange = Output[Drawn]()
 
     def __init__(self, task: Task) -> None:
         self.buffer = task.make_replay_buffer()
 
     @reaction(trajectory, effects=exchange)
-    def append(self, trajectory: Input[Transitions], exchange: Output[Exchange]) -> None:
+    def append(self, trajectory: Input[Trajectory], exchange: Output[Drawn]) -> None:
         """Append what all workers produced and draw a minibatch."""
         exchange.set(self.buffer.exchange([channel.value for channel in trajectory]))
 
@@ -49,8 +48,8 @@ class Learner(Reactor):
     """The learner, who also counts the rounds."""
 
     ready = Input[bool](width=lambda task: task.actors)
-    exchange = Input[Exchange]()
-    parameters = Output[Vector]()
+    exchange = Input[Drawn]()
+    parameters = Output[Parameters]()
 
     def __init__(self, task: Task, probe: Probe) -> None:
         self.task = task
@@ -59,13 +58,13 @@ class Learner(Reactor):
         self.rounds = 0
 
     @reaction(ready, effects=parameters)
-    def begin(self, _ready: Input[bool], parameters: Output[Vector]) -> None:
+    def begin(self, _ready: Input[bool], parameters: Output[Parameters]) -> None:
         """Every worker has its environment: broadcast the initial parameters."""
         self.probe.ready()
         parameters.set(self.learner.parameters())
 
     @reaction(exchange, effects=parameters)
-    def learn(self, exchange: Input[Exchange], parameters: Output[Vector]) -> None:
+    def learn(self, exchange: Input[Drawn], parameters: Output[Parameters]) -> None:
         """Learn from the minibatch and broadcast what was learnt."""
         minibatch, rewards = exchange.value
         self.learner.learn(minibatch)
@@ -76,7 +75,7 @@ class Learner(Reactor):
         if self.rounds < self.task.total_rounds:
             parameters.set(self.learner.parameters())
         else:
-            self.probe.state(self.learner.parameters())
+            self.probe.state(self.learner.final_state())
             request_stop()
 
 

@@ -18,4 +18,4 @@ def run(task: Task, probe: Probe) -> None:
         if probe.verifying:
             task.record(probe.digest, rewards)
         probe.round()
-    probe.state(learner.parameters())
+    probe.state(learner.final_state())

@@ -1,11 +1,12 @@
 """The replay buffer: the latest transitions, and the minibatches drawn from them."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from workloads.q_learning.transition import TRANSITION, Exchange, Transitions
+from workloads.q_learning.transition import TRANSITION, Drawn, Exchange, Trajectory, Transitions
 
 # How a minibatch is chosen: at random with replacement, or the oldest entries as in the paper's program.
 MINIBATCH_POLICIES = ("sample", "oldest")
@@ -40,6 +41,13 @@ class Ring:
         else:
             ages = self._generator.integers(self._size, size=count)
         return (self._next - self._size + ages) % self.capacity
+
+
+class Buffer(Protocol):
+    """A replay buffer, in whichever representation."""
+
+    def exchange(self, trajectories: Sequence[Trajectory]) -> Drawn:
+        """Append what the workers produced, in their order, and draw."""
 
 
 class ReplayBuffer:

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from workloads.digest import Digest, NoDigest
 from workloads.parameter import parameter, validate
-from workloads.q_learning.replay import MINIBATCH_POLICIES, ReplayBuffer, Ring
+from workloads.q_learning.replay import MINIBATCH_POLICIES, Buffer, ReplayBuffer, Ring
+from workloads.representation import ARRAYS, representation
 
 if TYPE_CHECKING:
     from workloads.q_learning.learner import Learner
@@ -32,6 +33,7 @@ class Task:
     minibatch_policy: str = parameter(
         "sample", "how a minibatch is chosen: at random, or the oldest entries", choices=MINIBATCH_POLICIES
     )
+    representation: str = representation("parameters and transitions")
     capacity: int = parameter(20_000, "transitions that the replay buffer holds", minimum=1)
     learning_rate: float = parameter(0.01, "step size of Adam", minimum=0)
     gamma: float = parameter(0.99, "discount per step", minimum=0, maximum=1)
@@ -73,8 +75,10 @@ class Task:
     def make_rollout_worker(self, index: int) -> "RolloutWorker":
         """The worker of this index."""
         from workloads.q_learning.rollout import RolloutWorker  # imports torch
+        from workloads.q_learning.tensors import TensorRolloutWorker
 
-        return RolloutWorker(self.seed, index, self.steps, self.epsilon)
+        chosen = RolloutWorker if self.representation == ARRAYS else TensorRolloutWorker
+        return chosen(self.seed, index, self.steps, self.epsilon)
 
     def make_ring(self) -> Ring:
         """The order in which a replay buffer is written and read."""
@@ -82,16 +86,22 @@ class Task:
         generator = np.random.default_rng([self.seed, self.actors])
         return Ring(self.capacity, self.minibatch, self.minibatch_policy, generator)
 
-    def make_replay_buffer(self) -> ReplayBuffer:
+    def make_replay_buffer(self) -> Buffer:
         """The empty replay buffer."""
-        return ReplayBuffer(self.make_ring())
+        if self.representation == ARRAYS:
+            return ReplayBuffer(self.make_ring())
+        from workloads.q_learning.tensors import TensorReplayBuffer  # imports torch
+
+        return TensorReplayBuffer(self.make_ring())
 
     def make_learner(self) -> "Learner":
         """The learner with the initial network."""
         from workloads.q_learning.learner import Learner  # imports torch
+        from workloads.q_learning.tensors import TensorLearner
 
+        chosen = Learner if self.representation == ARRAYS else TensorLearner
         generator = np.random.default_rng([self.seed, self.actors + 1])
-        return Learner(generator, self.learning_rate, self.gamma, self.target_rounds)
+        return chosen(generator, self.learning_rate, self.gamma, self.target_rounds)
 
     @staticmethod
     def record(digest: Digest | NoDigest, rewards: npt.NDArray[np.float32]) -> None:

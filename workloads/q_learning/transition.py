@@ -1,13 +1,10 @@
 """The record of one environment step that rollout workers produce and the learner learns from."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 FEATURES = 3  # Blackjack: the player's sum, the dealer's card, whether an ace counts as eleven
 ACTIONS = 2  # stick, hit
@@ -15,8 +12,6 @@ ACTIONS = 2  # stick, hit
 Observation: TypeAlias = tuple[int, ...]
 # observation, action, reward, next observation, whether the episode ended there
 Transition: TypeAlias = tuple[Observation, int, float, Observation, bool]
-# The same with the observations as small tensors: the paper's representation.
-TensorTransition: TypeAlias = "tuple[Tensor, int, float, Tensor, bool]"
 
 TRANSITION = np.dtype(
     [
@@ -32,6 +27,10 @@ TRANSITION = np.dtype(
 Transitions: TypeAlias = npt.NDArray[Any]
 # What the replay buffer gives for a round's trajectories: a minibatch, and the rewards (actors, steps).
 Exchange: TypeAlias = tuple[Transitions, npt.NDArray[np.float32]]
+# The messages of a round, in arrays as above or as `tensors` has them.
+Parameters: TypeAlias = Any
+Trajectory: TypeAlias = Any
+Drawn: TypeAlias = tuple[Any, npt.NDArray[np.float32]]  # a minibatch, and the rewards just appended
 
 
 def pack(transitions: Sequence[Transition]) -> Transitions:

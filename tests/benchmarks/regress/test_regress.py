@@ -54,6 +54,11 @@ def test_every_subject_can_be_measured_on_both_sides():
     assert set(factors) == {one.name for one in subjects}
 
 
+def test_a_tree_is_not_asked_for_parameters_at_their_defaults_that_it_may_not_have():
+    (subject,) = workload_subjects(["gym_sampling"], ["serial"])
+    assert subject.order["parameters"] == {"actors": 2, "rounds": 200, "warmup_rounds": 5}
+
+
 def test_a_tree_that_computes_something_else_gets_no_verdict(tmp_path):
     other = changed(
         ROOT, tmp_path / "other", "workloads/sampling.py", "seed=task.seed + index", "seed=task.seed + index + 1"

@@ -15,6 +15,9 @@ CASES = {
     "no arrivals": {"arrival_probability": 0.0},
     "no warm-up": {"warmup_rounds": 0},
     "another seed": {"seed": 9},
+    "the paper's tensors": {"representation": "tensors"},
+    "the paper's arrivals": {"arrivals": "paper", "agents": 6},
+    "a busy step": {"step_busy_us": 50.0},
 }
 
 
@@ -34,6 +37,11 @@ def test_a_timed_run_ends_in_the_state_of_a_verified_one(backend):
     assert timed.state_digest == execute("multi_agent", backend, SMALL, verify=True).state_digest
 
 
+def test_neither_the_representation_nor_the_time_of_a_step_changes_what_is_computed():
+    changed = ({}, {"representation": "tensors"}, {"step_busy_us": 1.0})
+    assert len({execute("multi_agent", "serial", SMALL | values, verify=True).digest for values in changed}) == 1
+
+
 def test_every_parameter_of_the_computation_shows_in_the_digest():
     changed = (
         {},
@@ -42,6 +50,7 @@ def test_every_parameter_of_the_computation_shows_in_the_digest():
         {"arrival_probability": 0.9},
         {"episode_steps": 19},
         {"rounds": 61},
+        {"arrivals": "paper"},
     )
     digests = [execute("multi_agent", "serial", SMALL | values, verify=True).digest for values in changed]
     assert len(set(digests)) == len(changed)

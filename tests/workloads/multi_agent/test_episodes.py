@@ -1,9 +1,13 @@
 """Episodes follow each other by seed, and every agent has an action and a reward in each step."""
 
+import itertools
+
 import numpy as np
 import pytest
 
+from workloads.multi_agent import episodes as module
 from workloads.multi_agent.episodes import Episodes
+from workloads.multi_agent.tensors import TensorEpisodes
 from workloads.multi_agent.traffic_junction import BRAKE, GAS, TrafficJunction
 
 
@@ -46,3 +50,18 @@ def test_wants_an_action_of_every_agent():
     episodes = Episodes(TrafficJunction(3), seed=0)
     with pytest.raises(ValueError, match="shorter"):
         episodes.step([GAS, GAS])
+
+
+def test_a_step_of_the_environment_is_busy_as_long_as_it_is_told(monkeypatch):
+    looks = itertools.count(step=10_000)  # 10 us from one look at the clock to the next
+    monkeypatch.setattr(module, "perf_counter_ns", lambda: next(looks))
+    Episodes(TrafficJunction(3), seed=0, step_busy_us=95.0).step([GAS] * 3)
+    assert next(looks) == 110_000  # it looked at 0 and until 100 us had passed
+    Episodes(TrafficJunction(3), seed=0).step([GAS] * 3)
+    assert next(looks) <= 130_000
+
+
+def test_the_papers_message_is_the_observation_in_a_tensor_per_agent():
+    episodes = TensorEpisodes(TrafficJunction(3), seed=0)
+    assert [view.shape for view in episodes.message] == [(9 * 8,)] * 3
+    assert np.array_equal(np.concatenate([view.numpy() for view in episodes.message]), episodes.observation)

@@ -294,3 +294,31 @@ def test_names_an_action_that_does_not_exist():
     env.reset(seed=0)
     with pytest.raises(ValueError, match=r"action of car_1: expected 0 \(gas\) or 1 \(brake\), got 2"):
         env.step({"car_0": GAS, "car_1": 2})
+
+
+def test_with_the_papers_arrivals_four_cars_start_and_one_more_comes_with_each_step():
+    for seed in range(5):
+        junction = Junction(10, seed, arrival_probability=0.0, arrivals="paper")
+        arrived = []
+        for _ in range(12):
+            arrived.append(sum(junction.where(car) is not None for car in range(10)))
+            junction.step(*range(10))
+        assert arrived[0] == 4
+        assert set(np.diff(arrived[:6])) <= {0, 1}  # before the first car has left; none where all entries are taken
+        assert arrived[5] == 9
+
+
+def test_with_the_papers_arrivals_nobody_comes_while_all_entries_are_taken():
+    junction = Junction(6, arrivals="paper")
+    junction.step()
+    assert [junction.where(car) is not None for car in range(6)] == [True] * 4 + [False] * 2
+
+
+def test_the_entry_of_the_papers_arrivals_is_drawn():
+    entries = set()
+    for seed in range(30):
+        junction = Junction(5, seed, arrivals="paper")
+        junction.step(*range(4))
+        seen = junction.where(4)
+        entries.add((seen.row, seen.column))
+    assert len(entries) == 4

@@ -15,6 +15,7 @@ CASES = {
     "no warm-up": {"warmup_rounds": 0},
     "a target of every round": {"target_rounds": 1},
     "another seed": {"seed": 11},
+    "the paper's tensors": {"representation": "tensors"},
 }
 
 
@@ -33,6 +34,14 @@ def test_a_timed_run_ends_in_the_state_of_a_verified_one(backend):
     timed = execute("q_learning", backend, SMALL, verify=False)
     assert timed.digest == ""
     assert timed.state_digest == execute("q_learning", backend, SMALL, verify=True).state_digest
+
+
+def test_both_representations_compute_the_same():
+    digests = {
+        execute("q_learning", "serial", SMALL | {"representation": chosen}, verify=True).digest
+        for chosen in ("arrays", "tensors")
+    }
+    assert len(digests) == 1
 
 
 def test_every_parameter_of_the_computation_shows_in_the_digest():

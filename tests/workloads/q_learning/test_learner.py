@@ -5,11 +5,13 @@ import pytest
 import torch
 
 from workloads.q_learning.learner import Learner
+from workloads.q_learning.replay import ReplayBuffer, Ring
+from workloads.q_learning.tensors import TensorLearner, TensorReplayBuffer, with_tensors
 from workloads.q_learning.transition import pack
 
 
-def make_learner(learning_rate=0.01, gamma=0.9, target_rounds=10):
-    return Learner(np.random.default_rng(0), learning_rate, gamma, target_rounds)
+def make_learner(learning_rate=0.01, gamma=0.9, target_rounds=10, kind=Learner):
+    return kind(np.random.default_rng(0), learning_rate, gamma, target_rounds)
 
 
 def transitions(count, seed=1):
@@ -28,18 +30,6 @@ def transitions(count, seed=1):
         )
         for _ in range(count)
     ]
-
-
-def with_tensors(transition):
-    observation, action, reward, following, done = transition
-    as_tensor = torch.tensor
-    return (
-        as_tensor(observation, dtype=torch.float32),
-        action,
-        reward,
-        as_tensor(following, dtype=torch.float32),
-        done,
-    )
 
 
 def test_the_first_step_goes_down_the_gradient_of_the_squared_bellman_error():
@@ -65,14 +55,29 @@ def test_the_first_step_goes_down_the_gradient_of_the_squared_bellman_error():
 
 
 def test_both_representations_learn_the_same_bits():
-    arrays, tensors = make_learner(), make_learner()
+    arrays, tensors = make_learner(), make_learner(kind=TensorLearner)
     for seed in range(15):
         batch = transitions(64, seed)
         packed = pack(batch)
         packed.flags.writeable = False
         arrays.learn(packed)
-        tensors.learn_tensors([with_tensors(transition) for transition in batch])
-    assert arrays.parameters().tobytes() == tensors.parameters().tobytes()
+        tensors.learn([with_tensors(transition) for transition in batch])
+    assert arrays.final_state().tobytes() == tensors.final_state().tobytes()
+    sent = np.concatenate([weights.numpy().reshape(-1) for weights in tensors.parameters().values()])
+    assert sent.tobytes() == arrays.parameters().tobytes()
+
+
+@pytest.mark.parametrize("capacity", [40, 7])
+def test_both_representations_draw_the_same_transitions(capacity):
+    kinds = {ReplayBuffer: pack, TensorReplayBuffer: lambda batch: [with_tensors(one) for one in batch]}
+    drawn = []
+    for kind, made in kinds.items():
+        buffer = kind(Ring(capacity, 5, "sample", np.random.default_rng(2)))
+        for seed in range(4):
+            minibatch, rewards = buffer.exchange([made(transitions(6, seed)), made(transitions(6, seed + 10))])
+        assert rewards.shape == (2, 6)
+        drawn.append((rewards.tolist(), [float(one[2]) for one in minibatch], [list(one[0]) for one in minibatch]))
+    assert drawn[0] == drawn[1]
 
 
 @pytest.mark.parametrize("target_rounds", [1, 3])
