@@ -99,7 +99,7 @@ def _run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
             console.print(_AGAIN.format(again))
         try:
             with progress.Display(console, todo, done) as display:
-                manager.run(opened, display, parsed.time_limit)
+                manager.run(opened, display, parsed.time_limit, parsed.budget)
         except (KeyboardInterrupt, Terminated):
             left = len(opened.missing())
             command = f"python -m harness run --output {opened.path} --resume"
@@ -128,19 +128,20 @@ def _plan(parsed: argparse.Namespace, chosen: Grid, console: Console) -> None:
         todo = results.to_run(chosen, kept)
     else:
         todo = list(chosen.trials())
-    _print_plan(chosen, todo, parsed.time_limit or chosen.time_limit_s)
+    _print_plan(chosen, todo, parsed.time_limit or chosen.time_limit_s, parsed.budget or chosen.budget_s)
     if again:
         console.print(_AGAIN.format(again))
 
 
-def _print_plan(chosen: Grid, todo: Sequence[Trial], time_limit_s: float) -> None:
+def _print_plan(chosen: Grid, todo: Sequence[Trial], time_limit_s: float, budget_s: float | None) -> None:
     by_point: dict[Point, list[str]] = {}
     for trial in todo:
         by_point.setdefault(trial.point, []).append(trial.backend)
     for point, names in by_point.items():
         ordered = [name for name in chosen.backends if name in names]
         print(f"{point.workload} {point.parameters}: {_counted(ordered, names)}")
-    print(f"{len(todo)} trials, each at most {quantity.duration(time_limit_s)}")
+    end = f", as far as {quantity.duration(budget_s)} allow" if budget_s else ""
+    print(f"{len(todo)} trials{end}, each at most {quantity.duration(time_limit_s)}")
 
 
 def _counted(ordered: Iterable[str], names: Sequence[str]) -> str:
@@ -184,6 +185,7 @@ def _select(parsed: argparse.Namespace) -> Selection:
         trials=parsed.trials,
         seed=parsed.seed,
         time_limit_s=parsed.time_limit,
+        budget_s=parsed.budget,
     )
 
 

@@ -1,6 +1,7 @@
 """The arguments of `python -m harness`: what can be said, and how what is said wrongly is refused. Does nothing."""
 
 import argparse
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -38,8 +39,8 @@ _RUN_EXAMPLES = """\
 examples:
   python -m harness run
       the preset quick on every backend, into results/runs/<time>-quick
-  python -m harness run --preset paper --workload atari_sampling
-      one workload with the paper's parameters
+  python -m harness run --preset paper --budget 8h
+      every point of the paper's figures, as often as eight hours allow
   python -m harness run --workload broadcast_gather --set object_bytes=10kB,1MiB,100MB --set work_seconds=0
       any parameter, any values; the points are the product of all values
   python -m harness run --set q_learning.actors=2,4 --set gym_sampling.env=Blackjack-v1
@@ -192,6 +193,13 @@ def _add_run(command: argparse.ArgumentParser) -> None:
         help="values of a parameter, instead of the preset's; repeatable",
     )
     add("--trials", type=_at_least(int, 1), metavar="N", help="repetitions of every point on every backend")
+    add(
+        "--budget",
+        type=budget_s,
+        metavar="TIME",
+        help="for all together, such as 90m or 8h: no trial beyond the first of a point begins that may not end in it "
+        "(default: the preset's, where no --trials is given)",
+    )
     add("--seed", type=_at_least(int, 0), metavar="N", help="of the order and of every workload (default: 0)")
     add("--output", type=Path, metavar="DIR", help=f"default: {RUNS}/<time>-<preset>, also as {LATEST}")
     add("--resume", action="store_true", help="run only what an interrupted run still lacks, and again what failed")
@@ -218,6 +226,14 @@ def _at_least(kind: type[int] | type[float], minimum: float) -> Any:
         return value
 
     return parse
+
+
+def budget_s(text: str) -> float:
+    """Seconds that a text such as 45s, 90m or 8h says; raises ArgumentTypeError."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text)
+    if found is None or not float(found[1]):
+        raise argparse.ArgumentTypeError(f"expected a time such as 45s, 90m or 8h, got {text!r}")
+    return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
 
 
 def setting(text: str) -> Setting:

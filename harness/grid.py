@@ -112,12 +112,13 @@ class Description(TypedDict):
     seed: int
     time_limit_s: float
     schema: int
+    budget_s: float | None
 
 
 @dataclass(frozen=True)
 class Grid:
-    """All trials of a run. `time_limit_s`: for one trial; not a part of what makes two grids different. `schema`: of
-    its files.
+    """All trials of a run. `time_limit_s`: for one trial, `budget_s`: for all, which may then be fewer than these (see
+    `manager.run`); neither is a part of what makes two grids different. `schema`: of its files.
 
     Raises ParameterError for more trials or a longer limit than make sense, and for none.
     """
@@ -127,6 +128,7 @@ class Grid:
     seed: int
     time_limit_s: float
     schema: int = SCHEMA
+    budget_s: float | None = None
 
     def __post_init__(self) -> None:
         fewest = min((point.trials for point in self.points), default=0)
@@ -187,6 +189,7 @@ class Grid:
             "seed": self.seed,
             "time_limit_s": self.time_limit_s,
             "schema": self.schema,
+            "budget_s": self.budget_s,
         }
 
     @classmethod
@@ -208,7 +211,7 @@ class Grid:
         for name in names:
             if name not in BACKENDS:
                 raise ParameterError(unknown("backend", name, BACKENDS))
-        return cls(points, names, seed, description["time_limit_s"], schema)
+        return cls(points, names, seed, description["time_limit_s"], schema, description.get("budget_s"))
 
 
 def differences(before: Grid, now: Grid) -> str:

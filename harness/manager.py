@@ -12,18 +12,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from harness import checks, machine, metrics, turns
+import psutil
+
+from harness import checks, machine, metrics, quantity, turns
 from harness.details import Detail
 from harness.engine import block as engine
 from harness.engine.block import Effort, Measured
 from harness.engine.subject import Subject, workload_order
-from harness.grid import Block, Point, Trial, runs_alone
+from harness.grid import Block, Grid, Point, Trial, runs_alone
 from harness.record import OK, UNSUPPORTED, Row
 from harness.results import Results
 from workloads.catalogue import BACKENDS, workers_of
 
-# Ray's sessions take the most memory: where it is short, they live one after the other.
+# Ray's sessions take the most memory: where it is short, they live one after the other. Where a round's arrays take
+# more than this part of it, all backends do.
 _HEAVY = "ray-"
+_LARGE_SHARE = 1 / 16
 
 
 class Watcher(Protocol):
@@ -39,17 +43,34 @@ class Watcher(Protocol):
         """Something else that the user should know."""
 
 
-def run(results: Results, watcher: Watcher, time_limit_s: float | None = None) -> None:
+def run(results: Results, watcher: Watcher, time_limit_s: float | None = None, budget_s: float | None = None) -> None:
     """Run what is missing from the results. Raises OSError when a row can't be written.
 
-    `time_limit_s`: for whatever a trial is asked, its start included, instead of the grid's.
+    `time_limit_s`: for whatever a trial is asked, its start included, instead of the grid's. `budget_s`: for all that
+    is run now, instead of the grid's. Of each point one block runs in any case; a further one runs if the last of its
+    point, or else the longest of all, would still end in time. The results are then of a grid with as many trials as
+    there are.
     """
     effort = replace(engine.EFFORT, limit_s=time_limit_s or results.grid.time_limit_s)
     lacking = {trial.key for trial in results.missing()}
-    for block in results.grid.blocks():
+    budget_s = budget_s or results.grid.budget_s
+    began, taken_s = time.monotonic(), dict[Point, float]()
+    for number, block in enumerate(results.grid.blocks()):
         if any(trial.key in lacking for trial in block):
+            block_began, point = time.monotonic(), block[0].point
+            needed_s = taken_s.get(point, max(taken_s.values(), default=0.0))
+            if budget_s is not None and block[0].index and block_began - began + needed_s > budget_s:
+                results.settle_for(number)
+                watcher.note(f"the budget of {quantity.duration(budget_s)} is used: {_counted(results.grid)}")
+                return
             _run_block(results, block, effort, watcher)
+            taken_s[point] = time.monotonic() - block_began
         _judge(results, block, watcher)
+
+
+def _counted(grid: Grid) -> str:
+    counts = sorted({point.trials for point in grid.points})
+    return f"{' or '.join(map(str, counts))} trials of each point"
 
 
 def forget_failures(results: Results) -> int:
@@ -142,9 +163,14 @@ def _subject(trial: Trial, again: bool = False) -> Subject:
         f"{trial.backend} again" if again else trial.backend,
         workload_order(point.workload, trial.backend, point.values, point.verify_rounds if matched else 0),
         matched=matched,
-        pinned=not trial.backend.startswith(_HEAVY),
+        pinned=not trial.backend.startswith(_HEAVY) and not _is_large(point),
         on_one_cpu=runs_alone(point.values, BACKENDS[trial.backend]),
     )
+
+
+def _is_large(point: Point) -> bool:
+    held: int = point.values.get("actors", 0) * point.values.get("object_bytes", 0)
+    return held > _LARGE_SHARE * psutil.virtual_memory().total
 
 
 def _rows(run_id: str, started_at: str, trial: Trial, measured: Measured) -> list[Row]:

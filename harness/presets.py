@@ -15,6 +15,7 @@ KIB = 2**10
 MIB = 2**20
 KB = 10**3
 MB = 10**6
+MINUTE = 60
 _REACTORS = ("reactor-inline", "reactor-threads", "reactor-processes")
 _RAY = ("ray-paper", "ray-tuned", "ray-pooled", "ray-compiled")
 _PEERS = ("gymnasium-sync", "gymnasium-async", "reactor-vector", "envpool", "ale-vector", "xronos")
@@ -32,7 +33,9 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Preset:
-    """Sweeps with their trials, on which backends, and how long one trial may take."""
+    """Sweeps with their trials, on which backends, and how long one trial may take. `budget_s`: how long all may take
+    together; then there are as many trials as that allows, of each point one or more.
+    """
 
     name: str
     summary: str
@@ -40,6 +43,7 @@ class Preset:
     time_limit_s: float
     backends: tuple[str, ...]
     sweeps: tuple[Sweep, ...]
+    budget_s: float | None = None
 
 
 _SMOKE = Preset(
@@ -64,28 +68,25 @@ _SMOKE = Preset(
     ),
 )
 
-# Few points: a trial of Ray takes six seconds on two cores, nearly all of them to start and to end it.
+# One point of each: most of a block's time goes into starting and ending Ray's actors, of which there are many.
 _QUICK = Preset(
     name="quick",
-    summary="a first answer with intervals: every workload and backend, few points, four trials; 20 minutes",
+    summary="a first answer with intervals: one point of each workload at the paper's counts, all backends; 40 minutes",
     trials=4,
     time_limit_s=180,
     backends=("serial", *_REACTORS, *_RAY, *_PEERS, "limit"),
     sweeps=(
         Sweep(
             "broadcast_gather",
-            {"actors": (4,), "object_bytes": (100 * KB,), "work_seconds": (0.0,), "rounds": (100,)},
+            {"actors": (16,), "object_bytes": (10 * MIB,), "work_seconds": (0.0,), "rounds": (30,)},
         ),
-        Sweep(
-            "broadcast_gather",
-            {"actors": (4,), "object_bytes": (10 * MIB,), "work_seconds": (0.0,), "rounds": (30,)},
-        ),
-        Sweep("gym_sampling", {"env": ("CartPole-v1",), "actors": (4,), "rounds": (500,)}),
-        Sweep("atari_sampling", {"env": ("Pong",), "actors": (4,), "rounds": (150,)}),
-        Sweep("q_learning", {"actors": (2,), "minibatch": (250,), "rounds": (10,)}),
+        Sweep("gym_sampling", {"env": ("CartPole-v1",), "actors": (15,), "rounds": (500,)}),
+        Sweep("atari_sampling", {"env": ("Pong",), "actors": (15,), "rounds": (150,)}),
+        Sweep("q_learning", {"actors": (16,), "minibatch": (250,), "rounds": (10,)}),
         Sweep("multi_agent", {"agents": (4,), "rounds": (500,)}),
-        Sweep("overhead", {"shape": ("fan_out",), "actors": (4,), "messages_per_round": (20,), "rounds": (30,)}),
+        Sweep("overhead", {"shape": ("fan_out",), "actors": (16,), "messages_per_round": (20,), "rounds": (30,)}),
     ),
+    budget_s=40 * MINUTE,
 )
 
 _SWEEPS = Preset(
@@ -127,9 +128,10 @@ _SWEEPS = Preset(
 
 _PAPER = Preset(
     name="paper",
-    summary="the paper's parameters, as every figure of it needs them; days on two cores, hours on sixteen",
-    trials=5,
-    time_limit_s=12 * 3600,
+    summary="every point of every figure of the paper at its counts; as many trials as 90 minutes allow",
+    trials=100,
+    time_limit_s=900,
+    budget_s=90 * MINUTE,
     backends=("serial", *_REACTORS, *_RAY, "limit"),
     sweeps=(
         Sweep(

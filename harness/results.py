@@ -6,8 +6,10 @@ never meet in one file.
 
 import contextlib
 import fcntl
+import itertools
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,7 +28,7 @@ _ANOTHER = "restore it, or choose another --output"
 _OWN = (record.FILE_NAME, machine.FILE_NAME, GRID_NAME)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Results:
     """An open directory, locked against other runs."""
 
@@ -57,6 +59,13 @@ class Results:
         else:
             self.journal.append(rows)
             self.rows.extend(rows)
+
+    def settle_for(self, blocks: int) -> None:
+        """Have the grid end after so many of its blocks, at least one of each point."""
+        counts = Counter(block[0].point for block in itertools.islice(self.grid.blocks(), blocks))
+        points = tuple(replace(point, trials=counts[point]) for point in self.grid.points)
+        self.grid = replace(self.grid, points=points)
+        _write_json(self.path / GRID_NAME, {"run_id": self.run_id, **self.grid.describe()})
 
     def replace_rows(self, rows: list[Row]) -> None:
         """Put other rows in place of all."""

@@ -70,10 +70,12 @@ def select(
     trials: int | None = None,
     seed: int | None = None,
     time_limit_s: float | None = None,
+    budget_s: float | None = None,
 ) -> Selection:
     """What the command line asks for; an empty sequence and None stand for the preset's own choice.
 
-    `seed` is the seed of the order, and of every workload unless a setting says otherwise. Raises UsageError.
+    `seed` is the seed of the order, and of every workload unless a setting says otherwise. A number of trials stands
+    for itself, without the preset's budget. Raises UsageError.
     """
     _check_known("preset", [preset_name], PRESETS)
     _check_known("workload", workloads, WORKLOADS)
@@ -90,8 +92,10 @@ def select(
     for workload, _ in search.points:
         if not backends_of(workload, chosen):
             raise UsageError(f"workload {workload} has none of the backends {', '.join(chosen)}")
+    budget_s = budget_s or (preset.budget_s if trials is None else None)
+    limit_s = time_limit_s or preset.time_limit_s
     try:
-        grid = Grid(tuple(search.points.values()), chosen, seed or 0, time_limit_s or preset.time_limit_s)
+        grid = Grid(tuple(search.points.values()), chosen, seed or 0, limit_s, budget_s=budget_s)
     except ParameterError as error:
         raise UsageError(str(error)) from None
     return Selection(grid, tuple(dict.fromkeys(f"left out: {reason}" for _, reason in search.refusals)))

@@ -197,6 +197,22 @@ def test_every_preset_can_be_built(name):
         assert 1 <= point.verify_rounds <= point.values["rounds"]
 
 
+def test_a_preset_s_budget_holds_where_no_number_of_trials_is_told():
+    assert select("paper").grid.budget_s == 90 * 60
+    assert select("paper", budget_s=8 * 3600).grid.budget_s == 8 * 3600
+    assert select("paper", trials=5).grid.budget_s is None
+    assert Grid.restore(select("paper").grid.describe()).budget_s == 90 * 60
+    assert grid.differences(select("paper").grid, select("paper", budget_s=60).grid) == ""
+
+
+@pytest.mark.parametrize("name", ["paper", "quick"])
+def test_as_many_actors_as_the_paper_has(name):
+    counts = {"broadcast_gather": {2, 4, 8, 16}, "gym_sampling": {15}, "atari_sampling": {15}, "q_learning": {16}}
+    for point in select(name).grid.points:
+        if point.workload in counts:
+            assert point.values["actors"] in counts[point.workload]
+
+
 def test_the_paper_preset_has_the_papers_parameters():
     made = select("paper").grid
     points = {

@@ -1,6 +1,7 @@
 """Whole runs of the fake workload: real processes, real files."""
 
 import csv
+import itertools
 import json
 import math
 import os
@@ -10,11 +11,12 @@ import time
 from collections import Counter
 from pathlib import Path
 from statistics import fmean
+from types import SimpleNamespace
 
 import psutil
 import pytest
 
-from harness import details, record, turns
+from harness import details, manager, record, turns
 from harness.record import COLUMNS
 
 METRICS = {"throughput", "round_time", "startup_time", "peak_rss", "cpu_time"}
@@ -358,3 +360,25 @@ def test_resuming_what_is_not_there_begins_nothing(harness):
         done.stderr == "harness: missing: holds no run that could be resumed; leave out --resume to begin one there\n"
     )
     assert not Path("missing").exists()
+
+
+@pytest.mark.parametrize(("budget", "trials"), [("1s", [1, 1]), ("11s", [1, 1]), ("12s", [2, 1]), ("1h", [3, 3])])
+def test_a_budget_decides_how_many_trials_there_are_and_each_point_has_one(harness, monkeypatch, budget, trials):
+    clock = itertools.count()  # a second from look to look: a block takes three, and one passes before it
+    monkeypatch.setattr(manager, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    done = harness("run", *TWO, "--trials", "3", "--set", "actors=2,5", "--budget", budget, "--output", "out")
+    assert done.returncode == 0, done.stderr
+    grid = json.loads(Path("out/grid.json").read_text())
+    assert [point["trials"] for point in grid["points"]] == trials
+    assert len({row.trial_key for row in rows_of("out")}) == 2 * sum(trials)
+    told = f"the budget of {budget[:-1]} s is used: {' or '.join(map(str, sorted(set(trials))))} trials of each point"
+    assert (told in done.stderr) == (trials != [3, 3])
+    again = harness("run", "--resume", "--output", "out", "--dry-run")
+    assert again.stdout.startswith("0 trials")
+
+
+@pytest.mark.parametrize("text", ["", "5", "90 m", "-1h", "0m", "1d", "h"])
+def test_a_budget_is_a_time(harness, text):
+    done = harness("run", *TWO, f"--budget={text}")
+    assert done.returncode == 2
+    assert f"--budget: expected a time such as 45s, 90m or 8h, got {text!r}" in done.stderr
