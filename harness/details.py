@@ -21,7 +21,7 @@ class Detail:
     `duration_s`: its share of the block's. `outside_cores`: how many cores processes that are none of the block's kept
     busy meanwhile. `rounds` were measured in so many `turns`, `measured_ns` together, after `warmup_turns` in
     `warmup_s`, at whose end the turns were `steady` or the limit was reached. `idle_share`: of a core, used between
-    turns by its processes, of which `parked` are stopped there.
+    turns by its processes, of which `parked` are stopped there. `p50_ns` to `p99_ns`: see `tails`.
     """
 
     workload: str
@@ -40,6 +40,9 @@ class Detail:
     steady: bool | None = None
     idle_share: float | None = None
     parked: int | None = None
+    p50_ns: float | None = None
+    p95_ns: float | None = None
+    p99_ns: float | None = None
 
     @property
     def trial_key(self) -> TrialKey:

@@ -14,7 +14,7 @@ from typing import Protocol
 
 import psutil
 
-from harness import checks, machine, metrics, quantity, turns
+from harness import checks, machine, metrics, quantity, tails, turns
 from harness.details import Detail
 from harness.engine import block as engine
 from harness.engine.block import Effort, Measured
@@ -211,6 +211,7 @@ def _detail(trial: Trial, measured: Measured, started_at: str, duration_s: float
         steady=measured.steady,
         idle_share=round(measured.idle_share, 5),
         parked=measured.parked,
+        **tails.of(taken)._asdict(),
     )
 
 

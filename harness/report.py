@@ -27,12 +27,14 @@ from harness.summary import LIMIT, OURS, SIDE_METRICS, Cell, PointSummary, Summa
 MARKDOWN_NAME = "report.md"
 # Baselines with a column of their own; the others are in the lines above the tables.
 _SHOWN_BASELINES = ("serial", "ray-paper", "ray-tuned", "ray-pooled", "ray-compiled", LIMIT)
+TAIL_COLUMNS = ("point", "backend", "50 % within", "95 % within", "99 % within", "99 % / 50 %")
 _SIDE_HEADINGS = {"startup_time": "startup", "peak_rss": "memory", "cpu_time": "CPU"}
 EXPLAINED = (
     f"Values are geometric means over trials with {CONFIDENCE:.0%} intervals (Student's t over trials, each a block of "
     "turns in fresh processes). 'x': how many times as fast "
     "as that baseline (more than 1: faster), from turns taken beside each other, with its interval; of "
     "CPU time, where both run in one thread, for there what other processes take says nothing. "
+    "'50 % within': the time that half of the rounds do not exceed, a geometric mean over trials. "
     "'undecided': the interval contains 1, or the difference is within the noise floor. "
     f"{limits.EXPLAINED} "
     "'startup': until the first round can begin. 'memory': the most that the whole process tree held, shared "
@@ -126,8 +128,23 @@ def tables(summary: Summary) -> list[Grid]:
         points = [point for point in summary.points if point.workload == workload]
         compared = {name for point in points for cell in point.cells for name in cell.speedups}
         found.append(_table(workload, points, [name for name in _SHOWN_BASELINES if name in compared]))
+        if any(cell.tails for point in points for cell in point.cells):
+            found.append(_tails_table(workload, points))
     rows = SCALING.read(summary.path)
     return [*found, scaling_table(rows)] if rows else found
+
+
+def _tails_table(workload: str, points: Sequence[PointSummary]) -> Grid:
+    """Round times of each backend: the usual, and the slow ones."""
+    rows = []
+    for point in points:
+        cells = [cell for cell in point.cells if cell.tails]
+        for position, cell in enumerate(cells):
+            half, *_, slow = cell.tails
+            times = ("-" if one is None else _value(Estimate(one, one, one, 1), "ns") for one in cell.tails)
+            ratio = f"{slow / half:.2f}x" if slow and half else "-"
+            rows.append((point.label if position == 0 else "", cell.backend, *times, ratio))
+    return Grid(f"{workload}: round times", TAIL_COLUMNS, tuple(rows), frozenset())
 
 
 def scaling_table(rows: Sequence[ScalingRow]) -> Grid:

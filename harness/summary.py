@@ -45,6 +45,7 @@ class Cell:
     doubts: tuple[str, ...]
     failures: tuple[str, ...]
     unsupported: str = ""
+    tails: tuple[float | None, ...] = ()  # percentiles 50, 95 and 99 of its round times in ns, where known
 
 
 @dataclass(frozen=True)
@@ -283,6 +284,7 @@ def _point(
                         f"trial {row.trial}: {row.status}" for row in own if row.is_failure and row.metric == metric
                     )
                 ),
+                tails=_tails(own, known),
                 unsupported=next((row.status.removeprefix(record.UNSUPPORTED) for row in own if row.unsupported), ""),
             )
         )
@@ -307,6 +309,14 @@ def _speedup(
     if not paired or min(above) <= 0 or min(below) <= 0:
         return None
     return stats.ratio(above, below)
+
+
+def _tails(rows: Sequence[Row], known: Mapping[TrialKey, Detail]) -> tuple[float | None, ...]:
+    """The geometric mean over trials of each percentile, where all tell it; nothing where none tells one."""
+    found = [known[key] for key in {row.trial_key for row in rows if row.ok} if key in known]
+    columns = list(zip(*((one.p50_ns, one.p95_ns, one.p99_ns) for one in found), strict=True))
+    means = tuple(None if None in column else stats.mean(list(filter(None, column))).value for column in columns)
+    return means if any(means) else ()
 
 
 def _circumstances(

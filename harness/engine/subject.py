@@ -170,7 +170,9 @@ class Running:
         self._stop()
         after = self.cpu_ns()
         self._last = after, time.perf_counter_ns()
-        return Turn(told["rounds"], told["wall_ns"], used_ns(before, after) * told["rounds"] // told["all_rounds"])
+        cpu_ns = used_ns(before, after) * told["rounds"] // told["all_rounds"]
+        durations = dict(zip(*told["durations"], strict=True)) if "durations" in told else {}
+        return Turn(told["rounds"], told["wall_ns"], cpu_ns, durations)
 
     def forget_idling(self) -> None:
         """Count from now on what is used between turns."""

@@ -5,27 +5,39 @@ Owns the subject's end of the channel to the engine. Imports nothing that is mea
 A program reports each round it has done. The first rounds may be verified; after them it tells that it is ready and
 waits. An order, a line of JSON, gives it a turn: `turn_ns`, the time in which it runs whole rounds, at least one, and
 `lead_ns`, for which it runs first without being timed, so that what the others left in the caches is not charged to
-it; whose last round took longer than that has no lead. It answers with what the turn took and waits again, blocked in
-a read, which uses no processor.
+it; whose last round took longer than that has no lead. It answers with what the turn took, and how many rounds took
+how long, and waits again, blocked in a read, which uses no processor.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
+from array import array
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import Any
+
+import numpy as np
+
+# Round times are counted by their logarithm in so many e-folds: bins one percent wide.
+BIN = math.log(1.01)
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What a turn took: `rounds` whole rounds, their wall time, and CPU time of the whole process tree, both in ns."""
+    """What a turn took: `rounds` whole rounds, their wall time, and CPU time of the whole process tree, both in ns.
+
+    `durations`: how many rounds took exp(number * BIN) ns to a bin more, by that number; empty where rounds were not
+    reported one by one.
+    """
 
     rounds: int
     wall_ns: int
     cpu_ns: int
+    durations: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def round_ns(self) -> float:
@@ -83,6 +95,7 @@ class Turns:
         self._began_ns: int | None = None  # when the timed part began
         self._turn_ns = 0
         self._last_round_ns = 0.0
+        self._stamps = array("q")  # of a turn: when its timed part began, and when each round was reported
 
     def begin(self) -> None:
         """The first round is about to start; where nothing is verified, wait for the first turn."""
@@ -93,6 +106,7 @@ class Turns:
         """So many rounds are done."""
         self._done += rounds
         now = self._clock()
+        self._stamps.append(now)
         if now >= self._due_ns:
             self._next_stage(now)
 
@@ -102,11 +116,26 @@ class Turns:
                 self._verify_rounds = 0
                 self._wait(self._settled())
         elif self._began_ns is None:  # the lead is over
-            self._lead, self._began_ns, self._due_ns = self._done, now, now + self._turn_ns
+            self._lead, self._due_ns = self._done, now + self._turn_ns
+            self._begin(now)
         else:
             rounds, wall_ns = self._done - self._lead, now - self._began_ns
             self._last_round_ns = wall_ns / rounds
-            self._wait({"rounds": rounds, "wall_ns": wall_ns, "all_rounds": self._done})
+            told: dict[str, Any] = {"rounds": rounds, "wall_ns": wall_ns, "all_rounds": self._done}
+            if len(self._stamps) - 1 == rounds:
+                told["durations"] = self._durations()
+            self._wait(told)
+
+    def _begin(self, now: int) -> None:
+        """The timed part begins."""
+        self._began_ns = now
+        self._stamps = array("q", (now,))
+
+    def _durations(self) -> list[list[int]]:
+        """Numbers of bins, and how many rounds are in each."""
+        taken = np.diff(np.frombuffer(self._stamps, dtype=np.int64)).clip(1)
+        numbers, counts = np.unique((np.log(taken) / BIN).astype(np.int64), return_counts=True)
+        return [numbers.tolist(), counts.tolist()]
 
     def _wait(self, answer: Mapping[str, Any]) -> None:
         self._channel.tell(answer)
@@ -115,6 +144,7 @@ class Turns:
         self._done = self._lead = 0
         now = self._clock()
         if self._last_round_ns > order["lead_ns"]:
-            self._began_ns, self._due_ns = now, now + self._turn_ns
+            self._due_ns = now + self._turn_ns
+            self._begin(now)
         else:
             self._began_ns, self._due_ns = None, now + order["lead_ns"]

@@ -414,3 +414,29 @@ def test_what_a_file_says_is_text_on_every_page(results, tmp_path):
             assert dangerous not in text, dangerous
         (widths,) = {line.replace("\\|", "").count("|") for line in text.splitlines() if line.startswith("| ")}
         assert widths > 2
+
+
+def test_slow_rounds_stand_beside_the_usual_ones_where_they_are_known(results):
+    known = Detail(
+        "gym_sampling",
+        json.dumps({"actors": 2, "env": "CartPole-v1", "rounds": 10}),
+        "serial",
+        0,
+        started_at="now",
+        duration_s=1.0,
+        outside_cores=0.0,
+        p50_ns=1e6,
+        p95_ns=2e6,
+        p99_ns=4e6,
+    )
+    details = [dataclasses.replace(known, trial=trial) for trial in range(5)]
+    details[1] = dataclasses.replace(known, trial=1, p50_ns=4e6, p99_ns=None)
+    inline = [dataclasses.replace(known, backend="reactor-inline", trial=trial) for trial in range(5)]
+    summary = results({"serial": STEADY, "reactor-inline": STEADY, "ray-paper": STEADY}, details=[*details, *inline])
+    _, tails = report.tables(summary)
+    assert tails.title == "gym_sampling: round times"
+    assert tails.columns == report.TAIL_COLUMNS
+    assert tails.rows == (
+        ("CartPole-v1, actors=2", "serial", "1.32 ms", "2.00 ms", "-", "-"),
+        ("", "reactor-inline", "1.00 ms", "2.00 ms", "4.00 ms", "4.00x"),
+    )

@@ -1,8 +1,10 @@
 """Turns on a clock that counts, and a channel whose other end is a list."""
 
+import math
+
 import pytest
 
-from harness.engine.turn import Turns
+from harness.engine.turn import BIN, Turns
 
 
 class Engine:
@@ -11,9 +13,11 @@ class Engine:
     def __init__(self, *orders):
         self.orders = list(orders)
         self.told = []
+        self.durations = []
 
     def tell(self, content):
-        self.told.append(dict(content))
+        self.told.append({name: value for name, value in content.items() if name != "durations"})
+        self.durations.append(content.get("durations"))
 
     def hear(self):
         if not self.orders:
@@ -80,3 +84,28 @@ def test_laps_of_several_rounds_count_as_many(at_once):
     play(engine, 4, at_once=at_once)
     assert engine.told[1]["wall_ns"] == 4 * engine.told[1]["rounds"]
     assert engine.told[1]["rounds"] % at_once == 0
+
+
+def test_a_turn_tells_how_many_of_its_timed_rounds_took_how_long():
+    engine, clock = Engine((100, 0), (100, 50)), Clock()
+    turns = Turns(engine, clock=clock)
+    turns.begin()
+
+    def run(*rounds):
+        for taken in rounds:
+            clock.now += taken
+            turns.passed()
+
+    run(7, 40, 40, 30)  # the first round is a lead, and so is that of the next turn
+    with pytest.raises(EOFError):
+        run(60, 20, 50, 40)
+    for told, expected in zip(engine.durations[1:], [{30: 1, 40: 2}, {20: 1, 40: 1, 50: 1}], strict=True):
+        numbers, counts = told
+        assert counts == list(expected.values())
+        assert [math.exp(number * BIN) for number in numbers] == pytest.approx(list(expected), rel=0.011)
+
+
+def test_rounds_that_are_reported_together_are_not_told_apart():
+    engine = Engine((100, 0))
+    play(engine, 10, at_once=5)
+    assert engine.durations == [None, None]
