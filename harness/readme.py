@@ -1,20 +1,24 @@
-"""The part of the README that results fill: made from a results directory, between two markers. No number by hand."""
+"""The part of the README that results fill, one figure and one table, between two markers. No number by hand."""
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness import claims, report, verdict
+from harness import quantity, report, verdict
 from harness.errors import UsageError
 from harness.record import write_atomically
-from harness.summary import Summary
+from harness.summary import Cell, PointSummary, Summary
 from plots.figures import CAPTIONS
+from workloads.catalogue import WORKLOADS
 
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
+_FIGURE = "step_time"
+_LOOP = "serial"
+_UNKNOWN = "–"
 
 
 def update(readme: Path, summary: Summary, drawn: Sequence[Path]) -> None:
-    """Put verdicts, tables and figures of a run between the markers of `readme`. Raises UsageError without them."""
+    """Put the figure and the table of a run between the markers of `readme`. Raises UsageError without them."""
     try:
         text = readme.read_text(encoding="utf-8")
     except OSError as error:
@@ -27,29 +31,67 @@ def update(readme: Path, summary: Summary, drawn: Sequence[Path]) -> None:
 
 
 def section(summary: Summary, drawn: Sequence[Path], base: Path) -> str:
-    """The text between the markers; figures are linked relative to `base`."""
+    """The text between the markers; files are linked relative to `base`."""
     where = os.path.relpath(summary.path, base)
-    command = next((" ".join(s["command"]) for s in summary.machine.get("sessions", []) if s.get("command")), "")
     parts = [
-        f"Made by `python -m harness report {where} --readme README.md` from the rows in `{where}/`, which came from:",
-        f"```sh\n{' '.join(command.split())}\n```",
-        report.markdown_list(report.context(summary)[1:3]),
-        "What is lost is said first. The best Ray is that of each point, and the 95 % interval counts the choice:",
-        report.markdown_list(verdict.sentences(summary)),
-    ]
-    if claimed := claims.sentences(summary):
-        parts += [f"{claims.HEADING}, and what was measured here:", report.markdown_list(claimed)]
-    if summary.doubts:
-        parts.append(report.markdown_text("Doubts: " + "; ".join(summary.doubts) + "."))
-    parts += [
-        f"![{CAPTIONS.get(path.stem, path.stem)}]({os.path.relpath(path, base)})"
+        f"![{CAPTIONS[_FIGURE]}]({os.path.relpath(path, base)})"
         for path in drawn
-        if path.suffix == ".svg"
+        if (path.stem, path.suffix) == (_FIGURE, ".svg")
     ]
-    parts += [
-        f"<details><summary>{report.markdown_text(grid.title)}: all numbers</summary>\n\n"
-        f"{report.markdown_table(grid)}\n\n</details>"
-        for grid in report.tables(summary)
-    ]
-    parts.append(f"{report.EXPLAINED} Bold: best of its point.")
+    parts.append(report.markdown_table(table(summary)))
+    machine = report.context(summary)[1]
+    doubts = f" Doubts: {'; '.join(summary.doubts)}." if summary.doubts else ""
+    parts.append(
+        "Of each workload the point at which reactors lead Ray least; the 95 % interval counts that the best Ray was "
+        f"chosen from the results. [All numbers]({where}/report.md), measured on: "
+        f"{report.markdown_text(f'{machine}.{doubts}')} "
+        f"This part is made by `python -m harness report {where} --readme README.md`."
+    )
     return "\n\n".join(parts) + "\n"
+
+
+def table(summary: Summary) -> report.Grid:
+    """A row for each workload, in the order of the catalogue; what was not measured is a dash."""
+    ours = verdict.parallel(summary)
+    ranks = {name: rank for rank, name in enumerate(WORKLOADS)}
+    workloads = sorted({point.workload for point in summary.points}, key=lambda name: ranks.get(name, len(ranks)))
+    rows = tuple(_row(_chosen(summary, workload, ours), ours) for workload in workloads)
+    return report.Grid("", ("workload", "point", _LOOP, ours, "best Ray", f"{ours} over best Ray"), rows, frozenset())
+
+
+def _chosen(summary: Summary, workload: str, ours: str) -> PointSummary:
+    """The point at which our lead over the best Ray is the least; without any, the first."""
+    points = [point for point in summary.points if point.workload == workload]
+
+    def lead(point: PointSummary) -> float:
+        told = verdict.best_ray(cell) if (cell := _cell(point, ours)) else None
+        return told[0].value if told else float("inf")
+
+    return min(points, key=lead)
+
+
+def _row(point: PointSummary, ours: str) -> tuple[str, ...]:
+    own = _cell(point, ours)
+    told = verdict.best_ray(own) if own else None
+    ray = _cell(point, told[1]) if told else point.best(c for c in point.cells if c.backend.startswith(verdict.RAY))
+    unit = point.units[point.metric]
+    base = unit.partition("/")[0]
+    what = point.metric.replace("_", " ") if quantity.has_prefixes(base) else unit
+    return (
+        point.workload,
+        f"{point.label}; {what}",
+        *(_value(point, cell) for cell in (_cell(point, _LOOP), own)),
+        f"{_value(point, ray)} ({ray.backend})" if ray and ray.main else _UNKNOWN,
+        verdict.number(told[0]) if told else _UNKNOWN,
+    )
+
+
+def _cell(point: PointSummary, backend: str) -> Cell | None:
+    return next((cell for cell in point.cells if cell.backend == backend), None)
+
+
+def _value(point: PointSummary, cell: Cell | None) -> str:
+    if cell is None or cell.main is None:
+        return _UNKNOWN
+    unit = point.units[point.metric]
+    return quantity.show(cell.main.value, unit) if quantity.has_prefixes(unit) else quantity.number(cell.main.value)

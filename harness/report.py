@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness import claims, limits, quantity, verdict
+from harness import claims, limits, quantity, verdict, verdict_table
 from harness.checks import DOUBTS_EXPLAINED
 from harness.noise import floor
 from harness.record import write_atomically
@@ -67,12 +67,12 @@ def headlines(summary: Summary) -> list[Section]:
         if cell.unsupported
     ]
     sections = [
-        Section("Verdict", tuple(verdict.sentences(summary))),
         Section("Failed", tuple(failed)),
         Section("Doubts about the whole run", summary.doubts),
         Section("Where the reactor runtime is slower", tuple(_lines(slower))),
         Section("Where no difference is shown", tuple(_lines(undecided))),
         Section("Where the reactor runtime is faster", tuple(_lines(faster))),
+        Section("Verdict in sentences", tuple(verdict.sentences(summary))),
         Section(claims.HEADING, tuple(claims.sentences(summary))),
         Section("How near the reactor runtime comes to the limit", tuple(_shares(summary.points))),
         Section(floor.HEADING, tuple(floor.lines(summary.noise))),
@@ -119,6 +119,12 @@ class Grid:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     best: frozenset[int]
+
+
+def verdicts(summary: Summary) -> Grid:
+    """The verdict as a table, without rows where nothing can be compared."""
+    rows = tuple(tuple(verdict_table.cells(row)) for row in verdict_table.rows(summary))
+    return Grid(verdict_table.HEADING, verdict_table.HEADINGS, rows, frozenset())
 
 
 def tables(summary: Summary) -> list[Grid]:
@@ -230,6 +236,10 @@ def to_terminal(summary: Summary, console: Console) -> None:
     """Print the report."""
     for line in context(summary):
         console.print(Text(line, style="dim"))
+    if (judged := verdicts(summary)).rows:
+        console.print()
+        print_grid(judged, console)
+        console.print(Text(" ".join(verdict_table.WORDS), style="dim"))
     for section in headlines(summary):
         console.print()
         console.print(Text(section.heading, style="bold"))
@@ -257,6 +267,8 @@ def print_grid(grid: Grid, console: Console) -> None:
 def to_markdown(summary: Summary) -> str:
     """The report as a page."""
     parts = ["# Comparison", markdown_list(context(summary))]
+    if (judged := verdicts(summary)).rows:
+        parts += [f"## {judged.title}", markdown_table(judged), markdown_list(verdict_table.WORDS)]
     for section in headlines(summary):
         parts += [f"## {section.heading}", markdown_list(section.lines)]
     for grid in tables(summary):

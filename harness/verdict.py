@@ -1,5 +1,5 @@
-"""One sentence per workload, what is lost first: reactors on all cores against the best Ray, in one thread against the
-loop.
+"""What is said of each workload, what is lost first: reactors on all cores against the best Ray, in one thread against
+the loop. As clauses, and as sentences of them.
 
 Which Ray is the best is seen at each point from the results themselves, and the interval counts that choice. What ran
 in one thread is held against the loop alone, which does too.
@@ -16,23 +16,28 @@ from harness.summary import LIMIT, Cell, PointSummary, Summary
 FEWEST = 2  # trials of which no interval is shown: it would span orders of magnitude
 RAY = "ray-"
 BEST_RAY = "the best Ray"
-_ALONE, _LOOP = "reactor-inline", "serial"
+LOOP = "serial"
+_ALONE = "reactor-inline"
 
 # From a cell: its ratio to what it is held against, and what that is called there beyond the point; None without one.
 _Against = Callable[[Cell], tuple[Estimate, str] | None]
 
 
 def sentences(summary: Summary) -> list[str]:
-    """The verdict of each workload; workloads in which reactors lose somewhere come first."""
+    """The verdict of each workload in a sentence."""
+    return [f"{workload}: {'; '.join(map(_told, clauses))}." for workload, clauses in judged(summary)]
+
+
+def judged(summary: Summary) -> list[tuple[str, list["Clause"]]]:
+    """Each workload with what there is to say of it; workloads in which reactors lose somewhere come first."""
     found = []
     floors = floor.by_workload(summary.noise)
     for workload in dict.fromkeys(point.workload for point in summary.points):
         points = [point for point in summary.points if point.workload == workload]
-        spans = list(_spans(points, parallel(summary), floors.get(workload, 1.0)))
-        if spans:
-            losses = any(span.loses for span in spans)
-            found.append((not losses, f"{workload}: {'; '.join(map(_told, spans))}."))
-    return [text for _, text in sorted(found, key=lambda item: item[0])]
+        clauses = list(_clauses(points, parallel(summary), floors.get(workload, 1.0)))
+        if clauses:
+            found.append((workload, clauses))
+    return sorted(found, key=lambda item: not any(clause.loses for clause in item[1]))
 
 
 def parallel(summary: Summary) -> str:
@@ -56,7 +61,7 @@ def best_ray(cell: Cell) -> tuple[Estimate, str] | None:
 
 
 @dataclass(frozen=True)
-class _Span:
+class Clause:
     """The lowest and the highest ratio to a baseline over the points of a workload, with their labels."""
 
     backend: str
@@ -70,13 +75,28 @@ class _Span:
         """Whether the baseline wins somewhere, by the whole interval. Nothing can win against the limit."""
         return self.baseline != LIMIT and self.lowest[0].high < 1 and not self.undecided(self.lowest[0])
 
+    @property
+    def ends(self) -> tuple[Estimate, ...]:
+        """The lowest and the highest ratio; one where they are the same."""
+        return tuple(dict.fromkeys((self.lowest[0], self.highest[0])))
+
+    @property
+    def standing(self) -> str:
+        """In a word or few what the ratios say; nothing of the limit, which nothing can pass."""
+        if self.baseline == LIMIT:
+            return ""
+        return " to ".join(dict.fromkeys(map(self._standing, self.ends)))
+
+    def _standing(self, ratio: Estimate) -> str:
+        return "undecided" if self.undecided(ratio) else "faster" if ratio.value > 1 else "slower"
+
     def undecided(self, ratio: Estimate) -> bool:
         """Whether a ratio is within the noise floor, or cannot be told from 1."""
         return floor.within(ratio.value, self.floor) or ratio.low <= 1 <= ratio.high
 
 
-def _spans(points: Sequence[PointSummary], backend: str, noise: float) -> Iterator[_Span]:
-    asked = ((backend, BEST_RAY, best_ray), (_ALONE, _LOOP, _to(_LOOP)), (backend, LIMIT, _to(LIMIT)))
+def _clauses(points: Sequence[PointSummary], backend: str, noise: float) -> Iterator[Clause]:
+    asked = ((backend, BEST_RAY, best_ray), (_ALONE, LOOP, _to(LOOP)), (backend, LIMIT, _to(LIMIT)))
     for ours, baseline, against in asked:
         span = _span(points, ours, baseline, against, noise)
         if span is not None:
@@ -89,7 +109,7 @@ def _to(baseline: str) -> _Against:
 
 def _span(
     points: Sequence[PointSummary], backend: str, baseline: str, against: _Against, noise: float = 1.0
-) -> _Span | None:
+) -> Clause | None:
     ratios = []
     for point in points:
         for cell in point.cells:
@@ -99,16 +119,16 @@ def _span(
     if not ratios:
         return None
     ratios.sort(key=lambda item: item[0].value)
-    return _Span(backend, baseline, ratios[0], ratios[-1], noise)
+    return Clause(backend, baseline, ratios[0], ratios[-1], noise)
 
 
-def _told(span: _Span) -> str:
+def _told(span: Clause) -> str:
     what = "of the machine's limit" if span.baseline == LIMIT else f"the speed of {span.baseline}"
     ends = (span.lowest,) if span.lowest[0] is span.highest[0] else (span.lowest, span.highest)
     return f"{span.backend} runs at {' to '.join(_end(span, *end) for end in ends)} {what}"
 
 
-def _end(span: _Span, ratio: Estimate, where: str) -> str:
+def _end(span: Clause, ratio: Estimate, where: str) -> str:
     undecided = "undecided" if span.baseline != LIMIT and span.undecided(ratio) else ""
     notes = ", ".join(filter(None, (where, undecided)))
     return f"{number(ratio)} ({notes})" if notes else number(ratio)

@@ -40,8 +40,8 @@ class Phase:
 PHASES = {
     "compute": Phase("workers' code", "#228833", "white"),
     "hub": Phase("hub's code", "#4477AA", "white"),
-    "serialise": Phase("serialising", "#EE6677", style.INK),
-    "submit": Phase("handing over", "#CCBB44", style.INK),
+    "serialise": Phase("serialising", "#EE6677", style.ON_COLOR),
+    "submit": Phase("handing over", "#CCBB44", style.ON_COLOR),
     "transfer": Phase("under way", "#AA3377", "white"),
     "wait": Phase("waiting for others", "#BBBBBB", style.INK),
 }

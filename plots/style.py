@@ -2,10 +2,12 @@
 
 The colours are Okabe and Ito's (2008), told apart with every common colour blindness, completed from Paul
 Tol's muted scheme; reactors are blue and green, Ray is red and orange, the serial loop black. Markers repeat
-the distinction for print without colour. The background is opaque white, so that a figure reads the same on a
-light and on a dark page.
+the distinction for print without colour. The background is opaque; an SVG is light, and dark for readers whose pages
+are, where whoever shows it understands that.
 """
 
+import colorsys
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,10 +19,14 @@ from matplotlib.figure import Figure
 
 WIDTH = 8.0  # inches: 10-point text stays readable where a README shows the figure 800 pixels wide
 INK = "#222222"
+ON_COLOR = "#111111"  # what is written on a light colour: as dark on a dark page
 FAINT = "#6b6b6b"
 GRID = "#dddddd"
 SHADE = "#f3f3f3"
 _PNG_DPI = 200
+# On a dark page: the lightness of paper and ink, that of a colour at least, and its saturation at most.
+_DARK_PAPER, _DARK_INK, _DARK_LEAST, _DARK_MOST = 0.09, 0.93, 0.62, 0.75
+_GREY = 0.02  # the saturation of greys at most
 
 _SETTINGS: dict[str, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same glyphs, hence the same bytes, everywhere
@@ -125,7 +131,37 @@ def save(figure: Figure, directory: Path, name: str) -> list[Path]:
         _settle(figure)
         figure.savefig(svg, metadata={"Date": None})
         figure.savefig(png, dpi=_PNG_DPI, metadata={"Software": None})
+    svg.write_text(for_both_schemes(svg.read_text(encoding="utf-8")), encoding="utf-8")
     return [svg, png]
+
+
+def for_both_schemes(svg: str) -> str:
+    """An SVG of matplotlib's with rules that give each of its colours another one on a dark page."""
+    found = sorted(set(re.findall(r"(fill|stroke): (#[0-9a-f]{6})", svg)))
+    rules = [
+        f'[style*="{what}: {color}"] {{ {what}: {dark(color)} !important }}'
+        for what, color in found
+        if color != ON_COLOR
+    ]
+    rules += [f'[fill="{color}"] {{ fill: {dark(color)} }}' for color in sorted(set(re.findall(r'fill="(#\w+)"', svg)))]
+    # What has no colour of its own is black.
+    scheme = f"@media (prefers-color-scheme: dark) {{ svg {{ fill: {dark('#000000')} }} {' '.join(rules)} }}"
+    return svg.replace("</style>", f"{scheme}</style>", 1)
+
+
+def dark(color: str) -> str:
+    """The colour that stands for one on a dark page: greys change ends, other colours become light enough.
+
+    >>> dark("#ffffff"), dark("#000000"), dark("#882255"), dark("#56b4e9")
+    ('#171717', '#ededed', '#d8649e', '#58b3e7')
+    """
+    red, green, blue = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    hue, lightness, saturation = colorsys.rgb_to_hls(red, green, blue)
+    if saturation < _GREY:
+        lightness, saturation = _DARK_INK + (_DARK_PAPER - _DARK_INK) * lightness, 0.0
+    else:
+        lightness, saturation = max(lightness, _DARK_LEAST), min(saturation, _DARK_MOST)
+    return "#" + "".join(f"{round(255 * part):02x}" for part in colorsys.hls_to_rgb(hue, lightness, saturation))
 
 
 def _settle(figure: Figure) -> None:

@@ -16,7 +16,7 @@ POINTS = (
     ("q_learning", {"actors": 4, "rounds": 5}),
     ("broadcast_gather", {"actors": 4, "rounds": 5}),
 )
-PHONE, DESKTOP = (390, 844), (1280, 900)
+PHONE, TABLET, DESKTOP = (390, 844), (768, 1024), (1440, 900)
 
 # What leaves the screen (the window grows with it), though no box that scrolls by itself holds it. What is inside a
 # picture scales with that.
@@ -45,6 +45,7 @@ FAINT = """
   }).filter(([contrast]) => contrast < 4.5);
 })()
 """
+UNFOLD = "document.querySelectorAll('details').forEach(one => { one.open = true; })"
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
 
 
@@ -87,9 +88,10 @@ def chromium(tmp_path_factory):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+@pytest.mark.parametrize("size", [PHONE, TABLET, DESKTOP], ids=["phone", "tablet", "desktop"])
 def test_the_page_is_whole_and_legible(page, chromium, size, scheme):
     assert chromium.open(page.as_uri(), *size, scheme) == []
+    chromium.evaluate(UNFOLD)
     assert [url for url in chromium.requested() if not url.startswith("data:")] == [page.as_uri()]
     assert chromium.evaluate("innerWidth") == size[0]
     assert chromium.evaluate("document.scrollingElement.scrollWidth") <= size[0]
@@ -108,8 +110,36 @@ def test_every_figure_and_table_is_shown(page, chromium):
         "[...document.querySelectorAll('figure svg')].filter(one => one.getBoundingClientRect().height < 100).length"
     )
     assert chromium.evaluate(small) == 0
-    headings = chromium.evaluate("[...document.querySelectorAll('h2')].map(one => one.textContent)")
+    headings = chromium.evaluate("[...document.querySelectorAll('summary')].map(one => one.textContent)")
     assert {"scaling with workers", "Predicted and measured scaling with workers"} <= set(headings)
+
+
+@pytest.mark.parametrize("size", [PHONE, TABLET, DESKTOP], ids=["phone", "tablet", "desktop"])
+def test_the_verdict_is_on_the_first_screen_whole(page, chromium, size):
+    chromium.open(page.as_uri(), *size, "light")
+    box = "document.querySelector('.table').getBoundingClientRect()"
+    assert chromium.evaluate(f"{box}.top") < size[1] / 2
+    assert chromium.evaluate("(t => t.scrollWidth - t.clientWidth)(document.querySelector('.table'))") == 0
+    assert chromium.evaluate("document.querySelectorAll('details[open]').length") == 0
+
+
+def test_a_table_scrolls_below_its_first_column(page, chromium):
+    chromium.open(page.as_uri(), *PHONE, "light")
+    chromium.evaluate(UNFOLD)
+    first = "document.querySelector('details tbody td').getBoundingClientRect().left"
+    second = "document.querySelector('details tbody td + td').getBoundingClientRect().left"
+    before = chromium.evaluate(first), chromium.evaluate(second)
+    chromium.evaluate("document.querySelector('details .table').scrollLeft = 200")
+    assert chromium.evaluate(first) == before[0]
+    assert chromium.evaluate(second) == before[1] - 200
+
+
+@pytest.mark.parametrize(("scheme", "paper"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(23, 23, 23)")])
+def test_figures_are_dark_on_a_dark_page(page, chromium, scheme, paper):
+    chromium.open(page.as_uri(), *DESKTOP, scheme)
+    patch = "getComputedStyle(one.querySelector('[id$=patch_1] path')).fill"
+    fills = chromium.evaluate(f"[...document.querySelectorAll('figure svg')].map(one => {patch})")
+    assert set(fills) == {paper}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import dataclasses
 import io
 import json
+import re
 
 import pytest
 from rich.console import Console
@@ -65,10 +66,10 @@ def test_where_a_baseline_wins_is_said_before_anything_else(results):
     ours = {"reactor-inline": times(100), "reactor-processes": times(160)}
     summary = results({"serial": times(150), **ours, "ray-paper": times(5)})
     found = sections(summary)
-    first, slower, faster = list(found)[:3]
-    assert (slower, faster) == ("Where the reactor runtime is slower", "Where the reactor runtime is faster")
-    assert first == "Verdict"
-    (sentence,) = found["Verdict"]
+    assert list(found)[:3] == [
+        "Where the reactor runtime is slower", "Where the reactor runtime is faster", "Verdict in sentences",
+    ]  # fmt: skip
+    (sentence,) = found["Verdict in sentences"]
     assert sentence == (
         "gym_sampling: reactor-processes runs at 32.0x [32.0, 32.0] (ray-paper) the speed of the best Ray; "
         "reactor-inline runs at 0.67x [0.67, 0.67] the speed of serial; "
@@ -96,7 +97,7 @@ def test_the_best_ray_is_that_of_each_point_and_its_interval_counts_the_choice(r
     summary = results(
         {"reactor-processes": times(100), **rays}, {"reactor-processes": times(100), "ray-tuned": times(90)}
     )
-    (sentence,) = sections(summary)["Verdict"]
+    (sentence,) = sections(summary)["Verdict in sentences"]
     of_one = summary.points[0].cells[0].speedups["ray-pooled"]
     counted = stats.least(list(summary.points[0].cells[0].speedups.values()))
     assert counted.value == of_one.value
@@ -111,14 +112,14 @@ def test_the_best_ray_is_that_of_each_point_and_its_interval_counts_the_choice(r
 def test_without_a_lock_threads_stand_for_the_parallel_reactors(results, locked, parallel):
     described = MACHINE | {"gil_enabled_after_imports": {"reactor-threads": locked}}
     ours = {"reactor-threads": times(120), "reactor-processes": times(100)}
-    (sentence,) = sections(results({**ours, "ray-tuned": times(50)}, described=described))["Verdict"]
+    (sentence,) = sections(results({**ours, "ray-tuned": times(50)}, described=described))["Verdict in sentences"]
     assert sentence.startswith(f"gym_sampling: {parallel} runs at ")
     assert sentence.count("reactor-") == 1
 
 
 def test_what_ran_in_one_thread_is_not_held_against_ray(results):
     summary = results({"serial": times(100), "reactor-inline": times(100), "ray-paper": times(5)})
-    (sentence,) = sections(summary)["Verdict"]
+    (sentence,) = sections(summary)["Verdict in sentences"]
     assert "Ray" not in sentence
     assert "What the paper claims" not in sections(summary)
 
@@ -378,7 +379,7 @@ def test_without_ray_nothing_is_said_of_the_claim(results):
 
 def test_the_verdict_calls_undecided_what_the_interval_does_not_tell(results):
     summary = results({"serial": [100, 120, 80, 110, 90], "reactor-inline": [101, 90, 115, 95, 105]})
-    (sentence,) = sections(summary)["Verdict"]
+    (sentence,) = sections(summary)["Verdict in sentences"]
     assert "reactor-inline runs at " in sentence
     assert "(undecided) the speed of serial" in sentence
 
@@ -397,6 +398,70 @@ def test_of_two_trials_no_interval_is_shown(results):
 HOSTILE = "<script>alert(1)</script> [a](javascript:alert(1)) a|b & <!-- c"
 
 
+def test_the_verdict_is_a_table_of_three_clauses(results):
+    ours = {"reactor-inline": times(100), "reactor-processes": times(160)}
+    summary = results({"serial": times(150), **ours, "ray-paper": times(5)}, {"serial": times(50), **ours})
+    table = report.verdicts(summary)
+    assert table.columns == ("workload", "against a loop", "against the best Ray", "of the limit")
+    assert table.rows == (
+        (
+            "gym_sampling", "0.67x [0.67, 0.67] to 2.00x [2.00, 2.00], slower to faster", "32.0x [32.0, 32.0], faster",
+            "0.53x [0.53, 0.53] to 1.07x [1.07, 1.07]",
+        ),
+    )  # fmt: skip
+    shown = page.render(summary, [])
+    assert shown.index("Verdict</h2>") < shown.index("All numbers</h2>") < shown.index("Verdict in sentences</summary>")
+    assert '<td data-head="against the best Ray"><b class="faster">faster</b> <span>32.0x [32.0, 32.0]</span>' in shown
+    for text in (shown, report.to_markdown(summary)):
+        for word in ("Best Ray:", "Limit:", "Undecided:", "digest"):
+            assert text.index("against the best Ray") < text.index(word)
+
+
+def test_where_nothing_can_be_compared_there_is_no_verdict(results):
+    summary = results({"serial": times(150)})
+    assert report.verdicts(summary).rows == ()
+    assert "Verdict" not in page.render(summary, [])
+    assert "Verdict" not in report.to_markdown(summary)
+
+
+def told_in_readme(summary, drawn=()):
+    return readme.section(summary, drawn, summary.path.parent)
+
+
+def test_readme_has_a_row_for_each_workload_of_the_point_that_favours_ray_most(results):
+    ours = {"reactor-processes": times(100)}
+    summary = results(
+        {"serial": times(50), **ours, "ray-tuned": times(10), "ray-pooled": times(40)},
+        {"serial": times(50), **ours, "ray-tuned": times(80), "ray-pooled": times(40)},
+    )
+    (row,) = readme.table(summary).rows
+    assert row == (
+        "gym_sampling", "CartPole-v1, actors=3; observations/s", "50.2", "100", "80.3 (ray-tuned)",
+        "1.25x [1.25, 1.25]",
+    )  # fmt: skip
+    assert f"| {' | '.join(row)} |" in told_in_readme(summary)
+
+
+@pytest.mark.parametrize(
+    ("backends", "shown"),
+    [
+        ({"serial": times(50)}, ("50.2", "–", "–", "–")),
+        ({"serial": times(50), "ray-tuned": times(5)}, ("50.2", "–", "5.02 (ray-tuned)", "–")),
+    ],
+)
+def test_readme_shows_a_dash_for_what_was_not_measured(results, backends, shown):
+    (row,) = readme.table(results(backends)).rows
+    assert row[2:] == shown
+
+
+def test_readme_shows_the_figure_by_step_time_if_it_was_drawn(results):
+    summary = results({"serial": times(50)})
+    figures = summary.path / "figures"
+    shown = told_in_readme(summary, [figures / "step_time.svg", figures / "step_time.png", figures / "round_time.svg"])
+    assert re.findall(r"!\[.*\]\((.*)\)", shown) == [f"{summary.path.name}/figures/step_time.svg"]
+    assert "![" not in told_in_readme(summary)
+
+
 def test_what_a_file_says_is_text_on_every_page(results, tmp_path):
     described = {**MACHINE, "kernel": f"Linux\n\n# {HOSTILE}", "packages": {"numpy": HOSTILE}}
     described["sessions"] = [{**MACHINE["sessions"][0], "command": ["run", "\n```\n", HOSTILE]}]
@@ -407,13 +472,13 @@ def test_what_a_file_says_is_text_on_every_page(results, tmp_path):
     page = tmp_path / "README.md"
     page.write_text(f"{readme.BEGIN}{readme.END}")
     readme.update(page, summary, [])
-    (command,) = [line for line in page.read_text().splitlines() if "``` <script>" in line]  # inside its fence
-    for text in (report.to_markdown(summary), page.read_text().replace(command, "")):
+    for text in (report.to_markdown(summary), page.read_text()):
         assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
         for dangerous in ("<script", "](javascript", "<!-- c", "\n# <", "\n# &"):
             assert dangerous not in text, dangerous
-        (widths,) = {line.replace("\\|", "").count("|") for line in text.splitlines() if line.startswith("| ")}
-        assert widths > 2
+        for table in re.findall(r"(?:^\| .*\n)+", text, re.MULTILINE):
+            (width,) = {line.replace("\\|", "").count("|") for line in table.splitlines()}
+            assert width > 2
 
 
 def test_slow_rounds_stand_beside_the_usual_ones_where_they_are_known(results):

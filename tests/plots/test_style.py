@@ -1,0 +1,65 @@
+"""A figure's colours, on light and on dark pages."""
+
+import colorsys
+import doctest
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+from matplotlib.figure import Figure
+
+from plots import breakdown, style
+
+COLOURS = sorted(
+    {look.color.lower() for look in map(style.look, style.known())}
+    | {phase.color.lower() for phase in breakdown.PHASES.values()}
+    | {"#000000", style.INK, style.FAINT}
+)
+
+
+def lightness(colour):
+    return colorsys.rgb_to_hls(*(int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)))[1]
+
+
+def luminance(colour):
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def contrast(one, other):
+    low, high = sorted(map(luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_examples_hold():
+    assert doctest.testmod(style).failed == 0
+
+
+@pytest.mark.parametrize("colour", [one for one in COLOURS if one != "#bbbbbb"])  # of bars, not of lines or text
+def test_a_colour_is_seen_on_a_dark_page(colour):
+    least = 4.5 if colour in (style.INK, style.FAINT) else 3  # of text, of lines (WCAG 2.1, 1.4.3 and 1.4.11)
+    assert contrast(style.dark(colour), style.dark("#ffffff")) >= least
+
+
+def test_greys_change_ends_and_light_colours_stay():
+    assert lightness(style.dark("#222222")) > 0.75 > 0.25 > lightness(style.dark("#dddddd"))
+    assert lightness(style.dark("#88ccee")) == pytest.approx(lightness("#88ccee"), abs=0.01)
+
+
+def test_a_saved_figure_has_a_dark_rule_for_every_colour_but_what_is_written_on_one(tmp_path):
+    with style.applied():
+        figure = Figure(figsize=(2, 1))
+        axes = figure.subplots()
+        axes.bar([1], [1], color="#882255", hatch="//", edgecolor="#dddddd")
+        axes.text(1, 0.5, "on", color=style.ON_COLOR)
+    svg, png = style.save(figure, tmp_path, "bars")
+    text = svg.read_text()
+    ET.fromstring(text)
+    light, _, rules = text.partition("@media (prefers-color-scheme: dark)")
+    assert "#882255" not in light
+    shown = set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", rules.partition("</style>")[2]))
+    ruled = set(re.findall(r'\[style\*="\w+: (#[0-9a-f]{6})"\]', rules))
+    assert shown - ruled == {style.ON_COLOR}
+    assert style.dark("#882255") in rules
+    assert png.exists()
