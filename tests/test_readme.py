@@ -1,10 +1,21 @@
-"""README is one page, its generated parts have their place."""
+"""README is a page, and its generated part is what the reference results give."""
 
-from tests.pages import README
+import re
+
+from harness import readme
+from harness.summary import summarise
+from tests.pages import README, ROOT
 
 TEXT = README.read_text(encoding="utf-8")
 
 
-def test_generated_results_have_their_place():
-    assert TEXT.count("<!-- results:begin -->") == TEXT.count("<!-- results:end -->") == 1
-    assert TEXT.index("<!-- results:begin -->") < TEXT.index("<!-- results:end -->")
+def test_it_is_a_page():
+    assert len(TEXT.splitlines()) <= 150
+
+
+def test_generated_results_have_their_place_and_are_those_of_the_reference():
+    assert TEXT.count(readme.BEGIN) == TEXT.count(readme.END) == 1
+    (shown,) = re.findall(f"{readme.BEGIN}\n(.*?){readme.END}", TEXT, re.DOTALL)
+    reference = ROOT / "results" / "reference"
+    drawn = sorted((reference / "figures").iterdir())
+    assert shown == readme.section(summarise(reference), drawn, ROOT)
