@@ -20,6 +20,7 @@ from harness.noise.table import Row as Comparison
 from harness.record import Row, TrialKey
 from harness.stats import Estimate
 from harness.turns import Turns
+from plots import quantity
 from workloads.catalogue import BACKENDS
 
 # A point is compared by the first of these that it has.
@@ -212,7 +213,16 @@ def point_labels(rows: Iterable[Labelled]) -> dict[tuple[str, str], str]:
 
 
 def _label(beginning: str, values: Mapping[str, Any], names: Sequence[str]) -> str:
-    return ", ".join([beginning, *(f"{name}={values[name]}" for name in names if name in values)])
+    return ", ".join([beginning, *(_spoken(name, values[name]) for name in names if name in values)])
+
+
+def _spoken(name: str, value: Any) -> str:
+    """A parameter in words, exact, so that different points have different names."""
+    if name in _SIZES:
+        return quantity.counted(value, name.removesuffix("s"))
+    if name == "steps_per_message":
+        return f"{quantity.counted(value, 'step')} per message"
+    return f"{name} {value}"
 
 
 def _told_apart(

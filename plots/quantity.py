@@ -63,13 +63,13 @@ def sentence(setting: Mapping[str, Any]) -> str:
 
 def _phrase(name: str, value: Any) -> str:
     if name == "actors":
-        return _plural(value, "actor")
+        return counted(value, "actor")
     if name == "agents":
-        return _plural(value, "agent")
+        return counted(value, "agent")
     if name == "object_bytes":
         return f"{size(value)} objects"
     if name == "steps_per_message":
-        return f"{_plural(value, 'step')} per message"
+        return f"{counted(value, 'step')} per message"
     if name == "representation":
         return f"messages in {value}"
     if name == "step_busy_us":
@@ -79,7 +79,8 @@ def _phrase(name: str, value: Any) -> str:
     return f"{name} {value}"
 
 
-def _plural(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
+    """So many of something: 1 -> '1 actor', 2000 -> '2,000 actors'."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 

@@ -55,7 +55,7 @@ def test_each_regression_is_named_with_its_size_and_interval(harness, base, tmp_
     done = harness("compare", base, write(tmp_path / "new", factors={"reactor-inline": 1.25}))
     assert done.returncode == 1
     serial, ray = done.stdout.splitlines()
-    assert serial.startswith("regression: gym_sampling CartPole-v1, actors=2: reactor-inline is 25 % slower [")
+    assert serial.startswith("regression: gym_sampling CartPole-v1, 2 actors: reactor-inline is 25 % slower [")
     assert "its speed is 0.800x that of serial, was 1.00x" in serial
     assert "64.0x that of ray-paper, was 80.0x" in ray
     assert "reactor-inline takes x1.25, ray-paper x1.00" in ray

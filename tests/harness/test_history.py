@@ -35,7 +35,7 @@ def test_runs_stand_in_the_order_of_their_commits(harness, runs):
 
 def test_a_line_per_run(harness, runs):
     done = harness("history", runs)
-    assert "gym_sampling CartPole-v1, actors=2, reactor-inline: speedup over serial" in done.stdout
+    assert "gym_sampling CartPole-v1, 2 actors, reactor-inline: speedup over serial" in done.stdout
     assert [line.split()[:3] for line in done.stdout.splitlines()[3:]] == [
         ["2026-03-01", "aaaaaaa", "1.00x"],
         ["2026-03-02", "bbbbbbb", "1.25x"],
@@ -129,4 +129,4 @@ def test_a_label_tells_points_of_different_runs_apart(harness, tmp_path):
         chosen = grid(points=[("gym_sampling", {"actors": actors, "rounds": 50})])
         write(tmp_path / "runs" / str(number), chosen=chosen, sessions=[commit_session("a" * 40)])
     panels = {one["panel"] for one in json.loads(harness("history", tmp_path / "runs", "--json").stdout)["values"]}
-    assert panels == {"gym_sampling CartPole-v1, actors=2", "gym_sampling CartPole-v1, actors=3"}
+    assert panels == {"gym_sampling CartPole-v1, 2 actors", "gym_sampling CartPole-v1, 3 actors"}

@@ -76,12 +76,12 @@ def test_where_a_baseline_wins_is_said_before_anything_else(results):
         "reactor-processes runs at 0.53x [0.53, 0.53] of the machine's limit."
     )
     assert found["Where the reactor runtime is slower"] == [
-        "gym_sampling CartPole-v1, actors=2: speed of reactor-inline is 0.667x [0.667, 0.667] that of serial"
+        "gym_sampling CartPole-v1, 2 actors: speed of reactor-inline is 0.667x [0.667, 0.667] that of serial"
     ]
     assert found["Where the reactor runtime is faster"] == [
-        "gym_sampling CartPole-v1, actors=2: speed of reactor-inline is 20.0x [20.0, 20.0] that of ray-paper",
+        "gym_sampling CartPole-v1, 2 actors: speed of reactor-inline is 20.0x [20.0, 20.0] that of ray-paper",
         (
-            "gym_sampling CartPole-v1, actors=2: speed of reactor-processes is 1.07x [1.07, 1.07] that of serial, "
+            "gym_sampling CartPole-v1, 2 actors: speed of reactor-processes is 1.07x [1.07, 1.07] that of serial, "
             "32.0x [32.0, 32.0] that of ray-paper"
         ),
     ]
@@ -103,8 +103,8 @@ def test_the_best_ray_is_that_of_each_point_and_its_interval_counts_the_choice(r
     assert counted.value == of_one.value
     assert counted.low < of_one.low < of_one.high < counted.high
     assert sentence == (
-        f"gym_sampling: reactor-processes runs at 1.11x [1.11, 1.11] (CartPole-v1, actors=3, ray-tuned) "
-        f"to {verdict.number(counted)} (CartPole-v1, actors=2, ray-pooled) the speed of the best Ray."
+        f"gym_sampling: reactor-processes runs at 1.11x [1.11, 1.11] (CartPole-v1, 3 actors, ray-tuned) "
+        f"to {verdict.number(counted)} (CartPole-v1, 2 actors, ray-pooled) the speed of the best Ray."
     )
 
 
@@ -143,10 +143,10 @@ def test_a_limit_that_is_not_measured_is_the_loop_on_all_cores_whole_parts_on_ea
     summary = results(*[points] * 4, described={**MACHINE, "cores_allowed": 2})  # 2, 3, 4 and 5 environments
     heading = "How near the reactor runtime comes to the limit"
     assert sections(summary)[heading] == [
-        "gym_sampling CartPole-v1, actors=2: reactor-inline 0.750x [0.750, 0.750]",
-        "gym_sampling CartPole-v1, actors=3: reactor-inline 1.00x [1.00, 1.00]",
-        "gym_sampling CartPole-v1, actors=4: reactor-inline 0.750x [0.750, 0.750]",
-        "gym_sampling CartPole-v1, actors=5: reactor-inline 0.900x [0.900, 0.900]",
+        "gym_sampling CartPole-v1, 2 actors: reactor-inline 0.750x [0.750, 0.750]",
+        "gym_sampling CartPole-v1, 3 actors: reactor-inline 1.00x [1.00, 1.00]",
+        "gym_sampling CartPole-v1, 4 actors: reactor-inline 0.750x [0.750, 0.750]",
+        "gym_sampling CartPole-v1, 5 actors: reactor-inline 0.900x [0.900, 0.900]",
     ]
     assert report.tables(summary)[0].columns[3:5] == ("x serial", "x limit")
 
@@ -154,7 +154,7 @@ def test_a_limit_that_is_not_measured_is_the_loop_on_all_cores_whole_parts_on_ea
 def test_a_limit_that_is_measured_is_taken_as_it_is(results):
     summary = results({"serial": times(2), "reactor-inline": times(3), "limit": times(6)})
     (line,) = sections(summary)["How near the reactor runtime comes to the limit"]
-    assert line.endswith("actors=2: reactor-inline 0.500x [0.500, 0.500]")
+    assert line.endswith("2 actors: reactor-inline 0.500x [0.500, 0.500]")
     (table,) = report.tables(summary)
     assert [table.rows[number][1] for number in table.best] == ["reactor-inline"]
 
@@ -172,7 +172,7 @@ def test_what_cannot_run_is_no_failure_and_says_why(results, tmp_path, row):
     summary = summarise(tmp_path)
     found = sections(summary)
     assert "Failed" not in found
-    assert found["Not run"] == ["gym_sampling CartPole-v1, actors=2, envpool: no such thing"]
+    assert found["Not run"] == ["gym_sampling CartPole-v1, 2 actors, envpool: no such thing"]
     (table,) = report.tables(summary)
     assert table.rows[1][1:3] == ("envpool", "not run")
 
@@ -180,7 +180,7 @@ def test_what_cannot_run_is_no_failure_and_says_why(results, tmp_path, row):
 def test_an_interval_around_one_decides_nothing(results):
     summary = results({"serial": [100, 110, 90, 100, 105], "reactor-inline": [105, 100, 95, 102, 100]})
     (line,) = sections(summary)["Where no difference is shown"]
-    assert line.startswith("gym_sampling CartPole-v1, actors=2: speed of reactor-inline is 0.996x [0.")
+    assert line.startswith("gym_sampling CartPole-v1, 2 actors: speed of reactor-inline is 0.996x [0.")
 
 
 def test_a_shorter_time_is_a_speedup(results):
@@ -203,7 +203,7 @@ def test_an_overhead_of_nothing_has_no_ratio(results):
 
 def test_points_are_named_by_what_varies_but_not_by_how_long_they_ran(results):
     summary = results({"serial": STEADY}, {"serial": STEADY})
-    assert [point.label for point in summary.points] == ["CartPole-v1, actors=2", "CartPole-v1, actors=3"]
+    assert [point.label for point in summary.points] == ["CartPole-v1, 2 actors", "CartPole-v1, 3 actors"]
 
 
 def test_points_that_differ_in_nothing_else_are_named_by_how_long_they_ran(tmp_path):
@@ -211,9 +211,9 @@ def test_points_that_differ_in_nothing_else_are_named_by_how_long_they_ran(tmp_p
     chosen = runs.grid(trials=1, points=[("gym_sampling", values) for values in lengths])
     summary = summarise(runs.write(tmp_path / "run", chosen=chosen))
     assert [point.label for point in summary.points] == [
-        "CartPole-v1, actors=2, rounds=50",
-        "CartPole-v1, actors=2, rounds=70",
-        "CartPole-v1, actors=3",
+        "CartPole-v1, 2 actors, rounds 50",
+        "CartPole-v1, 2 actors, rounds 70",
+        "CartPole-v1, 3 actors",
     ]
 
 
@@ -245,7 +245,7 @@ def test_failures_are_said_and_have_no_value(results, tmp_path, row):
     journal.close()
     summary = summarise(tmp_path)
     assert sections(summary)["Failed"] == [
-        "gym_sampling CartPole-v1, actors=2, ray-paper: trial 0: time limit: no result"
+        "gym_sampling CartPole-v1, 2 actors, ray-paper: trial 0: time limit: no result"
     ]
     (table,) = report.tables(summary)
     assert table.rows[-1] == ("", "ray-paper", "failed", "-", "-", "1 failed")
@@ -341,7 +341,7 @@ def test_the_terminal_and_the_page_say_the_same(results, tmp_path):
         assert text.index("inline is 0.667x") < text.index("inline is 20.0x") < text.index("x ray-paper")
         assert "Abacus" in text
         assert "151 [148, 153]" in text
-    assert "| CartPole-v1, actors=2 | **serial** | **151 [148, 153]** | 1 | 30.0x [30.0, 30.0] | 0.500x" in page
+    assert "| CartPole-v1, 2 actors | **serial** | **151 [148, 153]** | 1 | 30.0x [30.0, 30.0] | 0.500x" in page
     assert report.write_markdown(summary).read_text() == page
 
 
@@ -436,7 +436,7 @@ def test_readme_has_a_row_for_each_workload_of_the_point_that_favours_ray_most(r
     )
     (row,) = readme.table(summary).rows
     assert row == (
-        "gym_sampling", "CartPole-v1, actors=3; observations/s", "50.2", "100", "80.3 (ray-tuned)",
+        "gym_sampling", "CartPole-v1, 3 actors; observations/s", "50.2", "100", "80.3 (ray-tuned)",
         "1.25x [1.25, 1.25]",
     )  # fmt: skip
     assert f"| {' | '.join(row)} |" in told_in_readme(summary)
@@ -502,6 +502,6 @@ def test_slow_rounds_stand_beside_the_usual_ones_where_they_are_known(results):
     assert tails.title == "gym_sampling: round times"
     assert tails.columns == report.TAIL_COLUMNS
     assert tails.rows == (
-        ("CartPole-v1, actors=2", "serial", "1.32 ms", "2.00 ms", "-", "-"),
+        ("CartPole-v1, 2 actors", "serial", "1.32 ms", "2.00 ms", "-", "-"),
         ("", "reactor-inline", "1.00 ms", "2.00 ms", "4.00 ms", "4.00x"),
     )

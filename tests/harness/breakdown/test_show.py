@@ -39,7 +39,7 @@ def test_points_that_differ_in_any_parameter_are_told_apart():
     output = io.StringIO()
     Console(file=output, width=200).print(table)
     told = [line.split("  ")[0] for line in output.getvalue().splitlines()[2:]]
-    assert told == [f"CartPole-v1, actors=4, steps_per_message={steps}" for steps in (1, 10, 100)]
+    assert told == [f"CartPole-v1, 4 actors, {steps} per message" for steps in ("1 step", "10 steps", "100 steps")]
 
 
 def test_why_there_is_no_value_is_told():

@@ -43,7 +43,7 @@ def test_the_points_of_a_run_are_predicted_measured_and_reported(harness):
     with Path("out/measurements.csv").open(newline="") as file:
         measured = next(csv.DictReader(file))
     assert {(row["parameters"], row["run_id"]) for row in found} == {(measured["parameters"], measured["run_id"])}
-    assert "gym_sampling CartPole-v1, actors=2" in done.stdout
+    assert "gym_sampling CartPole-v1, 2 actors" in done.stdout
 
     again = harness("scaling", "out")
     message = "harness: out/scaling.csv exists; remove it to measure the scaling anew\n"

@@ -58,7 +58,7 @@ def test_of_one_point_the_interval_is_told_and_of_one_trial_the_value():
 
 def test_the_table_has_what_was_measured_and_the_largest_prediction():
     assert list(show.cells(ROWS))[:3] == [
-        ("gym_sampling CartPole-v1, actors=2", "1", "1.00x [0.900, 1.10]", "0.500x [0.450, 0.550]", "50 %"),
+        ("gym_sampling CartPole-v1, 2 actors", "1", "1.00x [0.900, 1.10]", "0.500x [0.450, 0.550]", "50 %"),
         ("", "2", "2.00x [1.80, 2.20]", "1.00x [0.900, 1.10]", "50 %"),
         ("", "64", "4.00x [3.60, 4.40]", "-", "-"),
     ]
@@ -68,7 +68,7 @@ def test_what_failed_is_told():
     rows = [row(PREDICTED, 1, 1.0), row(MEASURED, 1, None, status="killed by SIGKILL")]
     assert next(show.lines(rows)) == "gym_sampling: not compared (killed by SIGKILL)"
     assert list(show.cells(rows)) == [
-        ("gym_sampling CartPole-v1, actors=2", "1", "1.00x [0.900, 1.10]", "killed by SIGKILL", "-")
+        ("gym_sampling CartPole-v1, 2 actors", "1", "1.00x [0.900, 1.10]", "killed by SIGKILL", "-")
     ]
 
 
