@@ -188,17 +188,19 @@ class Session:
                     worker.request_stop()
                     worker.reach(execution.executor, worker.queue.time + 1)
                     execution.finish()
+                self._leave()
             finally:
                 self._busy.release()
-            self._leave()
         return self._result
 
     def kill(self) -> None:
         """End it at once, without shutdown reactions, whatever its other workers do."""
         if not self.closed:
             self._take("kill")
-            self._busy.release()
-            self._execution.kill()
+            try:
+                self._execution.kill()
+            finally:
+                self._busy.release()
 
     def __enter__(self) -> Self:
         return self
@@ -306,11 +308,11 @@ class Stepper:
                 ended = schedule_of(executor, events)(queue.time, queue.soon)
                 if ended:
                     execution.finish()
+            if ended:
+                session._leave()
+            return self._read()
         finally:
             session._busy.release()
-        if ended:
-            session._leave()
-        return self._read()
 
     def begin(self, *values: Any, until: int | None = None) -> None:
         """Let the other workers run their parts of the tag, after what is due before it."""
@@ -336,26 +338,22 @@ class Stepper:
         """
         session = self._session
         execution = session._execution
-        executor = execution.executor
         session._take("finish")
         try:
             if session._pending is not self:
                 raise RunError("finish(): no step of this stepper has begun")
-            if timeout is not None:
-                executor.limit = monotonic() + timeout
             with execution:
-                ended = self._resume()
+                ended = self._resume(None if timeout is None else monotonic() + timeout)
                 if ended:
                     execution.finish()
+            if ended is None:
+                raise TimeoutError(f"finish(): the step takes longer than {timeout} s")
+            session._pending = None
+            if ended:
+                session._leave()
+            return self._read()
         finally:
-            executor.limit = None
             session._busy.release()
-        if ended is None:
-            raise TimeoutError(f"finish(): the step takes longer than {timeout} s")
-        session._pending = None
-        if ended:
-            session._leave()
-        return self._read()
 
     def _prepare(self, until: int | None) -> None:
         """What comes before the tag of a step: what is due earlier runs, the outputs hold nothing."""
@@ -367,14 +365,19 @@ class Stepper:
         for cell in self._cells:
             cell.value = ABSENT
 
-    def _resume(self) -> bool | None:
-        """To the end of the tag: whether it was the last one. None: out of time."""
-        pieces, wait = self._pieces, self._wait
+    def _resume(self, limit: float | None) -> bool | None:
+        """To the end of the tag: whether it was the last one. None: a wait, which can be repeated, took too long.
+
+        What is between waits is not broken off: a message that is being sent could not be sent again.
+        """
+        pieces, executor = self._pieces, self._session._execution.executor
         try:
             while True:
-                if wait is not None:
-                    wait()
-                self._wait = wait = next(pieces)
+                if self._wait is not None:
+                    executor.limit = limit
+                    self._wait()
+                    executor.limit = None
+                self._wait = next(pieces)
         except StopIteration as end:
             return bool(end.value)
         except RuntimeError as error:
@@ -383,6 +386,8 @@ class Stepper:
             raise
         except OutOfTime:
             return None
+        finally:
+            executor.limit = None
 
     def _present(self, values: Sequence[Any]) -> Events:
         """The events of the inputs that are not ABSENT."""

@@ -92,6 +92,6 @@ def make_executor(
         from reactorlib.executors.mpi import MPI
 
         return MPI(worker, placed)
-    from reactorlib.executors.processes import Processes  # only where it is used: it needs fork and shared memory
+    from reactorlib.executors.processes import Processes  # only where it is used: it needs shared memory
 
     return Processes(worker, placed, start_method, library_threads)

@@ -57,7 +57,7 @@ class Distributed(Parallel):
         self._restarted: dict[int, set[int]] = {other: set() for other in self.others}  # modes, since they were sent
         worker.modes.watchers.extend(self._restarted.values())
         self._tags = count(1).__next__  # that other workers took part in
-        worker.shared_cells = self.splitter.crossing_cells()
+        worker.crossing_cells = self.splitter.crossing_cells()
         worker.allocate, worker.allocate_shared = self.post.allocate, self.post.allocate_shared
 
     def await_ready(self) -> None:

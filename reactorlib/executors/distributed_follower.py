@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
+from reactorlib.elaboration.program import Elaborated
 from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure, Poisoned
 from reactorlib.executors.follower import Follower
+from reactorlib.executors.life import Life
 from reactorlib.executors.protocol import (
     CARRYING,
     DONE,
@@ -25,12 +28,14 @@ from reactorlib.executors.protocol import (
     control_of,
 )
 from reactorlib.schedule.compiler import Ref
+from reactorlib.schedule.graph import Node, ReactionGraph
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Send, plan_of
 from reactorlib.schedule.split import Splitter
 from reactorlib.worker.cells import Event
 from reactorlib.worker.events import Events
-from reactorlib.worker.modes import reset_states
+from reactorlib.worker.inbox import Outside
+from reactorlib.worker.modes import ModeState, reset_states
 from reactorlib.worker.requests import Request, carried
 from reactorlib.worker.trace import Row
 from reactorlib.worker.worker import Worker
@@ -39,14 +44,20 @@ ROWS_AT_ONCE = 256
 NO_CELLS = bytes([DONE])
 
 
+def worker_of(program: Elaborated, number: int, outside: Outside, traced: bool) -> Worker:
+    """A worker that has cells and modes of its own."""
+    return Worker(program, ReactionGraph(program), number, outside, [ModeState() for _ in program.modes], traced)
+
+
 class DistributedFollower(Follower):
     """One worker of a run whose workers share no cells."""
 
-    def __init__(self, worker: Worker, partition: Partition, post: Post) -> None:
+    def __init__(self, worker: Worker, partition: Partition, post: Post, life: Life) -> None:
         super().__init__(worker, partition)
         self.post = post
+        self.life = life
         self.splitter = Splitter(worker.graph, partition, copies=True)
-        worker.shared_cells = self.splitter.crossing_cells()
+        worker.crossing_cells = self.splitter.crossing_cells()
         worker.allocate, worker.allocate_shared = post.allocate, post.allocate_shared
         self._receive, self._send = post.receiver_from(0), post.sender_to(0)
         self._message = b""  # that came last
@@ -138,6 +149,16 @@ class DistributedFollower(Follower):
         self.post.tell(0, Ready())
 
     # The end
+
+    def shut_down(self, failed: Node | None) -> list[str]:
+        self.life.leave()
+        return super().shut_down(failed)
+
+    def leave_early(self) -> None:
+        """Stopped in the middle of a tag: shutdown reactions run also then; what they raise is printed."""
+        self.worker.break_off_tag()
+        for note in self.shut_down(None):
+            print(note, file=sys.stderr)
 
     def end(self, message: End) -> None:
         notes: list[str] = []

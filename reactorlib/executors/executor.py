@@ -29,8 +29,8 @@ class Executor(ABC):
     """Gives worker 0 the schedule of each tag, and lives as long as the run.
 
     The calls come in this order: `start`, `begin`, those for schedules, and at the end `finish`, or `abandon` if the
-    run failed, or `kill` if it never began. What only concerns other workers is empty here: they are what a subclass
-    adds.
+    run failed, or `kill` if it never began or is to end at once. What only concerns other workers is empty here: they
+    are what a subclass adds.
     """
 
     name: ClassVar[str]
@@ -72,7 +72,7 @@ class Executor(ABC):
         """Tell the other workers when the run starts, in physical time: it just did."""
 
     def check(self) -> None:
-        """Raise WorkerError if a worker is gone, OutOfTime beyond the limit. Called at least twice a second."""
+        """Raise WorkerError if a worker is gone, OutOfTime beyond the limit. Waits call it twice a second or more."""
         if self.limit is not None and monotonic() > self.limit:
             raise OutOfTime
 
@@ -80,7 +80,7 @@ class Executor(ABC):
         """The run has ended as it should: stop the other workers and take in what they recorded."""
 
     def kill(self) -> None:
-        """Stop the other workers at once: the run never began, or its end was broken off."""
+        """Stop the other workers at once: the run never began, its end was broken off, or nobody wants it any more."""
 
     def forget_schedules(self) -> None:
         """Let go of what was compiled, and of what it refers to."""

@@ -28,9 +28,9 @@ def limited(threads: int | None) -> Iterator[None]:
     """While a run lives in this process: as `limit` says."""
     global _runs, _restore
     with _lock:
-        _runs += 1
         if _restore is None:
             _restore = limit(threads)
+        _runs += 1
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""When a worker that is a process leaves a run other than by End, and what SIGTERM means to it. A base class."""
+"""When a worker that is a process leaves a run, and what SIGTERM means to it until then. A base class."""
 
 from __future__ import annotations
 
@@ -24,6 +24,10 @@ class Life(ABC):
     @abstractmethod
     def is_over(self) -> bool:
         """Whether worker 0 told all workers to leave at once, or cannot be heard any more."""
+
+    @abstractmethod
+    def leave(self) -> None:
+        """Only shutdown reactions are left: nobody breaks them off."""
 
     def check(self) -> None:
         """Called at least every 50 ms while this worker waits: whether the run goes on."""

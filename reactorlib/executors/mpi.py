@@ -18,7 +18,7 @@ from reactorlib.cpus import available_cpus
 from reactorlib.elaboration.program import Elaborated
 from reactorlib.errors import RunError, WorkerError
 from reactorlib.executors.distributed import Distributed
-from reactorlib.executors.distributed_follower import DistributedFollower
+from reactorlib.executors.distributed_follower import DistributedFollower, worker_of
 from reactorlib.executors.failure import Stopped
 from reactorlib.executors.life import Life, leave_to_worker_0
 from reactorlib.executors.likeness import difference, likeness
@@ -26,13 +26,12 @@ from reactorlib.executors.parallel import LONGEST_END_S
 from reactorlib.executors.protocol import Post
 from reactorlib.executors.ranks import ABORT, CALL, LEAVING, LEFT, Ranks, joined, note_place
 from reactorlib.executors.thread_calls import Caller, pass_on
-from reactorlib.schedule.graph import Node, ReactionGraph
+from reactorlib.schedule.graph import Node
 from reactorlib.schedule.partition import Partition, partition
 from reactorlib.transport.mpi import MPITransport
 from reactorlib.transport.spinning import SPIN_NS
 from reactorlib.worker.context import current, origin
 from reactorlib.worker.main_worker import MainWorker
-from reactorlib.worker.modes import ModeState
 from reactorlib.worker.trace import Row
 from reactorlib.worker.user_threads import hook
 from reactorlib.worker.worker import Worker
@@ -124,7 +123,7 @@ class MPI(Distributed):
     def abandon(self, error: BaseException) -> tuple[BaseException, Node | None]:
         found, node = super().abandon(error)
         if found is not self.lost:
-            rank = self.partition.of_node[node] if node is not None else 0
+            rank = next((worker for worker, failure in self.failures.items() if failure.error is found), 0)
             note_place(found, rank, self.ranks.hosts[rank])
         return found, node
 
@@ -139,17 +138,20 @@ class MPI(Distributed):
                 self.ranks.tell(other, ABORT)
 
     def close(self) -> None:
-        """Wait until the other ranks have left the run, but for those that are still in a reaction after a second."""
+        """Wait until the other ranks have left the run, but for those that are still in a reaction after a second.
+
+        After a loss nobody waits: each rank hears of it from its guard, which ends it if it does not raise that soon.
+        """
         deadline = monotonic() + LONGEST_END_S
         staying, leaving = set(self.others), set[int]()
         with suppress(WorkerError):
             while staying and (monotonic() < deadline or staying & leaving) and self.ranks.lost is None:
-                rank, kind, _ = self.ranks.hear(0.02) or (-1, b"", b"")
+                rank, kind, _ = self.ranks.hear_within(0.02) or (-1, b"", b"")
                 if kind == LEAVING:
                     leaving.add(rank)
                 elif kind == LEFT:
                     staying.discard(rank)
-        for rank in staying:
+        for rank in staying if self.ranks.lost is None else ():
             self.ranks.kill(rank)
         self._transport.close()
         self.ranks.quiet()
@@ -167,7 +169,7 @@ def _serve(ranks: Ranks, program: Elaborated, placed: Partition, traced: bool) -
     hook()
     before = origin.get()
     transport = _transport(ranks, placed.workers, life.check)
-    clock = PhysicalClock(0)
+    clock: PhysicalClock | None = None
     follower: _RankFollower | None = None
     try:
         with life.guarded():
@@ -175,16 +177,13 @@ def _serve(ranks: Ranks, program: Elaborated, placed: Partition, traced: bool) -
             offset, shift = _times(post)
             clock = PhysicalClock(offset)
             outside = Caller(clock, lambda call: ranks.tell(0, CALL, call))
-            modes = [ModeState() for _ in program.modes]
-            worker = Worker(program, ReactionGraph(program), ranks.rank, outside, modes, traced)
-            outside.announce = _nothing
+            worker = worker_of(program, ranks.rank, outside, traced)
             follower = _RankFollower(worker, placed, post, life, shift)
             follower.say_ready()
             follower.serve()
-    except Stopped:  # shutdown reactions run also when the run ends early
+    except Stopped:
         if follower is not None:
-            follower.worker.break_off_tag()
-            follower.shut_down(None)
+            follower.leave_early()
     finally:
         if follower is not None:
             follower.worker.outside.over = True
@@ -192,7 +191,8 @@ def _serve(ranks: Ranks, program: Elaborated, placed: Partition, traced: bool) -
         current.worker = None
         origin.set(before)
         transport.close()
-        clock.close()
+        if clock is not None:
+            clock.close()
         ranks.quiet()
         ranks.tell(0, LEFT)
 
@@ -241,7 +241,6 @@ class _Life(Life):
         return self._aborted or self.ranks.lost is not None
 
     def leave(self) -> None:
-        """Nobody breaks off what comes now."""
         self.stopped = True
         self.ranks.tell(0, LEAVING)
 
@@ -269,20 +268,12 @@ def _signals_left_to_rank_0() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _nothing() -> None: ...
-
-
 class _RankFollower(DistributedFollower):
     """`shift`: what to add to this host's perf_counter for that of rank 0."""
 
     def __init__(self, worker: Worker, partition: Partition, post: Post, life: _Life, shift: int) -> None:
-        super().__init__(worker, partition, post)
-        self.life = life
+        super().__init__(worker, partition, post, life)
         self.shift = shift
-
-    def shut_down(self, failed: Node | None) -> list[str]:
-        self.life.leave()
-        return super().shut_down(failed)
 
     def hand_in(self, rows: list[Row]) -> None:
         super().hand_in([(*row[:4], row[4] + self.shift, row[5] + self.shift, row[6]) for row in rows])

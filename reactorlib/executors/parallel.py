@@ -37,7 +37,7 @@ class Parallel(Executor):
         super().__init__(worker, partition.workers)
         self.partition = partition
         self.splitter = Splitter(worker.graph, partition, copies)
-        self.splits: list[Split] = []  # by number, as messages name them
+        self.splits: list[Split] = []  # what `prepare` has numbered
         self.requests: dict[int, list[Request]] = {}  # of the current tag, from workers that ended their part
         self.failures: dict[int, Failure] = {}
         self.lost: WorkerError | None = None  # why a worker that died was missed

@@ -142,7 +142,7 @@ class Processes(Distributed):
     def interrupt(self) -> None:
         self.exchange.abort()  # only this flag is safe: worker 0 may have been in the middle of a message
         for process in self.processes.values():
-            process.terminate()  # breaks off its reaction; it knows that worker 0 did it, see worker_process
+            process.terminate()  # breaks off its reaction; it knows that worker 0 did it, see life
 
     def close(self) -> None:
         """Let the processes leave, but for those that are still in a reaction after a second; free all."""

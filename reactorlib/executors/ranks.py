@@ -148,17 +148,20 @@ class Ranks:
         """End the process of a rank that does not leave: the job ends with it."""
         self._send(rank, guard.KILL)
 
-    def hear(self, timeout_s: float | None = None) -> tuple[int, bytes, bytes] | None:
-        """The next that was told: by whom, its kind and the rest; None after the timeout. WorkerError after a loss."""
-        while True:
-            try:
-                rank, said = self._mail.get(timeout=LOOK_S if timeout_s is None else timeout_s)
-            except Empty:
-                self.check()
-                if timeout_s is not None:
-                    return None
-            else:
-                return rank, said[:1], said[1:]
+    def hear(self) -> tuple[int, bytes, bytes]:
+        """The next that was told: by whom, its kind and the rest. WorkerError after a loss."""
+        while (told := self.hear_within(LOOK_S)) is None:
+            pass
+        return told
+
+    def hear_within(self, timeout_s: float) -> tuple[int, bytes, bytes] | None:
+        """The same; None after the timeout."""
+        try:
+            rank, said = self._mail.get(timeout=timeout_s)
+        except Empty:
+            self.check()
+            return None
+        return rank, said[:1], said[1:]
 
     def check(self) -> None:
         """Raise WorkerError if a rank is lost."""
@@ -213,7 +216,7 @@ class Ranks:
             return self._told_by_first(GATHER)  # type: ignore[no-any-return]
         given = {0: value}
         while len(given) < self.size:
-            rank, kind, payload = self.hear() or _never()
+            rank, kind, payload = self.hear()
             if kind == GATHER:  # else of a run that was broken off
                 given[rank] = pickle.loads(payload)
         everything = [given[rank] for rank in range(self.size)]
@@ -227,7 +230,7 @@ class Ranks:
 
     def _told_by_first(self, expected: bytes) -> Any:
         while True:
-            _, kind, payload = self.hear() or _never()
+            _, kind, payload = self.hear()
             if kind == expected:
                 return pickle.loads(payload)
 
@@ -374,7 +377,3 @@ def _nothing() -> None: ...
 
 
 def _ignore(_call: bytes) -> None: ...
-
-
-def _never() -> Any:
-    raise AssertionError

@@ -26,10 +26,9 @@ LONGEST_CALL = 1 << 20
 class Caller(Outside):
     """Stands for the inbox of the run in a worker process. `announce` asks worker 0 to listen, by its messages."""
 
-    announce: Callable[[], None]
-
     def __init__(self, clock: Clock, call: Callable[[bytes], Any]) -> None:
         super().__init__(clock)
+        self.announce: Callable[[], None] = lambda: None
         self._call = call
         self._announced = False
         self._process = os.getpid()

@@ -17,19 +17,16 @@ from reactorlib.clock import Clock
 from reactorlib.elaboration.elaborate import elaborated
 from reactorlib.elaboration.program import Elaborated
 from reactorlib.errors import WorkerError
-from reactorlib.executors.distributed_follower import DistributedFollower
+from reactorlib.executors.distributed_follower import DistributedFollower, worker_of
 from reactorlib.executors.failure import Failure, Stopped
 from reactorlib.executors.library_threads import limit
 from reactorlib.executors.life import Life, leave_to_worker_0
-from reactorlib.executors.protocol import End, Post
+from reactorlib.executors.protocol import Post
 from reactorlib.executors.thread_calls import Caller
-from reactorlib.schedule.graph import Node, ReactionGraph
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange
 from reactorlib.worker.context import current, origin
-from reactorlib.worker.modes import ModeState
 from reactorlib.worker.user_threads import hook
-from reactorlib.worker.worker import Worker
 
 HELD = (signal.SIGINT, signal.SIGTERM)  # kept back while a process starts, until its handlers are in place
 BEGUN, LEAVING, GONE = 1, 2, 3  # stages of a worker's life
@@ -70,20 +67,17 @@ def serve(setup: Setup) -> None:
         follower.say_ready()
         try:
             follower.serve()
-        except Stopped:  # shutdown reactions run also when the run ends early
-            follower.worker.break_off_tag()
-            for note in follower.shut_down(None):
-                print(note, file=sys.stderr)
+            life.enter(GONE)
+        except Stopped:
+            follower.leave_early()
         follower.worker.outside.over = True
 
 
-def _follower(setup: Setup, post: Post, life: _Life) -> _ProcessFollower:
-    program = _program(setup)
-    modes = [ModeState() for _ in program.modes]
+def _follower(setup: Setup, post: Post, life: _Life) -> DistributedFollower:
     outside = Caller(setup.clock, setup.calls.send)
-    worker = Worker(program, ReactionGraph(program), setup.worker, outside, modes, setup.traced)
+    worker = worker_of(_program(setup), setup.worker, outside, setup.traced)
     outside.announce = lambda: worker.outbox.append(("listen",))
-    return _ProcessFollower(worker, setup.partition, post, life)
+    return DistributedFollower(worker, setup.partition, post, life)
 
 
 def _program(setup: Setup) -> Elaborated:
@@ -139,23 +133,10 @@ class _Life(Life):
         parent.join()
         os._exit(1)
 
+    def leave(self) -> None:
+        self.enter(LEAVING)
+
     def enter(self, stage: int) -> None:
-        """Let worker 0 know how far this process is. Once LEAVING, nobody breaks off its shutdown reactions."""
+        """Let worker 0 know how far this process is."""
         self.stopped = stage >= LEAVING
         self.exchange.enter_stage(self.worker, stage)
-
-
-class _ProcessFollower(DistributedFollower):
-    """Lets worker 0 know how far its process is."""
-
-    def __init__(self, worker: Worker, partition: Partition, post: Post, life: _Life) -> None:
-        super().__init__(worker, partition, post)
-        self.life = life
-
-    def shut_down(self, failed: Node | None) -> list[str]:
-        self.life.enter(LEAVING)
-        return super().shut_down(failed)
-
-    def end(self, message: End) -> None:
-        super().end(message)
-        self.life.enter(GONE)

@@ -29,7 +29,7 @@ CHECKS = 32  # so many presence checks stand in one condition; more are a call
 
 
 class Ref(NamedTuple):
-    """What a name in the source stands for; the binder turns it into the object of a run."""
+    """What a name in the source stands for; `worker/loader.py` turns it into the object of a run."""
 
     kind: str  # cell, call, deadline, argument, mode, event, rows, cells, send, wait; column: of the rows of a loop
     index: Any = None

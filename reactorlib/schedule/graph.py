@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from functools import cached_property
 
-from reactorlib.elaboration.program import Cell, Elaborated, Forward, ReactionInstance, Trigger
+from reactorlib.elaboration.program import Cell, Elaborated, Forward, ReactionInstance
 
 Node = int  # a reaction, or len(reactions) + a forward
 
@@ -24,13 +23,12 @@ class ReactionGraph:
         for position, forward in enumerate(program.forwards):
             self.heard_by[forward.source].append(self.reactions + position)
         self.captured_by: dict[Cell, list[int]] = defaultdict(list)
+        self._shutdown: Cell | None = None
         for index, trigger in enumerate(program.triggers):
             if trigger.source is not None:
                 self.captured_by[trigger.source].append(index)
-
-    @cached_property
-    def trigger_of_cell(self) -> dict[Cell, Trigger]:
-        return {trigger.cell: trigger for trigger in self.program.triggers}
+            if trigger.kind == "shutdown":
+                self._shutdown = trigger.cell
 
     def sets(self, node: Node) -> Sequence[Cell]:
         """The cells that a node may set."""
@@ -45,5 +43,4 @@ class ReactionGraph:
         return self.program.forwards[node - self.reactions]
 
     def hears_shutdown(self, reaction: ReactionInstance) -> bool:
-        known = self.trigger_of_cell
-        return any(cell in known and known[cell].kind == "shutdown" for cell in reaction.triggers)
+        return self._shutdown in reaction.triggers

@@ -20,7 +20,7 @@ class Step(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The schedule of one set of events, before it is written as code or walked."""
+    """The schedule of one set of events, before it is written as code."""
 
     events: tuple[int, ...]  # triggers by index
     steps: tuple[Step, ...]

@@ -61,28 +61,24 @@ class Splitter:
         drafts: dict[int, _Draft] = defaultdict(_Draft)
         writes: dict[int, list[tuple[int, Cell]]] = defaultdict(list)  # worker -> (step, cell) in order
         written: dict[Cell, tuple[int, int]] = {}  # cell -> worker, step that writes it last
-        pending: list[tuple[int, int, int]] = []  # (after step, from, to): sends to put in
+        sends: dict[int, list[tuple[int, int]]] = defaultdict(list)  # after a step: (from, to)
+        waits: dict[int, dict[int, int]] = {}  # before a step: from -> up to which step
         synced: dict[tuple[int, int], int] = defaultdict(lambda: -1)
-        waits: dict[int, list[tuple[int, int, int]]] = defaultdict(list)  # step -> (from, to, up to step)
         wanted = self._wanted(plan)
         for number, step in enumerate(plan.steps):
             worker = self.partition.of_node[step.node]
+            needs = waits[number] = {}
             for cell in self._read(step):
-                source = written.get(cell)
-                if source is not None and source[0] != worker and source[1] > synced[source[0], worker]:
-                    waits[number].append((source[0], worker, source[1]))
-            for source_worker, _, upto in list(waits[number]):
-                synced[source_worker, worker] = max(synced[source_worker, worker], upto)
+                source, upto = written.get(cell, (worker, -1))
+                if source != worker and upto > synced[source, worker]:
+                    needs[source] = max(upto, needs.get(source, -1))
+            for source, upto in needs.items():
+                synced[source, worker] = upto
+                sends[upto].append((source, worker))
             for cell in self.graph.sets(step.node):
                 written[cell] = worker, number
                 writes[worker].append((number, cell))
-        for number, needs in waits.items():
-            best: dict[tuple[int, int], int] = {}
-            for source_worker, worker, upto in needs:
-                best[source_worker, worker] = max(upto, best.get((source_worker, worker), -1))
-            waits[number] = [(s, w, upto) for (s, w), upto in best.items()]
-            pending += [(upto, s, w) for s, w, upto in waits[number]]
-        self._lay_out(plan, drafts, writes, waits, pending, wanted)
+        self._lay_out(plan, drafts, writes, waits, sends, wanted)
         self._events(plan, drafts)
         self._captures(plan, drafts, written)
         return self._finish(plan, drafts)
@@ -107,8 +103,8 @@ class Splitter:
         plan: Plan,
         drafts: dict[int, _Draft],
         writes: dict[int, list[tuple[int, Cell]]],
-        waits: dict[int, list[tuple[int, int, int]]],
-        pending: list[tuple[int, int, int]],
+        waits: dict[int, dict[int, int]],
+        sends: dict[int, list[tuple[int, int]]],
         wanted: dict[int, set[Cell]],
     ) -> None:
         """Steps in order, each preceded by its waits and followed by the sends that others wait for."""
@@ -122,15 +118,12 @@ class Splitter:
             carried[source, target] = end
             return tuple(dict.fromkeys(cell for _, cell in rows[start:end] if cell in wanted[target]))
 
-        sends: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        for upto, source, target in pending:
-            sends[upto].append((source, target))
         carrying: dict[tuple[int, int, int], tuple[Cell, ...]] = {}
         for number, step in enumerate(plan.steps):
             worker = self.partition.of_node[step.node]
             draft = drafts[worker]
-            for source, target, upto in waits.get(number, ()):
-                cells = carrying[source, target, upto]
+            for source, upto in waits[number].items():
+                cells = carrying[source, worker, upto]
                 draft.items.append(Wait(source, cells))
                 draft.cells.update(dict.fromkeys(cells))
             draft.items.append(step)

@@ -10,7 +10,7 @@ from pickle import PickleBuffer
 from typing import Any
 
 from reactorlib.errors import WorkerError
-from reactorlib.transport.structure import BIG
+from reactorlib.transport.structure import BIG, Writable
 
 
 class Batch:
@@ -65,20 +65,9 @@ def batch(allocate: Callable[[int], Any] | None, shape: int | tuple[int, ...], d
     return Batch(np.empty(nbytes, np.uint8) if allocate is None else allocate(nbytes), whole, dtype)
 
 
-class _Writable:
-    """Lent memory as NumPy takes it for writing: it is read-only for everybody but the readers of batches."""
-
-    def __init__(self, lent: memoryview) -> None:
-        import numpy as np
-
-        self.lent = lent  # held while any view of it is
-        self.__array_interface__ = np.frombuffer(lent, np.uint8).__array_interface__.copy()
-        self.__array_interface__["data"] = (self.__array_interface__["data"][0], False)
-
-
 def _attached(lent: Any, shape: tuple[int, ...], dtype: Any) -> Batch:
     import numpy as np
 
     if not isinstance(lent, memoryview):
         raise WorkerError("a batch travels as the value of a port only: what is pickled otherwise is a copy")
-    return Batch(np.asarray(_Writable(lent)), shape, dtype)
+    return Batch(np.asarray(Writable(np.frombuffer(lent, np.uint8))), shape, dtype)

@@ -128,18 +128,18 @@ class Channel:
 
     def arrived(self) -> bool:
         """Whether a message is there."""
-        return bool(self._backlog) or self._is_written(self._number + 1)
+        return bool(self._backlog) or self._is_next()
 
     def pull(self) -> None:
         """Take what has arrived out of the ring, so that the sender has room; `receive` will return it."""
-        arrived: list[bytes] = []
         backlog, self._backlog = self._backlog, deque()
-        while self._is_written(self._number + 1):
-            arrived.append(self.receive())
-        backlog.extend(arrived)
+        while self._is_next():
+            backlog.append(Channel.receive(self))
         self._backlog = backlog
 
-    def _is_written(self, number: int) -> bool:
+    def _is_next(self) -> bool:
+        """Whether the next message may be read."""
+        number = self._number + 1
         word: int = self._words[_HEADER_WORDS + number % SLOTS * _SLOT_WORDS]
         return word >> NUMBER >= number
 
@@ -178,23 +178,19 @@ class KernelChannel(Channel):
         """The next message; waits for it as long as the waiter's check lets it."""
         if self._backlog:
             return self._backlog.popleft()
-        if self._posts.take():
+        if self._is_next():
             return super().receive()
-        self._waiter.wait(self.arrived, bell=self._posts, hint=super().arrived)
+        self._waiter.wait(self.arrived, bell=self._posts, hint=super()._is_next)
         return self._backlog.popleft()
 
     def arrived(self) -> bool:
         """Whether a message is there."""
-        if not self._backlog and self._posts.take():
+        if not self._backlog and self._is_next():
             self._backlog.append(super().receive())
         return bool(self._backlog)
 
-    def pull(self) -> None:
-        """Take what has arrived out of the ring, so that the sender has room; `receive` will return it."""
-        backlog, self._backlog = self._backlog, deque()
-        while self._posts.take():
-            backlog.append(super().receive())
-        self._backlog = backlog
+    def _is_next(self) -> bool:
+        return self._posts.take()  # each is taken once: whoever asks reads the message
 
     def _publish(self, number: int) -> None:
         fence()  # we have read the slots before the sender writes to them

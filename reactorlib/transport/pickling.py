@@ -16,7 +16,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from reactorlib.errors import WorkerError, type_name, words_of
-from reactorlib.transport.structure import array_of
+from reactorlib.transport.structure import Writable, array_of
 
 OutOfBand = Callable[[PickleBuffer], bool]  # takes a buffer, or returns True to leave it in the pickle
 
@@ -137,22 +137,13 @@ def _tensor_over(array: Any) -> Any:
     torch = import_module("torch")
     if array.flags.writeable:
         return torch.from_numpy(array)
-    return torch.from_numpy(import_module("numpy").asarray(_Writable(array)))  # else torch would warn at each
+    return torch.from_numpy(import_module("numpy").asarray(Writable(array)))  # else torch would warn at each
 
 
 def _storage_over(array: Any, dtype: Any) -> Any:
     torch = import_module("torch")
     untyped = _tensor_over(array).untyped_storage()
     return torch.storage.TypedStorage(wrap_storage=untyped, dtype=dtype, _internal=True)
-
-
-class _Writable:
-    """Presents the memory of a read-only array as writable, and keeps it."""
-
-    def __init__(self, array: Any) -> None:
-        self._array = array
-        interface = array.__array_interface__
-        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
 
 
 # What to tell about a value that cannot be pickled

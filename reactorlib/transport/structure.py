@@ -229,3 +229,12 @@ def _members(folded: Iterable[Any]) -> Iterator[Structure]:
             for _ in range(number):
                 yield structure
             number = 1
+
+
+class Writable:
+    """Presents the memory of a read-only array as writable to NumPy, and keeps it as long as what NumPy makes of it."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+        interface = array.__array_interface__
+        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}

@@ -42,7 +42,7 @@ class Schedules(Protocol):
         """The same in pieces."""
 
     def check(self) -> None:
-        """Raise WorkerError if a worker is gone. Called at least twice a second."""
+        """Raise WorkerError if a worker is gone. Called at least twice a second while the loop waits."""
 
 
 def schedule_of(schedules: Schedules, events: Collection[Event]) -> Schedule:

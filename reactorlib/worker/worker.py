@@ -64,7 +64,7 @@ class Worker:
         self.process = os.getpid()  # a process that a reaction forks is no worker
         self.outbox: list[Request] = []
         self.recorder = Recorder(program, self.now, number) if traced else None
-        self.shared_cells: Container[Cell] = ()  # cells whose buffers come from `allocate`
+        self.crossing_cells: Container[Cell] = ()  # cells whose buffers come from `allocate`
         self.allocate: Callable[[int], Any] | None = None
         self.allocate_shared: Callable[[int], Any] | None = None  # where readers may write as well
         self.ended: set[int] = set()  # shutdown reactions that have begun
@@ -152,9 +152,9 @@ class Worker:
     def _bound(self, record: ReactionInstance, function: Callable[..., None]) -> Callable[..., None]:
         """A method of the reaction's reactor. One that shutdown triggers notes that it began: it may not run twice."""
         method: Callable[..., None] = function.__get__(record.instance.reactor)
-        shutdown, ended = self.shutdown, self.ended
-        if shutdown.trigger.cell not in record.triggers:
+        if not self.graph.hears_shutdown(record):
             return method
+        shutdown, ended = self.shutdown, self.ended
 
         def begin(*arguments: Any) -> None:
             if shutdown.is_present:
@@ -181,7 +181,7 @@ class Worker:
         return Multiport(ends) if argument.multi else ends[0]
 
     def _writer(self, number: Cell) -> Writer:
-        crosses = number in self.shared_cells
+        crosses = number in self.crossing_cells
         allocate, shared = (self.allocate, self.allocate_shared) if crosses else (None, None)
         if self.recorder is None:
             return Writer(self.cell(number), allocate, shared)

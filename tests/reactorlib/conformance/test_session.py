@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from time import sleep
 from typing import Any
 
 import pytest
@@ -290,6 +291,67 @@ def test_a_step_that_takes_too_long_goes_on_and_is_finished_later(then: str) -> 
             assert step.finish(timeout=20) == [ABSENT, 1]
             assert step(None) == [ABSENT, 1]
     assert session.closed
+
+
+LINKS = 40  # more than a worker may be sent before it listens
+
+
+class Word(Reactor):
+    inp = Input[Any]()
+    out, word = Output[Any](), Output[Any]()
+
+    @reaction(inp, effects=(out, word))
+    def say(self, inp, out, word) -> None:
+        word.set(inp.value)
+        out.set(inp.value)
+
+
+class Ear(Reactor):
+    word, inp = Input[Any](), Input[Any]()
+    out = Output[Any]()
+
+    @reaction(word, inp, effects=out)
+    def hear(self, word, inp, out) -> None:
+        if self.bank_index == 0:
+            sleep(0.3)
+        if self.bank_index == LINKS - 1 and word.value == "fail":
+            raise ValueError("as asked")
+        out.set(word.value)
+
+
+class Words(Reactor):
+    """A chain that tells another chain a word at each of its links, whose first is slow."""
+
+    inp, out = Input[Any](), Output[Any]()
+
+    def __init__(self) -> None:
+        self.words, self.ears = Bank(Word, LINKS), Bank(Ear, LINKS)
+        connect(self.inp, self.words[0].inp)
+        connect(self.words.word, self.ears.word)
+        for link in range(LINKS - 1):
+            connect(self.words[link].out, self.words[link + 1].inp)
+            connect(self.ears[link].out, self.ears[link + 1].inp)
+        connect(self.ears[LINKS - 1].out, self.out)
+
+
+@pytest.mark.parametrize("executor", ["threads", "processes"])
+def test_a_step_that_takes_too_long_is_not_broken_off_while_it_sends(executor: str) -> None:
+    placement = {f"Words.{bank}[{link}]": bank == "ears" for bank in ("words", "ears") for link in range(LINKS)}
+    with Session(Words, executor=executor, workers=2, placement=placement) as session:
+        step = session.stepper(("inp",), ("out",))
+
+        def finished() -> Any:
+            for _ in range(10_000):
+                with suppress(TimeoutError):
+                    return step.finish(timeout=0.001)
+            raise AssertionError("the step never ends")
+
+        for word in "one", "two":
+            step.begin(word)
+            assert finished() == word
+        step.begin("fail")
+        with pytest.raises(ReactionError, match=rf"Words.ears\[{LINKS - 1}\].hear raised ValueError"):
+            finished()
 
 
 def test_the_caller_goes_on_while_other_workers_run_their_parts() -> None:

@@ -32,6 +32,9 @@ class Part(Reactor):
     def act(self, inp: Any, out: Any) -> None:
         if inp.value == 5 and RANK == VICTIM:
             misbehave()
+            if WAY == "value":
+                out.set(lambda: 5)
+                return
         out.set(inp.value)
 
     @reaction(shutdown)

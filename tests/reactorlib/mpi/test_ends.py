@@ -37,6 +37,7 @@ def test_all_ranks_have_the_same_result(start: Any) -> None:
     [
         ("raise", "ReactionError: Main.parts[1].act raised ValueError at tag (5 ms, 0): no reply", "rank 1, host"),
         ("unpicklable", "ReactionError: Main.parts[1].act raised LambdaError at tag (5 ms, 0): ", "rank 1, host"),
+        ("value", "WorkerError: Main.parts[1].out", "rank 1, host"),
         ("constructor", "ElaborationError: Main: the constructor raised OSError: no file here", "rank 1, host"),
         ("different", "RunError: the ranks do not run the same: the parameters of the program is", "rank 1 (host"),
         ("workers", "RunError: workers=9, but there are 3 ranks: each worker is a rank", "mpiexec -n 9"),
