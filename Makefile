@@ -20,9 +20,11 @@ FREETHREADED ?= python3.13t
 FT_VENV ?= .venv-ft
 FT_STAMP := $(FT_VENV)/.installed
 ALE_ARGS := -DSDL_SUPPORT=OFF;-DBUILD_CPP_LIB=OFF;-DBUILD_PYTHON_LIB=ON;-DBUILD_VECTOR_LIB=OFF;-DBUILD_VECTOR_XLA_LIB=OFF
+# Processes that run tests at the same time.
+JOBS ?= $(shell cores=$$(nproc 2>/dev/null || echo 1); echo $$((cores > 8 ? 8 : cores)))
 FT_TESTS ?= tests/reactorlib/conformance tests/workloads/gym_sampling tests/workloads/atari_sampling
 
-.PHONY: help install bench advise bench-kernel kernel-claims regress figures report readme diagrams docs test test-freethreaded check style format soak clean
+.PHONY: help install bench advise bench-kernel kernel-claims regress figures report readme diagrams docs test test-all test-freethreaded check style format soak clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -73,8 +75,11 @@ diagrams: $(STAMP)  ## draw the diagrams in docs/ again, by the commands written
 docs: $(STAMP)  ## build the site of docs/ into site/; a broken link fails
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
-test: $(STAMP)  ## run the tests
-	$(BIN)/python -m pytest
+test: $(STAMP)  ## run the tests that every change needs: three minutes on two cores
+	$(BIN)/python -m pytest -n $(JOBS)
+
+test-all: $(STAMP)  ## run all tests, the slow ones of docs/tests.md as well
+	$(BIN)/python -m pytest -n $(JOBS) -m 'not soak'
 
 test-freethreaded: $(FT_STAMP)  ## run the kernel's and the sampling workloads' tests without a GIL, on FREETHREADED=python3.13t
 	PYTHON_GIL=0 PYTHONPATH=. $(FT_VENV)/bin/python -c 'import sys; assert not sys._is_gil_enabled(); print(sys.version)'

@@ -1,12 +1,52 @@
-"""What holds for all tests: a Hypothesis example may take as long as a busy machine makes it, and Ctrl-C interrupts,
-also where the tests run in the background of a shell, which has it ignored.
+"""What holds for all tests: a Hypothesis example may take as long as a busy machine makes it; Ctrl-C interrupts, also
+where the tests run in the background of a shell, which has it ignored; a slow test says why it is left to
+`make test-all`; and of tests that run at the same time none disturbs another.
 """
 
 import signal
 
+import pytest
 from hypothesis import settings
+
+from tests.groups import GROUPS, group_of
 
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# The slow tests that were collected: {file: {name: reason}}, whether they are run or not.
+SLOW = pytest.StashKey[dict[str, dict[str, str]]]()
+
+
+@pytest.hookimpl(tryfirst=True)  # before those that are not asked for are left out
+def pytest_collection_modifyitems(config, items):
+    found = config.stash.setdefault(SLOW, {})
+    for item in items:
+        path, _, name = item.nodeid.partition("::")
+        slow = found.setdefault(path, {})
+        for mark in item.iter_markers("slow"):
+            if set(mark.kwargs) != {"reason"} or mark.args:
+                raise pytest.UsageError(f"{item.nodeid}: slow without a reason; expected slow(reason=...)")
+            slow[name.partition("[")[0]] = mark.kwargs["reason"]
+    order = {name: place for place, name in enumerate(GROUPS)}
+    items.sort(key=lambda item: order.get(group_of(item.nodeid), len(order)))
+
+
+@pytest.fixture
+def slow_tests(pytestconfig):
+    """{file: {name: reason}} of the slow tests of all files that were collected."""
+    return pytestconfig.stash[SLOW]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Whole groups to each process, in the order of collection."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByGroup(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return group_of(nodeid)
+
+    config.option.loadscopereorder = False
+    return ByGroup(config, log)

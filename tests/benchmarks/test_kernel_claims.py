@@ -27,6 +27,7 @@ def run_module(*arguments):
     return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=380, check=False)
 
 
+@pytest.mark.slow(reason="every line of the claims is measured; `make test` has the rules for a line")
 @pytest.mark.timeout(400)
 def test_every_part_prints_its_lines(tmp_path):
     done = run_module("-m", "benchmarks.kernel_claims", "--tiny", "--json", str(tmp_path / "claims.json"))

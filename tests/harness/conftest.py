@@ -1,8 +1,9 @@
-"""A fake workload in the catalogue, rows to order, and the harness as a command."""
+"""A fake workload in the catalogue, rows to order, the harness as a command, and runs that it has finished."""
 
 import dataclasses
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -69,6 +70,30 @@ def harness(fake, capsys):
     yield run
     for number, handler in before.items():
         signal.signal(number, handler)
+
+
+@pytest.fixture(scope="session")
+def _kept(tmp_path_factory):
+    """The finished runs of this session of tests, by what was asked for."""
+    return tmp_path_factory.mktemp("finished"), {}
+
+
+@pytest.fixture
+def finished(harness, _kept):
+    """Puts a finished run where it is wanted, a copy: what is asked for in the same words is run once, for all tests
+    that only need such a run. Returns what `harness` returned.
+    """
+    folder, done = _kept
+
+    def finished(*arguments, output="out"):
+        kept = folder / str(len(done))
+        if arguments not in done:
+            done[arguments] = kept, harness("run", *arguments, "--output", kept)
+        kept, ended = done[arguments]
+        shutil.copytree(kept, output)
+        return ended
+
+    return finished
 
 
 _ROW = Row(

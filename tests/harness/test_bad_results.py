@@ -73,6 +73,7 @@ def test_a_broken_file_of_a_further_command_is_told_and_the_rest_drawn(harness, 
     assert "scaling.csv, line 1: not the columns of this version; remove the file" in report.stderr
 
 
+@pytest.mark.slow(reason="figures and a report; `make test` draws odd names by themselves")
 def test_a_name_that_looks_like_a_formula_is_a_name(harness, tmp_path):
     odd = "$x^{2$"
     path = runs.write(

@@ -74,9 +74,9 @@ def test_bad_input_is_refused_in_one_line(refused, arguments, words):
 
 
 @pytest.fixture
-def results(fake, capsys):
+def results(finished, capsys):
     """A finished run in `out`."""
-    assert main([*RUN, "--output", "out"]) == 0
+    assert finished(*RUN[1:]).returncode == 0
     capsys.readouterr()
     return Path("out")
 
@@ -173,12 +173,12 @@ def test_a_directory_where_a_file_belongs_is_told_by_its_name(harness, results, 
 
 
 @pytest.mark.parametrize("command", ["noise", "scaling", "breakdown"])
-def test_where_nothing_can_be_written_nothing_is_measured(refused, capsys, command, monkeypatch):
+def test_where_nothing_can_be_written_nothing_is_measured(refused, finished, capsys, command, monkeypatch):
     def denied(**_):
         raise PermissionError(13, "Permission denied", "out/tmpx")
 
-    run = ("run", "--workload", "fake", "--backend", "reactor-inline", "--trials", "1", "--output", "two")
-    assert main(run) == 0
+    one = ("--workload", "fake", "--backend", "reactor-inline", "--trials", "1")
+    assert finished(*one, output="two").returncode == 0
     capsys.readouterr()
     monkeypatch.setattr(tempfile, "TemporaryFile", denied)
     assert refused(command, "two") == (

@@ -35,6 +35,7 @@ def semaphores(raylet):
     return list(shared_memory.DIRECTORY.glob(f"sem.*{raylet}-*"))
 
 
+@pytest.mark.slow(reason="the harness with a Ray of its own; `make test` sees that a session leaves nothing")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["kill", "interrupt"])
 def test_no_ray_process_and_no_shared_memory_is_left(start, number):
     harness = start(

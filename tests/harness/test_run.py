@@ -21,6 +21,7 @@ from harness.record import COLUMNS
 
 METRICS = {"throughput", "round_time", "startup_time", "peak_rss", "cpu_time"}
 TWO = ("--workload", "fake", "--backend", "serial", "--backend", "reactor-inline")
+ONE = (*TWO, "--trials", "1")
 LIMIT_S = 60
 
 
@@ -74,6 +75,7 @@ def test_every_turn_is_kept_and_the_values_come_from_them(harness):
     assert all(detail.turns == 3 and detail.warmup_turns >= 1 and detail.rounds >= 3 for detail in known.values())
 
 
+@pytest.mark.slow(reason="three blocks; `make test` has the noise floor of made-up blocks")
 def test_every_run_has_backends_of_each_kind_beside_themselves_and_reports_its_floor(harness):
     harness("run", *TWO, "--trials", "3", "--output", "out")
     taken = turns.read(Path("out") / turns.FILE_NAME)
@@ -85,6 +87,7 @@ def test_every_run_has_backends_of_each_kind_beside_themselves_and_reports_its_f
     }
 
 
+@pytest.mark.slow(reason="a whole run; `make test` has what else becomes a row")
 def test_what_a_backend_cannot_run_is_a_row_with_the_reason_and_no_failure(harness):
     done = harness("run", *TWO, "--trials", "2", "--set", "behaviour=refuses", "--output", "out")
     assert done.returncode == 0, done.stderr
@@ -96,7 +99,7 @@ def test_what_a_backend_cannot_run_is_a_row_with_the_reason_and_no_failure(harne
 
 
 def test_the_machine_is_described(harness):
-    harness("run", "--workload", "fake", "--backend", "serial", "--output", "out")
+    harness("run", "--workload", "fake", "--backend", "serial", "--trials", "1", "--output", "out")
     described = json.loads(Path("out/machine.json").read_bytes())
     assert described["cores_allowed"] >= 1
     assert described["gil_enabled_after_imports"] == {"serial": True}
@@ -124,6 +127,7 @@ def test_what_goes_wrong_becomes_a_row_with_its_reason(harness):
     assert "FAILED" in done.stderr
 
 
+@pytest.mark.slow(reason="a whole run; `make test` has a wrong digest beside serial, and the rule by itself")
 def test_wrong_digests_are_found_without_serial(harness):
     backends = ("--backend", "reactor-inline", "--backend", "ray-paper")
     done = harness(
@@ -164,6 +168,7 @@ def test_what_a_trial_leaves_behind_is_removed_but_no_file_of_a_user(harness, tm
 
 
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no shared memory to write results to")
+@pytest.mark.slow(reason="waits for a time limit of 8 s, as another test does")
 def test_results_may_lie_in_shared_memory_also_when_a_trial_is_ended(harness):
     output = Path("/dev/shm", f"test-{os.getpid()}-{time.time_ns()}")
     try:
@@ -182,23 +187,27 @@ def _command(process):
         return []
 
 
-def test_a_complete_run_has_nothing_to_resume(harness):
-    arguments = ("run", *TWO, "--trials", "1", "--output", "out")
-    harness(*arguments)
+def test_a_complete_run_has_nothing_to_resume(harness, finished):
+    finished(*ONE)
     before = Path("out/measurements.csv").read_bytes()
-    done = harness(*arguments, "--resume")
+    done = harness("run", *ONE, "--output", "out", "--resume")
     assert done.returncode == 0
     assert "0 trials" in done.stderr
     assert Path("out/measurements.csv").read_bytes() == before
     assert len(json.loads(Path("out/machine.json").read_bytes())["sessions"]) == 2
 
 
+INTERRUPTED_OTHERWISE = pytest.mark.slow(reason="a run and its completion for each signal; one is always tried")
 SLOW = ("run", *TWO, "--trials", "2", "--set", "pause=0.2", "--output", "out")
 
 
 @pytest.mark.parametrize(
     ("number", "status"),
-    [(signal.SIGKILL, -9), (signal.SIGINT, 130), (signal.SIGTERM, 143)],
+    [
+        (signal.SIGINT, 130),
+        pytest.param(signal.SIGKILL, -9, marks=INTERRUPTED_OTHERWISE),
+        pytest.param(signal.SIGTERM, 143, marks=INTERRUPTED_OTHERWISE),
+    ],
     ids=str,
 )
 def test_an_interrupted_run_can_be_completed(start, harness, number, status):
@@ -226,6 +235,7 @@ def test_an_interrupted_run_can_be_completed(start, harness, number, status):
     assert Path("out/logs").is_dir()
 
 
+@pytest.mark.slow(reason="a run and its completion; `make test` completes an interrupted run")
 def test_failed_trials_run_again_when_the_run_is_resumed_but_not_what_is_unsupported(harness):
     once = Path("once")
     arguments = (
@@ -253,8 +263,8 @@ def test_failed_trials_run_again_when_the_run_is_resumed_but_not_what_is_unsuppo
     assert sum(row.unsupported for row in after.values()) == 2 * len(METRICS)
 
 
-def test_a_wrong_digest_is_not_tried_until_it_comes_out_right(harness):
-    harness("run", *TWO, "--trials", "1", "--set", "behaviour=wrong", "--output", "out")
+def test_a_wrong_digest_is_not_tried_until_it_comes_out_right(harness, finished):
+    finished(*ONE, "--set", "behaviour=wrong")
     before = rows_of("out")
     done = harness("run", "--output", "out", "--resume")
     assert done.returncode == 1
@@ -262,27 +272,25 @@ def test_a_wrong_digest_is_not_tried_until_it_comes_out_right(harness):
     assert rows_of("out") == before
 
 
-def test_rows_lost_with_a_torn_line_are_measured_again(harness):
-    arguments = ("run", *TWO, "--trials", "1", "--output", "out")
-    harness(*arguments)
+def test_rows_lost_with_a_torn_line_are_measured_again(harness, finished):
+    finished(*ONE)
     path = Path("out/measurements.csv")
     whole = path.read_bytes()
     path.write_bytes(whole[:-10])
-    done = harness(*arguments, "--resume")
+    done = harness("run", *ONE, "--output", "out", "--resume")
     assert done.returncode == 0, done.stderr
     assert path.read_bytes().count(b"\n") == whole.count(b"\n")
     assert len({row.key for row in rows_of("out")}) == 2 * len(METRICS)
 
 
-def test_a_block_that_nobody_judged_is_judged_when_the_run_is_resumed(harness):
-    arguments = ("run", *TWO, "--trials", "1", "--output", "out")
-    harness(*arguments)
+def test_a_block_that_nobody_judged_is_judged_when_the_run_is_resumed(harness, finished):
+    finished(*ONE)
     path = Path("out/measurements.csv")
     lines = path.read_text().splitlines(keepends=True)
     digest = rows_of("out")[0].digest
     forged = [line.replace(digest, "beef-01") if "reactor-inline" in line else line for line in lines]
     path.write_text("".join(forged))
-    done = harness(*arguments, "--resume")
+    done = harness("run", *ONE, "--output", "out", "--resume")
     assert done.returncode == 1
     assert statuses("out")["good", "reactor-inline"].startswith("digest differs: beef-01, serial has ")
 
@@ -324,7 +332,8 @@ def test_a_plan_is_printed_and_nothing_run(harness, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("output", [("--output", "out"), ()])
+@pytest.mark.slow(reason="a run and its completion; `make test` has the plan of a run that cannot be completed")
+@pytest.mark.parametrize("output", [["--output", "out"], []], ids=str)
 def test_a_plan_of_a_run_to_complete_is_what_it_lacks(harness, output):
     harness("run", *TWO, "--trials", "2", "--set", "behaviour=good,raises", *output)
     path = Path("out" if output else "results/latest", "measurements.csv")
@@ -346,8 +355,8 @@ def test_a_plan_of_a_run_to_complete_is_what_it_lacks(harness, output):
         (("--output", "out", *TWO, "--trials", "7"), "out holds another grid"),
     ],
 )
-def test_a_plan_of_a_run_that_cannot_be_completed_is_refused_as_that_is(harness, arguments, message):
-    harness("run", *TWO, "--trials", "1", "--output", "out")
+def test_a_plan_of_a_run_that_cannot_be_completed_is_refused_as_that_is(harness, finished, arguments, message):
+    finished(*ONE)
     done, real = (harness("run", *arguments, "--resume", *more) for more in (("--dry-run",), ()))
     assert (done.returncode, done.stdout, done.stderr) == (2, "", real.stderr)
     assert message in done.stderr

@@ -1,5 +1,6 @@
 """Every figure, drawn from full, partial and empty rows."""
 
+import functools
 import itertools
 import json
 
@@ -10,6 +11,7 @@ from matplotlib.text import Text
 
 from plots import figures, hardware_limit, published, rows, style
 from plots.errors import FigureError
+from tests.choice import first
 from workloads.catalogue import BACKENDS as BACKENDS_TO_RUN
 
 DRAW = figures.FIGURES | {"hardware_limit": lambda measurements: hardware_limit.fraction(measurements, cores=2)}
@@ -36,6 +38,12 @@ def draw(name, measurements):
         figure = DRAW[name](measurements)
         FigureCanvasAgg(figure).draw()
     return figure
+
+
+@pytest.fixture(scope="module")
+def drawn(make_rows):
+    """A figure of rows of everything, drawn once: `drawn(name, trials)`."""
+    return functools.cache(lambda name, trials: draw(name, make_rows(trials)))
 
 
 def written(figure):
@@ -67,8 +75,15 @@ def overlap(one, other, margin=1.0):
     )
 
 
-@pytest.mark.parametrize("trials", [1, 5])
-@pytest.mark.parametrize("backends", [BACKENDS, COMPARED], ids=["all backends", "three backends"])
+@pytest.mark.parametrize(
+    ("trials", "backends"),
+    first(
+        1,
+        [(5, BACKENDS), (1, BACKENDS), (5, COMPARED), (1, COMPARED)],
+        "four figures of each kind; one is always tried",
+    ),
+    ids=["five trials", "one trial", "three backends", "three backends, one trial"],
+)
 def test_no_text_is_cut_or_overlaps_another(name, trials, backends, make_rows):
     figure = draw(name, make_rows(trials, backends))
     page = figure.bbox
@@ -94,19 +109,21 @@ def test_values_close_together_are_named_in_two_lines_or_not(make_rows):
     assert any("up to 100 KiB within a message" in text for text, _ in written(figure))
 
 
-def test_axes_have_units_and_intervals_are_explained(name, full_rows):
-    figure = draw(name, full_rows)
+def test_axes_have_units_and_intervals_are_explained(name, drawn):
+    figure = drawn(name, 5)
     for axes in figure.axes:
         if axes.get_visible():
             assert axes.get_xlabel()
     assert any("95 % interval" in text for text, _ in written(figure))
 
 
-def test_one_trial_is_said_to_have_no_interval(name, make_rows):
-    figure = draw(name, make_rows(1))
+@pytest.mark.parametrize("name", first(3, sorted(DRAW), "a figure of each kind once more; three are always tried"))
+def test_one_trial_is_said_to_have_no_interval(name, drawn):
+    figure = drawn(name, 1)
     assert any("One trial of each" in text for text, _ in written(figure))
 
 
+@pytest.mark.parametrize("name", first(3, sorted(DRAW), "each figure is drawn and saved; three are always tried"))
 def test_names_are_shown_letter_by_letter(name, full_rows, tmp_path):
     odd = "$x^{2$"
     try:
@@ -132,6 +149,7 @@ def test_rows_without_the_needed_columns_are_refused(name, full_rows):
         draw(name, full_rows[["workload", "backend", "trial"]])
 
 
+@pytest.mark.parametrize("name", first(1, sorted(DRAW), "each figure is saved twice; one is always tried"))
 def test_the_same_rows_in_any_order_give_the_same_bytes(name, full_rows, tmp_path):
     shuffled = full_rows.sample(frac=1.0, random_state=1)
     first = style.save(draw(name, full_rows), tmp_path, "first")
@@ -161,11 +179,11 @@ PUBLISHED = (
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_published_values_stand_beside_ours_marked_as_such(name, full_rows):
-    drawn = [text for text, _ in written(draw(name, full_rows))]
-    assert "Ray, published" in drawn
-    assert "Lingua Franca, published" in drawn
-    assert any("published in 2024" in text for text in drawn)
+def test_published_values_stand_beside_ours_marked_as_such(name, drawn):
+    texts = [text for text, _ in written(drawn(name, 5))]
+    assert "Ray, published" in texts
+    assert "Lingua Franca, published" in texts
+    assert any("published in 2024" in text for text in texts)
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -231,6 +249,7 @@ def save(directory, measurements, machine='{"cores_allowed": 2}'):
     return directory
 
 
+@pytest.mark.slow(reason="every figure, saved twice; `make test` draws each by itself")
 def test_draw_writes_every_figure_as_svg_and_png(tmp_path, make_rows):
     files = figures.draw(save(tmp_path, make_rows(2, COMPARED)), tmp_path / "deep" / "figures", pytest.fail)
     names = [path.name for path in files]

@@ -9,6 +9,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from plots import breakdown, figures, rows, scaling, style
 from plots.errors import FigureError
+from tests.choice import first
 from tests.plots.test_figures import overlap, save, written
 
 NAMES = (*breakdown.PHASES, "round", "plain_round")
@@ -69,7 +70,9 @@ def draw(name, frame):
     return figure
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4])
+@pytest.mark.parametrize(
+    "count", first(1, [4, 3, 2, 1], "a figure for each number of points; the most is always tried")
+)
 def test_no_text_is_cut_or_overlaps_another(name, count):
     figure = draw(name, DRAW[name][1](tuple(WORKLOADS)[:count]))
     texts = written(figure)
@@ -80,6 +83,7 @@ def test_no_text_is_cut_or_overlaps_another(name, count):
         assert not overlap(its_box, other_box), f"{one!r} overlaps {other!r}"
 
 
+@pytest.mark.slow(reason="each figure is saved twice, as others are")
 def test_the_same_rows_in_any_order_give_the_same_bytes(name, tmp_path):
     frame = DRAW[name][1]()
     first = style.save(draw(name, frame), tmp_path, "first")
@@ -135,6 +139,7 @@ def test_the_largest_point_is_shown_and_the_others_are_counted():
     assert any("Not shown: 2 other points of scaling.csv." in text for text in drawn)
 
 
+@pytest.mark.slow(reason="every figure of a run; `make test` draws each by itself")
 def test_they_are_drawn_where_their_files_are_and_a_broken_one_leaves_the_rest(tmp_path, make_rows):
     save(tmp_path, make_rows(1, ("serial", "reactor-inline", "ray-paper")))
     taken_apart().to_csv(tmp_path / breakdown.FILE, index=False)

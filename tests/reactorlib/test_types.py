@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
@@ -56,16 +56,23 @@ class Main(Reactor):
 """
 
 
-def check(tmp_path: Path, wrong: str = "pass", unasked: str = "pass") -> str:
-    source = tmp_path / "program.py"
-    source.write_text(PROGRAM.replace("{wrong}", wrong).replace("{unasked}", unasked))
-    output, errors, _ = api.run(["--strict", "--no-incremental", "--cache-dir", str(tmp_path / "cache"), str(source)])
-    assert not errors
-    return str(output)
+@pytest.fixture(scope="module")
+def check(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
+    """What the type checker says; it reads the kernel once for all tests."""
+    folder = tmp_path_factory.mktemp("checked")
+
+    def check(wrong: str = "pass", unasked: str = "pass") -> str:
+        source = folder / "program.py"
+        source.write_text(PROGRAM.replace("{wrong}", wrong).replace("{unasked}", unasked))
+        output, errors, _ = api.run(["--strict", "--cache-dir", str(folder / "cache"), str(source)])
+        assert not errors
+        return str(output)
+
+    return check
 
 
-def test_checker_knows_the_types_of_values(tmp_path: Path) -> None:
-    output = check(tmp_path)
+def test_checker_knows_the_types_of_values(check: Callable[..., str]) -> None:
+    output = check()
     revealed = [line.split('"')[1] for line in output.splitlines() if "Revealed type" in line]
     assert [name.replace("builtins.", "") for name in revealed] == [
         "int", "bool", "int", "program.Client", "str | None", "str", "str", "list[float]",
@@ -75,9 +82,9 @@ def test_checker_knows_the_types_of_values(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["reply.set(1)", "later.schedule(value='text')", "request.value.upper()"])
-def test_checker_refuses_values_of_another_type(tmp_path: Path, wrong: str) -> None:
-    assert "error" in check(tmp_path, wrong)
+def test_checker_refuses_values_of_another_type(check: Callable[..., str], wrong: str) -> None:
+    assert "error" in check(wrong)
 
 
-def test_checker_refuses_to_read_what_may_be_absent(tmp_path: Path) -> None:
-    assert 'Item "None" of "str | None" has no attribute "upper"' in check(tmp_path, unasked="one.value.upper()")
+def test_checker_refuses_to_read_what_may_be_absent(check: Callable[..., str]) -> None:
+    assert 'Item "None" of "str | None" has no attribute "upper"' in check(unasked="one.value.upper()")

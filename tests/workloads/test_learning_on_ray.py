@@ -36,6 +36,9 @@ def _ray():
     ray_session.stop()
 
 
+@pytest.mark.slow(
+    reason="seconds for each actor, which imports torch; `make test` has other tasks on Ray, and these on reactors"
+)
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("style", ["paper", "tuned", "pooled", "compiled"])
 def test_ray_computes_what_the_loop_does(style, task):

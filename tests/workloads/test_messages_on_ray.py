@@ -5,6 +5,7 @@ In one file, by style: a session of Ray takes long to open, and a process has on
 
 import pytest
 
+from tests.choice import first
 from workloads import ray_session
 from workloads.catalogue import execute
 from workloads.parameter import UnsupportedError
@@ -27,6 +28,7 @@ TASKS = {
 IN_GRAPHS = ["broadcast_gather", "several steps per message", "thread_ring", "counting", "timers"]
 # Nothing is left to pool where an actor is all there is of its kind.
 NOT_POOLED = ["ping_pong", "counting", "timers"]
+POOLED = [task for task in TASKS if task not in NOT_POOLED]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -37,9 +39,11 @@ def _ray():
 
 @pytest.mark.parametrize(
     ("style", "task"),
-    [(style, task) for style in ("paper", "tuned") for task in TASKS]
-    + [("pooled", task) for task in TASKS if task not in NOT_POOLED]
-    + [("compiled", task) for task in IN_GRAPHS],
+    [
+        point
+        for style, tasks in {"paper": TASKS, "tuned": TASKS, "pooled": POOLED, "compiled": IN_GRAPHS}.items()
+        for point in first(1, [(style, task) for task in tasks], "every task; one of each style is always tried")
+    ],
 )
 def test_ray_computes_what_the_loop_does(style, task):
     workload, values = TASKS[task]
@@ -56,6 +60,7 @@ def test_a_shape_with_nothing_to_pool_is_not_run(task):
         execute(workload, "ray-pooled", SMALL | values, verify=False)
 
 
+@pytest.mark.slow(reason="a Ray of its own")
 def test_a_tuned_run_that_would_go_on_on_disk_fails(monkeypatch):
     ray_session.stop()
     monkeypatch.setattr(ray_session, "_store_bytes", lambda: 100_000_000)

@@ -37,6 +37,7 @@ def test_twice_as_slow_is_found_named_and_confirmed(slow, capsys):
     assert "suspected: fan_out: " in told.err
 
 
+@pytest.mark.slow(reason="two trees are measured; `make test` finds the one that is slower")
 def test_twice_as_fast_is_no_regression(slow, capsys):
     assert main(["--base", str(slow), "--new", str(ROOT), *QUICK, "--json"]) == 0
     (subject,) = json.loads(capsys.readouterr().out)["subjects"]
@@ -45,6 +46,7 @@ def test_twice_as_fast_is_no_regression(slow, capsys):
     assert subject["first"]["count"] == 3
 
 
+@pytest.mark.slow(reason="every hot path and workload, on both sides; `make test` measures two trees of one")
 def test_every_subject_can_be_measured_on_both_sides():
     subjects = [*kernel_subjects(), *workload_subjects(["gym_sampling"], ["serial", "reactor-processes"])]
     assert [one.one_process for one in subjects] == [True] * (len(HOT) + 1) + [False]

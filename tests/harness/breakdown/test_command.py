@@ -9,7 +9,8 @@ from harness.breakdown.measure import NAMES
 from harness.breakdown.table import BREAKDOWN
 
 BACKENDS = ("--backend", "serial", "--backend", "reactor-inline")
-TWO = ("--workload", "fake", *BACKENDS)
+TWO = ("--workload", "fake", *BACKENDS, "--trials", "1")
+OTHER_REASONS = pytest.mark.slow(reason="a run for each reason; one is always tried")
 REAL = ("--workload", "overhead", *BACKENDS, "--set", "actors=2", "--set", "messages_per_round=2")
 
 
@@ -45,13 +46,13 @@ def test_the_points_of_a_run_are_taken_apart(harness):
 @pytest.mark.parametrize(
     ("behaviour", "status", "reason"),
     [
-        ("raises", 1, "RuntimeError: told to raise"),
-        ("refuses", 0, "unsupported: told to refuse"),
+        pytest.param("raises", 1, "RuntimeError: told to raise", marks=OTHER_REASONS),
+        pytest.param("refuses", 0, "unsupported: told to refuse", marks=OTHER_REASONS),
         ("good", 1, "RuntimeError: of the workers' code nothing was recorded"),  # it has no reactors
     ],
 )
-def test_what_goes_wrong_is_in_the_file_and_in_the_exit_status(harness, behaviour, status, reason):
-    harness("run", *TWO, "--set", f"behaviour={behaviour}", "--trials", "1", "--output", "out")
+def test_what_goes_wrong_is_in_the_file_and_in_the_exit_status(harness, finished, behaviour, status, reason):
+    finished(*TWO, *(() if behaviour == "good" else ("--set", f"behaviour={behaviour}")))
     done = harness("breakdown", "out", "--trials", "1")
     assert done.returncode == status, done.stderr
     assert {(row["status"], row["value"]) for row in rows()} == {(reason, "")}
@@ -66,15 +67,15 @@ def test_what_goes_wrong_is_in_the_file_and_in_the_exit_status(harness, behaviou
         (("--trials", "0"), "argument --trials: must be at least 1, got 0"),
     ],
 )
-def test_what_cannot_be_asked_for_is_refused(harness, arguments, message):
-    harness("run", *TWO, "--trials", "1", "--output", "out")
+def test_what_cannot_be_asked_for_is_refused(harness, finished, arguments, message):
+    finished(*TWO)
     done = harness("breakdown", "out", *arguments)
     assert done.returncode == 2
     assert message in done.stderr
 
 
-def test_a_run_without_anything_to_take_apart_says_so(harness):
-    harness("run", "--workload", "fake", "--backend", "serial", "--trials", "1", "--output", "out")
+def test_a_run_without_anything_to_take_apart_says_so(harness, finished):
+    finished("--workload", "fake", "--backend", "serial", "--trials", "1")
     done = harness("breakdown", "out")
     assert (done.returncode, done.stderr) == (
         2,

@@ -4,6 +4,7 @@ import pytest
 
 from harness.breakdown.measure import NAMES, PLAIN_ROUND, ROUND, can, fitting, measure
 from harness.breakdown.phases import PHASES
+from tests.choice import first
 from workloads import ray_session
 from workloads.catalogue import BACKENDS, WORKLOADS
 from workloads.parameter import UnsupportedError
@@ -27,7 +28,7 @@ def test_in_one_thread_nobody_waits_and_nothing_is_serialised():
     assert phases == {"hub", "submit", "compute"}
 
 
-@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("workload", first(2, WORKLOADS, "every workload; two are always tried"))
 def test_the_code_of_hub_and_workers_is_found_in_every_workload(workload):
     parameters = {"rounds": 3, "warmup_rounds": 1, **SMALL.get(workload, {})}
     _, found = measured(workload, "reactor-inline", parameters)
@@ -45,6 +46,7 @@ def test_what_worker_processes_did_comes_home():
     assert found["compute"] >= 0.4 * COPYING["work_seconds"] * 1e9  # on two cores at the same time, or one by one
 
 
+@pytest.mark.slow(reason="a Ray of its own, with its timeline; `make test` starts Ray otherwise")
 def test_of_ray_the_actors_time_is_known_too():
     try:
         phases, found = measured("broadcast_gather", "ray-paper", COPYING)

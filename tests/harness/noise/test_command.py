@@ -4,16 +4,12 @@ import pytest
 
 from harness.noise.table import NOISE
 
-TWO = ("--workload", "fake", "--backend", "serial", "--backend", "reactor-inline")
+TWO = ("--workload", "fake", "--backend", "serial", "--backend", "reactor-inline", "--trials", "1")
 
 
-def run(harness, *arguments):
-    done = harness("run", *TWO, "--trials", "1", "--set", "rounds=20", *arguments, "--output", "out")
-    assert done.returncode == 0, done.stderr
-
-
-def test_backends_of_a_run_are_compared_with_themselves_in_turns(harness, fake):
-    run(harness)
+@pytest.mark.slow(reason="a whole run and six blocks; `make test` has a comparison that fails")
+def test_backends_of_a_run_are_compared_with_themselves_in_turns(harness, finished, fake):
+    assert finished(*TWO).returncode == 0
     done = harness("noise", "out", "--comparisons", "3", "--trials", "2")
     assert done.returncode == 0, done.stderr
     rows = NOISE.read(fake / "out")
@@ -31,8 +27,8 @@ def test_backends_of_a_run_are_compared_with_themselves_in_turns(harness, fake):
     )
 
 
-def test_a_comparison_that_fails_is_a_row_with_its_reason_and_the_exit_status(harness, fake):
-    harness("run", *TWO, "--trials", "1", "--set", "behaviour=raises", "--output", "out")
+def test_a_comparison_that_fails_is_a_row_with_its_reason_and_the_exit_status(harness, finished, fake):
+    finished(*TWO, "--set", "behaviour=raises")
     done = harness("noise", "out", "--backend", "reactor-inline", "--comparisons", "1", "--trials", "2")
     assert done.returncode == 1
     (row,) = NOISE.read(fake / "out")
@@ -49,8 +45,8 @@ def test_a_comparison_that_fails_is_a_row_with_its_reason_and_the_exit_status(ha
         (("--trials", "1"), "argument --trials: must be at least 2, got 1"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(harness, arguments, message):
-    run(harness)
+def test_what_cannot_be_compared_is_refused(harness, finished, arguments, message):
+    finished(*TWO)
     done = harness("noise", "out", *arguments)
     assert done.returncode == 2
     assert message in done.stderr

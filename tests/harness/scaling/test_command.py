@@ -9,16 +9,23 @@ from harness.scaling.campaign import worker_counts
 from harness.scaling.table import SCALING
 from reactorlib.cpus import available_cpus
 from reactorlib.view.scaling import WORKERS
+from tests.choice import first
 
 SAMPLING = ("--workload", "gym_sampling", "--backend", "serial", "--trials", "1", "--set", "rounds=20")
 SAMPLING += ("--set", "steps_per_message=1")
 COUNTS = worker_counts(available_cpus())
 
 
-def run(harness, *arguments, actors="2"):
-    done = harness("run", *SAMPLING, "--set", f"actors={actors}", "--set", "env=CartPole-v1", "--output", "out")
-    assert done.returncode == 0, done.stderr
-    return harness("scaling", "out", *arguments)
+@pytest.fixture
+def run(harness, finished):
+    """Measures the scaling of a run that has been finished with these numbers of actors."""
+
+    def run(*arguments, actors="2"):
+        done = finished(*SAMPLING, "--set", f"actors={actors}", "--set", "env=CartPole-v1")
+        assert done.returncode == 0, done.stderr
+        return harness("scaling", "out", *arguments)
+
+    return run
 
 
 def rows():
@@ -28,8 +35,9 @@ def rows():
         return list(reader)
 
 
-def test_the_points_of_a_run_are_predicted_measured_and_reported(harness):
-    done = run(harness, "--trials", "2", "--rounds", "10")
+@pytest.mark.slow(reason="a whole run, measured and reported; `make test` measures one of two points")
+def test_the_points_of_a_run_are_predicted_measured_and_reported(harness, run):
+    done = run("--trials", "2", "--rounds", "10")
     assert done.returncode == 0, done.stderr
     assert "trial 2/2 gym_sampling CartPole-v1: ok" in done.stderr
     found = rows()
@@ -57,8 +65,8 @@ def test_the_points_of_a_run_are_predicted_measured_and_reported(harness):
     assert Path("out/figures/scaling.svg").exists()
 
 
-def test_only_the_points_asked_for(harness):
-    done = run(harness, "--trials", "1", "--set", "actors=3", actors="2,3")
+def test_only_the_points_asked_for(harness, run):
+    done = run("--trials", "1", "--set", "actors=3", actors="2,3")
     assert done.returncode == 0, done.stderr
     assert {row["actors"] for row in rows()} == {"3"}
     Path("out/scaling.csv").unlink()
@@ -73,10 +81,12 @@ def test_only_the_points_asked_for(harness):
         assert refused.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize(("behaviour", "status"), [("raises", 1), ("refuses", 0)])
-def test_what_goes_wrong_is_in_the_file_and_in_the_exit_status(harness, behaviour, status):
+@pytest.mark.parametrize(
+    ("behaviour", "status"), first(1, [("raises", 1), ("refuses", 0)], "a run for each reason; one is always tried")
+)
+def test_what_goes_wrong_is_in_the_file_and_in_the_exit_status(harness, finished, behaviour, status):
     fake = ("--workload", "fake", "--backend", "serial", "--set", f"behaviour={behaviour}", "--trials", "1")
-    harness("run", *fake, "--output", "out")
+    finished(*fake)
     done = harness("scaling", "out", "--trials", "1")
     assert done.returncode == status, done.stderr
     reason = "RuntimeError: told to raise" if status else "unsupported: told to refuse"
@@ -99,8 +109,8 @@ def test_what_goes_wrong_is_in_the_file_and_in_the_exit_status(harness, behaviou
         (("--rounds", "x"), "argument --rounds: expected an integer, got 'x'"),
     ],
 )
-def test_what_cannot_be_asked_for_is_refused(harness, arguments, message):
-    harness("run", "--workload", "fake", "--backend", "serial", "--trials", "1", "--output", "out")
+def test_what_cannot_be_asked_for_is_refused(harness, finished, arguments, message):
+    finished("--workload", "fake", "--backend", "serial", "--trials", "1")
     done = harness("scaling", "out", *arguments)
     assert done.returncode == 2
     assert message in done.stderr

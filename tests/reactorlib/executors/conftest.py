@@ -12,7 +12,7 @@ import pytest
 
 # How long a run may take to end once something went wrong: a second by the clock of a quiet machine. Tests share
 # theirs with others.
-PATIENCE_S = float(os.environ.get("REACTORLIB_TEST_PATIENCE", "5"))
+PATIENCE_S = float(os.environ.get("REACTORLIB_TEST_PATIENCE", "20" if "PYTEST_XDIST_WORKER" in os.environ else "5"))
 
 
 @pytest.fixture(params=["threads", "processes"])

@@ -14,6 +14,7 @@ import pytest
 
 from reactorlib import Bank, ReactionError, Reactor, WorkerError, connect, reaction, run, shutdown, startup
 from reactorlib.executors.processes import exit_code
+from tests.choice import first
 from tests.reactorlib.executors.programs import (
     ON_EACH_ITS_OWN,
     Chain,
@@ -26,7 +27,8 @@ from tests.reactorlib.executors.programs import (
     noted,
 )
 
-REPETITIONS = 5
+# An order of events that is met now and then is met in one of so many runs.
+REPETITIONS = pytest.mark.parametrize("repetitions", first(1, [1, 5], "repetition in search of races"))
 
 FAULTS = {
     "worker 0": {"leaf 0": (5, "raise")},
@@ -56,10 +58,11 @@ def ends(log, faults, **options):
     return str(error), error.reactor, error.reaction, error.tag, type(cause), str(cause), notes, ended
 
 
+@REPETITIONS
 @pytest.mark.parametrize("where", FAULTS)
-def test_the_error_is_that_of_one_worker_every_time(executor, where, log, soon):
+def test_the_error_is_that_of_one_worker_every_time(executor, where, repetitions, log, soon):
     expected = ends(log, FAULTS[where])
-    for _ in range(REPETITIONS):
+    for _ in range(repetitions):
         with soon():
             got = ends(log, FAULTS[where], executor=executor, workers=3, placement=ON_EACH_ITS_OWN)
         assert got == expected
@@ -67,9 +70,10 @@ def test_the_error_is_that_of_one_worker_every_time(executor, where, log, soon):
 
 @pytest.mark.parametrize("failing", [(0,), (3,), (1, 2), (2, 3), (0, 1, 2, 3)], ids=str)
 @pytest.mark.parametrize("workers", [2, 4])
-def test_whoever_waits_for_a_value_that_will_not_come_ends(executor, failing, workers, log, soon):
+@REPETITIONS
+def test_whoever_waits_for_a_value_that_will_not_come_ends(executor, failing, workers, repetitions, log, soon):
     placement = {f"Chain.link[{number}]": (number + 1) % workers for number in range(4)}
-    for _ in range(REPETITIONS):
+    for _ in range(repetitions):
         before = len(noted(log))
         with soon(), pytest.raises(ReactionError, match=f"link failed at {failing[0]}") as caught:
             run(Chain, log=log, failing=failing, executor=executor, workers=workers, placement=placement)

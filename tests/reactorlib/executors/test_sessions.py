@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from reactorlib import RunError, WorkerError
+from tests.choice import first
 from tests.reactorlib.executors.conftest import PATIENCE_S
 from tests.reactorlib.executors.driven import opened
 from tests.reactorlib.executors.programs import noted
@@ -102,7 +103,7 @@ def test_a_step_that_hangs_can_be_given_up(log: str) -> None:
     assert session.close() is None
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", first(6, range(20), "repetition in search of races"))
 def test_a_worker_killed_at_any_moment_ends_the_session_with_one_error(seed: int, log: str) -> None:
     draw = random.Random(seed)
     session = opened(log)
@@ -130,7 +131,9 @@ def memories() -> int:
     return found
 
 
-@pytest.mark.parametrize("how", ["close", "die", "kill", "forget"])
+@pytest.mark.parametrize(
+    "how", first(2, ["kill", "forget", "close", "die"], "memory is looked at for each ending; two are always tried")
+)
 def test_a_session_that_has_ended_leaves_no_memory(how: str, log: str) -> None:
     gc.collect()
     before = memories()

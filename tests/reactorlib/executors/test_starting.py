@@ -21,7 +21,6 @@ from reactorlib import (
     Input,
     Output,
     Reactor,
-    RunError,
     Timer,
     WorkerError,
     connect,
@@ -32,6 +31,7 @@ from reactorlib import (
     startup,
 )
 from reactorlib.executors import garbage
+from tests.choice import first
 from tests.reactorlib.executors.programs import ON_EACH_ITS_OWN, Star, noted
 
 START_METHODS = ["fork", "spawn", "forkserver"]
@@ -219,12 +219,13 @@ def possessions() -> tuple[int, int, int, set[str]]:
     return len(list(Path("/dev/fd").iterdir())), threading.active_count(), len(multiprocessing.active_children()), names
 
 
-def test_many_runs_leave_nothing_behind(executor, log):
+@pytest.mark.parametrize("runs", first(1, [10, 50], "repetition in search of leaks"))
+def test_many_runs_leave_nothing_behind(executor, runs, log):
     faults = [{}, {"leaf 1": (2, "raise")}, {"leaf 2": ("startup", "raise")}]
     if executor == "processes":
         faults += [{"leaf 1": (2, "killed")}, {"leaf 2": (2, "unpicklable")}]
     before = possessions()
-    for number in range(50):
+    for number in range(runs):
         fault = faults[number % len(faults)]
         try:
             run(Star, log=log, faults=fault, executor=executor, workers=3, placement=ON_EACH_ITS_OWN)
@@ -233,7 +234,7 @@ def test_many_runs_leave_nothing_behind(executor, log):
         else:
             assert not fault
     assert possessions() == before
-    assert len([line for line in noted(log) if line == "hub ended"]) == 50
+    assert len([line for line in noted(log) if line == "hub ended"]) == runs
 
 
 class Large(Reactor):
@@ -266,6 +267,7 @@ def shared_mappings() -> int:
     return Path("/proc/self/maps").read_text().count("memfd:reactorlib")
 
 
+@pytest.mark.slow(reason="hundreds of MiB in 26 runs; `make test` has runs that leave nothing")
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 @pytest.mark.parametrize("mover", ["large", "sink"])
 def test_shared_memory_is_freed_though_nothing_else_collects_garbage(mover):

@@ -24,6 +24,7 @@ def only(monkeypatch: pytest.MonkeyPatch) -> Any:
     return only
 
 
+@pytest.mark.slow(reason="every probe on Gymnasium's own; `make test` tries them on ours")
 def test_sync_is_its_own_twin(only: Any) -> None:
     only(*[name for name in probing.PROBES if name not in probing.TWINS])
     assert find_all_faults(SyncVectorEnv, steps=10) == []

@@ -27,8 +27,9 @@ import reactorlib.gymnasium
 from reactorlib import WorkerError
 from reactorlib.gymnasium import EnvironmentTimeoutError, ReactorVectorEnv, check_vector_env, probes
 from reactorlib.gymnasium.check import difference, find_all_faults, find_faults
+from tests.choice import first
 
-PATIENCE_S = float(os.environ.get("REACTORLIB_TEST_PATIENCE", "5"))
+PATIENCE_S = float(os.environ.get("REACTORLIB_TEST_PATIENCE", "20" if "PYTEST_XDIST_WORKER" in os.environ else "5"))
 MODES = list(AutoresetMode)
 WAYS: dict[str, dict[str, Any]] = {
     "inline": {"executor": "inline"},
@@ -41,6 +42,7 @@ WAYS: dict[str, dict[str, Any]] = {
 CLASSIC = ["CartPole-v1", "Pendulum-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Acrobot-v1"]
 TOYS = ["Blackjack-v1", "CliffWalking-v1", "FrozenLake-v1", "Taxi-v4"]
 GAMES = ["ALE/Pong-v5", "ALE/Breakout-v5", "ALE/SpaceInvaders-v5"]
+ENVIRONMENTS = [*(CLASSIC[0], TOYS[0], GAMES[0]), *CLASSIC[1:], *TOYS[1:], *GAMES[1:]]
 
 
 def made(probe: str) -> list[Callable[[], Any]]:
@@ -63,7 +65,7 @@ def pids(env: ReactorVectorEnv) -> list[int]:
 # The same as SyncVectorEnv
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", first(1, WAYS, "every probe on every executor; one of them is always tried"))
 def test_the_checker_finds_nothing(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if way not in ("inline", "three"):  # the others meet a few, and any in the test with random ones
         few = ("infos of every kind", "images", "Dict", "Text in a Dict", "observations in one buffer")
@@ -79,7 +81,7 @@ def test_whatever_way_processes_start(context: str, probe: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", CLASSIC + TOYS + GAMES)
+@pytest.mark.parametrize("name", first(2, ENVIRONMENTS, "every environment; two are always tried"))
 def test_trajectories_of_environments_are_those_of_sync(name: str, mode: AutoresetMode) -> None:
     import ale_py
 
@@ -337,7 +339,9 @@ TWOS, NOUGHTS = np.full(4, 2), np.zeros(4, np.int64)
 
 
 @pytest.mark.parametrize("way", [way for way in WAYS if "three" not in way])
-@pytest.mark.parametrize("how", ["raise", "shape", "dtype", "reward"])
+@pytest.mark.parametrize(
+    "how", first(2, ["raise", "shape", "dtype", "reward"], "one rule for whatever is wrong; two are always tried")
+)
 def test_an_environment_that_raises_is_named_and_all_go_on(way: str, how: str) -> None:
     env = failing("step", how, **WAYS[way])
     env.reset(seed=1)
@@ -424,7 +428,7 @@ def test_a_wait_that_was_too_short_is_waited_again() -> None:
     env.close()
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", first(3, range(30), "repetition in search of races"))
 def test_a_process_killed_at_any_moment_is_one_error_and_nothing_is_left(seed: int) -> None:
     draw = random.Random(seed)
     env = ReactorVectorEnv(made("no infos"), workers=3, caller_steps=draw.random() < 0.5)

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.choice import first
+
 PROGRAMS = "40"
 LONG_S = 300.0
 EXAMPLES = [
@@ -21,6 +23,7 @@ EXAMPLES = [
 ]
 
 
+@pytest.mark.slow(reason="all conformance tests once more; `make test` has what only ranks do")
 @pytest.mark.timeout(LONG_S)
 def test_the_conformance_tests_pass_on_ranks(start: Any) -> None:
     refused = [f"--ignore=tests/reactorlib/conformance/test_{what}.py" for what in ("session", "batches")]
@@ -39,6 +42,7 @@ def test_a_batch_is_refused_on_ranks_which_share_no_memory(start: Any) -> None:
     assert "memory that all workers see, and ranks have none: send each part as a value" in ended.err
 
 
+@pytest.mark.slow(reason="minutes of random programs; `make test` runs the examples on ranks")
 @pytest.mark.timeout(LONG_S)
 def test_random_programs_have_the_digests_of_the_interpreter_on_ranks(start: Any) -> None:
     executors = "compiled,mpi:2:scattered,mpi:4:scattered"
@@ -48,6 +52,7 @@ def test_random_programs_have_the_digests_of_the_interpreter_on_ranks(start: Any
     assert f"{PROGRAMS} programs in" in ended.err
 
 
+@pytest.mark.slow(reason="every workload on ranks; `make test` runs the examples on ranks")
 @pytest.mark.timeout(LONG_S)
 def test_the_workloads_and_their_digests_are_those_of_the_serial_loop(start: Any) -> None:
     ended = start(2, "-m", "workloads.ranks", "tests.workloads.on_ranks").ended(LONG_S)
@@ -57,7 +62,7 @@ def test_the_workloads_and_their_digests_are_those_of_the_serial_loop(start: Any
     assert [row for row in rows if row[1] != row[2]] == []
 
 
-@pytest.mark.parametrize("target", EXAMPLES)
+@pytest.mark.parametrize("target", first(2, EXAMPLES, "every example; two are always tried"))
 def test_the_examples_have_the_digests_of_one_worker(start: Any, target: str) -> None:
     program = ("-m", "reactorlib", "run", *target.split(), "--fast", "--digest")
     alone = subprocess.run([sys.executable, *program], capture_output=True, text=True, timeout=60, check=True)

@@ -4,6 +4,8 @@ import json
 from collections import Counter
 from itertools import pairwise
 
+import pytest
+
 from reactorlib import Tag, elaborate, run
 from reactorlib.view.timeline import trace_events
 from reactorlib.worker.trace import Span
@@ -83,6 +85,7 @@ def test_the_slices_of_a_track_nest():
         assert all(one[1] <= two[0] + 1e-3 for one, two in pairwise(slices))
 
 
+@pytest.mark.slow(reason="Perfetto's own reader; `make test` has what the format asks for")
 def test_perfetto_opens_the_trace_and_finds_each_reaction():
     result, trace = traced()
     written = json.dumps(trace).encode()

@@ -257,6 +257,7 @@ def test_a_view_kept_for_a_thousand_rounds_stays_intact(
     assert len(end.arena._blocks) < 40
 
 
+@pytest.mark.slow(reason="hundreds of MiB; `make test` sees that blocks are used again")
 def test_resident_memory_is_flat(make_exchange: MakeExchange) -> None:
     def echo(end: Endpoint) -> None:
         receive, decode, send = end.incoming(0).receive, end.codec.decode, end.outgoing(0).send

@@ -1,0 +1,20 @@
+"""Which test files are run in one process, where several are at work."""
+
+# Files that share what the machine has once, or count what others would add to. Each of these groups is run in one
+# process, one test after the other, and those that take longest first; every other file is a group of its own.
+GROUPS = {
+    "ray": (
+        "tests/harness/test_ray.py",
+        "tests/harness/breakdown/test_measure.py",
+        "tests/workloads/test_messages_on_ray.py",
+        "tests/workloads/test_learning_on_ray.py",
+        "tests/workloads/test_ray_session.py",
+    ),
+    "mpi": ("tests/reactorlib/mpi/",),
+}
+
+
+def group_of(nodeid: str) -> str:
+    """The name of what is run in one process: a group of files, or the file."""
+    path = nodeid.partition("::")[0]
+    return next((name for name, files in GROUPS.items() if path.startswith(files)), path)
