@@ -1,4 +1,4 @@
-"""The command line: `python -m harness list | advise | run | breakdown | scaling | noise | plot | report | ...`.
+"""The command line: `python -m harness list | doctor | advise | run | breakdown | scaling | noise | plot | report | ...`.
 
 Owns exit statuses and a command's end.
 
@@ -25,6 +25,8 @@ from harness import listing, machine, manager, progress, quantity, report, resul
 from harness.advise import command as advise
 from harness.arguments import DEFAULT_PRESET, LATEST, RUNS, parser, setting
 from harness.breakdown import campaign, show
+from harness.doctor import command as doctor
+from harness.doctor import probes
 from harness.engine import block
 from harness.engine.subject import WORKER_VARIABLES
 from harness.errors import Terminated, UsageError
@@ -45,6 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns its exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
+        if sys.platform != "linux":
+            raise UsageError(f"Linux is needed, this is {sys.platform}; in Docker: see Dockerfile")
         parsed = parser(_COMMANDS).parse_args(arguments)
         status: int = parsed.command(parsed, arguments)
         sys.stdout.flush()
@@ -77,6 +81,11 @@ def _list(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     else:
         print(listing.as_text(shutil.get_terminal_size((110, 24)).columns))
     return 0
+
+
+def _doctor(parsed: argparse.Namespace, _: Sequence[str]) -> int:
+    output = Console(width=None if sys.stdout.isatty() else _WIDTH_ELSEWHERE, highlight=False, markup=False)
+    return doctor.run(parsed.only or [*probes.NEEDED, *probes.EXTRA], parsed.json, output)
 
 
 def _run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
@@ -336,6 +345,7 @@ def _drawn(directory: Path) -> list[Path]:
 
 _COMMANDS = {
     "list": _list,
+    "doctor": _doctor,
     "advise": _advise,
     "run": _run,
     "breakdown": _breakdown,

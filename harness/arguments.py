@@ -10,6 +10,7 @@ from harness import tracking
 from harness.advise.command import DESCRIPTION as ADVISE
 from harness.advise.command import EXAMPLES as ADVISE_EXAMPLES
 from harness.advise.command import add_arguments as add_advise
+from harness.doctor import probes
 from harness.errors import UsageError
 from harness.noise.command import DESCRIPTION as NOISE
 from harness.presets import PRESETS
@@ -24,6 +25,7 @@ Command = Callable[[argparse.Namespace, Sequence[str]], int]
 _EXAMPLES = """\
 examples:
   python -m harness list
+  python -m harness doctor
   python -m harness advise --env mypackage:MyEnv-v0 --actors 24
   python -m harness run --preset smoke
   python -m harness run --workload gym_sampling --set env=Acrobot-v1 --set actors=3,7 --output acrobot
@@ -72,6 +74,22 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     command = subparsers.add_parser("list", help="what there is to run: workloads, parameters, backends, presets")
     command.add_argument("--json", action="store_true", help="for programs")
     command.set_defaults(command=commands["list"])
+    command = subparsers.add_parser(
+        "doctor", help="what this machine is, what works here, what would harm a measurement"
+    )
+    command.description = (
+        "Say on what machine and with which versions this would run, try what the suite needs (threads, processes, "
+        "Ray, the Arcade Learning Environment, MPI), each in a process of its own, and name what would harm a "
+        "measurement. Exit status 1 where something fails that the suite needs. For reports of trouble."
+    )
+    command.add_argument("--json", action="store_true", help="for programs")
+    command.add_argument(
+        "--only",
+        action="append",
+        choices=[*probes.NEEDED, *probes.EXTRA],
+        help="try only this; repeatable (default: all)",
+    )
+    command.set_defaults(command=commands["doctor"])
     command = subparsers.add_parser("run", help="measure", epilog=_RUN_EXAMPLES, formatter_class=raw)
     _add_run(command)
     command.set_defaults(command=commands["run"])

@@ -16,20 +16,12 @@ from pathlib import Path
 
 import psutil
 
-_PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
 
 def adopt_orphans() -> None:
     """Make this process the parent of every descendant whose own parent dies. Linux only, else no effect."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-
-
-def die_with(parent: int) -> None:
-    """Have this process killed when its parent, of that process id, dies. Without effect outside Linux."""
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before the call took effect
-        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _prctl(option: int, value: int) -> None:

@@ -5,6 +5,7 @@
 GROUPS = {
     "ray": (
         "tests/harness/test_ray.py",
+        "tests/harness/test_doctor.py",
         "tests/harness/breakdown/test_measure.py",
         "tests/workloads/test_messages_on_ray.py",
         "tests/workloads/test_learning_on_ray.py",
