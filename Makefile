@@ -18,13 +18,15 @@ HARNESS := $(BIN)/python -m harness
 # A free-threaded interpreter (CPython 3.13t or newer), for the tests without a GIL.
 FREETHREADED ?= python3.13t
 FT_VENV ?= .venv-ft
+# An environment that holds the wheel alone, for the tests of the kernel as its users have it.
+WHEEL_VENV ?= .venv-wheel
 FT_STAMP := $(FT_VENV)/.installed
 ALE_ARGS := -DSDL_SUPPORT=OFF;-DBUILD_CPP_LIB=OFF;-DBUILD_PYTHON_LIB=ON;-DBUILD_VECTOR_LIB=OFF;-DBUILD_VECTOR_XLA_LIB=OFF
 # Processes that run tests at the same time.
 JOBS ?= $(shell cores=$$(nproc 2>/dev/null || echo 1); echo $$((cores > 8 ? 8 : cores)))
 FT_TESTS ?= tests/reactorlib/conformance tests/workloads/gym_sampling tests/workloads/atari_sampling
 
-.PHONY: help install bench advise bench-kernel kernel-claims regress figures report readme diagrams docs test test-all test-freethreaded check style format soak clean
+.PHONY: help install bench advise bench-kernel kernel-claims regress figures report readme diagrams docs test test-all test-wheel test-freethreaded check style format lock soak clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -81,6 +83,14 @@ test: $(STAMP)  ## run the tests that every change needs: three minutes on two c
 test-all: $(STAMP)  ## run all tests, the slow ones of docs/tests.md as well
 	$(BIN)/python -m pytest -n $(JOBS) -m 'not soak'
 
+test-wheel:  ## build the wheel, install it alone into .venv-wheel and run the kernel's tests there, with PYTHON
+	rm -rf $(WHEEL_VENV) && $(PYTHON) -m venv $(WHEEL_VENV)
+	$(WHEEL_VENV)/bin/python -m pip install --quiet 'setuptools>=77' pytest pytest-timeout pytest-xdist hypothesis
+	$(WHEEL_VENV)/bin/python tools/package.py $(WHEEL_VENV)/dist
+	$(WHEEL_VENV)/bin/python -m pip install --quiet --no-deps $(WHEEL_VENV)/dist/*.whl
+	tar -xf $(WHEEL_VENV)/dist/*.tar.gz -C $(WHEEL_VENV) && rm -r $(WHEEL_VENV)/reactorlib-*/reactorlib
+	cd $(WHEEL_VENV)/reactorlib-* && ../bin/python -m pytest -n $(JOBS) tests/reactorlib
+
 test-freethreaded: $(FT_STAMP)  ## run the kernel's and the sampling workloads' tests without a GIL, on FREETHREADED=python3.13t
 	PYTHON_GIL=0 PYTHONPATH=. $(FT_VENV)/bin/python -c 'import sys; assert not sys._is_gil_enabled(); print(sys.version)'
 	PYTHON_GIL=0 PYTHONPATH=. $(FT_VENV)/bin/python -m pytest $(FT_TESTS)
@@ -97,14 +107,18 @@ format: $(STAMP)  ## format the code and mend what the linter can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+lock: $(STAMP)  ## write constraints.txt again, of the newest versions that go together; installs nothing
+	$(BIN)/python tools/lock.py $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+
 soak: $(STAMP)  ## repeat for SOAK_SECONDS (600) in search of leaks and rare races; ten runs and 20 attempts to find slowdowns
 	SOAK_SECONDS=$(SOAK_SECONDS) $(BIN)/python -m pytest -m soak --timeout=0
 
 clean:  ## remove .venv and the caches; results stay
-	rm -rf $(VENV) $(FT_VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis reactorlib.egg-info
+	rm -rf $(VENV) $(FT_VENV) $(WHEEL_VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis reactorlib.egg-info
 
 # The stamp is younger than the two files that say what to install, so nothing is installed twice.
 $(STAMP): pyproject.toml constraints.txt
+	@[ "$$(uname -s)" = Linux ] || { echo "Linux is needed, this is $$(uname -s); in Docker: see Dockerfile" >&2; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "Python 3.11 or newer is needed, '$(PYTHON)' is $$($(PYTHON) -V 2>&1 | tail -n 1); try: make PYTHON=python3.11" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)

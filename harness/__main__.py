@@ -1,4 +1,4 @@
-"""The command line: `python -m harness list | doctor | advise | run | breakdown | scaling | noise | plot | report | ...`.
+"""The command line: `python -m harness list | doctor | advise | run | breakdown | scaling | plot | report | ...`.
 
 Owns exit statuses and a command's end.
 

@@ -46,6 +46,8 @@ from reactorlib.worker.context import (
 )
 from reactorlib.worker.trace import Span, TraceRecord
 
+__version__ = "0.1.0"
+
 __all__ = [
     "ABSENT",
     "HOUR",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from inspect import Parameter
 
@@ -15,6 +16,7 @@ from reactorlib.tag import is_count
 from reactorlib.worker.main_worker import MainWorker
 
 EXECUTORS = ("inline", "threads", "processes", "mpi", "auto")
+OF_LINUX = ("processes", "mpi")
 
 
 def check_names(
@@ -57,6 +59,8 @@ def check_executor(name: str, workers: int | None, library_threads: int | None) 
     """Raise RunError for an executor that is none, or a number of workers or threads that cannot be."""
     if name not in EXECUTORS:
         raise RunError(f"unknown executor {name!r}: one of {', '.join(EXECUTORS)}")
+    if name in OF_LINUX and sys.platform != "linux":
+        raise RunError(f"executor {name!r} needs Linux, this is {sys.platform}: 'inline' and 'threads' run here")
     if workers is not None and not is_count(workers):
         raise RunError(f"workers must be a positive integer, got {workers!r}")
     if library_threads is not None and not is_count(library_threads):
@@ -85,7 +89,7 @@ def make_executor(
     if name == "auto":
         if count == 1 or len(set(placed.of_node)) < 2:
             return Inline(worker)
-        name = "processes" if gil_enabled() else "threads"
+        name = "processes" if gil_enabled() and sys.platform == "linux" else "threads"
     if name == "threads":
         return Threads(worker, placed)
     if name == "mpi":

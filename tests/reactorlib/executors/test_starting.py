@@ -21,6 +21,7 @@ from reactorlib import (
     Input,
     Output,
     Reactor,
+    RunError,
     Timer,
     WorkerError,
     connect,
@@ -283,3 +284,20 @@ def test_shared_memory_is_freed_though_nothing_else_collects_garbage(mover):
         assert shared_mappings() - before <= garbage.RUNS
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("name", ["processes", "mpi"])
+def test_off_linux_what_needs_it_is_refused_in_one_line(monkeypatch, name):
+    monkeypatch.setattr("sys.platform", "darwin")
+    with pytest.raises(
+        RunError, match=f"executor '{name}' needs Linux, this is darwin: 'inline' and 'threads' run here"
+    ):
+        run(Sum, rounds=2, executor=name)
+
+
+def test_off_linux_auto_chooses_what_runs_there(monkeypatch):
+    expected = run(Sum, rounds=2, trace=True).digest
+    monkeypatch.setattr("sys.platform", "darwin")
+    before = multiprocessing.active_children()
+    assert run(Sum, rounds=2, trace=True, executor="auto", workers=2).digest == expected
+    assert multiprocessing.active_children() == before

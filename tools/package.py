@@ -1,0 +1,53 @@
+"""Builds the source distribution, and from it the wheel: `python tools/package.py DIRECTORY`. Needs setuptools.
+
+Both are made outside the checkout, of what git knows there (of everything, in a checkout without git), so that no
+leftover of an earlier build gets into them. Prints the two paths.
+"""
+
+import contextlib
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def files() -> list[str]:
+    """The files of this checkout, also those that are not committed yet."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    found = listed.stdout.splitlines() or [str(path.relative_to(ROOT)) for path in ROOT.rglob("*")]
+    return [name for name in found if (ROOT / name).is_file() and not name.startswith("results/")]
+
+
+def built(kind: str, source: Path, output: Path) -> Path:
+    """An "sdist" or a "wheel", by the backend that pyproject.toml names."""
+    code = "import sys; from setuptools import build_meta; print(getattr(build_meta, sys.argv[1])(sys.argv[2]))"
+    command = [sys.executable, "-c", code, f"build_{kind}", str(output)]
+    done = subprocess.run(command, cwd=source, stdout=subprocess.PIPE, text=True, check=True)
+    return output / done.stdout.splitlines()[-1]
+
+
+def build(output: Path) -> tuple[Path, Path]:
+    """The source distribution and the wheel."""
+    output.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "source")
+        for name in files():
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, source / name)
+        sdist = built("sdist", source, output.resolve())
+        with tarfile.open(sdist) as archive:
+            archive.extractall(folder, filter="data")
+        return sdist, built("wheel", Path(folder, sdist.name.removesuffix(".tar.gz")), output.resolve())
+
+
+if __name__ == "__main__":
+    with contextlib.redirect_stdout(sys.stderr):
+        made = build(Path(sys.argv[1]))
+    print(*made, sep="\n")
