@@ -1,7 +1,6 @@
-"""The workflow for pull requests: valid, made of commands that exist, and with the right end for every outcome."""
+"""The workflow that measures pull requests: when it runs, and the right end for every outcome."""
 
 import os
-import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -24,48 +23,21 @@ def workflow():
     return yaml.safe_load(WORKFLOW.read_text())
 
 
-def steps(workflow):
-    return [step for job in workflow["jobs"].values() for step in job["steps"]]
-
-
-def test_it_runs_on_pull_requests_with_no_more_rights_than_it_needs(workflow):
+def test_it_runs_on_pull_requests_that_change_what_it_measures(workflow):
     triggers = workflow[True]  # YAML 1.1 reads the word `on` as true
     assert set(triggers) == {"pull_request"}
     assert all((ROOT / path.removesuffix("/**")).exists() for path in triggers["pull_request"]["paths"])
-    assert workflow["permissions"] == {"contents": "read"}
-    assert all(job["timeout-minutes"] > 0 for job in workflow["jobs"].values())
 
 
-def test_only_a_job_that_runs_no_code_of_the_pull_request_may_write(workflow):
-    writing = [job for job in workflow["jobs"].values() if "write" in job.get("permissions", {}).values()]
-    (post,) = writing
-    assert post["permissions"] == {"pull-requests": "write"}
-    assert not any("checkout" in step.get("uses", "") or "make" in step.get("run", "") for step in post["steps"])
-    for step in steps(workflow):
-        if "checkout" in step.get("uses", ""):
-            assert step["with"]["persist-credentials"] is False
-
-
-def test_every_step_does_one_thing_and_every_action_has_a_version(workflow):
-    for step in steps(workflow):
-        assert ("run" in step) != ("uses" in step)
-        assert "uses" not in step or re.fullmatch(r"[\w-]+/[\w-]+@v\d+", step["uses"])
+def test_one_job_may_write_a_comment(workflow):
+    (writing,) = (job for job in workflow["jobs"].values() if "permissions" in job)
+    assert writing["permissions"] == {"pull-requests": "write"}
 
 
 @pytest.mark.parametrize("path", [SCRIPT])
 def test_the_script_is_executable_and_parses(path):
     assert os.access(path, os.X_OK)
     subprocess.run(["bash", "-n", path], check=True, timeout=LIMIT_S)
-
-
-def test_the_steps_are_shell_and_call_what_exists(workflow):
-    scripts = [step["run"] for step in steps(workflow) if "run" in step]
-    for script in scripts:
-        subprocess.run(["bash", "-n"], input=script, text=True, check=True, timeout=LIMIT_S)
-    text = "\n".join(scripts)
-    for target in re.findall(r"\bmake ([\w-]+)", text):
-        assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    assert all((ROOT / path).exists() for path in re.findall(r"(\.github/[\w.-]+)", text))
 
 
 FAKE_PYTHON = """#!/bin/sh
