@@ -157,6 +157,7 @@ def test_the_lock_has_what_the_extras_ask_for(extra):
 def test_the_changelog_tells_of_this_version():
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.search(rf"^## {re.escape(reactorlib.__version__)}\b", changes, re.MULTILINE)
+    assert f"\nversion: {reactorlib.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
 def test_a_lock_is_written_again_in_the_same_form():
