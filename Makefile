@@ -26,7 +26,7 @@ ALE_ARGS := -DSDL_SUPPORT=OFF;-DBUILD_CPP_LIB=OFF;-DBUILD_PYTHON_LIB=ON;-DBUILD_
 JOBS ?= $(shell cores=$$(nproc 2>/dev/null || echo 1); echo $$((cores > 8 ? 8 : cores)))
 FT_TESTS ?= tests/reactorlib/conformance tests/workloads/gym_sampling tests/workloads/atari_sampling
 
-.PHONY: help install bench advise bench-kernel kernel-claims regress figures report readme diagrams docs test test-all test-wheel test-freethreaded check style format lock soak clean
+.PHONY: help install bench advise bench-kernel kernel-claims regress figures report readme diagrams docs test test-all test-wheel test-freethreaded check style format lock soak mutants clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -112,6 +112,9 @@ lock: $(STAMP)  ## write constraints.txt again, of the newest versions that go t
 
 soak: $(STAMP)  ## repeat for SOAK_SECONDS (600) in search of leaks and rare races; ten runs and 20 attempts to find slowdowns
 	SOAK_SECONDS=$(SOAK_SECONDS) $(BIN)/python -m pytest -m soak --timeout=0
+
+mutants: $(STAMP)  ## break 45 rules of the kernel and its transport, one at a time: which do the tests not notice?
+	$(BIN)/python tools/mutants.py --jobs $(JOBS)
 
 clean:  ## remove .venv and the caches; results stay
 	rm -rf $(VENV) $(FT_VENV) $(WHEEL_VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis reactorlib.egg-info

@@ -1,0 +1,210 @@
+"""Breaks rules of the kernel and of its transport, one at a time, and says which of them the tests do not notice.
+
+`python tools/mutants.py [--jobs N] [WORD ...]`, where words choose mutants by what is in their names or files. A mutant
+is one text in one file, replaced in a copy of the checkout; the tests named with it are run there, as `make test` runs them,
+and then all that `make test` has of the kernel, until one fails. Exit status 1 where a mutant survives.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import queue
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+KERNEL = ("tests/reactorlib",)
+RANDOM = "tests/reactorlib/test_equivalence.py::test_programs_of_these_seeds_agree_with_the_interpreter"
+LIMIT_S = 900.0
+OPTIONS = ("-x", "-q", "-p", "no:cacheprovider")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """`before`, which is in the file once, becomes `after`; `tests`: the files that ought to notice."""
+
+    rule: str
+    file: str
+    before: str
+    after: str
+    tests: tuple[str, ...]
+
+
+def _of(folder: str, file: str, *tests: str) -> tuple[str, tuple[str, ...]]:
+    return f"reactorlib/{folder}/{file}.py", tuple(
+        test if "::" in test else f"tests/reactorlib/{test}.py" for test in tests
+    )
+
+
+def _mutants(where: tuple[str, tuple[str, ...]], *rules: tuple[str, str, str]) -> list[Mutant]:
+    file, tests = where
+    return [Mutant(rule, file, before, after, tests) for rule, before, after in rules]
+
+
+MUTANTS = [
+    *_mutants(
+        _of("worker", "events", "test_event_queue", "conformance/test_time_and_tags", "conformance/test_logical_actions", RANDOM),
+        ("a new time begins at microstep 0", "self.time = time\n            self.microstep = 0", "self.time = time"),
+        ("what is due now comes after now", "if time > self.time:\n            step =", "if time >= self.time:\n            step ="),
+        ("an action waits for its minimum delay", "delay = trigger.delay + extra_delay", "delay = extra_delay"),
+        ("drop drops what comes too early after one that was handled", 'if policy == "drop":', 'if pending and policy == "drop":'),
+        ("replace keeps the tag of the pending event", 'if pending and policy == "replace":', "if False:"),
+        ("update takes the pending event back", 'if pending and policy == "update":', "if False:"),
+        ("a spacing of 0 is one microstep", "if spacing else (tag[0], tag[1] + 1)", "if spacing else tag"),
+        ("what spacing allows at its own tag is not moved", "tag = max(tag, _spaced(tags[-1], spacing))", "tag = _spaced(tags[-1], spacing)"),
+        ("a second event of a tag takes the next microstep", "while at < len(more) and event in more[at]:", "while False:"),
+    ),
+    *_mutants(
+        _of("worker", "main_worker", "conformance/test_timers", "conformance/test_ending", "conformance/test_time_and_tags", "conformance/test_physical_actions", "conformance/test_logical_actions"),
+        ("a timer begins at its offset", "self.queue.at(event.trigger.delay, event, None)", "self.queue.at(0, event, None)"),
+        ("a stop that is asked for comes at the next microstep", "self.queue.soon[self.shutdown] = None", "self.queue.at(self.queue.time + 1, self.shutdown, None)"),
+        ("a run without events ends at the next microstep", "queue.at(queue.time, self.shutdown, None)", "queue.at(queue.time + 1, self.shutdown, None)"),
+        ("what is scheduled for the microstep after the next waits for it", "if events and not queue.ahead:", "if events:"),
+        ("shutdown joins the events of the timeout", "if self.stop_time is not None and (due is None or due >= self.stop_time):", "if self.stop_time is not None and due is None:"),
+    ),
+    *_mutants(
+        _of("worker", "modes", "conformance/test_modes_states", "conformance/test_modes_timing", "conformance/test_modes_containment", "conformance/test_modes_connections", RANDOM),
+        ("of several switches at a tag the last wins", "self._requested[self.program.modes[mode].siblings] = mode, history", "self._requested.setdefault(self.program.modes[mode].siblings, (mode, history))"),
+        ("a reset enters the initial mode of what is within", "if record.parent in restarted and record.initial:", "if False:"),
+        ("a mode within one that is not active is not active", "active = around and self._current", "active = self._current"),
+        ("a reset forgets what was pending", "        self.queue.extract(self._members[mode])\n        self._suspended.pop", "        self._suspended.pop"),
+        ("history keeps what was pending", "self._suspended[mode] += self.queue.extract(self._members[mode])", "self.queue.extract(self._members[mode])"),
+        ("startup comes once", "if not state.entered:", "if True:"),
+        ("history does not restart timers", "if state.fresh:", "if True:"),
+        ("a reset gives states their first values", "            reset_states(self.program, mode)\n        for watcher", "        for watcher"),
+        ("what is scheduled for a mode that waits is kept", "self._held[event.mode].append((delay, event, value))", "pass"),
+    ),
+    *_mutants(
+        _of("worker", "walk", "conformance/test_modes_timing", "conformance/test_connections", "conformance/test_reactions", RANDOM),
+        ("shutdown reaches a mode that was entered", "return state.entered", "return state.active"),
+        ("a reaction runs once a tag, whatever triggers it", "if queued[rank] != walk:", "if True:"),
+        ("what was present is absent at the next tag", "heard.reader.is_present = False", "pass"),
+    ),
+    *_mutants(
+        _of("schedule", "compiler", "conformance/test_modes_timing", "conformance/test_deadlines", "conformance/test_reactions", "conformance/test_connections", RANDOM),
+        ("any of its triggers makes a reaction run", 'return " or ".join(', 'return " and ".join('),
+        ("shutdown reaches a mode that was entered, compiled", 'return f"{state}.entered"', 'return f"{state}.active"'),
+        ("a delayed connection of a mode that waits takes nothing", 'guards.insert(0, f"{state}.active")', "pass"),
+        ("a deadline counts from its tag", "physical() > started + time +", "physical() > started +"),
+        ("what was present is absent at the next tag, compiled", 'out.add(f"{self._cell(out, cell)}.is_present = False")', 'out.add("pass")'),
+    ),
+    *_mutants(
+        _of("worker", "deadlines", "conformance/test_deadlines"),
+        ("the handler of a deadline runs once a tag", "if self._handled != tag:", "if True:"),
+    ),
+    *_mutants(
+        _of("elaboration", "dependencies", "conformance/test_reactions", "conformance/test_deadlines", "conformance/test_modes_timing", RANDOM),
+        ("a reaction of a mode comes after those before it that have none", "last_in.get(mode, last_plain)", "last_in.get(mode)"),
+        ("a deadline is inferred from the earliest that depends", "due = deadline[node] = min(dues)", "due = deadline[node] = max(dues)"),
+    ),
+    *_mutants(
+        _of("worker", "cells", "conformance/test_multiports"),
+        ("a multiport is present if any channel is", "return any(channel.is_present", "return all(channel.is_present"),
+    ),
+    *_mutants(
+        _of("transport", "channel", "transport/test_channel", "transport/test_exchange"),
+        ("a message is not written over one that was not read", "if number > self._limit:", "if number > self._limit + SLOTS:"),
+        ("who waits for a message is woken", "self._states[self._receiver_state] = AWAKE\n        self._bell.ring()", "self._states[self._receiver_state] = AWAKE"),
+        ("the sender learns of room", "if not number % PUBLISH:", "if not number % (PUBLISH << 20):"),
+        ("messages keep their order", "backlog.extend(arrived)", "backlog.extendleft(arrived)"),
+        ("a message from a block has its own length", 'return bytes(lent.cast("B")[:length])', 'return bytes(lent.cast("B"))'),
+    ),
+    *_mutants(
+        _of("transport", "arena", "transport/test_arena", "transport/test_codec", "transport/test_exchange"),
+        ("a block that was sent twice is released twice", "sent[count] = sent.get(count, 0) + 1", "sent[count] = 1"),
+        ("a buffer that somebody refers to is not used again", "if block.user:\n            return False", "if block.user == MESSAGE:\n            return False"),
+        ("a block that a receiver still reads is not used again", "if releases[count] != times:", "if releases[count] > times:"),
+        ("memory that reaches beyond a block is none of it", "inside = offset + nbytes <= block.offset + block.room", "inside = True"),
+        ("a block has room for what is asked", "if block.funded < nbytes:", "if block.funded > nbytes:"),
+    ),
+]  # fmt: skip
+
+
+def copy_of(checkout: Path, folder: Path) -> Path:
+    """What the tests of the kernel need of the checkout."""
+    made = folder / "checkout"
+    ignore = shutil.ignore_patterns("__pycache__", ".*", "results", "build", "dist")
+    shutil.copytree(checkout, made, ignore=ignore, symlinks=True)
+    return made
+
+
+def survives(mutant: Mutant, checkout: Path) -> bool:
+    """Whether no test fails that passes without the mutant."""
+    path = checkout / mutant.file
+    text = path.read_text(encoding="utf-8")
+    if text.count(mutant.before) != 1:
+        raise SystemExit(f"{mutant.file}: {text.count(mutant.before)} times, expected once: {mutant.before}")
+    for tests in (mutant.tests, KERNEL):
+        path.write_text(text.replace(mutant.before, mutant.after), encoding="utf-8")
+        try:
+            noticed = not passes(tests, checkout)
+        finally:
+            path.write_text(text, encoding="utf-8")
+        if noticed:
+            if not sound(tests, checkout):
+                raise SystemExit(f"these tests fail without a mutant: {', '.join(tests)}")
+            return False
+    return True
+
+
+@cache
+def sound(tests: tuple[str, ...], checkout: Path) -> bool:
+    """Whether these tests pass as they are."""
+    return passes(tests, checkout)
+
+
+def passes(tests: Sequence[str], checkout: Path) -> bool:
+    """Whether these tests pass; a run that does not end fails."""
+    environment = os.environ | {"PYTHONPATH": str(checkout), "PYTHONDONTWRITEBYTECODE": "1"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pytest", *OPTIONS, *tests],
+        cwd=checkout, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    try:
+        return process.wait(LIMIT_S) == 0
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        process.wait()
+        return False
+
+
+def main() -> int:
+    """Try the mutants that are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("words", nargs="*", metavar="WORD")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="mutants at the same time (default: 1)")
+    options = parser.parse_args()
+    chosen = [m for m in MUTANTS if not options.words or any(w in f"{m.rule} {m.file}" for w in options.words)]
+    survivors = []
+    with tempfile.TemporaryDirectory() as folder:
+        free: queue.Queue[Path] = queue.Queue()
+        for number in range(options.jobs):
+            free.put(copy_of(ROOT, Path(folder, str(number))))
+
+        def tried(mutant: Mutant) -> tuple[Mutant, bool, float]:
+            checkout, began = free.get(), time.monotonic()
+            try:
+                return mutant, survives(mutant, checkout), time.monotonic() - began
+            finally:
+                free.put(checkout)
+
+        with ThreadPoolExecutor(options.jobs) as pool:
+            for mutant, survived, seconds in pool.map(tried, chosen):
+                verdict = "SURVIVES" if survived else "noticed "
+                print(f"{verdict}  {seconds:5.0f} s  {mutant.file}: {mutant.rule}", flush=True)
+                survivors += [mutant] if survived else []
+    print(f"{len(chosen) - len(survivors)} of {len(chosen)} mutants are noticed")
+    return int(bool(survivors))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
