@@ -105,7 +105,7 @@ def check_alike(base: FinishedRun, new: FinishedRun) -> None:
     differing = machine.differences(_conditions(base), _conditions(new)) or _other_conditions(base, new)
     if differing:
         raise UsageError(f"another machine: {differing} ({base.path} is there, {new.path} here)")
-    fewest = min(point.trials for point in new.grid.points)
+    fewest = min(point.trials for run in (base, new) for point in run.grid.points)
     if fewest < FEWEST_TRIALS:
         raise UsageError(f"{fewest} trials of a point give no interval; measure with --trials {FEWEST_TRIALS} or more")
     before, after = _computed(base), _computed(new)

@@ -23,8 +23,9 @@ from workloads.parameter import ParameterError, unknown
 _VERIFY_ROUNDS = {"gym_sampling": 200, "multi_agent": 120, "atari_sampling": 50, "broadcast_gather": 3}
 _VERIFY_ROUNDS_ELSE = 12
 # What the values of a run's files mean. 1: medians over rounds of trials by themselves, in files that name no schema;
-# 2: geometric means over turns, a trial being a block.
-SCHEMA = 2
+# 2: geometric means over turns, a trial being a block. 3: simulated work counts as overhead's ideal on the cores that a
+# backend uses; q_learning and multi_agent send arrays unless told otherwise.
+SCHEMA = 3
 # More trials than any machine gets through: who asks for them has made a mistake.
 MOST_TRIALS = 100_000
 _LONGEST_S = 1e8  # as a time limit; of much more the system can't wait
@@ -215,13 +216,18 @@ class Grid:
 
 
 def differences(before: Grid, now: Grid) -> str:
-    """In which respect two grids differ, in a few words; empty where they don't."""
+    """In which respect two grids differ, in a few words; empty where they don't. How many trials a budget allowed is
+    no difference.
+    """
     found = []
     if before.schema != now.schema:
         found.append(f"files of schema {before.schema} there, {now.schema} here")
     if before.backends != now.backends:
         found.append(f"backends {', '.join(before.backends)} there, {', '.join(now.backends)} here")
-    there, here = set(before.points), set(now.points)
+    budgeted = before.budget_s is not None and now.budget_s is not None
+    there, here = (
+        {dataclasses.replace(point, trials=1) if budgeted else point for point in grid.points} for grid in (before, now)
+    )
     if there != here:
         only = f"{len(there - here)} points there are none of this grid's, {len(here - there)} here are new"
         example = next(iter(sorted(here - there or there - here, key=lambda point: (point.workload, point.parameters))))

@@ -49,7 +49,7 @@ def run(results: Results, watcher: Watcher, time_limit_s: float | None = None, b
     `time_limit_s`: for whatever a trial is asked, its start included, instead of the grid's. `budget_s`: for all that
     is run now, instead of the grid's. Of each point one block runs in any case; a further one runs if the last of its
     point, or else the longest of all, would still end in time. The results are then of a grid with as many trials as
-    there are.
+    there are, unless later ones are there already.
     """
     effort = replace(engine.EFFORT, limit_s=time_limit_s or results.grid.time_limit_s)
     lacking = {trial.key for trial in results.missing()}
@@ -60,8 +60,9 @@ def run(results: Results, watcher: Watcher, time_limit_s: float | None = None, b
             block_began, point = time.monotonic(), block[0].point
             needed_s = taken_s.get(point, max(taken_s.values(), default=0.0))
             if budget_s is not None and block[0].index and block_began - began + needed_s > budget_s:
-                results.settle_for(number)
-                watcher.note(f"the budget of {quantity.duration(budget_s)} is used: {_counted(results.grid)}")
+                settled = results.settle_for(number)
+                left = _counted(results.grid) if settled else f"{len(results.missing())} trials are left for --resume"
+                watcher.note(f"the budget of {quantity.duration(budget_s)} is used: {left}")
                 return
             _run_block(results, block, effort, watcher)
             taken_s[point] = time.monotonic() - block_began

@@ -94,6 +94,7 @@ _SWEEPS = Preset(
     summary="what costs grow with: object size, actors, steps per message, agents, minibatch, fan-out; 40 minutes",
     trials=5,
     time_limit_s=180,
+    budget_s=40 * MINUTE,
     backends=("serial", "reactor-inline", "reactor-processes", "ray-paper", "ray-tuned", "ray-pooled", "limit"),
     sweeps=(
         Sweep(

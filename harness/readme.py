@@ -9,7 +9,7 @@ from harness.errors import UsageError
 from harness.record import write_atomically
 from harness.summary import Cell, PointSummary, Summary
 from plots.figures import CAPTIONS
-from workloads.catalogue import WORKLOADS
+from workloads.catalogue import BACKENDS, WORKLOADS
 
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 _FIGURE = "step_time"
@@ -39,11 +39,14 @@ def section(summary: Summary, drawn: Sequence[Path], base: Path) -> str:
         if (path.stem, path.suffix) == (_FIGURE, ".svg")
     ]
     parts.append(report.markdown_table(table(summary)))
+    measured = {cell.backend for point in summary.points for cell in point.cells}
+    lacking = [name for name in BACKENDS if name.startswith(verdict.RAY) and name not in measured]
+    without = f" The best of those that were measured: {', '.join(lacking)} came later." if lacking else ""
     machine = report.context(summary)[1]
     doubts = f" Doubts: {'; '.join(summary.doubts)}." if summary.doubts else ""
     parts.append(
         "Of each workload the point at which reactors lead Ray least; the 95 % interval counts that the best Ray was "
-        f"chosen from the results. [All numbers]({where}/report.md), measured on: "
+        f"chosen from the results.{without} [All numbers]({where}/report.md), measured on: "
         f"{report.markdown_text(f'{machine}.{doubts}')} "
         f"This part is made by `python -m harness report {where} --readme README.md`."
     )

@@ -60,12 +60,16 @@ class Results:
             self.journal.append(rows)
             self.rows.extend(rows)
 
-    def settle_for(self, blocks: int) -> None:
-        """Have the grid end after so many of its blocks, at least one of each point."""
+    def settle_for(self, blocks: int) -> bool:
+        """Have the grid end after so many of its blocks, at least one of each point; not where a later one has rows."""
+        present = {row.trial_key for row in self.rows}
+        if any(trial.key in present for block in itertools.islice(self.grid.blocks(), blocks, None) for trial in block):
+            return False
         counts = Counter(block[0].point for block in itertools.islice(self.grid.blocks(), blocks))
         points = tuple(replace(point, trials=counts[point]) for point in self.grid.points)
         self.grid = replace(self.grid, points=points)
         _write_json(self.path / GRID_NAME, {"run_id": self.run_id, **self.grid.describe()})
+        return True
 
     def replace_rows(self, rows: list[Row]) -> None:
         """Put other rows in place of all."""

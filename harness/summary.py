@@ -83,12 +83,12 @@ class Verdict:
     @property
     def slower(self) -> bool:
         """Whether the baseline wins, by the whole interval and by more than noise."""
-        return self.speedup.high < 1 and not self.within
+        return self.speedup.high < 1 and not self.within and self.speedup.has_interval
 
     @property
     def faster(self) -> bool:
         """Whether our backend wins, by the whole interval and by more than noise."""
-        return self.speedup.low > 1 and not self.within
+        return self.speedup.low > 1 and not self.within and self.speedup.has_interval
 
     @property
     def within(self) -> bool:

@@ -62,18 +62,27 @@ def best_ray(cell: Cell) -> tuple[Estimate, str] | None:
 
 @dataclass(frozen=True)
 class Clause:
-    """The lowest and the highest ratio to a baseline over the points of a workload, with their labels."""
+    """The ratios to a baseline over the points of a workload, from the lowest to the highest, with their labels."""
 
     backend: str
     baseline: str
-    lowest: tuple[Estimate, str]
-    highest: tuple[Estimate, str]
+    ratios: tuple[tuple[Estimate, str], ...]
     floor: float = 1.0  # the factor below which a difference is noise
+
+    @property
+    def lowest(self) -> tuple[Estimate, str]:
+        """The lowest ratio and where that is."""
+        return self.ratios[0]
+
+    @property
+    def highest(self) -> tuple[Estimate, str]:
+        """The highest ratio and where that is."""
+        return self.ratios[-1]
 
     @property
     def loses(self) -> bool:
         """Whether the baseline wins somewhere, by the whole interval. Nothing can win against the limit."""
-        return self.baseline != LIMIT and self.lowest[0].high < 1 and not self.undecided(self.lowest[0])
+        return self.baseline != LIMIT and any(self._standing(ratio) == "slower" for ratio, _ in self.ratios)
 
     @property
     def ends(self) -> tuple[Estimate, ...]:
@@ -85,14 +94,15 @@ class Clause:
         """In a word or few what the ratios say; nothing of the limit, which nothing can pass."""
         if self.baseline == LIMIT:
             return ""
-        return " to ".join(dict.fromkeys(map(self._standing, self.ends)))
+        first, *rest = map(self._standing, self.ends)
+        return " to ".join(dict.fromkeys(["slower" if self.loses else first, *rest]))
 
     def _standing(self, ratio: Estimate) -> str:
         return "undecided" if self.undecided(ratio) else "faster" if ratio.value > 1 else "slower"
 
     def undecided(self, ratio: Estimate) -> bool:
-        """Whether a ratio is within the noise floor, or cannot be told from 1."""
-        return floor.within(ratio.value, self.floor) or ratio.low <= 1 <= ratio.high
+        """Whether a ratio is within the noise floor, or cannot be told from 1, which needs an interval."""
+        return floor.within(ratio.value, self.floor) or ratio.low <= 1 <= ratio.high or not ratio.has_interval
 
 
 def _clauses(points: Sequence[PointSummary], backend: str, noise: float) -> Iterator[Clause]:
@@ -119,7 +129,7 @@ def _span(
     if not ratios:
         return None
     ratios.sort(key=lambda item: item[0].value)
-    return Clause(backend, baseline, ratios[0], ratios[-1], noise)
+    return Clause(backend, baseline, tuple(ratios), noise)
 
 
 def _told(span: Clause) -> str:

@@ -51,6 +51,11 @@ class Estimate:
         return (self.high - self.low) / 2 / abs(self.value) if self.value else float("inf")
 
     @property
+    def has_interval(self) -> bool:
+        """Whether an interval is known: not for a single value."""
+        return self.count > 1 or self.low < self.high
+
+    @property
     def p_value(self) -> float:
         """The chance of a ratio at least this far from 1, to either side, where the true one is 1."""
         if not self.freedom or self.value <= 0:

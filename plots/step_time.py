@@ -16,9 +16,9 @@ def cost(measurements: pd.DataFrame) -> Figure:
     curves: dict[str, dict[float, intervals.Estimate]] = {}
     names: dict[float, str] = {}
     for selection in selections.values():
-        cells = selection.cells("scenario", "backend")
-        for (scenario, backend), steps_per_second in cells.items():
-            loop = cells.get((scenario, _LOOP))
+        cells = selection.cells("env", "scenario", "backend")
+        for (env, scenario, backend), steps_per_second in cells.items():
+            loop = cells.get((env, scenario, _LOOP))
             if loop is not None and backend in _SHOWN:
                 step_ns = 1e9 / loop.value
                 names[step_ns] = scenario

@@ -13,6 +13,7 @@ from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import ReactionError, WorkerError, kind_of
+from reactorlib.executors import garbage
 from reactorlib.executors.executor import Executor
 from reactorlib.program import Program, elaborate
 from reactorlib.tag import Tag
@@ -163,5 +164,8 @@ def _system_willing() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        hint = "; see `ulimit -n`" if error.errno in (errno.EMFILE, errno.ENFILE) else ""
+        hint = ""
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            hint = "; see `ulimit -n`"
+            garbage.collect()  # what earlier runs left may hold descriptors: the next attempt has those
         raise WorkerError(f"the run cannot start: {error.strerror or error}{hint}") from error

@@ -21,7 +21,8 @@ def files() -> list[str]:
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    found = listed.stdout.splitlines() or [str(path.relative_to(ROOT)) for path in ROOT.rglob("*")]
+    everything = (path for top in ROOT.glob("[!.]*") for path in (top, *top.rglob("*")))  # without .venv
+    found = listed.stdout.splitlines() or [str(path.relative_to(ROOT)) for path in everything]
     return [name for name in found if (ROOT / name).is_file() and not name.startswith("results/")]
 
 

@@ -39,6 +39,8 @@ def known(name: str) -> bool:
 
     Raises ParameterError where that fails, or has nothing of the kind.
     """
+    if "," in name:
+        raise ParameterError(f"env: {name} has a comma, which stands between two values elsewhere")
     if name.startswith(MADE_UP):
         made_up.parsed(name.removeprefix(MADE_UP))
         return True
@@ -68,7 +70,7 @@ def make(name: str, options: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
 def _as_gymnasium(name: str, made: Any) -> gymnasium.Env[Any, Any]:
     if isinstance(made, gymnasium.Env):
         return made
-    if hasattr(made, "agent_selection"):
+    if hasattr(made, "agent_iter"):
         raise ParameterError(f"env: {name} takes turns; expected a parallel one: pettingzoo.utils.aec_to_parallel(env)")
     if hasattr(made, "possible_agents"):
         return AllAgents(made)

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from harness import quantity
-from harness.advise.measure import AGAIN, CHOICES, LOOP, POOLED, Found, batched
+from harness.advise.measure import AGAIN, CHOICES, LOOP, POOLED, REACTORS, Found, batched
 from harness.advise.profile import WORKLOAD, Profile
 from harness.stats import Estimate
 from workloads.catalogue import BACKENDS
@@ -43,6 +43,7 @@ class Answer:
 
     env: str
     actors: int
+    seed: int
     cores: int
     profile: Profile
     found: Found
@@ -81,9 +82,9 @@ class Answer:
         return next((one for one in self.costs if one.backend.startswith("ray-")), None)
 
     @property
-    def steps_for_small_share(self) -> int | None:
-        """From how many steps per message on Ray's pooled actors cost less than 5 % of a round; None if never, or not
-        known. What a message costs is a part that each has and a part that each of its steps adds.
+    def steps_for_small_share(self) -> float | None:
+        """From how many steps per message on Ray's pooled actors cost less than 5 % of a round; infinity if never,
+        None if not known. What a message costs is a part that each has and a part that each of its steps adds.
         """
         one = next((cost for cost in self.costs if cost.backend == POOLED), None)
         many = self.found.ratio(batched(self.found.steps), LOOP)
@@ -98,12 +99,12 @@ class Answer:
         several = self.found.loop_ns * many.value - steps * self.ideal_ns
         per_step = max(0.0, (several - single) / (steps - 1))
         left = _SMALL_SHARE * self.ideal_ns - (1 - _SMALL_SHARE) * per_step
-        return math.ceil((1 - _SMALL_SHARE) * (single - per_step) / left) if left > 0 else None
+        return math.ceil((1 - _SMALL_SHARE) * (single - per_step) / left) if left > 0 else math.inf
 
     @property
     def doubts(self) -> Iterator[str]:
         """What speaks against relying on it."""
-        same = self.found.ratio(AGAIN, LOOP)
+        same, digests = self.found.ratio(AGAIN, LOOP), self.found.digests
         if same is not None and abs(math.log(same.value)) > _NOISY:
             yield f"the plain loop beside itself came out {same.value:.2f} times as long: the machine is too noisy"
         if self.found.outside_cores > _LOADED_CORES:
@@ -113,15 +114,14 @@ class Answer:
             behind = self.found.ratio(other.backend, self.best.backend)
             if behind is not None and behind.low <= 1 <= behind.high:
                 yield f"{label(other.backend)} may be as fast: {behind.value:.2f} times as long {interval(behind)}"
-        digests = self.found.digests
-        if len({digests.get(LOOP), digests.get(AGAIN)}) > 1:
+        if {LOOP, AGAIN} <= digests.keys() and digests[LOOP] != digests[AGAIN]:
             yield "two plain loops with equal seeds computed different things: the environment is not deterministic"
         else:
             for name, digest in digests.items():
                 if digest != digests.get(LOOP):
                     yield f"{label(name)} computed something else than the plain loop: the environment is not its own"
         for name, failure in self.found.failures.items():
-            yield f"{label(name)} was not measured: {failure}"
+            yield f"{label(name)} ({name}) failed: {failure}"
 
     @property
     def proof(self) -> str:
@@ -129,14 +129,15 @@ class Answer:
         measured = [one.backend for one in self.costs]
         ordered = [name for name in BACKENDS if name in measured]
         words = ["python", "-m", "harness", "run", "--workload", WORKLOAD]
-        words += ["--set", f"env={self.env}", "--set", f"actors={self.actors}"]
+        words += ["--set", f"env={self.env}", "--set", f"actors={self.actors}", "--set", f"seed={self.seed}"]
         words += [word for name in ordered for word in ("--backend", name)]
         return shlex.join([*words, "--trials", "5"])
 
     def sentences(self) -> Iterator[str]:
         """The answer, most important first."""
         yield self._choice()
-        yield self._ray()
+        if shares := self._shares():
+            yield shares
         yield from self._varying()
         for doubt in self.doubts:
             yield f"But {doubt}."
@@ -153,18 +154,21 @@ class Answer:
                 beside = f", and {_times(gain)} as fast as the best of Ray"
         return f"Take {label(best.backend)} ({best.backend}): {_times(best.speed)} as fast as a plain loop{beside}."
 
-    def _ray(self) -> str:
-        told = [f"{_percent(one.share)} ({one.backend})" for one in self.costs if one.backend.startswith("ray-")]
-        if not told:
-            return "Ray was not measured."
+    def _shares(self) -> str:
+        ray = [f"{_percent(one.share)} ({one.backend})" for one in self.costs if one.backend.startswith("ray-")]
+        ours = [f"{_percent(one.share)} on reactors ({REACTORS})" for one in self.costs if one.backend == REACTORS]
+        told = [*ours, *([f"{' or '.join(ray)} on Ray"] if ray else [])]
+        return f"Of a round {', '.join(told)} is not stepping{self._until()}." if told else ""
+
+    def _until(self) -> str:
         steps = self.steps_for_small_share
+        if steps is None:
+            return ""
         if steps == 1:
-            until = "which is little already with one step per message"
-        elif steps is not None:
-            until = f"less than 5 % ({POOLED}) from about {steps:,} steps per message on"
-        else:
-            until = "and no number of steps per message brings that below 5 %"
-        return f"Of a round on Ray {' or '.join(told)} is not stepping, {until}."
+            return "; Ray's share is little already with one step per message"
+        if steps == math.inf:
+            return "; no number of steps per message brings Ray's share below 5 %"
+        return f"; Ray's share is less than 5 % ({POOLED}) from about {steps:,} steps per message on"
 
     def _varying(self) -> Iterator[str]:
         fixed, free = self.profile.waiting(self.actors, self.cores)
@@ -181,9 +185,11 @@ class Answer:
     def as_json(self) -> dict[str, Any]:
         """The answer for programs."""
         fixed, free = self.profile.waiting(self.actors, self.cores)
+        steps = self.steps_for_small_share
         return {
             "env": self.env,
             "actors": self.actors,
+            "seed": self.seed,
             "cores": self.cores,
             "step_ns": {f"p{part}": self.profile.percentile_ns(part) for part in (50, 95, 99)}
             | {"mean": self.profile.mean_ns},
@@ -197,7 +203,7 @@ class Answer:
                 for one in self.costs
             ],
             "best": self.best.backend,
-            "steps_per_message_for_5_percent_on_ray": self.steps_for_small_share,
+            "steps_per_message_for_5_percent_on_ray": None if steps == math.inf else steps,
             "sentences": list(self.sentences()),
             "doubts": list(self.doubts),
             "proof": self.proof,

@@ -110,7 +110,7 @@ def _measured(env: str, parameters: dict[str, object], seconds: float, console: 
         failure = found.failures.get(measure.LOOP)
         if failure is not None:
             raise UsageError(f"{env}: {failure}")
-        return Answer(env, int(str(parameters["actors"])), cores, profile, found)
+        return Answer(env, int(str(parameters["actors"])), int(str(parameters["seed"])), cores, profile, found)
 
 
 def _pictures(answer: Answer, directory: Path) -> list[Path]:
@@ -146,7 +146,11 @@ def show(answer: Answer, console: Console) -> None:
         )  # fmt: skip
     console.print()
     console.print(table)
-    console.print("speed: of the plain loop's; bars: of a round, # stepping on all cores, - what comes on top")
+    starts = len(answer.found.blocks)
+    console.print(
+        "speed: of the plain loop's; bars: of a round, # stepping on all cores, - what comes on top; 95 %: over "
+        + (f"{starts} starts" if starts > 1 else "turns of one start, so without what differs from start to start")
+    )
 
 
 def _bars(answer: Answer) -> Iterator[str]:

@@ -27,6 +27,7 @@ _EFFORT = Effort(sweeps=20, fewest=6, longest_s=25.0, warmup_s=(0.3, 4.0), limit
 _ROUND_NS = 20_000_000
 _ROUND_BYTES = 64 * 2**20
 _MOST_STEPS = 32
+_BLOCKS = 3
 _VERIFY_NS = 400_000_000
 _MOST_VERIFIED = 50
 
@@ -40,16 +41,14 @@ class Found:
 
     @property
     def failures(self) -> dict[str, str]:
-        """Why a subject has no figures, by its name."""
+        """Why a subject was not measured, or not to the end, by its name."""
         return {name: one.failure for found in self.blocks for name, one in found.items() if one.failure}
 
     def ratio(self, above: str, below: str) -> Estimate | None:
-        """How many times as long a round of the one takes; None where either has no turns."""
-        logs = [
-            block.log_ratios(found[above], found[below])
-            for found in self.blocks
-            if above in found and below in found and found[above].turns and found[below].turns
-        ]
+        """How many times as long a round of the one takes; None where either was not measured to the end."""
+        if self.failures.keys() & {above, below}:
+            return None
+        logs = [block.log_ratios(found[above], found[below]) for found in self.blocks if above in found]
         kept = [one for one in logs if one]
         return stats.ratio_of_turns(kept) if kept else None
 
@@ -78,7 +77,9 @@ def batched(steps: int) -> str:
 def run(
     parameters: Mapping[str, Any], profile: Profile, cores: int, seconds: float, logs: Path, tell: Callable[[str], None]
 ) -> Found:
-    """Measure for about so long, at least one block. `logs`: a directory for what the subjects print."""
+    """Measure for about so long: one block, or where there is time three or more, as an interval over two blocks says
+    less than that of one. `logs`: a directory for what the subjects print.
+    """
     began = time.monotonic()
     actors = parameters["actors"]
     ideal_ns = profile.mean_ns * -(-actors // cores)
@@ -89,7 +90,7 @@ def run(
     subjects.append(_subject(AGAIN, LOOP, parameters, verified))
     subjects.append(_subject(batched(steps), POOLED, {**parameters, "steps_per_message": steps}, 0))
     blocks: list[Mapping[str, Measured]] = []
-    while not blocks or (time.monotonic() - began) * (len(blocks) + 1) / len(blocks) < seconds:
+    while not blocks or (time.monotonic() - began) * max(_BLOCKS, len(blocks) + 1) / len(blocks) < seconds:
         effort = _EFFORT if seconds > _EFFORT.longest_s else replace(_EFFORT, longest_s=seconds)
         found = block.run(
             subjects, effort, f"advise {len(blocks)}", lambda one: logs / one.name, lambda one: tell(one.name)

@@ -17,7 +17,7 @@ from harness.scaling.table import MEASURED, PREDICTED, SCALING, Row
 from harness.selection import Setting
 from reactorlib.cpus import available_cpus
 from reactorlib.view.scaling import WORKERS
-from workloads.catalogue import WORKLOADS
+from workloads.catalogue import WORKLOADS, make_task
 from workloads.parameter import ParameterError, parameters_of, unknown
 
 Tell = Callable[[str], None]
@@ -42,7 +42,7 @@ def points(grid: Grid, workloads: Sequence[str], settings: Sequence[Setting]) ->
         if not concerned:
             known = {name: None for point in chosen if setting.concerns(point.workload) for name in point.values}
             raise UsageError(f"--set {setting}: {unknown('parameter', setting.name, known, limit=40)}")
-        kept = [point for point in concerned if point.values[setting.name] in _values(setting, point.workload)]
+        kept = [point for point in concerned if point.values[setting.name] in _values(setting, point)]
         if not kept:
             there = ", ".join(dict.fromkeys(str(point.values[setting.name]) for point in concerned))
             raise UsageError(f"--set {setting}: the run has no such point, only {setting.name}={there}")
@@ -50,13 +50,15 @@ def points(grid: Grid, workloads: Sequence[str], settings: Sequence[Setting]) ->
     return chosen
 
 
-def _values(setting: Setting, workload: str) -> Iterator[Any]:
-    declared = parameters_of(WORKLOADS[workload].task_class())[setting.name]
+def _values(setting: Setting, point: Point) -> Iterator[Any]:
+    """As a task of the point's workload would have them."""
+    declared = parameters_of(WORKLOADS[point.workload].task_class())[setting.name]
     for text in setting.values:
         try:
-            yield declared.parse(text)
+            task = make_task(point.workload, {**point.values, setting.name: declared.parse(text)})
         except ParameterError as error:
-            raise UsageError(f"--set {setting}: {workload}: {error}") from None
+            raise UsageError(f"--set {setting}: {point.workload}: {error}") from None
+        yield getattr(task, setting.name)
 
 
 @dataclass

@@ -20,7 +20,12 @@ def note(nbytes: int) -> None:
 
 def tidy() -> None:
     """Collect, if that is enough to be worth the time."""
-    global _runs, _nbytes
     if _runs >= RUNS or _nbytes >= BYTES:
-        _runs = _nbytes = 0
-        gc.collect()
+        collect()
+
+
+def collect() -> None:
+    """Collect now."""
+    global _runs, _nbytes
+    _runs = _nbytes = 0
+    gc.collect()

@@ -13,7 +13,7 @@ import signal
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait as wait_for
 from multiprocessing.process import BaseProcess
@@ -31,6 +31,7 @@ from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange
 from reactorlib.worker.main_worker import MainWorker
 
+DESCRIPTORS = 2  # pairs of them, which a new process takes
 LOOK_S = 0.02  # between two looks at a process that is to end
 LONGEST_EXIT_S = 0.5  # from the end of a process's files to its own; it may have closed them itself
 EXIT_LOOK_S = 0.001
@@ -96,6 +97,7 @@ class Processes(Distributed):
         )
 
     def _start(self, context: Any, setup: Setup) -> BaseProcess:
+        _see_that_descriptors_suffice()
         process: BaseProcess = context.Process(target=serve, args=(setup,), name=f"reactor worker {setup.worker}")
         with warnings.catch_warnings():
             # Python 3.12 warns of forks beside other threads: the child runs reactor code alone and takes
@@ -190,6 +192,14 @@ def exit_code(process: BaseProcess) -> int | None:
 
 def _lives(process: BaseProcess) -> bool:
     return process.exitcode is None and not wait_for([process.sentinel], timeout=0)
+
+
+def _see_that_descriptors_suffice() -> None:
+    """Raise OSError where there are too few for another process: multiprocessing loses those that it did get."""
+    with ExitStack() as stack:
+        for _ in range(DESCRIPTORS):
+            for descriptor in os.pipe():
+                stack.callback(os.close, descriptor)
 
 
 @contextmanager

@@ -108,6 +108,21 @@ def test_the_best_ray_is_that_of_each_point_and_its_interval_counts_the_choice(r
     )
 
 
+def test_a_loss_is_told_though_another_point_that_is_lower_is_undecided():
+    ratios = [stats.Estimate(0.8, 0.5, 1.2, 5), stats.Estimate(0.9, 0.85, 0.95, 5), stats.Estimate(1.5, 1.4, 1.6, 5)]
+    clause = verdict.Clause("reactor-processes", "serial", tuple((ratio, "") for ratio in ratios))
+    assert clause.loses
+    assert clause.standing == "slower to faster"
+    without = verdict.Clause("reactor-processes", "serial", tuple((ratio, "") for ratio in (ratios[0], ratios[2])))
+    assert not without.loses
+    assert without.standing == "undecided to faster"
+
+
+def test_one_value_without_an_interval_decides_nothing():
+    alone = stats.Estimate(1.5, 1.5, 1.5, 1)
+    assert verdict.Clause("reactor-processes", "serial", ((alone, ""),)).standing == "undecided"
+
+
 @pytest.mark.parametrize(("locked", "parallel"), [(True, "reactor-processes"), (False, "reactor-threads")])
 def test_without_a_lock_threads_stand_for_the_parallel_reactors(results, locked, parallel):
     described = MACHINE | {"gil_enabled_after_imports": {"reactor-threads": locked}}

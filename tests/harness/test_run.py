@@ -1,5 +1,6 @@
 """Whole runs of the fake workload: real processes, real files."""
 
+import contextlib
 import csv
 import itertools
 import json
@@ -384,6 +385,33 @@ def test_a_budget_decides_how_many_trials_there_are_and_each_point_has_one(harne
     assert (told in done.stderr) == (trials != [3, 3])
     again = harness("run", "--resume", "--output", "out", "--dry-run")
     assert again.stdout.startswith("0 trials")
+
+
+def test_a_run_with_a_budget_is_completed_by_the_command_that_began_it(harness):
+    line = ("run", *TWO, "--set", "actors=2", "--trials", "3", "--output", "out")
+    assert harness(*line, "--budget", "1s").returncode == 0
+    trials = len({row.trial_key for row in rows_of("out")})
+    done = harness(*line, "--budget", "1s", "--resume")
+    assert done.returncode == 0, done.stderr
+    assert len({row.trial_key for row in rows_of("out")}) == trials
+
+
+def test_a_budget_that_is_used_up_cuts_nothing_that_was_measured(harness, monkeypatch):
+    line = ("run", *TWO, "--set", "actors=2,5", "--trials", "3", "--output", "out")
+    assert harness(*line, "--budget", "1h").returncode == 0
+    path = Path("out/measurements.csv")
+    before = rows_of("out")
+    again = [row.failed("error: it was the weather") if row.trial == 1 else row for row in before]
+    with contextlib.closing(record.Journal(path)) as journal:
+        journal.rewrite(again)
+    clock = itertools.count(0, 1000)
+    monkeypatch.setattr(manager, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    done = harness(*line, "--budget", "1h", "--resume")
+    assert "trials are left for --resume" in done.stderr
+    assert {row.trial_key for row in rows_of("out") if row.trial != 1} == {
+        row.trial_key for row in before if row.trial != 1
+    }
+    monkeypatch.undo()
 
 
 @pytest.mark.parametrize("text", ["", "5", "90 m", "-1h", "0m", "1d", "h"])

@@ -21,6 +21,7 @@ BUILT = pytest.mark.slow(reason="builds the distributions and environments to in
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS = PYPROJECT["project"]["optional-dependencies"]
+DISTRIBUTIONS = "import importlib.metadata as m; print(*(d.name for d in m.distributions()))"
 SESSION = """
 from reactorlib import Input, Output, Reactor, Session, reaction
 
@@ -107,7 +108,7 @@ def test_the_wheel_holds_one_package_and_its_types(built):
 
 @BUILT
 def test_alone_in_an_environment_it_does_what_the_readme_says(python, tmp_path):
-    listed = execute(python, "-c", "import importlib.metadata as m; print(*(d.name for d in m.distributions()))")
+    listed = execute(python, "-c", DISTRIBUTIONS, cwd=tmp_path)
     assert listed.split() == ["reactorlib"]
     (example,) = (block for block in blocks("python") if "run(Main" in block)
     (shown,) = blocks("text")

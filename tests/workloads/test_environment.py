@@ -49,7 +49,7 @@ def wrong():
 
 def in_turns():
     class InTurns:
-        agent_selection = "a"
+        def agent_iter(self): ...
     return InTurns()
 """
 
@@ -111,6 +111,7 @@ def test_values_of_a_files_classes_are_pickled_by_a_name_that_other_processes_kn
         ("missing.py:make", "missing.py cannot be imported: FileNotFoundError"),
         ("own.py:nothing", "own.py has no nothing; expected"),
         ("busy:2", "expected a time and a shape such as busy:2ms or busy:20us:84x84x4, got busy:2"),
+        ("own,file.py:make", "has a comma"),
         ("busy:2ms:0", "an observation has 1 to 1,073,741,824 bytes, got 0"),
         ("busy:2ms:9999999x9999999", "an observation has 1 to"),
         ("busy:11s", "a step takes at most 10 s, got 11s"),
@@ -140,9 +141,9 @@ def test_a_made_up_environment_is_one_and_takes_its_time():
     made = Busy(300_000, (8, 8, 3))
     check_env(made, skip_render_check=True)
     made.reset(seed=1)
-    began = time.perf_counter_ns()
+    began = time.thread_time_ns()
     results = [made.step(1) for _ in range(1_000)]
-    assert time.perf_counter_ns() - began >= 1_000 * 300_000
+    assert time.thread_time_ns() - began >= 1_000 * 300_000
     assert [result[3] for result in results] == [False] * 999 + [True]
     assert np.array_equal(results[299][0], np.full((8, 8, 3), 300 % 256, np.uint8))
     assert results[0][1] == 1.0

@@ -1,7 +1,7 @@
 """The hub's side of Traffic Junction: episode after episode, joint observation out and joint action in."""
 
 from collections.abc import Sequence
-from time import perf_counter_ns
+from time import thread_time_ns
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -41,9 +41,9 @@ class Episodes:
         env = self._env
         # Every agent acts each round, but the environment takes actions of live agents only.
         joint_action = dict(zip(env.possible_agents, actions, strict=True))
-        due_ns = perf_counter_ns() + self._busy_ns
+        due_ns = thread_time_ns() + self._busy_ns
         observations, by_agent, _, _, _ = env.step({agent: joint_action[agent] for agent in env.agents})
-        while self._busy_ns and perf_counter_ns() < due_ns:
+        while self._busy_ns and thread_time_ns() < due_ns:
             pass
         rewards = np.array([by_agent.get(agent, 0.0) for agent in env.possible_agents])
         self.total_reward += float(rewards.sum())
