@@ -6,7 +6,6 @@ never meet in one file.
 
 import contextlib
 import fcntl
-import itertools
 import json
 import os
 from collections import Counter
@@ -62,10 +61,10 @@ class Results:
 
     def settle_for(self, blocks: int) -> bool:
         """Have the grid end after so many of its blocks, at least one of each point; not where a later one has rows."""
-        present = {row.trial_key for row in self.rows}
-        if any(trial.key in present for block in itertools.islice(self.grid.blocks(), blocks, None) for trial in block):
+        present, planned = {row.trial_key for row in self.rows}, list(self.grid.blocks())
+        if any(trial.key in present for block in planned[blocks:] for trial in block):
             return False
-        counts = Counter(block[0].point for block in itertools.islice(self.grid.blocks(), blocks))
+        counts = Counter(block[0].point for block in planned[:blocks])
         points = tuple(replace(point, trials=counts[point]) for point in self.grid.points)
         self.grid = replace(self.grid, points=points)
         _write_json(self.path / GRID_NAME, {"run_id": self.run_id, **self.grid.describe()})

@@ -115,7 +115,7 @@ MUTANTS = [
         ("a message is not written over one that was not read", "if number > self._limit:", "if number > self._limit + SLOTS:"),
         ("who waits for a message is woken", "self._states[self._receiver_state] = AWAKE\n        self._bell.ring()", "self._states[self._receiver_state] = AWAKE"),
         ("the sender learns of room", "if not number % PUBLISH:", "if not number % (PUBLISH << 20):"),
-        ("messages keep their order", "backlog.extend(arrived)", "backlog.extendleft(arrived)"),
+        ("messages keep their order", "backlog.append(Channel.receive(self))", "backlog.appendleft(Channel.receive(self))"),
         ("a message from a block has its own length", 'return bytes(lent.cast("B")[:length])', 'return bytes(lent.cast("B"))'),
     ),
     *_mutants(

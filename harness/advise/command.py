@@ -22,6 +22,7 @@ from harness.record import write_atomically
 from reactorlib.cpus import available_cpus
 from workloads.catalogue import make_task
 from workloads.parameter import ParameterError
+from workloads.sampling import SamplingTask
 
 OUTPUT = Path("results/advise")
 DESCRIPTION = (
@@ -62,13 +63,12 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(parsed: argparse.Namespace, console: Console) -> int:
     """Measure and answer; the exit status. `console`: for progress. Raises UsageError."""
-    parameters = {"env": _name(parsed), "actors": parsed.actors, "seed": parsed.seed}
     try:
-        task = make_task(WORKLOAD, parameters)
+        task = make_task(WORKLOAD, {"env": _name(parsed), "actors": parsed.actors, "seed": parsed.seed})
     except ParameterError as error:
         raise UsageError(str(error)) from None
     parsed.output.mkdir(parents=True, exist_ok=True)
-    answer = _measured(task.env, parameters, parsed.seconds, console)
+    answer = _measured(task, parsed.seconds, console)
     files = [*_pictures(answer, parsed.output), parsed.output / "advise.json"]
     content = json.dumps(answer.as_json(), indent=2) + "\n"
     write_atomically(files[-1], content.encode())
@@ -89,16 +89,17 @@ def _name(parsed: argparse.Namespace) -> str:
     return f"{parsed.imported}:{parsed.env}" if parsed.imported else str(parsed.env)
 
 
-def _measured(env: str, parameters: dict[str, object], seconds: float, console: Console) -> Answer:
+def _measured(task: SamplingTask, seconds: float, console: Console) -> Answer:
+    env, cores = task.env, available_cpus()
     with tempfile.TemporaryDirectory(prefix="advise-") as directory:
         logs = Path(directory)
         console.print(f"stepping {env} ...")
         try:
-            told = call("harness.advise.profile:measure", [env, parameters["seed"]], logs / "profile",
+            told = call("harness.advise.profile:measure", [env, task.seed], logs / "profile",
                         _PROFILE_LIMIT_S)  # fmt: skip
         except SubjectError as error:
             raise UsageError(f"{env}: {error}") from None
-        profile, cores = Profile.restored(told), available_cpus()
+        profile = Profile.restored(told)
         started = set[str]()
 
         def tell(name: str) -> None:
@@ -106,11 +107,12 @@ def _measured(env: str, parameters: dict[str, object], seconds: float, console: 
                 console.print(f"starting {name} ...")
             started.add(name)
 
-        found = measure.run({**parameters, "env": env}, profile, cores, seconds, logs, tell)
+        parameters = {"env": env, "actors": task.actors, "seed": task.seed}
+        found = measure.run(parameters, profile, cores, seconds, logs, tell)
         failure = found.failures.get(measure.LOOP)
         if failure is not None:
             raise UsageError(f"{env}: {failure}")
-        return Answer(env, int(str(parameters["actors"])), int(str(parameters["seed"])), cores, profile, found)
+        return Answer(env, task.actors, task.seed, cores, profile, found)
 
 
 def _pictures(answer: Answer, directory: Path) -> list[Path]:

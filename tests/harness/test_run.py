@@ -411,7 +411,6 @@ def test_a_budget_that_is_used_up_cuts_nothing_that_was_measured(harness, monkey
     assert {row.trial_key for row in rows_of("out") if row.trial != 1} == {
         row.trial_key for row in before if row.trial != 1
     }
-    monkeypatch.undo()
 
 
 @pytest.mark.parametrize("text", ["", "5", "90 m", "-1h", "0m", "1d", "h"])

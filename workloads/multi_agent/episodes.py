@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from workloads.busy import keep_busy
 from workloads.multi_agent.traffic_junction import Observation, TrafficJunction
 
 # The joint observation, in one array or as `tensors` has it.
@@ -41,10 +42,10 @@ class Episodes:
         env = self._env
         # Every agent acts each round, but the environment takes actions of live agents only.
         joint_action = dict(zip(env.possible_agents, actions, strict=True))
-        due_ns = thread_time_ns() + self._busy_ns
+        began_ns = thread_time_ns() if self._busy_ns else 0  # a look costs as much as a part of a step
         observations, by_agent, _, _, _ = env.step({agent: joint_action[agent] for agent in env.agents})
-        while self._busy_ns and thread_time_ns() < due_ns:
-            pass
+        if self._busy_ns:
+            keep_busy(began_ns, self._busy_ns)
         rewards = np.array([by_agent.get(agent, 0.0) for agent in env.possible_agents])
         self.total_reward += float(rewards.sum())
         if env.agents:

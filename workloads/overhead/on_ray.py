@@ -37,14 +37,19 @@ def run(task: Task, probe: Probe, *, style: str = "paper") -> None:
         shape = (
             ring_of_references if style != "paper" and task.shape in ("thread_ring", "chain") else SHAPES[task.shape]
         )
-        play, final = shape(task, ray_session)
-        value = task.seed
-        probe.ready()
-        for _ in range(task.total_rounds):
-            value = play(value)
-            probe.digest.add(0, value)
-            probe.round()
-        probe.state(value, final())
+        play_rounds(task, probe, shape(task, ray_session))
+
+
+def play_rounds(task: Task, probe: Probe, shape: Shape) -> None:
+    """All rounds of a task whose actors live, reporting to the probe."""
+    play, final = shape
+    value = task.seed
+    probe.ready()
+    for _ in range(task.total_rounds):
+        value = play(value)
+        probe.digest.add(0, value)
+        probe.round()
+    probe.state(value, final())
 
 
 def make(ray_session: Session, actor_class: Any, arguments: Iterable[tuple[Any, ...]]) -> list[Any]:

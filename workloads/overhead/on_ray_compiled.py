@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import ray
 
-from workloads.overhead.on_ray import Shape, gathering, make
+from workloads.overhead.on_ray import Shape, gathering, make, play_rounds
 from workloads.overhead.task import Counter, Member, Task, TimerCounts
 from workloads.probe import Probe
 from workloads.ray_graph import Execute, broadcast_graph, compile_graph
@@ -37,14 +37,7 @@ class TellingCounter(Counter):
 def run(task: Task, probe: Probe) -> None:
     """Run all rounds of the task, reporting to the probe."""
     with session("compiled", probe) as ray_session:
-        play, final = SHAPES[task.shape](task, ray_session)
-        value = task.seed
-        probe.ready()
-        for _ in range(task.total_rounds):
-            value = play(value)
-            probe.digest.add(0, value)
-            probe.round()
-        probe.state(value, final())
+        play_rounds(task, probe, SHAPES[task.shape](task, ray_session))
 
 
 def ring(task: Task, ray_session: Session) -> Shape:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from workloads.overhead.on_ray import Shape, gathering, passing_references
+from workloads.overhead.on_ray import Shape, gathering, passing_references, play_rounds
 from workloads.overhead.task import Member, Task
 from workloads.parameter import UnsupportedError
 from workloads.probe import Probe
@@ -25,15 +25,9 @@ def run(task: Task, probe: Probe) -> None:
     if task.shape not in SHAPES:
         raise UnsupportedError(f"{task.shape}: no actor can hold more than it does in ray-tuned")
     with session("tuned", probe) as ray_session:
-        play, final = SHAPES[task.shape](task, ray_session)
+        shape = SHAPES[task.shape](task, ray_session)
         ray_session.await_actors()
-        value = task.seed
-        probe.ready()
-        for _ in range(task.total_rounds):
-            value = play(value)
-            probe.digest.add(0, value)
-            probe.round()
-        probe.state(value, final())
+        play_rounds(task, probe, shape)
 
 
 def ring(task: Task, ray_session: Session) -> Shape:
