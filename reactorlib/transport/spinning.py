@@ -1,7 +1,9 @@
-"""How long a worker looks for a message before it sleeps: on processors of its own, and less where that is in vain.
+"""How long a worker looks for a message before it sleeps: long where that helps, not where others want its processor.
 
-Spinning is for a machine whose processors are ours. It stops for a while where it is found that others use them
-too, and becomes short where nothing comes in time.
+Who sleeps gives its processor back, and on a shared host may wait long to get one again: longer than most waits last
+that are not over soon. So a worker looks on while the host has taken the other one's processor away, or its own. But
+where more of this machine's own processes want to run than it has processors, who spins takes the time of those it
+waits for. The kernel tells the two apart: it counts how long a thread was ready and had no processor of this machine.
 """
 
 from __future__ import annotations
@@ -9,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import perf_counter_ns as clock
 
-SPIN_NS = 200_000
-PREEMPTED_NS = 100_000  # a gap like this while spinning means that the processor was taken away
-REST_NS, LONGEST_REST_NS = 10_000_000, 1_000_000_000  # without spinning after that
-PROBE = 16  # of the waits that are spun in vain so many are spun in full
+SPIN_NS = 5_000_000
+SURE_NS = 200_000  # so long it spins in any case; a wait that lasts longer is a long one
+REST_NS, LONGEST_REST_NS = 10_000_000, 1_000_000_000  # without spinning, where others want the processor
+WANTED = 0.1  # they do where a thread has waited for one for this part of the time
+PROBE = 16  # of the long waits that are spun in vain so many are spun in full
+_SCHEDSTAT = "/proc/thread-self/schedstat"  # ns that this thread ran, ns that it was ready and did not, ...
 
 
 class Spinner:
@@ -22,26 +26,50 @@ class Spinner:
         self.spin_ns = spin_ns
         self._rested = 0  # when it may spin again
         self._rest_ns = REST_NS
-        self._vain = 0  # so many times in succession nothing arrived while it was spinning
+        self._vain = 0  # so many long waits in succession were spun in vain
+        self._looked: tuple[int, int] | None = None  # when, and how long it had been kept from running until then
 
     def spin(self, arrived: Callable[[], object], now: int) -> None:
         """Return when something arrived, or when it is better to sleep."""
         if now < self._rested:
             return
-        until = now + (self.spin_ns if self._vain % PROBE == 0 else self.spin_ns >> min(self._vain, 4))
+        began, sure = now, now + min(SURE_NS, self.spin_ns)
+        while now < sure:
+            for _ in range(32):
+                if arrived():
+                    return
+            now = clock()
+        if self._is_wanted(now):
+            self._rest(now)
+            return
+        until = began + (self.spin_ns if self._vain % PROBE == 0 else self.spin_ns >> min(self._vain, 4))
         while now < until:
             for _ in range(32):
                 if arrived():
                     self._vain = 0
                     return
-            last, now = now, clock()
-            if now - last > PREEMPTED_NS:
-                self._rest(now)
-                return
+            now = clock()
         self._vain += 1
+
+    def _is_wanted(self, now: int) -> bool:
+        """Whether others wanted this thread's processor since it was asked last; so, too, where that is not known."""
+        kept = _kept_ns()
+        last, self._looked = self._looked, None if kept is None else (now, kept)
+        if kept is None:
+            return True
+        return last is not None and kept - last[1] > WANTED * (now - last[0])
 
     def _rest(self, now: int) -> None:
         """Others want this processor: who sleeps is woken in time, who spins uses up the time that it may run."""
         again = now - self._rested < LONGEST_REST_NS
         self._rest_ns = min(2 * self._rest_ns, LONGEST_REST_NS) if again else REST_NS
         self._rested = now + self._rest_ns
+
+
+def _kept_ns() -> int | None:
+    """How long this thread was ready to run and had no processor, in ns; None where no such count is kept."""
+    try:
+        with open(_SCHEDSTAT, encoding="ascii") as file:
+            return int(file.read().split()[1])
+    except (OSError, IndexError):
+        return None
