@@ -1,13 +1,14 @@
 """What no backend can pass at a point: measured, or computed from the serial loop. Runs nothing.
 
-Measured where a backend of the catalogue stands for it: the copies alone, where copying is all that a round does.
-Elsewhere the limit is the serial loop's pace on all cores at once: of n equal parts on w cores the fullest core has
-ceil(n / w), and no time goes into communication. What a round does before or after its parts is taken to be
-divisible as well, so that this is a bound, and not always one that can be reached.
+Measured where a run has a backend that stands for it: the copies alone, where copying is all that a round does, else
+plain loops on all cores that exchange nothing but the number of the round. Without, the limit is the serial loop's pace
+on all cores at once: of n equal parts on w cores the fullest core has ceil(n / w), and no time goes into communication.
+That takes every core for a whole one and what a round does beside its parts for divisible: a bound that cannot always
+be reached, least of all where two virtual processors share a core.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from harness.checks import REFERENCE_BACKEND
 from workloads.catalogue import BACKENDS, WORKLOADS, make_task
@@ -16,8 +17,9 @@ from workloads.parameter import ParameterError
 Values = Mapping[int, float]
 
 EXPLAINED = (
-    "'limit': the copies of a round alone, into existing memory, on all cores; elsewhere the serial loop's pace on "
-    "all cores at once, whole parts on each, which leaves no time for communication."
+    "'limit': the copies of a round alone, into existing memory, on all cores; elsewhere plain loops on all cores in "
+    "lockstep, each with its share, which exchange nothing (without rows of `lockstep`: the serial loop's pace times "
+    "the parts that run at once)."
 )
 
 
@@ -28,15 +30,25 @@ def limit(
 
     `trials`: the values of every backend at the point, by trial. `cores`: those allowed, None if unknown.
     """
-    for backend, values in trials.items():
-        if backend in BACKENDS and BACKENDS[backend].role == "limit":
-            return values
+    stands_for_it = measured_by(trials)
+    if stands_for_it is not None:
+        return trials[stands_for_it]
     parts = _parallel_parts(workload, parameters)
     if cores is None or parts is None:
         return {}
     gain = ideal_gain(parts, cores)
     factor = gain if higher_is_better else 1 / gain
     return {trial: value * factor for trial, value in trials.get(REFERENCE_BACKEND, {}).items()}
+
+
+def measured_by(backends: Iterable[str]) -> str | None:
+    """The one of these backends that stands for the limit."""
+    return next(filter(is_limit, backends), None)
+
+
+def is_limit(backend: str) -> bool:
+    """Whether a backend is no contestant, but what nothing can pass."""
+    return backend in BACKENDS and BACKENDS[backend].role == "limit"
 
 
 def _parallel_parts(workload: str, parameters: str) -> int | None:

@@ -19,6 +19,7 @@ MINUTE = 60
 _REACTORS = ("reactor-inline", "reactor-threads", "reactor-processes")
 _RAY = ("ray-paper", "ray-tuned", "ray-pooled", "ray-compiled")
 _PEERS = ("gymnasium-sync", "gymnasium-async", "reactor-vector", "envpool", "ale-vector", "xronos")
+_LIMITS = ("lockstep", "limit")
 _FEW_WARM_UP: Values = {"warmup_rounds": (5,)}
 
 
@@ -74,7 +75,7 @@ _QUICK = Preset(
     summary="a first answer with intervals: one point of each workload at the paper's counts, all backends; 40 minutes",
     trials=4,
     time_limit_s=180,
-    backends=("serial", *_REACTORS, *_RAY, *_PEERS, "limit"),
+    backends=("serial", *_REACTORS, *_RAY, *_PEERS, *_LIMITS),
     sweeps=(
         Sweep(
             "broadcast_gather",
@@ -95,7 +96,7 @@ _SWEEPS = Preset(
     trials=5,
     time_limit_s=180,
     budget_s=40 * MINUTE,
-    backends=("serial", "reactor-inline", "reactor-processes", "ray-paper", "ray-tuned", "ray-pooled", "limit"),
+    backends=("serial", "reactor-inline", "reactor-processes", "ray-paper", "ray-tuned", "ray-pooled", *_LIMITS),
     sweeps=(
         Sweep(
             "broadcast_gather",
@@ -133,7 +134,7 @@ _PAPER = Preset(
     trials=100,
     time_limit_s=900,
     budget_s=90 * MINUTE,
-    backends=("serial", *_REACTORS, *_RAY, "limit"),
+    backends=("serial", *_REACTORS, *_RAY, *_LIMITS),
     sweeps=(
         Sweep(
             "broadcast_gather",

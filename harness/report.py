@@ -173,7 +173,7 @@ def _table(workload: str, points: Sequence[PointSummary], baselines: Sequence[st
     rows: list[tuple[str, ...]] = []
     best: set[int] = set()
     for point in points:
-        leader = point.best(cell for cell in point.cells if cell.backend != LIMIT)
+        leader = point.best(cell for cell in point.cells if not limits.is_limit(cell.backend))
         for position, cell in enumerate(point.cells):
             if cell is leader:
                 best.add(len(rows))

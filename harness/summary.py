@@ -130,8 +130,9 @@ def summarise(path: Path) -> Summary:
     known = details.read(path / details.FILE_NAME)
     taken = Turns(turns.read(path / turns.FILE_NAME))
     noise = (*NOISE.read(path), *floor.of_run(rows, taken))
-    present = list(dict.fromkeys(row.backend for row in rows))
-    baselines = tuple(name for name in _order([*present, LIMIT]) if not name.startswith(OURS))
+    present = dict.fromkeys(row.backend for row in rows)
+    others = [name for name in present if not (name.startswith(OURS) or limits.is_limit(name))]
+    baselines = tuple(_order([*others, LIMIT]))
     labels = point_labels(rows)
     points = tuple(
         _point(label, [row for row in rows if row.point == point], baselines, described, known, taken)
@@ -266,6 +267,8 @@ def _point(
 
     def beside(backend: str, baseline: str) -> list[list[float]]:
         """Log ratios of neighbouring turns, where the metric is of their times alone, by trial."""
+        if baseline == LIMIT:
+            baseline = limits.measured_by(trials) or LIMIT
         if (metric == "overhead" and simulated) or baseline not in trials:
             return []
         common = trials[backend].keys() & trials[baseline].keys()
@@ -277,7 +280,7 @@ def _point(
         speedups = {
             baseline: speedup
             for baseline in baselines
-            if baseline != backend
+            if baseline != (LIMIT if limits.is_limit(backend) else backend)
             and (speedup := _speedup(metric, trials[backend], compared.get(baseline, {}), beside(backend, baseline)))
             is not None
         }

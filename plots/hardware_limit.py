@@ -1,8 +1,8 @@
 """How near each backend comes to what the machine could do at all.
 
 The limit is the same as in the report's tables: measured where a backend stands for it (the copies of a broadcast and
-gather, alone), elsewhere the serial loop's pace on all cores at once, whole parts of a round on each, and nothing spent
-on communication.
+gather, alone; else plain loops on all cores in lockstep), and without rows of it the serial loop's pace on all cores at
+once, whole parts of a round on each, and nothing spent on communication.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from plots import dots, intervals, notes, quantity, rows
 from plots.errors import FigureError
 
 _BASE = "serial"
-_LIMIT = "limit"
+_COPIES, _LOCKSTEP = "limit", "lockstep"
 # Workloads whose rounds are of equal parts, and the parameters that the figure may vary from panel to panel.
 _IN_PARTS = {
     "gym_sampling": ("Gymnasium", ("env",)),
@@ -36,19 +36,19 @@ def fraction(measurements: pd.DataFrame, cores: int) -> Figure:
         except FigureError as fault:
             faults.append(fault)
         else:
-            found.append((selection, list(_computed(selection, name, cores))))
+            found.append((selection, list(_of_loops(selection, name, cores))))
     try:
         selection = rows.select(measurements, _MEASURED[0], "overhead", [])
     except FigureError as fault:
         faults.append(fault)
     else:
-        found.append((selection, list(_measured(selection, _MEASURED[1]))))
+        found.append((selection, list(_of_copies(selection, _MEASURED[1]))))
     shown = [(selection, panels) for selection, panels in found if panels]
     if not shown:
         if len(faults) == len(_IN_PARTS) + 1:
             raise faults[0]
         raise FigureError(
-            f"no workload has successful rows of {_BASE} (of {_LIMIT}, for {_MEASURED[0]}), which the limit is of, "
+            f"no workload has successful rows of {_BASE} (of {_COPIES}, for {_MEASURED[0]}), which the limit is of, "
             "and of another backend"
         )
     number = "1 core" if cores == 1 else f"{cores} cores"
@@ -58,9 +58,9 @@ def fraction(measurements: pd.DataFrame, cores: int) -> Figure:
         "",
         [
             (
-                f"100 %: the serial loop's pace on {number} at once, whole environments, workers or agents on each, "
-                "and no time for communication; for broadcast and gather the copies alone, measured. Paired by trial. "
-                "Not shown: overhead, which has no work to share."
+                f"100 %: plain loops in lockstep on {number}, measured, or else the serial loop's pace on {number} at "
+                "once, whole environments, workers or agents on each, and no time for communication; for broadcast "
+                "and gather the copies alone. Paired by trial. Not shown: overhead, which has no work to share."
             ),
             *notes.below(*(selection for selection, _ in shown)),
         ],
@@ -69,33 +69,34 @@ def fraction(measurements: pd.DataFrame, cores: int) -> Figure:
     )
 
 
-def _computed(selection: rows.Selection, name: str, cores: int) -> Iterator[dots.Panel]:
-    """One panel for each scenario that has rows of the serial loop."""
+def _of_loops(selection: rows.Selection, name: str, cores: int) -> Iterator[dots.Panel]:
+    """One panel for each scenario that has rows of loops in lockstep, or else of the serial loop."""
     parts = next((selection.setting[size] for size in _SIZES if selection.setting.get(size)), None)
     if parts is None:
         raise FigureError("the rows don't say their actors; expected a column or parameter of that name")
     gain = parts / -(-parts // cores)
     trials = selection.trials("scenario", "backend")
     for scenario in selection.distinct("scenario"):
-        base = trials.get((scenario, _BASE), {})
+        measured = trials.get((scenario, _LOCKSTEP))
+        base = measured or trials.get((scenario, _BASE), {})
         shares = {
-            backend: intervals.ratio(values, base).scaled(100 / gain)
+            backend: intervals.ratio(values, base).scaled(100 / (1 if measured else gain))
             for (where, backend), values in trials.items()
-            if where == scenario and base.keys() & values.keys()
+            if where == scenario and backend != _LOCKSTEP and base.keys() & values.keys()
         }
-        if len(shares) > 1:
+        if shares.keys() - {_BASE}:
             yield dots.Panel(_title(name, scenario, selection), shares)
 
 
-def _measured(selection: rows.Selection, name: str) -> Iterator[dots.Panel]:
+def _of_copies(selection: rows.Selection, name: str) -> Iterator[dots.Panel]:
     """One panel for each scenario that has rows of the limit; a difference of times may be none, which has no ratio."""
     trials = selection.trials("scenario", "backend")
     for scenario in selection.distinct("scenario"):
-        base = trials.get((scenario, _LIMIT), {})
+        base = trials.get((scenario, _COPIES), {})
         shares = {
             backend: intervals.ratio(base, values).scaled(100)
             for (where, backend), values in trials.items()
-            if where == scenario and backend != _LIMIT  # which is the line at 100 %
+            if where == scenario and backend != _COPIES  # which is the line at 100 %
             if base.keys() & values.keys() and min([*base.values(), *values.values()]) > 0
         }
         if shares:

@@ -87,6 +87,7 @@ _LOOKS = {
     "ale-vector": Look("ALE vector", "#332288", ">"),
     "lingua-franca": Look("Lingua Franca source, inline", "#88CCEE", "H"),
     "xronos": Look("xronos", "#44AA99", "d"),
+    "lockstep": Look("limit: loops in lockstep", "#7A7A7A", "_"),
     "limit": Look("limit: copies alone", "#555555", "|"),
 }
 _UNKNOWN = "#999999", "x"

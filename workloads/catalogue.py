@@ -154,6 +154,14 @@ _BACKENDS = (
         role="peer",
     ),
     Backend(
+        "lockstep",
+        "the plain loop on every core over its share, and between the cores nothing but counters",
+        "on_lockstep",
+        note="no digest: nothing that one core computed reaches another; what is not parallel runs as in the plain loop",
+        matched=False,
+        role="limit",
+    ),
+    Backend(
         "limit",
         "a round's copies into existing memory, on all cores, and nothing else",
         "on_limit",

@@ -174,6 +174,17 @@ def test_a_limit_that_is_measured_is_taken_as_it_is(results):
     assert [table.rows[number][1] for number in table.best] == ["reactor-inline"]
 
 
+def test_loops_in_lockstep_are_a_limit_and_no_rival(results):
+    backends = {"serial": times(2), "reactor-inline": times(3), "lockstep": times(4), "envpool": times(3)}
+    summary = results(backends)
+    (line,) = sections(summary)["How near the reactor runtime comes to the limit"]
+    assert line.endswith("2 actors: reactor-inline 0.750x [0.750, 0.750]")
+    (table,) = report.tables(summary)
+    assert table.columns[3:5] == ("x serial", "x limit")
+    assert "lockstep" not in [table.rows[number][1] for number in table.best]
+    assert [row[1] for row in table.rows if row[1] == "lockstep"] == ["lockstep"]
+
+
 def test_without_the_loop_or_the_cores_no_limit_is_told(results):
     assert "x limit" not in report.tables(results({"reactor-inline": times(3), "ray-paper": times(1)}))[0].columns
 

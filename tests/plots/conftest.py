@@ -20,6 +20,7 @@ BACKENDS = {
     "ray-tuned": 40.0,
     "ray-pooled": 15.0,
     "ray-compiled": 12.0,
+    "lockstep": 0.5,
     "limit": 0.3,
     "a-new-one": 3.0,
 }

@@ -243,6 +243,14 @@ def test_the_share_of_a_limit_that_is_measured_is_taken_of_that(make_rows):
     assert found[title] == ["25.0", "50.0"]
 
 
+def test_the_share_of_loops_in_lockstep_is_taken_of_those_where_there_are_any(make_rows):
+    frame = make_rows(1, ("serial", "reactor-inline", "lockstep"))
+    for backend, value in {"serial": "100", "reactor-inline": "150", "lockstep": "200"}.items():
+        frame.loc[(frame["metric"] == "throughput") & (frame["backend"] == backend), "value"] = value
+    found = shares(hardware_limit.fraction(frame, cores=2))
+    assert found["Gymnasium: CartPole-v1 15 actors"] == ["50.0", "75.0"]
+
+
 def save(directory, measurements, machine='{"cores_allowed": 2}'):
     measurements.to_csv(directory / rows.FILE, index=False)
     (directory / "machine.json").write_text(machine)

@@ -1,0 +1,106 @@
+"""Plain loops in lockstep: every member takes part in every round, and nothing outlives the loop."""
+
+import os
+import signal
+import time
+from collections import Counter
+from multiprocessing import active_children, get_context
+from pathlib import Path
+
+import pytest
+
+from workloads import lockstep
+from workloads.catalogue import execute
+from workloads.lockstep import Lockstep
+
+
+@pytest.fixture(params=[1, 2, 3])
+def cores(request, monkeypatch):
+    monkeypatch.setattr(lockstep, "available_cpus", lambda: request.param)
+    return request.param
+
+
+def test_every_member_does_its_part_of_every_round_on_one_of_the_cores(cores, tmp_path):
+    def make(index):
+        def part():
+            with (tmp_path / str(index)).open("a") as log:
+                print(os.getpid(), time.monotonic_ns(), file=log)
+            return index
+
+        return part
+
+    with Lockstep(5, make) as loop:
+        began, own = [], []
+        for _ in range(4):
+            began.append(time.monotonic_ns())
+            own.append(loop.round())
+    ended = time.monotonic_ns()
+    lines = [[line.split() for line in (tmp_path / str(index)).read_text().splitlines()] for index in range(5)]
+    shares = Counter(pid for member in lines for pid in {pid for pid, _ in member})
+    assert sorted(shares.values()) == {1: [5], 2: [2, 3], 3: [1, 2, 2]}[cores]
+    assert own == [list(range(shares[str(os.getpid())]))] * 4
+    for member in lines:
+        assert len(member) == 4
+        for (_, at), before, after in zip(member, began, [*began[1:], ended], strict=True):
+            assert before < int(at) < after
+    assert not active_children()
+
+
+def test_who_waits_long_sleeps_and_goes_on():
+    def make(index):
+        return lambda: time.sleep(0.03 * index)
+
+    with Lockstep(2, make) as loop:
+        for _ in range(3):
+            loop.round()
+            time.sleep(0.02)
+
+
+def test_a_part_that_fails_in_another_process_ends_the_loop(monkeypatch, capfd):
+    monkeypatch.setattr(lockstep, "available_cpus", lambda: 2)
+
+    def make(index):
+        return lambda: 1 // (1 - index)
+
+    with Lockstep(2, make) as loop, pytest.raises(RuntimeError, match="has ended before the others"):
+        loop.round()
+    assert "ZeroDivisionError" in capfd.readouterr().err
+    assert not active_children()
+
+
+def test_a_process_whose_parent_was_killed_ends(monkeypatch, tmp_path):
+    monkeypatch.setattr(lockstep, "available_cpus", lambda: 2)
+
+    def parent():
+        def make(index):
+            (tmp_path / f"{index}").write_text(str(os.getpid()))
+            return lambda: None
+
+        with Lockstep(2, make):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    process = get_context("fork").Process(target=parent)
+    process.start()
+    process.join(20)
+    orphan = Path(f"/proc/{(tmp_path / '1').read_text()}/stat")
+    limit = time.monotonic() + 20
+    while time.monotonic() < limit and orphan.exists() and orphan.read_text().split()[2] != "Z":
+        time.sleep(0.02)
+    assert not orphan.exists() or orphan.read_text().split()[2] == "Z"
+
+
+@pytest.mark.parametrize(
+    ("workload", "values"),
+    [
+        ("gym_sampling", {"actors": 3, "steps_per_message": 2}),
+        ("atari_sampling", {"actors": 2, "env": "Pong"}),
+        ("q_learning", {"actors": 3}),
+        ("multi_agent", {"agents": 3}),
+        ("multi_agent", {"agents": 3, "representation": "tensors"}),
+    ],
+    ids=["CartPole", "Pong", "Q-learning", "Traffic Junction", "tensors"],
+)
+def test_workloads_run_in_lockstep(workload, values):
+    outcome = execute(workload, "lockstep", {**values, "rounds": 4, "warmup_rounds": 1}, verify=False)
+    assert len(outcome.round_ns) == 4
+    assert not active_children()

@@ -1,0 +1,123 @@
+"""The members of a round on every core, each core its share, and between the cores nothing but counters.
+
+What parallel backends can be measured by: nothing is sent, so that no process has what another computed. A process that
+has to wait looks for a while and then sleeps, as the workers of reactors do, for who only looks would be slowest where
+other programs want the cores.
+"""
+
+import mmap
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable
+from functools import partial
+from multiprocessing.process import BaseProcess
+from types import TracebackType
+from typing import Any
+
+from reactorlib.cpus import available_cpus
+from reactorlib.schedule.partition import worker_of_member
+from reactorlib.transport.waiting import STATE_WORDS, Bell, Waiter
+from workloads.parameter import UnsupportedError
+
+_SLEEPS = 1  # the state of a process that others have to wake
+_OVER = (1 << 63) - 1  # the round after which there is none
+
+# What a member does in a round.
+Part = Callable[[], Any]
+
+
+class Lockstep:
+    """Processes that do a share of the members' parts, round by round; this process has the first share.
+
+    `make` makes a member by its index, in the process that will run it. Raises UnsupportedError where processes cannot
+    be forked.
+    """
+
+    def __init__(self, members: int, make: Callable[[int], Part]) -> None:
+        if "fork" not in multiprocessing.get_all_start_methods():
+            raise UnsupportedError("its processes are forked, which this system cannot do")
+        self._make = make
+        self._workers = min(members, available_cpus())
+        self._shares: list[list[int]] = [[] for _ in range(self._workers)]
+        for index in range(members):
+            self._shares[worker_of_member(index, members, self._workers)].append(index)
+        # Round numbers and states of all processes, on a cache line each: anonymous memory, shared by forking.
+        self._rounds = memoryview(mmap.mmap(-1, 16 * STATE_WORDS * self._workers)).cast("q")
+        self._states = self._rounds[STATE_WORDS * self._workers :].cast("B").cast("Q")
+        self._bells = [Bell() for _ in range(self._workers)]
+        self._parent = os.getpid()
+        self._others: list[BaseProcess] = []
+        self._round = 0
+
+    def __enter__(self) -> "Lockstep":
+        context = multiprocessing.get_context("fork")
+        for worker in range(1, self._workers):
+            other = context.Process(target=self._serve, args=(worker,), daemon=True)
+            other.start()
+            self._others.append(other)
+        self._waiter = self._waiter_of(0, self._see_that_all_live)
+        self._parts = [self._make(index) for index in self._shares[0]]
+        for worker in range(1, self._workers):
+            self._await(worker, -1)
+        return self
+
+    def round(self) -> list[Any]:
+        """Do a round; what this process' parts have returned, once all processes have done theirs."""
+        self._round += 1
+        self._say(0, self._round, range(1, self._workers))
+        done = [part() for part in self._parts]
+        for worker in range(1, self._workers):
+            self._await(worker, self._round)
+        return done
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._say(0, _OVER, range(1, self._workers))
+        for other in self._others:
+            other.join(timeout=5.0)
+            if other.is_alive():
+                other.kill()
+                other.join()
+        for bell in self._bells:
+            bell.close()
+
+    def _serve(self, worker: int) -> None:
+        """The life of another process."""
+        waiter = self._waiter_of(worker, self._see_that_the_parent_lives)
+        parts = [self._make(index) for index in self._shares[worker]]
+        self._say(worker, -1, (0,))
+        at = 0
+        while True:
+            waiter.wait(partial(self._has_begun, at + 1), _SLEEPS)
+            at = self._rounds[0]
+            if at == _OVER:
+                return
+            for part in parts:
+                part()
+            self._say(worker, at, (0,))
+
+    def _waiter_of(self, worker: int, check: Callable[[], None]) -> Waiter:
+        return Waiter(self._bells[worker], self._states, worker, check)
+
+    def _has_begun(self, number: int) -> bool:
+        return self._rounds[0] >= number
+
+    def _await(self, worker: int, number: int) -> None:
+        """Wait until another process has done a round; -1: until it has its members."""
+        rounds, at = self._rounds, worker * STATE_WORDS
+        self._waiter.wait(lambda: rounds[at] == number, _SLEEPS)
+
+    def _say(self, worker: int, number: int, listeners: Iterable[int]) -> None:
+        self._rounds[worker * STATE_WORDS] = number
+        for listener in listeners:
+            if self._states[listener * STATE_WORDS]:
+                self._bells[listener].ring()
+
+    def _see_that_all_live(self) -> None:
+        if not all(other.is_alive() for other in self._others):
+            raise RuntimeError("a process of the lockstep loop has ended before the others")
+
+    def _see_that_the_parent_lives(self) -> None:
+        if os.getppid() != self._parent:
+            os._exit(1)
