@@ -130,7 +130,7 @@ def summarise(path: Path) -> Summary:
     known = details.read(path / details.FILE_NAME)
     taken = Turns(turns.read(path / turns.FILE_NAME))
     noise = (*NOISE.read(path), *floor.of_run(rows, taken))
-    present = dict.fromkeys(row.backend for row in rows)
+    present = list(dict.fromkeys(row.backend for row in rows))
     others = [name for name in present if not (name.startswith(OURS) or limits.is_limit(name))]
     baselines = tuple(_order([*others, LIMIT]))
     labels = point_labels(rows)

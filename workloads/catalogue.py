@@ -157,7 +157,7 @@ _BACKENDS = (
         "lockstep",
         "the plain loop on every core over its share, and between the cores nothing but counters",
         "on_lockstep",
-        note="no digest: nothing that one core computed reaches another; what is not parallel runs as in the plain loop",
+        note="no digest: what one core computes reaches no other; what is not parallel runs as in the plain loop",
         matched=False,
         role="limit",
     ),

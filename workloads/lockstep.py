@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from multiprocessing.process import BaseProcess
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from reactorlib.cpus import available_cpus
 from reactorlib.schedule.partition import worker_of_member
@@ -49,7 +49,7 @@ class Lockstep:
         self._others: list[BaseProcess] = []
         self._round = 0
 
-    def __enter__(self) -> "Lockstep":
+    def __enter__(self) -> Self:
         context = multiprocessing.get_context("fork")
         for worker in range(1, self._workers):
             other = context.Process(target=self._serve, args=(worker,), daemon=True)

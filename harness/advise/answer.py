@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from harness import quantity
-from harness.advise.measure import AGAIN, CHOICES, LOOP, POOLED, REACTORS, Found, batched
+from harness.advise.measure import AGAIN, CHOICES, LIMIT, LOOP, POOLED, REACTORS, Found, batched
 from harness.advise.profile import WORKLOAD, Profile
 from harness.stats import Estimate
 from workloads.catalogue import BACKENDS
@@ -27,8 +27,8 @@ _LOADED_CORES = 0.3
 
 @dataclass(frozen=True)
 class Cost:
-    """A round on a backend. `speed`: how many times as fast as the plain loop. `share`: the part of the round that is
-    not stepping the environments on all cores: messages, scheduling, waiting, and cores that it does not use.
+    """A round on a backend. `speed`: how many times as fast as the plain loop. `share`: the part of the round beyond
+    one of plain loops on all cores in lockstep: messages, scheduling, waiting for them, and cores that it does not use.
     """
 
     backend: str
@@ -50,8 +50,12 @@ class Answer:
 
     @property
     def ideal_ns(self) -> float:
-        """A round that is nothing but the plain loop's steps, on all cores."""
-        return self.found.loop_ns * -(-self.actors // self.cores) / self.actors
+        """A round that is nothing but plain loops' steps on all cores: measured, for these may share what they run on;
+        where that failed, as if each were a whole one.
+        """
+        limit = self.found.ratio(LIMIT, LOOP)
+        whole = -(-self.actors // self.cores) / self.actors
+        return self.found.loop_ns * (whole if limit is None else limit.value)
 
     @cached_property
     def costs(self) -> list[Cost]:

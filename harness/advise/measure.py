@@ -18,6 +18,7 @@ from harness.stats import Estimate
 
 LOOP = "serial"
 AGAIN = "serial again"
+LIMIT = "lockstep"
 POOLED = "ray-pooled"
 REACTORS = "reactor-processes" if getattr(sys, "_is_gil_enabled", lambda: True)() else "reactor-threads"
 # From the simplest to what asks most of a program; the simplest of those that are as fast is recommended.
@@ -87,7 +88,7 @@ def run(
     steps = max(2, min(_MOST_STEPS, round(_ROUND_NS / ideal_ns), _ROUND_BYTES // per_round))
     verified = max(2, min(_MOST_VERIFIED, round(_VERIFY_NS / (profile.mean_ns * actors))))
     subjects = [_subject(name, name, parameters, verified) for name in CHOICES]
-    subjects.append(_subject(AGAIN, LOOP, parameters, verified))
+    subjects += [_subject(AGAIN, LOOP, parameters, verified), _subject(LIMIT, LIMIT, parameters, 0)]
     subjects.append(_subject(batched(steps), POOLED, {**parameters, "steps_per_message": steps}, 0))
     blocks: list[Mapping[str, Measured]] = []
     while not blocks or (time.monotonic() - began) * max(_BLOCKS, len(blocks) + 1) / len(blocks) < seconds:

@@ -69,7 +69,7 @@ class Spinner:
 def _kept_ns() -> int | None:
     """How long this thread was ready to run and had no processor, in ns; None where no such count is kept."""
     try:
-        with open(_SCHEDSTAT, encoding="ascii") as file:
+        with open(_SCHEDSTAT, encoding="ascii") as file:  # noqa: PTH123  # pathlib takes longer to import than a run
             return int(file.read().split()[1])
     except (OSError, IndexError):
         return None

@@ -11,7 +11,7 @@ import pytest
 from harness.__main__ import main
 from harness.advise import command, measure
 from harness.advise.answer import Answer
-from harness.advise.measure import AGAIN, LOOP, POOLED, REACTORS, Found, batched
+from harness.advise.measure import AGAIN, LIMIT, LOOP, POOLED, REACTORS, Found, batched
 from harness.advise.profile import Profile
 from harness.advise.profile import measure as measure_profile
 from harness.engine.block import Measured
@@ -110,6 +110,14 @@ def test_uneven_shares_are_no_fault_of_a_backend():
     made = answer(subject(LOOP, 15_000), subject(REACTORS, 8_000), actors=15)
     assert made.ideal_ns == pytest.approx(8_000 * US, rel=1e-3)
     assert STEADY.waiting(15, 2) == (0, 0)
+
+
+def test_what_the_cores_cannot_do_is_no_fault_of_a_backend():
+    made = answer(subject(LOOP, 15_000), subject(REACTORS, 10_500), subject(LIMIT, 10_000))
+    assert made.ideal_ns == pytest.approx(10_000 * US, rel=1e-3)
+    (cost,) = (one for one in made.costs if one.backend == REACTORS)
+    assert cost.share == pytest.approx(1 / 21, rel=1e-2)
+    assert LIMIT not in [one.backend for one in made.costs]
 
 
 def test_an_environment_is_measured_by_itself():

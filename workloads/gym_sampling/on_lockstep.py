@@ -1,4 +1,4 @@
-"""The plain loop on every core over its share of the environments, in lockstep: no reply is sent, nothing is verified."""
+"""The plain loop on every core over its share of the environments, in lockstep: no reply is sent, so none verified."""
 
 from functools import partial
 
