@@ -63,8 +63,8 @@ figures: $(STAMP)  ## draw the figures of the newest run again
 report: $(STAMP)  ## print the comparison table of the newest run
 	$(HARNESS) report $(RESULTS)
 
-readme: $(STAMP)  ## draw figure and table of README again from results/reference
-	$(HARNESS) report results/reference --readme README.md
+readme: $(STAMP)  ## fill README and docs/paper.md again from results/reference
+	$(HARNESS) report results/reference --readme README.md --readme docs/paper.md
 
 # The pages say how each is drawn. The one of a program that cannot run is drawn with status 1.
 diagrams: $(STAMP)  ## draw the diagrams in docs/ again, by the commands written there

@@ -324,9 +324,9 @@ def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
 
     drawn = _drawn(summarised.path)
     written = [report.write_markdown(summarised), page.write(summarised, drawn)]
-    if parsed.readme:
-        readme.update(parsed.readme, summarised, drawn)
-        written.append(parsed.readme)
+    for filled in parsed.readme:
+        readme.update(filled, summarised, drawn)
+        written.append(filled)
     console.print(f"\nwritten: {', '.join(map(str, written))}", style="dim")
     return 0
 

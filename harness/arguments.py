@@ -121,9 +121,11 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     command.add_argument("--json", action="store_true", help="for programs; writes no files")
     command.add_argument(
         "--readme",
+        action="append",
+        default=[],
         type=Path,
         metavar="FILE",
-        help="put verdicts, figures and tables between the markers of this file too",
+        help="put results between the markers of this page too; repeatable",
     )
     command.set_defaults(command=commands["report"])
     tracking.add_commands(subparsers, RUNS)

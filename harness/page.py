@@ -1,11 +1,11 @@
 """The report as one self-contained HTML page: opens from disk, needs no network. Renders a summary, decides nothing."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
-from harness import report, verdict_table
+from harness import claims, report, verdict_table
 from harness.checks import DOUBTS_EXPLAINED
 from harness.record import write_atomically
 from harness.summary import OURS, Summary
@@ -78,6 +78,7 @@ def render(summary: Summary, drawn: Sequence[Path]) -> str:
         f'<h1>Reactors against Ray</h1><p class="question">{escape(QUESTION)}</p>',
         _verdict(verdict_table.rows(summary)),
         *(f"<h2>{escape(one.heading)}</h2>{_list(one.lines)}" for one in sections if _first(one.heading)),
+        _claims(report.published_claims(summary)),
         f'<h2>Figures</h2><div class="figures">{"".join(map(_figure, pictures))}</div>' if pictures else "",
         "<h2>All numbers</h2>",
         *(_folded(grid.title, _table(grid)) for grid in report.tables(summary)),
@@ -105,26 +106,37 @@ def _list(lines: Sequence[str], kind: str = "") -> str:
 
 
 def _verdict(rows: Sequence[verdict_table.Row]) -> str:
-    """The table of verdicts, whose rows a narrow screen shows as blocks of lines; nothing without rows."""
-    if not rows:
-        return ""
-    head = "".join(f"<th>{escape(heading)}</th>" for heading in verdict_table.HEADINGS)
-    body = "".join(
-        f"<tr><td>{escape(row.workload)}</td>"
-        + "".join(_clause(*pair) for pair in zip(verdict_table.HEADINGS[1:], row.clauses, strict=True))
-        + "</tr>"
+    """The table of verdicts; nothing without rows."""
+    told = (
+        (row.workload, *(_clause(*pair) for pair in zip(verdict_table.HEADINGS[1:], row.clauses, strict=True)))
         for row in rows
     )
+    words = _list(verdict_table.WORDS, "words soft")
+    return _blocks(verdict_table.HEADING, verdict_table.HEADINGS, told) + words if rows else ""
+
+
+def _claims(grid: report.Grid) -> str:
+    """The table of the paper's claims; nothing without rows."""
+    told = ((row[0], *map(_cell, grid.columns[1:], row[1:])) for row in grid.rows)
+    words = f'<p class="soft">{escape(claims.EXPLAINED)}</p>'
+    return _blocks(grid.title, grid.columns, told) + words if grid.rows else ""
+
+
+def _blocks(title: str, headings: Sequence[str], rows: Iterable[tuple[str, ...]]) -> str:
+    """A table of sentences, whose rows a narrow screen shows as blocks of lines. A row: its name, and its cells."""
+    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
+    body = "".join(f"<tr><td>{escape(name)}</td>{''.join(cells)}</tr>" for name, *cells in rows)
     table = f'<table class="verdict"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-    return (
-        f'<h2>{verdict_table.HEADING}</h2><div class="table" tabindex="0">{table}</div>'
-        f"{_list(verdict_table.WORDS, 'words soft')}"
-    )
+    return f'<h2>{title}</h2><div class="table" tabindex="0">{table}</div>'
+
+
+def _cell(heading: str, text: str) -> str:
+    return f'<td data-head="{escape(heading)}">{escape(text)}</td>'
 
 
 def _clause(heading: str, clause: Clause | None) -> str:
     if clause is None:
-        return f'<td data-head="{escape(heading)}">{verdict_table.NOTHING}</td>'
+        return _cell(heading, verdict_table.NOTHING)
     numbers = " to ".join(f"<span>{escape(number(ratio))}</span>" for ratio in clause.ends)
     kind = clause.standing if clause.standing in {"faster", "slower"} else ""
     return f'<td data-head="{escape(heading)}"><b class="{kind}">{escape(clause.standing)}</b> {numbers}</td>'

@@ -1,33 +1,50 @@
-"""The part of the README that results fill, one figure and one table, between two markers. No number by hand."""
+"""The parts of README and of other pages that results fill, between markers. No number by hand.
+
+`results`: one figure and one table. `claims`: the paper's claims and what was measured of them.
+"""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from harness import quantity, report, verdict
+from harness import claims, quantity, report, verdict
 from harness.errors import UsageError
 from harness.record import write_atomically
 from harness.summary import Cell, PointSummary, Summary
 from plots.figures import CAPTIONS
 from workloads.catalogue import BACKENDS, WORKLOADS
 
-BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 _FIGURE = "step_time"
 _LOOP = "serial"
 _UNKNOWN = "–"
 
 
-def update(readme: Path, summary: Summary, drawn: Sequence[Path]) -> None:
-    """Put the figure and the table of a run between the markers of `readme`. Raises UsageError without them."""
+def marks(part: str) -> tuple[str, str]:
+    """What stands before and after a part."""
+    return f"<!-- {part}:begin -->", f"<!-- {part}:end -->"
+
+
+def update(page: Path, summary: Summary, drawn: Sequence[Path]) -> None:
+    """Put what a run says between the markers of a page. Raises UsageError where it lacks them."""
     try:
-        text = readme.read_text(encoding="utf-8")
+        text = page.read_text(encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"{readme}: {error.strerror}; expected a file with the markers {BEGIN} and {END}") from None
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise UsageError(f"{readme}: has no markers {BEGIN} and {END} to put the results between")
-    write_atomically(readme, f"{before}{BEGIN}\n{section(summary, drawn, readme.parent)}{END}{after}".encode())
+        raise UsageError(f"{page}: {error.strerror}; expected a file with the markers {_expected()}") from None
+    there = [part for part in PARTS if any(mark in text for mark in marks(part))]
+    if not there:
+        raise UsageError(f"{page}: has no markers {_expected()} to put the results between")
+    for part in there:
+        begin, end = marks(part)
+        before, begun, rest = text.partition(begin)
+        _, ended, after = rest.partition(end)
+        if not begun or not ended:
+            raise UsageError(f"{page}: has not both of {begin} and {end}, in this order")
+        text = f"{before}{begin}\n{PARTS[part](summary, drawn, page.parent)}{end}{after}"
+    write_atomically(page, text.encode())
+
+
+def _expected() -> str:
+    return " or ".join(" and ".join(marks(part)) for part in PARTS)
 
 
 def section(summary: Summary, drawn: Sequence[Path], base: Path) -> str:
@@ -98,3 +115,15 @@ def _value(point: PointSummary, cell: Cell | None) -> str:
         return _UNKNOWN
     unit = point.units[point.metric]
     return quantity.show(cell.main.value, unit) if quantity.has_prefixes(unit) else quantity.number(cell.main.value)
+
+
+def claimed(summary: Summary, _drawn: Sequence[Path], base: Path) -> str:
+    """The paper's claims, and what was measured of each; a word where Ray was never called as the paper does."""
+    where = os.path.relpath(summary.path, base)
+    grid = report.published_claims(summary)
+    told = report.markdown_table(grid) if grid.rows else "The results have no rows of `ray-paper`."
+    return f"{told}\n\n{claims.EXPLAINED} Made by `python -m harness report {where}`.\n"
+
+
+Part = Callable[[Summary, Sequence[Path], Path], str]
+PARTS: dict[str, Part] = {"results": section, "claims": claimed}

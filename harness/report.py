@@ -73,7 +73,6 @@ def headlines(summary: Summary) -> list[Section]:
         Section("Where no difference is shown", tuple(_lines(undecided))),
         Section("Where the reactor runtime is faster", tuple(_lines(faster))),
         Section("Verdict in sentences", tuple(verdict.sentences(summary))),
-        Section(claims.HEADING, tuple(claims.sentences(summary))),
         Section("How near the reactor runtime comes to the limit", tuple(_shares(summary.points))),
         Section(floor.HEADING, tuple(floor.lines(summary.noise))),
         Section(scaling.HEADING, tuple(scaling.lines(SCALING.read(summary.path)))),
@@ -125,6 +124,11 @@ def verdicts(summary: Summary) -> Grid:
     """The verdict as a table, without rows where nothing can be compared."""
     rows = tuple(tuple(verdict_table.cells(row)) for row in verdict_table.rows(summary))
     return Grid(verdict_table.HEADING, verdict_table.HEADINGS, rows, frozenset())
+
+
+def published_claims(summary: Summary) -> Grid:
+    """The paper's claims as a table, without rows where Ray was not called as the paper does."""
+    return Grid(claims.HEADING, claims.HEADINGS, tuple(map(claims.cells, claims.rows(summary))), frozenset())
 
 
 def tables(summary: Summary) -> list[Grid]:
@@ -240,6 +244,10 @@ def to_terminal(summary: Summary, console: Console) -> None:
         console.print()
         print_grid(judged, console)
         console.print(Text(" ".join(verdict_table.WORDS), style="dim"))
+    if (claimed := published_claims(summary)).rows:
+        console.print()
+        print_grid(claimed, console)
+        console.print(Text(claims.EXPLAINED, style="dim"))
     for section in headlines(summary):
         console.print()
         console.print(Text(section.heading, style="bold"))
@@ -269,6 +277,8 @@ def to_markdown(summary: Summary) -> str:
     parts = ["# Comparison", markdown_list(context(summary))]
     if (judged := verdicts(summary)).rows:
         parts += [f"## {judged.title}", markdown_table(judged), markdown_list(verdict_table.WORDS)]
+    if (claimed := published_claims(summary)).rows:
+        parts += [f"## {claimed.title}", markdown_table(claimed), markdown_text(claims.EXPLAINED)]
     for section in headlines(summary):
         parts += [f"## {section.heading}", markdown_list(section.lines)]
     for grid in tables(summary):

@@ -46,10 +46,14 @@ def parallel(summary: Summary) -> str:
     return "reactor-processes" if locked else "reactor-threads"
 
 
-def ratio_told(points: Sequence[PointSummary], backend: str, baseline: str) -> str:
-    """The ratios of a backend to a baseline over some points, as part of a sentence; empty if there are none."""
-    span = _span(points, backend, baseline, _to(baseline))
-    return _told(span) if span is not None else ""
+def against(points: Sequence[PointSummary], backend: str, baseline: str) -> "Clause | None":
+    """The ratios of a backend to a baseline over some points; None if there are none."""
+    return _span(points, backend, baseline, _to(baseline))
+
+
+def against_best_ray(points: Sequence[PointSummary], backend: str) -> "Clause | None":
+    """The same to the best Ray of each point."""
+    return _span(points, backend, BEST_RAY, best_ray)
 
 
 def best_ray(cell: Cell) -> tuple[Estimate, str] | None:

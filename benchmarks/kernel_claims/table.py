@@ -58,7 +58,7 @@ class Size:
     many_clients: int = 4_096
     few_reactors: int = 100
     many_reactors: int = 100_000
-    bank: int = 10_000
+    bank: int = 4_000
     growth: int = 4  # a program is compared with one so many times larger
     tree_depth: int = 5
     tree_children: int = 4

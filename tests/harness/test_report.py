@@ -8,7 +8,7 @@ import re
 import pytest
 from rich.console import Console
 
-from harness import machine, page, readme, record, report, stats, verdict
+from harness import claims, machine, page, readme, record, report, stats, verdict
 from harness.details import Detail, append
 from harness.errors import UsageError
 from harness.record import Journal
@@ -136,7 +136,7 @@ def test_what_ran_in_one_thread_is_not_held_against_ray(results):
     summary = results({"serial": times(100), "reactor-inline": times(100), "ray-paper": times(5)})
     (sentence,) = sections(summary)["Verdict in sentences"]
     assert "Ray" not in sentence
-    assert "What the paper claims" not in sections(summary)
+    assert not claimed(summary)
 
 
 def test_a_line_names_all_that_a_backend_loses_to_and_the_limit_is_no_rival(results):
@@ -388,19 +388,50 @@ def test_a_report_needs_no_machine_description(results, tmp_path):
         summarise(tmp_path)
 
 
+def claimed(summary):
+    return [dict(zip(claims.HEADINGS, row, strict=True)) for row in report.published_claims(summary).rows]
+
+
 def test_the_paper_s_claim_stands_beside_what_was_measured(results):
-    summary = results({"reactor-processes": times(100), "ray-paper": times(5)})
-    (claim,) = sections(summary)["What the paper claims"]
+    ours, rays = {"reactor-processes": times(100)}, {"ray-paper": times(5), "ray-pooled": times(50)}
+    (row,) = claimed(results({"serial": times(80), **ours, **rays}))
     # Pendulum 3646.087 over 3223.727, Blackjack 7466.401 over 5510.654
-    assert claim == (
-        "gym_sampling: 1.13x to 1.35x the speed of Ray, as published of another machine and other parameters; "
-        "here reactor-processes runs at 20.0x [20.0, 20.0] the speed of ray-paper."
+    assert row == {
+        "claim": "Gymnasium: 1.21x the observations per second",
+        "published": "1.13x to 1.35x",
+        "here, against ray-paper": "20.0x [20.0, 20.0]",
+        "best Ray": "2.00x [2.00, 2.00]",
+        "plain loop": "1.25x [1.25, 1.25]",
+        "holds here": "yes, by more",
+        "Ray otherwise": "ray-pooled 10.0x [10.0, 10.0]",
+    }
+
+
+@pytest.mark.parametrize(
+    ("ours", "holds"),
+    [(120, "yes"), (105, "yes, by less"), (150, "yes, by more"), (90, "no"), ([80, 120, 100, 90, 115], "undecided")],
+)
+def test_whether_a_claim_holds_here_is_seen_from_the_whole_interval(results, ours, holds):
+    ours = ours if isinstance(ours, list) else times(ours)
+    (row,) = claimed(results({"reactor-processes": ours, "ray-paper": times(100)}))
+    assert row["holds here"] == holds
+    assert row["best Ray"] == row["here, against ray-paper"]
+
+
+def test_a_claim_may_hold_at_one_point_and_not_at_another(results):
+    (row,) = claimed(
+        results(
+            {"reactor-processes": times(90), "ray-paper": times(100)},
+            {"reactor-processes": times(190), "ray-paper": times(100)},
+        )
     )
+    assert row["holds here"] == "not everywhere"
 
 
 def test_without_ray_nothing_is_said_of_the_claim(results):
     summary = results({"serial": times(150), "reactor-processes": times(100)})
-    assert "What the paper claims" not in sections(summary)
+    assert not claimed(summary)
+    assert claims.HEADING not in report.to_markdown(summary)
 
 
 def test_the_verdict_calls_undecided_what_the_interval_does_not_tell(results):
@@ -488,6 +519,24 @@ def test_readme_shows_the_figure_by_step_time_if_it_was_drawn(results):
     assert "![" not in told_in_readme(summary)
 
 
+def test_a_page_gets_what_its_markers_ask_for(results, tmp_path):
+    summary = results({"serial": times(150), "reactor-processes": times(100), "ray-paper": times(5)})
+    page = tmp_path / "page.md"
+    begin, end = readme.marks("claims")
+    page.write_text(f"before {begin} old {end} after")
+    readme.update(page, summary, [])
+    text = page.read_text()
+    assert text.startswith(f"before {begin}\n| claim | published |")
+    assert text.endswith(f"{end} after")
+    assert " old " not in text
+    assert "yes, by more" in text
+    for broken in (begin, f"{end} {begin}", "none"):
+        page.write_text(broken)
+        with pytest.raises(UsageError, match="markers" if broken == "none" else "not both of"):
+            readme.update(page, summary, [])
+        assert page.read_text() == broken
+
+
 def test_what_a_file_says_is_text_on_every_page(results, tmp_path):
     described = {**MACHINE, "kernel": f"Linux\n\n# {HOSTILE}", "packages": {"numpy": HOSTILE}}
     described["sessions"] = [{**MACHINE["sessions"][0], "command": ["run", "\n```\n", HOSTILE]}]
@@ -496,7 +545,7 @@ def test_what_a_file_says_is_text_on_every_page(results, tmp_path):
         {"serial": times(150), "reactor-inline": times(100), HOSTILE: STEADY}, described=described, **hostile
     )
     page = tmp_path / "README.md"
-    page.write_text(f"{readme.BEGIN}{readme.END}")
+    page.write_text("".join(mark for part in readme.PARTS for mark in readme.marks(part)))
     readme.update(page, summary, [])
     for text in (report.to_markdown(summary), page.read_text()):
         assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
