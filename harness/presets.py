@@ -128,6 +128,21 @@ _SWEEPS = Preset(
     ),
 )
 
+_MADE_UP: Values = {"actors": (8,), "rounds": (100,), "warmup_rounds": (5,)}
+_CROSSOVER = Preset(
+    name="crossover",
+    summary="from where on Ray is as good, by step time, size of an observation and steps per message; 20 minutes",
+    trials=3,
+    time_limit_s=180,
+    budget_s=20 * MINUTE,
+    backends=("serial", "reactor-processes", "ray-tuned", "ray-pooled", "lockstep"),
+    sweeps=(
+        Sweep("gym_sampling", {"env": ("busy:20us", "busy:200us", "busy:2ms", "busy:20ms"), **_MADE_UP}),
+        Sweep("gym_sampling", {"env": ("busy:200us:1000", "busy:200us:100000", "busy:200us:4000000"), **_MADE_UP}),
+        Sweep("gym_sampling", {"env": ("busy:200us",), "steps_per_message": (10, 100), **_MADE_UP}),
+    ),
+)
+
 _PAPER = Preset(
     name="paper",
     summary="every point of every figure of the paper at its counts; as many trials as 90 minutes allow",
@@ -165,4 +180,4 @@ _PAPER = Preset(
     ),
 )
 
-PRESETS: dict[str, Preset] = {preset.name: preset for preset in (_SMOKE, _QUICK, _SWEEPS, _PAPER)}
+PRESETS: dict[str, Preset] = {preset.name: preset for preset in (_SMOKE, _QUICK, _SWEEPS, _CROSSOVER, _PAPER)}

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from plots import (
     breakdown,
     broadcast_gather,
+    crossover,
     granularity,
     hardware_limit,
     multi_agent,
@@ -40,6 +41,7 @@ CAPTIONS = {
     "overhead_shapes": "Cost of one reaction by shape of communication",
     "overhead_fan_out": "Cost of one reaction by fan-out",
     "granularity": "Speed-up over Ray by steps per message",
+    "crossover": "From where on Ray is as good: step time, size of an observation, steps per message",
     "round_time": "Where a round's time goes",
     "breakdown": "The phases of a round: computing, serialising, handing over, waiting",
     "scaling": "Predicted and measured scaling with workers",
@@ -60,6 +62,7 @@ FIGURES: dict[str, Draw] = {
     "overhead_shapes": overhead.by_shape,
     "overhead_fan_out": overhead.by_fan_out,
     "granularity": granularity.speed_up,
+    "crossover": crossover.speed_up,
     "round_time": round_time.breakdown,
 }
 FURTHER: dict[str, tuple[str, Draw]] = {

@@ -38,6 +38,9 @@ def _points(slow: float) -> Iterator[tuple[str, str, dict[str, Any], dict[str, t
         ("gym_sampling", "CartPole-v1", 7e3),
         ("gym_sampling", "Blackjack-v1", 5e3),
         ("gym_sampling", "MountainCarContinuous-v0", 9e3),
+        ("gym_sampling", "busy:20us", 2e4),
+        ("gym_sampling", "busy:200us", 2e5),
+        ("gym_sampling", "busy:200us:1000", 2e5),
         ("atari_sampling", "Pong", 2.4e5),
         ("atari_sampling", "SpaceInvaders", 2.2e5),
     ]:

@@ -243,6 +243,36 @@ def test_the_share_of_a_limit_that_is_measured_is_taken_of_that(make_rows):
     assert found[title] == ["25.0", "50.0"]
 
 
+def test_from_where_on_ray_is_as_good_is_told_along_each_axis(make_rows):
+    template = make_rows(2, ("reactor-processes", "ray-pooled"))
+    template = template[(template["workload"] == "gym_sampling") & (template["metric"] == "throughput")]
+    template = template[template["scenario"] == "CartPole-v1"].drop_duplicates(["backend", "trial"])
+    found = []
+    places = [("busy:20us", 1), ("busy:200us", 1), ("busy:2ms", 1), ("busy:200us:1000", 1), ("busy:200us", 10)]
+    for env, steps in places:
+        frame = template.copy()
+        frame["parameters"] = json.dumps({"actors": 8, "env": env, "steps_per_message": steps})
+        frame["scenario"] = env
+        ours = frame["backend"] == "reactor-processes"
+        frame["value"] = "100"
+        frame.loc[ours, "value"] = {"busy:20us": "400", "busy:2ms": "105"}.get(env, "200")
+        found.append(frame)
+    figure = DRAW["crossover"](pd.concat(found))
+
+    def lines_of(axes):
+        return [
+            [(float(x), round(float(y), 9)) for x, y in zip(*line.get_data(), strict=True)]
+            for container in axes.containers
+            for line in [container[0]]
+        ]
+
+    time, size, steps = figure.axes
+    assert time.get_title(loc="left").replace("\n", " ") == "4 B an observation, 1 step a message"
+    assert lines_of(time) == [[(20_000, 4.0), (200_000, 2.0), (2_000_000, 1.05)]]
+    assert lines_of(size) == [[(4, 2.0), (1_000, 2.0)]]
+    assert lines_of(steps) == [[(1, 2.0), (10, 2.0)]]
+
+
 def test_the_share_of_loops_in_lockstep_is_taken_of_those_where_there_are_any(make_rows):
     frame = make_rows(1, ("serial", "reactor-inline", "lockstep"))
     for backend, value in {"serial": "100", "reactor-inline": "150", "lockstep": "200"}.items():
