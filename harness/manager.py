@@ -7,7 +7,7 @@ computes.
 import contextlib
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -19,6 +19,7 @@ from harness.details import Detail
 from harness.engine import block as engine
 from harness.engine.block import Effort, Measured
 from harness.engine.subject import Subject, workload_order
+from harness.findings import AGAIN
 from harness.grid import Block, Grid, Point, Trial, runs_alone
 from harness.record import OK, UNSUPPORTED, Row
 from harness.results import Results
@@ -38,6 +39,9 @@ class Watcher(Protocol):
 
     def trial_ends(self, trial: Trial, rows: list[Row], duration_s: float) -> None:
         """A trial's rows are on the disk."""
+
+    def block_ends(self, point: Point, found: Mapping[str, Measured]) -> None:
+        """The trials of a point that were measured beside each other have ended: their subjects, by name."""
 
     def note(self, line: str) -> None:
         """Something else that the user should know."""
@@ -152,6 +156,7 @@ def _run_block(results: Results, block: Block, effort: Effort, watcher: Watcher)
         if enabled is not None:
             results.note_gil(trial.backend, enabled)
         watcher.trial_ends(trial, rows[trial.key], duration_s)
+    watcher.block_ends(block[0].point, found)
 
 
 def _failed(measured: Measured) -> bool:
@@ -161,7 +166,7 @@ def _failed(measured: Measured) -> bool:
 def _subject(trial: Trial, again: bool = False) -> Subject:
     point, matched = trial.point, BACKENDS[trial.backend].matched
     return Subject(
-        f"{trial.backend} again" if again else trial.backend,
+        f"{trial.backend}{AGAIN}" if again else trial.backend,
         workload_order(point.workload, trial.backend, point.values, point.verify_rounds if matched else 0),
         matched=matched,
         pinned=not trial.backend.startswith(_HEAVY) and not _is_large(point),

@@ -1,7 +1,7 @@
 """How a run goes on, on standard error: a live bar on a terminal, plain lines elsewhere. Knows no process."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from types import TracebackType
 from typing import Self
@@ -19,7 +19,9 @@ from rich.progress import (
 )
 
 from harness import quantity
-from harness.grid import Trial
+from harness.engine.block import Measured
+from harness.findings import Findings
+from harness.grid import Point, Trial
 from harness.record import Row
 
 # The bar is drawn by the harness while a trial is measured: rarely, so as not to take part in it.
@@ -62,6 +64,7 @@ class Display:
         self._total = done + len(self._left)
         self._done = done
         self._estimator = Estimator()
+        self._findings = Findings()
         self._bar: Progress | None = None
         self._task = TaskID(0)
 
@@ -106,6 +109,12 @@ class Display:
             line = f"{position} {describe(trial)}: {outcome(rows)} ({duration_s:.1f} s)"
             self.note(f"{line}  {self._remaining()}" if self._left else line)
 
+    def block_ends(self, point: Point, found: Mapping[str, Measured]) -> None:
+        """Say what is known of the point by now."""
+        line = self._findings.add(point, found)
+        if line:
+            self.note(f"{place(point)}: {line}")
+
     def note(self, line: str) -> None:
         """Say something else."""
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
@@ -116,9 +125,13 @@ class Display:
 
 def describe(trial: Trial) -> str:
     """A trial in a few words."""
-    values = trial.point.values
-    size = next((f" {name}={values[name]}" for name in ("actors", "agents") if name in values), "")
-    return f"{trial.point.workload} {trial.point.scenario}{size} {trial.backend} trial {trial.index}"
+    return f"{place(trial.point)} {trial.backend} trial {trial.index}"
+
+
+def place(point: Point) -> str:
+    """A point in a few words."""
+    size = next((f" {name}={point.values[name]}" for name in ("actors", "agents") if name in point.values), "")
+    return f"{point.workload} {point.scenario}{size}"
 
 
 def outcome(rows: Sequence[Row]) -> str:

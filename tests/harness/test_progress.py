@@ -6,6 +6,9 @@ import itertools
 import pytest
 from rich.console import Console
 
+from harness.engine.block import Measured
+from harness.engine.subject import Subject
+from harness.engine.turn import Turn
 from harness.progress import Display, Estimator
 from harness.selection import Setting, select
 
@@ -60,3 +63,33 @@ def test_a_bar_on_a_terminal(trials, row):
         display.trial_begins(trials[2])
     assert "2/4" in output.getvalue()
     assert "fake good actors=5 ray-paper trial 0  8 s left" in output.getvalue()
+
+
+def measured(name, round_us):
+    turns = {(sweep, 0): Turn(10, round(10_000 * round_us * (1 + sweep % 2 / 1000)), 1) for sweep in range(12)}
+    return name, Measured(Subject(name, {}), turns=turns)
+
+
+def test_what_is_known_of_a_point_is_said_after_every_block(trials):
+    output = io.StringIO()
+    with Display(Console(file=output, width=300), trials, done=0) as display:
+        point = trials[0].point
+        one = [measured("serial", 20), measured("ray-paper", 80), measured("ray-paper again", 78)]
+        display.block_ends(point, dict(one))
+        display.block_ends(point, dict([*one, measured("reactor-inline", 10)]))
+        display.block_ends(trials[2].point, dict([measured("serial", 5)]))
+    assert output.getvalue().splitlines() == [
+        "fake good actors=2: by now, in times the speed of serial: ray-paper 0.25x, ray-paper again 1.03x of itself",
+        (
+            "fake good actors=2: by now, in times the speed of serial: reactor-inline 2.00x, ray-paper 0.25x, "
+            "ray-paper again 1.03x of itself"
+        ),
+    ]
+
+
+def test_who_failed_is_not_among_the_findings(trials):
+    output = io.StringIO()
+    with Display(Console(file=output, width=300), trials, done=0) as display:
+        failed = "ray-paper", Measured(Subject("ray-paper", {}), failure="no luck")
+        display.block_ends(trials[0].point, dict([measured("serial", 20), failed]))
+    assert not output.getvalue()

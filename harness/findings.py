@@ -1,0 +1,37 @@
+"""What a run has found so far of each point: a line after every block, while it goes on. Reads and writes no file."""
+
+from collections.abc import Mapping
+from statistics import fmean
+
+from harness import stats, verdict
+from harness.checks import REFERENCE_BACKEND
+from harness.engine.block import Measured, log_ratios
+from harness.grid import Point
+
+AGAIN = " again"  # in the name of a second subject of a backend, by which a run measures its own noise
+
+
+class Findings:
+    """The log ratios of neighbouring turns, by point, subject and block."""
+
+    def __init__(self) -> None:
+        self._found: dict[Point, dict[str, list[list[float]]]] = {}
+
+    def add(self, point: Point, found: Mapping[str, Measured]) -> str:
+        """Take in a block; what is known of the point by now, in a line. Nothing where there is nothing to compare."""
+        known = self._found.setdefault(point, {})
+        for name, measured in found.items():
+            baseline = found.get(name.removesuffix(AGAIN) if name.endswith(AGAIN) else REFERENCE_BACKEND)
+            if baseline is not None and baseline is not measured and (logs := log_ratios(baseline, measured)):
+                known.setdefault(name, []).append(logs)
+        speeds = {name: blocks for name, blocks in known.items() if not name.endswith(AGAIN)}
+        if not speeds:
+            return ""
+        order = sorted(speeds, key=lambda name: -fmean(map(fmean, speeds[name])))
+        told = [f"{name} {verdict.number(stats.ratio_of_turns(speeds[name]))}" for name in order]
+        told += [
+            f"{name} {verdict.number(stats.ratio_of_turns(blocks))} of itself"
+            for name, blocks in known.items()
+            if name not in speeds
+        ]
+        return f"by now, in times the speed of {REFERENCE_BACKEND}: {', '.join(told)}"
