@@ -69,10 +69,10 @@ _SMOKE = Preset(
     ),
 )
 
-# One point of each: most of a block's time goes into starting and ending Ray's actors, of which there are many.
+# One point of each, and a slow environment: most of a block's time goes into starting and ending Ray's many actors.
 _QUICK = Preset(
     name="quick",
-    summary="a first answer with intervals: one point of each workload at the paper's counts, all backends; 40 minutes",
+    summary="a first answer with intervals: each workload at the paper's counts, a slow environment; 40 minutes",
     trials=4,
     time_limit_s=180,
     backends=("serial", *_REACTORS, *_RAY, *_PEERS, *_LIMITS),
@@ -81,7 +81,7 @@ _QUICK = Preset(
             "broadcast_gather",
             {"actors": (16,), "object_bytes": (10 * MIB,), "work_seconds": (0.0,), "rounds": (30,)},
         ),
-        Sweep("gym_sampling", {"env": ("CartPole-v1",), "actors": (15,), "rounds": (500,)}),
+        Sweep("gym_sampling", {"env": ("CartPole-v1", "busy:2ms"), "actors": (15,), "rounds": (500,)}),
         Sweep("atari_sampling", {"env": ("Pong",), "actors": (15,), "rounds": (150,)}),
         Sweep("q_learning", {"actors": (16,), "minibatch": (250,), "rounds": (10,)}),
         Sweep("multi_agent", {"agents": (4,), "rounds": (500,)}),
