@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from harness import verdict
 from harness.metrics import HIGHER_IS_BETTER
+from harness.noise import floor
 from harness.summary import Summary
-from harness.verdict import LOOP, RAY, Clause
+from harness.verdict import BEST_RAY, LOOP, RAY, Clause
 
 HEADING = "The paper's claims"
 HEADINGS = ("claim", "published", "here, against ray-paper", "best Ray", "plain loop", "holds here", "Ray otherwise")
@@ -44,31 +45,35 @@ class Row:
     @property
     def holds(self) -> str:
         """Whether reactors are faster than Ray here too, called as in the paper, and by as much."""
-        (low, _), (high, _) = self.ray_paper.lowest, self.ray_paper.highest
+        ratios = [ratio for ratio, _ in self.ray_paper.ratios]
+        undecided = [self.ray_paper.undecided(ratio) for ratio in ratios]
         if self.ray_paper.loses:
-            return "no" if high.high < 1 else "not everywhere"
-        if self.ray_paper.undecided(low):
-            return "undecided"
+            return "no" if not any(undecided) and max(ratio.value for ratio in ratios) < 1 else "not everywhere"
+        if any(undecided):
+            return "undecided" if all(undecided) else "undecided at some points"
         least, most = self.published
-        return "yes, by more" if low.low > most else "yes, by less" if high.high < least else "yes"
+        if min(ratio.low for ratio in ratios) > most:
+            return "yes, by more"
+        return "yes, by less" if max(ratio.high for ratio in ratios) < least else "yes"
 
 
 def rows(summary: Summary) -> Iterator[Row]:
     """A row for each claim that the results have points of, with Ray called as the paper does."""
-    ours = verdict.parallel(summary)
+    ours, floors = verdict.parallel(summary), floor.by_workload(summary.noise)
     for workload, claim in _CLAIMS.items():
         points = [point for point in summary.points if point.workload == workload]
-        clause = verdict.against(points, ours, _PAPER)
+        noise = floors.get(workload, 1.0)
+        clause = verdict.against(points, ours, _PAPER, noise)
         if clause is None:
             continue
         others = {cell.backend: None for point in points for cell in point.cells if cell.backend.startswith(RAY)}
-        otherwise = (verdict.against(points, name, _PAPER) for name in others)
+        otherwise = (verdict.against(points, name, _PAPER, noise) for name in others)
         yield Row(
             claim,
             _published(workload),
             clause,
-            verdict.against_best_ray(points, ours),
-            verdict.against(points, ours, LOOP),
+            verdict.against(points, ours, BEST_RAY, noise),
+            verdict.against(points, ours, LOOP, noise),
             tuple(one for one in otherwise if one is not None),
         )
 

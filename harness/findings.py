@@ -19,9 +19,12 @@ class Findings:
 
     def add(self, point: Point, found: Mapping[str, Measured]) -> str:
         """Take in a block; what is known of the point by now, in a line. Nothing where there is nothing to compare."""
+        if point.values.get("work_seconds"):  # what counts is what a round takes beyond that
+            return ""
         known = self._found.setdefault(point, {})
-        for name, measured in found.items():
-            baseline = found.get(name.removesuffix(AGAIN) if name.endswith(AGAIN) else REFERENCE_BACKEND)
+        whole = {name: measured for name, measured in found.items() if not measured.failure}
+        for name, measured in whole.items():
+            baseline = whole.get(name.removesuffix(AGAIN) if name.endswith(AGAIN) else REFERENCE_BACKEND)
             if baseline is not None and baseline is not measured and (logs := log_ratios(baseline, measured)):
                 known.setdefault(name, []).append(logs)
         speeds = {name: blocks for name, blocks in known.items() if not name.endswith(AGAIN)}

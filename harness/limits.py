@@ -1,14 +1,15 @@
-"""What no backend can pass at a point: measured, or computed from the serial loop. Runs nothing.
+"""What no backend that runs the same Python can pass at a point: measured, or computed from the loop. Runs nothing.
 
 Measured where a run has a backend that stands for it: the copies alone, where copying is all that a round does, else
-plain loops on all cores that exchange nothing but the number of the round. Without, the limit is the serial loop's pace
-on all cores at once: of n equal parts on w cores the fullest core has ceil(n / w), and no time goes into communication.
-That takes every core for a whole one and what a round does beside its parts for divisible: a bound that cannot always
-be reached, least of all where two virtual processors share a core.
+plain loops on all cores that exchange nothing but the number of the round, or one loop where that is faster. Without,
+the limit is the serial loop's pace on all cores at once: of n equal parts on w cores the fullest core has ceil(n / w),
+and no time goes into communication. That takes every core for a whole one and what a round does beside its parts for
+divisible: a bound that cannot always be reached, least of all where two virtual processors share a core.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from statistics import fmean
 
 from harness.checks import REFERENCE_BACKEND
 from workloads.catalogue import BACKENDS, WORKLOADS, make_task
@@ -18,7 +19,8 @@ Values = Mapping[int, float]
 
 EXPLAINED = (
     "'limit': the copies of a round alone, into existing memory, on all cores; elsewhere plain loops on all cores in "
-    "lockstep, each with its share, which exchange nothing (without rows of `lockstep`: the serial loop's pace times "
+    "lockstep, each with its share, which exchange nothing, or one loop where rounds are so short that it is faster "
+    "(without rows of `lockstep`: the serial loop's pace times "
     "the parts that run at once)."
 )
 
@@ -30,7 +32,7 @@ def limit(
 
     `trials`: the values of every backend at the point, by trial. `cores`: those allowed, None if unknown.
     """
-    stands_for_it = measured_by(trials)
+    stands_for_it = measured_by(trials, higher_is_better)
     if stands_for_it is not None:
         return trials[stands_for_it]
     parts = _parallel_parts(workload, parameters)
@@ -41,9 +43,17 @@ def limit(
     return {trial: value * factor for trial, value in trials.get(REFERENCE_BACKEND, {}).items()}
 
 
-def measured_by(backends: Iterable[str]) -> str | None:
-    """The one of these backends that stands for the limit."""
-    return next(filter(is_limit, backends), None)
+def measured_by(trials: Mapping[str, Values], higher_is_better: bool) -> str | None:
+    """The backend whose values are the limit; None where it was not measured.
+
+    The loop is, where rounds are so short that it is faster than loops that have to wait for each other.
+    """
+    measured = [name for name, values in trials.items() if is_limit(name) and values]
+    if not measured:
+        return None
+    alone = [REFERENCE_BACKEND] if trials.get(REFERENCE_BACKEND) else []
+    best = max if higher_is_better else min
+    return best([*measured, *alone], key=lambda name: fmean(trials[name].values()))
 
 
 def is_limit(backend: str) -> bool:

@@ -60,6 +60,7 @@ def run(results: Results, watcher: Watcher, time_limit_s: float | None = None, b
     budget_s = budget_s or results.grid.budget_s
     began, taken_s = time.monotonic(), dict[Point, float]()
     for number, block in enumerate(results.grid.blocks()):
+        found: Mapping[str, Measured] = {}
         if any(trial.key in lacking for trial in block):
             block_began, point = time.monotonic(), block[0].point
             needed_s = taken_s.get(point, max(taken_s.values(), default=0.0))
@@ -68,9 +69,10 @@ def run(results: Results, watcher: Watcher, time_limit_s: float | None = None, b
                 left = _counted(results.grid) if settled else f"{len(results.missing())} trials are left for --resume"
                 watcher.note(f"the budget of {quantity.duration(budget_s)} is used: {left}")
                 return
-            _run_block(results, block, effort, watcher)
+            found = _run_block(results, block, effort, watcher)
             taken_s[point] = time.monotonic() - block_began
-        _judge(results, block, watcher)
+        wrong = _judge(results, block, watcher)
+        watcher.block_ends(block[0].point, {name: one for name, one in found.items() if name not in wrong})
 
 
 def _counted(grid: Grid) -> str:
@@ -97,18 +99,21 @@ def without_failures(rows: Sequence[Row]) -> tuple[list[Row], int]:
     return [row for row in rows if row.trial_key not in failed], len(failed)
 
 
-def _judge(results: Results, block: Block, watcher: Watcher) -> None:
-    """Turn rows of the block's point into failures whose digest isn't the point's, now that all are there."""
+def _judge(results: Results, block: Block, watcher: Watcher) -> set[str]:
+    """Turn rows of the block's point into failures whose digest isn't the point's, now that all are there. Returns the
+    backends that were wrong in some trial.
+    """
     point = block[0].point
     wrong = checks.disagreements(row for row in results.rows if row.point == (point.workload, point.parameters))
     if not wrong:
-        return
+        return set()
     results.replace_rows([row.failed(wrong[row.trial_key]) if row.trial_key in wrong else row for row in results.rows])
     for (workload, _, backend, index), reason in wrong.items():
         watcher.note(f"FAILED {workload} {point.scenario} {backend} trial {index}: {reason}")
+    return {backend for _, _, backend, _ in wrong}
 
 
-def _run_block(results: Results, block: Block, effort: Effort, watcher: Watcher) -> None:
+def _run_block(results: Results, block: Block, effort: Effort, watcher: Watcher) -> dict[str, Measured]:
     started_at, began = machine.timestamp(), time.monotonic()
     results.logs.mkdir(exist_ok=True)
     subjects = {trial.backend: _subject(trial) for trial in block}
@@ -156,7 +161,7 @@ def _run_block(results: Results, block: Block, effort: Effort, watcher: Watcher)
         if enabled is not None:
             results.note_gil(trial.backend, enabled)
         watcher.trial_ends(trial, rows[trial.key], duration_s)
-    watcher.block_ends(block[0].point, found)
+    return found
 
 
 def _failed(measured: Measured) -> bool:

@@ -27,7 +27,9 @@ def marks(part: str) -> tuple[str, str]:
 def update(page: Path, summary: Summary, drawn: Sequence[Path]) -> None:
     """Put what a run says between the markers of a page. Raises UsageError where it lacks them."""
     try:
-        text = page.read_text(encoding="utf-8")
+        text = page.read_bytes().decode()
+    except UnicodeDecodeError:
+        raise UsageError(f"{page}: not a text file in UTF-8") from None
     except OSError as error:
         raise UsageError(f"{page}: {error.strerror}; expected a file with the markers {_expected()}") from None
     there = [part for part in PARTS if any(mark in text for mark in marks(part))]
@@ -35,10 +37,10 @@ def update(page: Path, summary: Summary, drawn: Sequence[Path]) -> None:
         raise UsageError(f"{page}: has no markers {_expected()} to put the results between")
     for part in there:
         begin, end = marks(part)
-        before, begun, rest = text.partition(begin)
+        before, _, rest = text.partition(begin)
         _, ended, after = rest.partition(end)
-        if not begun or not ended:
-            raise UsageError(f"{page}: has not both of {begin} and {end}, in this order")
+        if not ended or text.count(begin) != 1 or text.count(end) != 1:
+            raise UsageError(f"{page}: expected {begin} and {end}, once each and in this order")
         text = f"{before}{begin}\n{PARTS[part](summary, drawn, page.parent)}{end}{after}"
     write_atomically(page, text.encode())
 
@@ -121,8 +123,8 @@ def claimed(summary: Summary, _drawn: Sequence[Path], base: Path) -> str:
     """The paper's claims, and what was measured of each; a word where Ray was never called as the paper does."""
     where = os.path.relpath(summary.path, base)
     grid = report.published_claims(summary)
-    told = report.markdown_table(grid) if grid.rows else "The results have no rows of `ray-paper`."
-    return f"{told}\n\n{claims.EXPLAINED} Made by `python -m harness report {where}`.\n"
+    told = report.markdown_table(grid) if grid.rows else "The results have nothing to compare with `ray-paper`."
+    return f"{told}\n\n{claims.EXPLAINED} From [these results]({where}/report.md), by `make readme`.\n"
 
 
 Part = Callable[[Summary, Sequence[Path], Path], str]

@@ -268,7 +268,7 @@ def _point(
     def beside(backend: str, baseline: str) -> list[list[float]]:
         """Log ratios of neighbouring turns, where the metric is of their times alone, by trial."""
         if baseline == LIMIT:
-            baseline = limits.measured_by(trials) or LIMIT
+            baseline = limits.measured_by(trials, higher_is_better) or LIMIT
         if (metric == "overhead" and simulated) or baseline not in trials:
             return []
         common = trials[backend].keys() & trials[baseline].keys()

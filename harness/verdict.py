@@ -46,14 +46,12 @@ def parallel(summary: Summary) -> str:
     return "reactor-processes" if locked else "reactor-threads"
 
 
-def against(points: Sequence[PointSummary], backend: str, baseline: str) -> "Clause | None":
-    """The ratios of a backend to a baseline over some points; None if there are none."""
-    return _span(points, backend, baseline, _to(baseline))
+def against(points: Sequence[PointSummary], backend: str, baseline: str, noise: float) -> "Clause | None":
+    """The ratios of a backend to a baseline, or to BEST_RAY, over some points; None if there are none.
 
-
-def against_best_ray(points: Sequence[PointSummary], backend: str) -> "Clause | None":
-    """The same to the best Ray of each point."""
-    return _span(points, backend, BEST_RAY, best_ray)
+    `noise`: the factor below which a difference is noise.
+    """
+    return _span(points, backend, baseline, best_ray if baseline == BEST_RAY else _to(baseline), noise)
 
 
 def best_ray(cell: Cell) -> tuple[Estimate, str] | None:
@@ -110,9 +108,8 @@ class Clause:
 
 
 def _clauses(points: Sequence[PointSummary], backend: str, noise: float) -> Iterator[Clause]:
-    asked = ((backend, BEST_RAY, best_ray), (_ALONE, LOOP, _to(LOOP)), (backend, LIMIT, _to(LIMIT)))
-    for ours, baseline, against in asked:
-        span = _span(points, ours, baseline, against, noise)
+    for ours, baseline in ((backend, BEST_RAY), (_ALONE, LOOP), (backend, LIMIT)):
+        span = against(points, ours, baseline, noise)
         if span is not None:
             yield span
 
@@ -121,13 +118,11 @@ def _to(baseline: str) -> _Against:
     return lambda cell: (cell.speedups[baseline], "") if baseline in cell.speedups else None
 
 
-def _span(
-    points: Sequence[PointSummary], backend: str, baseline: str, against: _Against, noise: float = 1.0
-) -> Clause | None:
+def _span(points: Sequence[PointSummary], backend: str, baseline: str, to: _Against, noise: float) -> Clause | None:
     ratios = []
     for point in points:
         for cell in point.cells:
-            if cell.backend == backend and (found := against(cell)) is not None:
+            if cell.backend == backend and (found := to(cell)) is not None:
                 where = filter(None, (point.label if len(points) > 1 else "", found[1]))
                 ratios.append((found[0], ", ".join(where)))
     if not ratios:

@@ -15,11 +15,12 @@ from plots import intervals, lines, notes, page, quantity, rows, style
 from plots.errors import FigureError
 
 _OURS = "reactor-processes"
-_RAYS = ("ray-pooled", "ray-tuned")
+_RAYS = ("ray-pooled", "ray-tuned", "ray-paper")
 # A made-up environment: what a step takes, and the shape of an observation, of a byte each.
-_MADE_UP = re.compile(r"busy:([\d.]+)(ns|us|ms|s)(?::([\dx]+))?")
+_MADE_UP = re.compile(r"busy:(\d+(?:\.\d+)?)(ns|us|ms|s)(?::(\d+(?:x\d+)*))?")
 _BYTES = "4"
 _NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+_COLUMNS = 2
 # Within this they are as good as each other.
 _AS_GOOD = 1.1
 
@@ -42,26 +43,30 @@ def speed_up(measurements: pd.DataFrame) -> Figure:
             f"no two environments busy:... that differ in one thing, with {_OURS} and {' or '.join(_RAYS)}; "
             "expected them as from `harness run --preset crossover`"
         )
+    columns = min(len(panels), _COLUMNS)
+    height = -(-len(panels) // columns)
     figure, axes = page.page(
         "From where on Ray is as good",
         notes.fixed(selection),
         [
             (
                 f"Throughput of {_OURS} as a ratio to Ray's with equal parameters, paired by trial, on environments "
-                "that compute for a given time and return given bytes. Below the dashed line they are within 10 %."
+                "that compute for a given time and return given bytes. Between the dashed lines they are within 10 %."
             ),
             *notes.below(selection),
         ],
-        3.2,
-        1,
-        len(panels),
+        height * 2.9,
+        height,
+        columns,
     )
-    for one, (axis, panel) in zip(axes, panels, strict=True):
+    for one, (axis, panel) in zip(axes, panels, strict=False):
         label, text = _AXES[axis]
-        lines.draw(one, panel, label, text, f"speed of {_OURS} (×)" if one is axes[0] else "")
+        lines.draw(one, panel, label, text, "speed-up over Ray (×)")
         one.axhline(1.0, color=style.FAINT, linewidth=1.0, zorder=1)
-        one.axhline(_AS_GOOD, color=style.FAINT, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
-    lines.legend(axes[-1], axes)
+        for edge in (_AS_GOOD, 1 / _AS_GOOD):
+            one.axhline(edge, color=style.FAINT, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+    page.hide(axes[len(panels) :])
+    lines.legend(axes[columns - 1], axes[: len(panels)])
     return figure
 
 
@@ -75,7 +80,8 @@ def _ratios(selection: rows.Selection) -> dict[_Place, dict[str, intervals.Estim
         if made_up is not None and backend in _RAYS and ours.keys() & theirs.keys():
             step_ns = round(float(made_up[1]) * _NS[made_up[2]])
             nbytes = prod(map(int, (made_up[3] or _BYTES).split("x")))
-            found.setdefault((step_ns, nbytes, steps), {})[backend] = intervals.ratio(ours, theirs)
+            if step_ns:  # a logarithmic axis has no place for nothing
+                found.setdefault((step_ns, nbytes, steps), {})[backend] = intervals.ratio(ours, theirs)
     return found
 
 

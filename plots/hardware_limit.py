@@ -5,7 +5,8 @@ gather, alone; else plain loops on all cores in lockstep), and without rows of i
 once, whole parts of a round on each, and nothing spent on communication.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from statistics import fmean
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -48,8 +49,8 @@ def fraction(measurements: pd.DataFrame, cores: int) -> Figure:
         if len(faults) == len(_IN_PARTS) + 1:
             raise faults[0]
         raise FigureError(
-            f"no workload has successful rows of {_BASE} (of {_COPIES}, for {_MEASURED[0]}), which the limit is of, "
-            "and of another backend"
+            f"no workload has successful rows of {_LOCKSTEP} or {_BASE} (of {_COPIES}, for {_MEASURED[0]}), which the "
+            "limit is of, and of another backend"
         )
     number = "1 core" if cores == 1 else f"{cores} cores"
     return dots.draw(
@@ -77,8 +78,9 @@ def _of_loops(selection: rows.Selection, name: str, cores: int) -> Iterator[dots
     gain = parts / -(-parts // cores)
     trials = selection.trials("scenario", "backend")
     for scenario in selection.distinct("scenario"):
-        measured = trials.get((scenario, _LOCKSTEP))
-        base = measured or trials.get((scenario, _BASE), {})
+        alone, measured = (trials.get((scenario, name), {}) for name in (_BASE, _LOCKSTEP))
+        # Loops that wait for each other are slower than one where rounds are short.
+        base = max((alone, measured), key=_mean) if measured else alone
         shares = {
             backend: intervals.ratio(values, base).scaled(100 / (1 if measured else gain))
             for (where, backend), values in trials.items()
@@ -86,6 +88,10 @@ def _of_loops(selection: rows.Selection, name: str, cores: int) -> Iterator[dots
         }
         if shares.keys() - {_BASE}:
             yield dots.Panel(_title(name, scenario, selection), shares)
+
+
+def _mean(values: Mapping[int, float]) -> float:
+    return fmean(values.values()) if values else 0.0
 
 
 def _of_copies(selection: rows.Selection, name: str) -> Iterator[dots.Panel]:

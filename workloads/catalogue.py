@@ -45,7 +45,7 @@ class Backend:
 
     `note`: what to know about its numbers before comparing them. `matched`: whether it computes exactly what the
     serial loop does, so that their digests are equal; if not, the note says what differs. `role`: "main" for what the
-    suite compares, "peer" for what stands beside it, "limit" for what nothing can pass.
+    suite compares, "peer" for what stands beside it, "limit" for what nobody who runs the same Python can pass.
     """
 
     name: str

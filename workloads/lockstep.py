@@ -50,6 +50,14 @@ class Lockstep:
         self._round = 0
 
     def __enter__(self) -> Self:
+        try:
+            self._start()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def _start(self) -> None:
         context = multiprocessing.get_context("fork")
         for worker in range(1, self._workers):
             other = context.Process(target=self._serve, args=(worker,), daemon=True)
@@ -59,7 +67,6 @@ class Lockstep:
         self._parts = [self._make(index) for index in self._shares[0]]
         for worker in range(1, self._workers):
             self._await(worker, -1)
-        return self
 
     def round(self) -> list[Any]:
         """Do a round; what this process' parts have returned, once all processes have done theirs."""
@@ -79,6 +86,7 @@ class Lockstep:
             if other.is_alive():
                 other.kill()
                 other.join()
+            other.close()
         for bell in self._bells:
             bell.close()
 

@@ -50,12 +50,12 @@ class Answer:
 
     @property
     def ideal_ns(self) -> float:
-        """A round that is nothing but plain loops' steps on all cores: measured, for these may share what they run on;
-        where that failed, as if each were a whole one.
+        """A round that is nothing but plain loops' steps on all cores: measured, for these may share what they run on,
+        or of one loop where that is faster. Where loops in lockstep failed, as if each core were a whole one.
         """
         limit = self.found.ratio(LIMIT, LOOP)
         whole = -(-self.actors // self.cores) / self.actors
-        return self.found.loop_ns * (whole if limit is None else limit.value)
+        return self.found.loop_ns * (whole if limit is None else min(1.0, limit.value))
 
     @cached_property
     def costs(self) -> list[Cost]:

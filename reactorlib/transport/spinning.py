@@ -12,7 +12,7 @@ from collections.abc import Callable
 from time import perf_counter_ns as clock
 
 SPIN_NS = 5_000_000
-SURE_NS = 200_000  # so long it spins in any case; a wait that lasts longer is a long one
+SURE_NS = 200_000  # so long it spins in any case, and no longer where nobody counts; what lasts longer is a long wait
 REST_NS, LONGEST_REST_NS = 10_000_000, 1_000_000_000  # without spinning, where others want the processor
 WANTED = 0.1  # they do where a thread has waited for one for this part of the time
 PROBE = 16  # of the long waits that are spun in vain so many are spun in full
@@ -31,7 +31,7 @@ class Spinner:
 
     def spin(self, arrived: Callable[[], object], now: int) -> None:
         """Return when something arrived, or when it is better to sleep."""
-        if now < self._rested:
+        if now < self._rested or not self.spin_ns:
             return
         began, sure = now, now + min(SURE_NS, self.spin_ns)
         while now < sure:
@@ -39,7 +39,10 @@ class Spinner:
                 if arrived():
                     return
             now = clock()
-        if self._is_wanted(now):
+        kept = _kept_ns()
+        if kept is None:
+            return
+        if self._is_wanted(now, kept):
             self._rest(now)
             return
         until = began + (self.spin_ns if self._vain % PROBE == 0 else self.spin_ns >> min(self._vain, 4))
@@ -51,12 +54,9 @@ class Spinner:
             now = clock()
         self._vain += 1
 
-    def _is_wanted(self, now: int) -> bool:
-        """Whether others wanted this thread's processor since it was asked last; so, too, where that is not known."""
-        kept = _kept_ns()
-        last, self._looked = self._looked, None if kept is None else (now, kept)
-        if kept is None:
-            return True
+    def _is_wanted(self, now: int, kept: int) -> bool:
+        """Whether others wanted this thread's processor since it was asked last."""
+        last, self._looked = self._looked, (now, kept)
         return last is not None and kept - last[1] > WANTED * (now - last[0])
 
     def _rest(self, now: int) -> None:
@@ -70,6 +70,7 @@ def _kept_ns() -> int | None:
     """How long this thread was ready to run and had no processor, in ns; None where no such count is kept."""
     try:
         with open(_SCHEDSTAT, encoding="ascii") as file:  # noqa: PTH123  # pathlib takes longer to import than a run
-            return int(file.read().split()[1])
-    except (OSError, IndexError):
+            ran, kept, _ = map(int, file.read().split())
+    except (OSError, ValueError):
         return None
+    return kept if ran else None  # a kernel that does not count says that it never ran

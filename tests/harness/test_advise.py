@@ -118,6 +118,8 @@ def test_what_the_cores_cannot_do_is_no_fault_of_a_backend():
     (cost,) = (one for one in made.costs if one.backend == REACTORS)
     assert cost.share == pytest.approx(1 / 21, rel=1e-2)
     assert LIMIT not in [one.backend for one in made.costs]
+    short = answer(subject(LOOP, 40), subject(REACTORS, 105), subject(LIMIT, 62))
+    assert short.ideal_ns == pytest.approx(40 * US, rel=1e-3)
 
 
 def test_an_environment_is_measured_by_itself():

@@ -38,3 +38,17 @@ def test_where_it_can_only_be_measured_nothing_is_computed():
 )
 def test_what_is_not_known_is_not_guessed(workload, parameters, cores):
     assert of(workload, 10.0, parameters, cores=cores) == {}
+
+
+@pytest.mark.parametrize(
+    ("measured", "taken"),
+    [
+        ({"lockstep": {0: 15.0}}, {0: 15.0}),
+        ({"lockstep": {0: 8.0}}, {0: 10.0}),  # loops that wait for each other are slower than one
+        ({"lockstep": {}}, {0: 20.0}),  # it failed, or cannot run here
+        ({"limit": {0: 30.0}}, {0: 30.0}),
+    ],
+)
+def test_what_was_measured_stands_where_the_computed_one_would(measured, taken):
+    trials = {"serial": {0: 10.0}, "reactor-inline": {0: 99.0}, **measured}
+    assert limit("gym_sampling", json.dumps({"actors": 2}), trials, True, 2) == taken

@@ -9,6 +9,7 @@ from rich.console import Console
 from harness.engine.block import Measured
 from harness.engine.subject import Subject
 from harness.engine.turn import Turn
+from harness.findings import Findings
 from harness.progress import Display, Estimator
 from harness.selection import Setting, select
 
@@ -90,6 +91,13 @@ def test_what_is_known_of_a_point_is_said_after_every_block(trials):
 def test_who_failed_is_not_among_the_findings(trials):
     output = io.StringIO()
     with Display(Console(file=output, width=300), trials, done=0) as display:
-        failed = "ray-paper", Measured(Subject("ray-paper", {}), failure="no luck")
-        display.block_ends(trials[0].point, dict([measured("serial", 20), failed]))
+        name, failed = measured("ray-paper", 80)
+        failed.failure = "died in its last turn"
+        display.block_ends(trials[0].point, dict([measured("serial", 20), (name, failed)]))
+        display.block_ends(trials[0].point, dict([measured("reactor-inline", 20), ("serial", failed)]))
     assert not output.getvalue()
+
+
+def test_of_simulated_work_nothing_is_told_as_a_speed():
+    (point,) = select("quick", workloads=["broadcast_gather"], settings=[Setting("work_seconds", ("0.5",))]).grid.points
+    assert not Findings().add(point, dict([measured("serial", 20), measured("ray-paper", 80)]))

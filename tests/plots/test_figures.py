@@ -25,7 +25,7 @@ BACKENDS = (
     "ray-pooled",
     "ray-compiled",
 )
-COMPARED = ("serial", "reactor-inline", "ray-paper")
+COMPARED = ("serial", "reactor-processes", "ray-paper")
 
 
 @pytest.fixture(params=sorted(DRAW))
@@ -257,7 +257,9 @@ def test_from_where_on_ray_is_as_good_is_told_along_each_axis(make_rows):
         frame["value"] = "100"
         frame.loc[ours, "value"] = {"busy:20us": "400", "busy:2ms": "105"}.get(env, "200")
         found.append(frame)
-    figure = DRAW["crossover"](pd.concat(found))
+    free = found[0].assign(scenario="busy:0us")
+    free["parameters"] = json.dumps({"actors": 8, "env": "busy:0us", "steps_per_message": 1})
+    figure = DRAW["crossover"](pd.concat([*found, free]))
 
     def lines_of(axes):
         return [
@@ -266,7 +268,8 @@ def test_from_where_on_ray_is_as_good_is_told_along_each_axis(make_rows):
             for line in [container[0]]
         ]
 
-    time, size, steps = figure.axes
+    time, size, steps, hidden = figure.axes
+    assert not hidden.get_visible()
     assert time.get_title(loc="left").replace("\n", " ") == "4 B an observation, 1 step a message"
     assert lines_of(time) == [[(20_000, 4.0), (200_000, 2.0), (2_000_000, 1.05)]]
     assert lines_of(size) == [[(4, 2.0), (1_000, 2.0)]]
@@ -300,8 +303,8 @@ def test_draw_says_what_cannot_be_drawn_and_draws_the_rest(tmp_path, full_rows):
     lines = []
     sampling = full_rows[full_rows["workload"] == "gym_sampling"]
     files = figures.draw(save(tmp_path, sampling, machine="{}"), tmp_path / "figures", lines.append)
-    assert {path.stem for path in files} == {"step_time", "gym_sampling", "granularity", "round_time"}
-    assert len(lines) == len(figures.CAPTIONS) - len(figures.FURTHER) - 4
+    assert {path.stem for path in files} == {"step_time", "gym_sampling", "granularity", "crossover", "round_time"}
+    assert len(lines) == len(figures.CAPTIONS) - len(figures.FURTHER) - 5
     assert "q_learning: not drawn: no successful rows of q_learning with the metric throughput" in lines
     assert any(line.startswith("hardware_limit: not drawn: ") and "cores_allowed" in line for line in lines)
 

@@ -68,6 +68,21 @@ def test_a_part_that_fails_in_another_process_ends_the_loop(monkeypatch, capfd):
     assert not active_children()
 
 
+@pytest.mark.parametrize("failing", [0, 1])
+def test_a_member_that_cannot_be_made_leaves_no_process(monkeypatch, capfd, failing):
+    monkeypatch.setattr(lockstep, "available_cpus", lambda: 3)
+    descriptors = Path("/proc/self/fd")
+    before = len(list(descriptors.iterdir()))
+
+    def make(index):
+        return 1 // (index - failing) and (lambda: None)
+
+    with pytest.raises(RuntimeError if failing else ZeroDivisionError), Lockstep(3, make):
+        pytest.fail("it began")
+    assert not active_children()
+    assert len(list(descriptors.iterdir())) <= before
+
+
 def test_a_process_whose_parent_was_killed_ends(monkeypatch, tmp_path):
     monkeypatch.setattr(lockstep, "available_cpus", lambda: 2)
 

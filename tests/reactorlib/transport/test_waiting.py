@@ -1,6 +1,7 @@
 """Waits on a scripted clock: how long a worker spins, when it stops spinning, when it checks."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -154,6 +155,24 @@ def test_where_nobody_counts_who_wants_the_processor_it_spins_for_a_short_time_o
     scene.wait(2 * SURE_NS)
     assert scene.sleeps == [2]
     assert scene.looks < 1.1 * SURE_NS // LOOK_NS
+    assert _is_spinning(scene)  # also right after
+
+
+@pytest.mark.parametrize(("text", "kept"), [("12 34 5", 34), ("0 0 0", None), ("", None), ("a b c", None)])
+def test_a_count_that_is_none_is_known_as_such(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, kept: int | None
+) -> None:
+    (tmp_path / "schedstat").write_text(text)
+    monkeypatch.setattr(spinning, "_SCHEDSTAT", str(tmp_path / "schedstat"))
+    assert spinning._kept_ns() == kept
+    monkeypatch.setattr(spinning, "_SCHEDSTAT", str(tmp_path / "none"))
+    assert spinning._kept_ns() is None
+
+
+def test_who_is_not_to_spin_does_not_even_look(scene: Scene) -> None:
+    spinner = spinning.Spinner(0)
+    spinner.spin(scene.arrived, scene.now)
+    assert scene.looks == 0
 
 
 def test_this_thread_is_asked_how_long_it_was_kept_from_running() -> None:
