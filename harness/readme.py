@@ -119,12 +119,11 @@ def _value(point: PointSummary, cell: Cell | None) -> str:
     return quantity.show(cell.main.value, unit) if quantity.has_prefixes(unit) else quantity.number(cell.main.value)
 
 
-def claimed(summary: Summary, _drawn: Sequence[Path], base: Path) -> str:
+def claimed(summary: Summary, _drawn: Sequence[Path], _base: Path) -> str:
     """The paper's claims, and what was measured of each; a word where Ray was never called as the paper does."""
-    where = os.path.relpath(summary.path, base)
     grid = report.published_claims(summary)
     told = report.markdown_table(grid) if grid.rows else "The results have nothing to compare with `ray-paper`."
-    return f"{told}\n\n{claims.EXPLAINED} From [these results]({where}/report.md), by `make readme`.\n"
+    return f"{told}\n\n{claims.EXPLAINED} Made by `make readme`, from the same rows as the figures.\n"
 
 
 Part = Callable[[Summary, Sequence[Path], Path], str]
