@@ -21,11 +21,11 @@ examples:
 _PYTHON = '''\
 """A clock that counts, workers that compute, a printer that waits for all of them."""
 
-from reactorlib import MSEC, Bank, Input, Output, Reactor, Timer, connect, reaction, run
+from reactorlib import MSEC, Bank, Input, Output, Reactor, Timer, connect, reaction, request_stop, run
 
 
 class Clock(Reactor):
-    """Sends a number every 100 ms."""
+    """Sends a number every 100 ms, and ends the program after five."""
 
     tick = Timer(period=100 * MSEC)
     number = Output[int]()
@@ -37,6 +37,8 @@ class Clock(Reactor):
     def send(self, tick: Timer, number: Output[int]) -> None:
         self.count += 1
         number.set(self.count)
+        if self.count == 5:
+            request_stop()
 
 
 class Worker(Reactor):
@@ -75,7 +77,7 @@ class Main(Reactor):
 
 
 if __name__ == "__main__":
-    run(Main, timeout=500 * MSEC)
+    run(Main)
 '''
 
 _LINGUA_FRANCA = """\
@@ -133,6 +135,5 @@ def command(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({"file": options.file}))
     else:
-        limit = " --timeout 500ms" if text is _PYTHON else ""
-        print(f"{options.file}: written; run it with: python -m reactorlib run {options.file}{limit}")
+        print(f"{options.file}: written; run it with: python -m reactorlib run {options.file}")
     return 0

@@ -58,6 +58,9 @@ def test_new_writes_a_program_that_runs(call, tmp_path, name):
     )
     code, printed, _ = call("run", str(path), "--timeout", "100ms", "--fast")
     assert (code, printed) == (0, "[1, 2, 3]\n[2, 4, 6]\n")
+    code, printed, _ = call("run", str(path), "--fast")
+    assert code == 0
+    assert printed.startswith("[1, 2, 3]\n[2, 4, 6]\n[3, 6, 9]\n")
 
 
 def test_new_writes_over_nothing(call, tmp_path):
