@@ -44,7 +44,7 @@ bench: $(STAMP)  ## run the preset, draw its figures and print the comparison ta
 	if [ $$status -gt 1 ]; then exit $$status; fi; \
 	$(HARNESS) plot $(RESULTS) && $(HARNESS) report $(RESULTS) && exit $$status
 
-advise: $(STAMP)  ## what serves ENV=mypackage:MyEnv-v0 (or file.py:function) with ACTORS=16 best on this machine
+advise: $(STAMP)  ## what serves ENV=file.py:MyEnv (or mypackage:MyEnv-v0) with ACTORS=16 best on this machine
 	@$(HARNESS) advise --env $(or $(ENV),CartPole-v1) $(if $(ACTORS),--actors $(ACTORS))
 
 bench-kernel: $(STAMP)  ## benchmark the kernel's hot paths by themselves, beside the run saved last
@@ -77,7 +77,7 @@ diagrams: $(STAMP)  ## draw the diagrams in docs/ again, by the commands written
 docs: $(STAMP)  ## build the site of docs/ into site/; a broken link fails
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
-test: $(STAMP)  ## run the tests that every change needs: three minutes on two cores
+test: $(STAMP)  ## run the tests that every change needs: nine minutes on two slow cores
 	$(BIN)/python -m pytest -n $(JOBS)
 
 test-all: $(STAMP)  ## run all tests, the slow ones of docs/tests.md as well

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from harness import claims, quantity, report, verdict
 from harness.errors import UsageError
+from harness.noise import floor
 from harness.record import write_atomically
+from harness.stats import Estimate
 from harness.summary import Cell, PointSummary, Summary
 from plots.figures import CAPTIONS
 from workloads.catalogue import BACKENDS, WORKLOADS
@@ -60,12 +62,16 @@ def section(summary: Summary, drawn: Sequence[Path], base: Path) -> str:
     parts.append(report.markdown_table(table(summary)))
     measured = {cell.backend for point in summary.points for cell in point.cells}
     lacking = [name for name in BACKENDS if name.startswith(verdict.RAY) and name not in measured]
-    without = f" The best of those that were measured: {', '.join(lacking)} came later." if lacking else ""
+    without = f" Not measured then: {', '.join(lacking)}." if lacking else ""
+    rays = "; ".join(f"`{name}` {BACKENDS[name].summary}" for name in BACKENDS
+                     if name.startswith(verdict.RAY) and name in measured)  # fmt: skip
+    told = f" Ray's backends: {rays}." if rays else ""
     machine = report.context(summary)[1]
     doubts = f" Doubts: {'; '.join(summary.doubts)}." if summary.doubts else ""
     parts.append(
         "Of each workload the point at which reactors lead Ray least; the 95 % interval counts that the best Ray was "
-        f"chosen from the results.{without} [All numbers]({where}/report.md), measured on: "
+        f"chosen from the results, and what may as well be equal is undecided.{told}{without} "
+        f"[All numbers]({where}/report.md), measured on: "
         f"{report.markdown_text(f'{machine}.{doubts}')} "
         f"This part is made by `python -m harness report {where} --readme README.md`."
     )
@@ -77,7 +83,8 @@ def table(summary: Summary) -> report.Grid:
     ours = verdict.parallel(summary)
     ranks = {name: rank for rank, name in enumerate(WORKLOADS)}
     workloads = sorted({point.workload for point in summary.points}, key=lambda name: ranks.get(name, len(ranks)))
-    rows = tuple(_row(_chosen(summary, workload, ours), ours) for workload in workloads)
+    floors = floor.by_workload(summary.noise)
+    rows = tuple(_row(_chosen(summary, name, ours), ours, floors.get(name, 1.0)) for name in workloads)
     return report.Grid("", ("workload", "point", _LOOP, ours, "best Ray", f"{ours} over best Ray"), rows, frozenset())
 
 
@@ -92,7 +99,7 @@ def _chosen(summary: Summary, workload: str, ours: str) -> PointSummary:
     return min(points, key=lead)
 
 
-def _row(point: PointSummary, ours: str) -> tuple[str, ...]:
+def _row(point: PointSummary, ours: str, noise: float) -> tuple[str, ...]:
     own = _cell(point, ours)
     told = verdict.best_ray(own) if own else None
     ray = _cell(point, told[1]) if told else point.best(c for c in point.cells if c.backend.startswith(verdict.RAY))
@@ -104,8 +111,13 @@ def _row(point: PointSummary, ours: str) -> tuple[str, ...]:
         f"{point.label}; {what}",
         *(_value(point, cell) for cell in (_cell(point, _LOOP), own)),
         f"{_value(point, ray)} ({ray.backend})" if ray and ray.main else _UNKNOWN,
-        verdict.number(told[0]) if told else _UNKNOWN,
+        _lead(told[0], noise) if told else _UNKNOWN,
     )
+
+
+def _lead(ratio: Estimate, noise: float) -> str:
+    undecided = verdict.Clause("", "", ((ratio, ""),), noise).undecided(ratio)
+    return f"{verdict.number(ratio)}{', undecided' if undecided else ''}"
 
 
 def _cell(point: PointSummary, backend: str) -> Cell | None:

@@ -9,6 +9,7 @@ Owns the names that the sampling workloads take as `env`:
   of bytes, of this shape
 """
 
+import difflib
 import hashlib
 import importlib
 import importlib.util
@@ -45,12 +46,25 @@ def known(name: str) -> bool:
         made_up.parsed(name.removeprefix(MADE_UP))
         return True
     module, colon, inner = name.rpartition(":")
+    if not colon and name.endswith(".py"):
+        raise ParameterError(f"env: {name} is a file; {_EXPECTED}, as in {Path(name).name}:MyEnv")
     if not colon:
         return name in gymnasium.registry
-    maker = getattr(_imported(module), inner, None)
-    if inner not in gymnasium.registry and not callable(maker):
-        raise ParameterError(f"env: {module} has no {inner}; {_EXPECTED}")
+    imported = _imported(module)
+    if inner not in gymnasium.registry and not callable(getattr(imported, inner, None)):
+        near = _nearest(inner, imported)
+        raise ParameterError(f"env: {module} makes no {inner}; {f'did you mean {near}?' if near else _EXPECTED}")
     return True
+
+
+def _nearest(name: str, module: ModuleType) -> str:
+    """The class or function that a module defines whose name is most like this one; else its only environment."""
+    own = {key for key, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__}
+    near = difflib.get_close_matches(name, own, n=1, cutoff=0.6)
+    classes = [
+        key for key in own if isinstance(vars(module)[key], type) and issubclass(vars(module)[key], gymnasium.Env)
+    ]
+    return near[0] if near else classes[0] if len(classes) == 1 else ""
 
 
 def make(name: str, options: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
@@ -83,9 +97,23 @@ def _imported(module: str) -> ModuleType:
     """The module of this name or file."""
     try:
         return _of_file(Path(module)) if module.endswith(".py") else importlib.import_module(module)
+    except FileNotFoundError as error:
+        if error.filename != module:
+            raise ParameterError(_failed(module, error)) from error
+        raise ParameterError(f"env: no file {module}") from error
+    except ModuleNotFoundError as error:
+        if error.name != module.partition(".")[0]:
+            raise ParameterError(_failed(module, error)) from error
+        raise ParameterError(
+            f"env: no module {module}; a file is told with its suffix, as in {module.rpartition('.')[2]}.py:MyEnv, and "
+            f"a package has to be installed into {sys.prefix}"
+        ) from error
     except Exception as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ParameterError(f"env: {module} cannot be imported: {reason}") from error
+        raise ParameterError(_failed(module, error)) from error
+
+
+def _failed(module: str, error: Exception) -> str:
+    return f"env: {module} cannot be imported: {' '.join(f'{type(error).__name__}: {error}'.split())}"
 
 
 def _of_file(path: Path) -> ModuleType:

@@ -15,7 +15,7 @@ from harness.advise.profile import WORKLOAD, Profile
 from harness.stats import Estimate
 from workloads.catalogue import BACKENDS
 
-# Whose round is at most so many times as long as the fastest one's is as good.
+# Who is not shown to take more than so many times as long as the fastest is as good.
 _AS_GOOD = 1.05
 _SMALL_SHARE = 0.05
 # From this on the time that varying steps cost is worth a word.
@@ -72,11 +72,11 @@ class Answer:
 
     @cached_property
     def best(self) -> Cost:
-        """The simplest of those that are as fast as the fastest."""
+        """The simplest of those that are not shown to be slower than the fastest."""
         fastest, *_ = self.costs
         for name in CHOICES:
             behind = self.found.ratio(name, fastest.backend)
-            if behind is not None and behind.value <= _AS_GOOD:
+            if behind is not None and behind.low <= _AS_GOOD:
                 return next(one for one in self.costs if one.backend == name)
         return fastest
 
@@ -149,7 +149,7 @@ class Answer:
     def _choice(self) -> str:
         best = self.best
         if best.backend == LOOP:
-            return "Take a plain loop: nothing that was measured is faster by more than 5 %."
+            return "Take a plain loop: nothing that was measured is shown to be faster by more than 5 %."
         beside = ""
         ray = self._best_ray
         if ray is not None and not best.backend.startswith("ray-"):
@@ -169,10 +169,10 @@ class Answer:
         if steps is None:
             return ""
         if steps == 1:
-            return "; Ray's share is little already with one step per message"
+            return f"; Ray's share ({POOLED}) is little already with one step per message"
         if steps == math.inf:
-            return "; no number of steps per message brings Ray's share below 5 %"
-        return f"; Ray's share is less than 5 % ({POOLED}) from about {steps:,} steps per message on"
+            return f"; no number of steps per message brings Ray's share ({POOLED}) below 5 %"
+        return f"; Ray's share ({POOLED}) is less than 5 % from about {steps:,} steps per message on"
 
     def _varying(self) -> Iterator[str]:
         fixed, free = self.profile.waiting(self.actors, self.cores)

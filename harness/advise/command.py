@@ -20,6 +20,7 @@ from harness.engine.subject import SubjectError, call
 from harness.errors import UsageError
 from harness.record import write_atomically
 from reactorlib.cpus import available_cpus
+from workloads import made_up
 from workloads.catalogue import make_task
 from workloads.parameter import ParameterError
 from workloads.sampling import SamplingTask
@@ -85,6 +86,11 @@ def _name(parsed: argparse.Namespace) -> str:
     if (parsed.env is None) == (parsed.step_time is None):
         raise UsageError("expected --env NAME, or --step-time TIME for a made-up one; see harness advise --help")
     if parsed.step_time is not None:
+        try:
+            made_up.parsed(f"{parsed.step_time}:{parsed.observation}")
+        except ParameterError:
+            got = f"{parsed.step_time} and {parsed.observation}"
+            raise UsageError(f"--step-time, --observation: expected such as 2ms and 84x84x4, got {got}") from None
         return f"busy:{parsed.step_time}:{parsed.observation}"
     return f"{parsed.imported}:{parsed.env}" if parsed.imported else str(parsed.env)
 
@@ -121,7 +127,7 @@ def _pictures(answer: Answer, directory: Path) -> list[Path]:
     with style.applied():
         figure = advice.draw(
             f"{answer.env}, {answer.actors} of them on {answer.cores} cores",
-            next(answer.sentences()),
+            " ".join([next(answer.sentences()), *(f"But {doubt}." for doubt in answer.doubts)]),
             {one.backend: one.round_ns for one in answer.costs},
             answer.ideal_ns,
         )

@@ -506,6 +506,11 @@ def test_readme_has_a_row_for_each_workload_of_the_point_that_favours_ray_most(r
     assert f"| {' | '.join(row)} |" in told_in_readme(summary)
 
 
+def test_readme_says_of_a_lead_that_is_none_that_it_is_undecided(results):
+    wide = {"reactor-processes": [100, 300, 150, 400, 120], "ray-pooled": times(120)}
+    assert readme.table(results(wide)).rows[0][-1].endswith("], undecided")
+
+
 @pytest.mark.parametrize(
     ("backends", "shown"),
     [

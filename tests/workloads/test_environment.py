@@ -60,6 +60,7 @@ def there(tmp_path, monkeypatch):
     (tmp_path / "beside.py").write_text("")
     (tmp_path / "broken.py").write_text("import nowhere_to_be_found")
     (tmp_path / "own.py").write_text(FILE)
+    (tmp_path / "one.py").write_text("import gymnasium\nclass OnlyOne(gymnasium.Env): ...\n")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
     yield tmp_path
@@ -105,11 +106,17 @@ def test_values_of_a_files_classes_are_pickled_by_a_name_that_other_processes_kn
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("of_a_package:OfPackage-v9", "of_a_package has no OfPackage-v9; expected an id that it registers"),
-        ("nowhere_at_all:X-v0", "nowhere_at_all cannot be imported: ModuleNotFoundError: No module named"),
+        ("of_a_package:OfPackage-v9", "of_a_package makes no OfPackage-v9; "),
+        (
+            "nowhere_at_all:X-v0",
+            "no module nowhere_at_all; a file is told with its suffix, as in nowhere_at_all.py:MyEnv, and",
+        ),
         ("broken.py:make", "broken.py cannot be imported: ModuleNotFoundError: No module named 'nowhere_to_be_found'"),
-        ("missing.py:make", "missing.py cannot be imported: FileNotFoundError"),
-        ("own.py:nothing", "own.py has no nothing; expected"),
+        ("missing.py:make", "/missing.py"),
+        ("own.py:nothing", "own.py makes no nothing; expected an id that it registers"),
+        ("own.py:Onw", "own.py makes no Onw; did you mean Own?"),
+        ("one.py:make_env", "one.py makes no make_env; did you mean OnlyOne?"),
+        ("own.py", "own.py is a file; expected an id that it registers, or a function or class that makes"),
         ("busy:2", "expected a time and a shape such as busy:2ms or busy:20us:84x84x4, got busy:2"),
         ("own,file.py:make", "has a comma"),
         ("busy:2ms:0", "an observation has 1 to 1,073,741,824 bytes, got 0"),
