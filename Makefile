@@ -37,6 +37,7 @@ help:  ## list the targets
 	@echo 'first use: PYTHON=python3.12 picks the interpreter, TORCH_INDEX=URL an index with CPU-only torch'
 
 install: $(STAMP)  ## create .venv and install everything into it
+	@echo "installed into $(VENV); next: make advise ENV=path/to/my_env.py:MyEnv ACTORS=16, or make bench"
 
 bench: $(STAMP)  ## run the preset, draw its figures and print the comparison table
 	@status=0; $(HARNESS) run --preset $(PRESET) $(if $(RESULTS),--output $(RESULTS)) \
@@ -63,8 +64,9 @@ figures: $(STAMP)  ## draw the figures of the newest run again
 report: $(STAMP)  ## print the comparison table of the newest run
 	$(HARNESS) report $(RESULTS)
 
-readme: $(STAMP)  ## fill README and docs/paper.md again from results/reference
-	$(HARNESS) report results/reference --readme README.md --readme docs/paper.md
+readme: $(STAMP)  ## fill README again from results/quick, docs/paper.md from results/reference
+	$(HARNESS) report results/quick --readme README.md
+	$(HARNESS) report results/reference --readme docs/paper.md
 
 # The pages say how each is drawn. The one of a program that cannot run is drawn with status 1.
 diagrams: $(STAMP)  ## draw the diagrams in docs/ again, by the commands written there

@@ -143,10 +143,12 @@ def _classes(module: ModuleType) -> list[type[Reactor]]:
 
 def _only_class(module: ModuleType, target: str) -> type[Reactor]:
     declared = _classes(module)
+    if not declared:
+        raise UsageError(f"{target}: declares no reactor")
     if len(declared) > 1:
         declared = [cls for cls in declared if cls.__name__ == _MAIN]
     if len(declared) != 1:
-        raise UsageError(f"{target}: name the reactor, as in {target}:Class{_listed(module) or ': it declares none'}")
+        raise UsageError(f"{target}: name the reactor, as in {target}:Class{_listed(module)}")
     return declared[0]
 
 

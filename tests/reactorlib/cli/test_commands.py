@@ -357,7 +357,7 @@ def test_a_reader_that_has_enough_is_no_failure():
         ("examples/powers.py:X", "examples/powers.py has no class 'X': it declares Worker, Hub, Powers"),
         ("examples/powers.py:run", "examples/powers.py:run is no reactor class: it declares Worker, Hub, Powers"),
         ("json:JSONDecoder", "json:JSONDecoder is no reactor class"),
-        ("json", "json: name the reactor, as in json:Class: it declares none"),
+        ("json", "json: declares no reactor"),
         (
             "examples/powers.py:Powers.hub",
             "examples/powers.py has no class 'Powers.hub': did you mean Powers?",
