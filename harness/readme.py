@@ -14,6 +14,7 @@ from harness.record import write_atomically
 from harness.stats import Estimate
 from harness.summary import Cell, PointSummary, Summary
 from plots.figures import CAPTIONS
+from plots.quantity import counted
 from workloads.catalogue import BACKENDS, WORKLOADS
 
 _FIGURE = "step_time"
@@ -116,6 +117,8 @@ def _row(point: PointSummary, ours: str, noise: float) -> tuple[str, ...]:
 
 
 def _lead(ratio: Estimate, noise: float) -> str:
+    if ratio.count <= verdict.FEWEST:  # an interval of so few would say nothing of the ratio
+        return f"{verdict.number(ratio)} ({counted(ratio.count, 'trial')}, no interval)"
     undecided = verdict.Clause("", "", ((ratio, ""),), noise).undecided(ratio)
     return f"{verdict.number(ratio)}{', undecided' if undecided else ''}"
 

@@ -511,6 +511,11 @@ def test_readme_says_of_a_lead_that_is_none_that_it_is_undecided(results):
     assert readme.table(results(wide)).rows[0][-1].endswith("], undecided")
 
 
+def test_readme_tells_no_interval_of_few_trials_and_says_so(results):
+    few = {"reactor-processes": [100, 110], "ray-pooled": [50, 60]}
+    assert readme.table(results(few)).rows[0][-1].endswith("x (2 trials, no interval)")
+
+
 @pytest.mark.parametrize(
     ("backends", "shown"),
     [
