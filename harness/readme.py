@@ -71,7 +71,8 @@ def section(summary: Summary, drawn: Sequence[Path], base: Path) -> str:
     doubts = f" Doubts: {'; '.join(summary.doubts)}." if summary.doubts else ""
     parts.append(
         "Of each workload the point at which reactors lead Ray least; the 95 % interval counts that the best Ray was "
-        f"chosen from the results, and what may as well be equal is undecided.{told}{without} "
+        f"chosen from the results, and what may as well be equal is undecided; so is all that has no interval."
+        f"{told}{without} "
         f"[All numbers]({where}/report.md), measured on: "
         f"{report.markdown_text(f'{machine}.{doubts}')} "
         f"This part is made by `python -m harness report {where} --readme README.md`."
@@ -119,8 +120,7 @@ def _row(point: PointSummary, ours: str, noise: float) -> tuple[str, ...]:
 def _lead(ratio: Estimate, noise: float) -> str:
     if ratio.count <= verdict.FEWEST:  # an interval of so few would say nothing of the ratio
         return f"{verdict.number(ratio)} ({counted(ratio.count, 'trial')}, no interval)"
-    undecided = verdict.Clause("", "", ((ratio, ""),), noise).undecided(ratio)
-    return f"{verdict.number(ratio)}{', undecided' if undecided else ''}"
+    return f"{verdict.number(ratio)}{', undecided' if verdict.undecided(ratio, noise) else ''}"
 
 
 def _cell(point: PointSummary, backend: str) -> Cell | None:

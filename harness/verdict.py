@@ -103,8 +103,13 @@ class Clause:
         return "undecided" if self.undecided(ratio) else "faster" if ratio.value > 1 else "slower"
 
     def undecided(self, ratio: Estimate) -> bool:
-        """Whether a ratio is within the noise floor, or cannot be told from 1, which needs an interval."""
-        return floor.within(ratio.value, self.floor) or ratio.low <= 1 <= ratio.high or not ratio.has_interval
+        """Whether a ratio is within the noise floor, or cannot be told from 1."""
+        return undecided(ratio, self.floor)
+
+
+def undecided(ratio: Estimate, noise: float) -> bool:
+    """Whether a ratio is within the noise floor, or cannot be told from 1, which needs an interval."""
+    return floor.within(ratio.value, noise) or ratio.low <= 1 <= ratio.high or not ratio.has_interval
 
 
 def _clauses(points: Sequence[PointSummary], backend: str, noise: float) -> Iterator[Clause]:

@@ -19,7 +19,6 @@ _NEEDED = ("workload", "scenario", "backend", "parameters", "trial", "phase", "v
 _PLAIN_ROUND, _ROUND = "plain_round", "round"
 # From this on the recording changes a round so much that its parts have to be read with care.
 _MARKED = 1.5
-_COLUMNS = 2
 _LANE = 0.27  # inches
 _LEGEND = 0.24
 _NAMED = ("actors", "agents", "object_bytes", "steps_per_message")  # what a panel's title has room for
@@ -75,8 +74,6 @@ def phases(taken_apart: pd.DataFrame) -> Figure:
     """
     points, omitted = _chosen(list(_points(taken_apart)))
     backends = style.ordered(name for point in points for name in point.bars)
-    columns = min(len(points), _COLUMNS)
-    height = -(-len(points) // columns)
     notes = [
         "Beside the bars: the length of such a round without recording. Parts are medians over trials, scaled to 100 %."
     ]
@@ -84,18 +81,16 @@ def phases(taken_apart: pd.DataFrame) -> Figure:
         notes.append(f"*: recording made the round more than {_MARKED:g} times as long, which its parts show, too.")
     if omitted:
         notes.append(f"Not shown: {omitted} other {'point' if omitted == 1 else 'points'} of {FILE}.")
-    figure, axes = page.page(
+    figure, axes, across = page.panels(
         "The phases of a round",
         "Green and blue: the code of the workload. All else is what communication costs.",
         notes,
-        height * (0.95 + _LANE * len(backends)),
-        height,
-        columns,
+        len(points),
+        0.95 + _LANE * len(backends),
         legend=_LEGEND,
     )
-    for index, (one, point) in enumerate(zip(axes, points, strict=False)):
-        _panel(one, point, backends, first=index % columns == 0)
-    page.hide(axes[len(points) :])
+    for index, (one, point) in enumerate(zip(axes, points, strict=True)):
+        _panel(one, point, backends, first=index % across == 0)
     shown = [phase for phase in PHASES if any(bar.shares[phase] for point in points for bar in point.bars.values())]
     page.legend(figure, [Patch(color=PHASES[name].color, label=PHASES[name].label) for name in shown])
     return figure

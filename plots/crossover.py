@@ -20,7 +20,6 @@ _RAYS = ("ray-pooled", "ray-tuned", "ray-paper")
 _MADE_UP = re.compile(r"busy:(\d+(?:\.\d+)?)(ns|us|ms|s)(?::(\d+(?:x\d+)*))?")
 _BYTES = "4"
 _NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
-_COLUMNS = 2
 # Within this they are as good as each other.
 _AS_GOOD = 1.1
 
@@ -43,9 +42,7 @@ def speed_up(measurements: pd.DataFrame) -> Figure:
             f"no two environments busy:... that differ in one thing, with {_OURS} and {' or '.join(_RAYS)}; "
             "expected them as from `harness run --preset crossover`"
         )
-    columns = min(len(panels), _COLUMNS)
-    height = -(-len(panels) // columns)
-    figure, axes = page.page(
+    figure, axes, across = page.panels(
         "From where on Ray is as good",
         notes.fixed(selection),
         [
@@ -55,18 +52,16 @@ def speed_up(measurements: pd.DataFrame) -> Figure:
             ),
             *notes.below(selection),
         ],
-        height * 2.9,
-        height,
-        columns,
+        len(panels),
+        2.9,
     )
-    for one, (axis, panel) in zip(axes, panels, strict=False):
+    for one, (axis, panel) in zip(axes, panels, strict=True):
         label, text = _AXES[axis]
         lines.draw(one, panel, label, text, "speed-up over Ray (×)")
         one.axhline(1.0, color=style.FAINT, linewidth=1.0, zorder=1)
         for edge in (_AS_GOOD, 1 / _AS_GOOD):
             one.axhline(edge, color=style.FAINT, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
-    page.hide(axes[len(panels) :])
-    lines.legend(axes[columns - 1], axes[: len(panels)])
+    lines.legend(axes[across - 1], axes)
     return figure
 
 

@@ -46,21 +46,18 @@ def draw(
     """Panels side by side with common rows and axis; `limit` draws a vertical line that nothing can pass."""
     backends = style.ordered(name for panel in panels for name in panel.measured)
     systems = sorted({series.label for panel in panels for series, _ in panel.published})
-    columns = min(len(panels), _MOST_COLUMNS)
-    rows = -(-len(panels) // columns)
     lanes = len(backends) + len(systems)
-    figure, axes = page.page(title, subtitle, notes, rows * (0.85 + _ROW * lanes), rows, columns)
+    figure, axes, across = page.panels(title, subtitle, notes, len(panels), 0.85 + _ROW * lanes, _MOST_COLUMNS)
     values = [value for panel in panels for value in _extent(panel)] + ([] if limit is None else [limit])
-    for index, (one, panel) in enumerate(zip(axes, panels, strict=False)):
-        page.scale(one, "x", values, tick, most=_tick_count(values, tick, columns), pad=1.6)
-        _lanes(one, backends, systems, first=index % columns == 0)
+    for index, (one, panel) in enumerate(zip(axes, panels, strict=True)):
+        page.scale(one, "x", values, tick, most=_tick_count(values, tick, across), pad=1.6)
+        _lanes(one, backends, systems, first=index % across == 0)
         _dots(one, panel, backends, systems, text)
         if limit is not None:
             one.axvline(limit, color=style.FAINT, linewidth=1.2, linestyle=(0, (1, 1)), zorder=1)
-        lines = (textwrap.fill(line, _TITLE_CHARACTERS // columns) for line in panel.title.splitlines())
+        lines = (textwrap.fill(line, _TITLE_CHARACTERS // across) for line in panel.title.splitlines())
         one.set_title("\n".join(lines), loc="left")
         one.set_xlabel(unit)
-    page.hide(axes[len(panels) :])
     return figure
 
 

@@ -7,7 +7,6 @@ from plots import intervals, lines, notes, page, quantity, rows, sampling, style
 from plots.errors import FigureError
 
 _BASE = "ray-paper"
-_COLUMNS = 2
 
 
 def speed_up(measurements: pd.DataFrame) -> Figure:
@@ -21,24 +20,20 @@ def speed_up(measurements: pd.DataFrame) -> Figure:
             f"no sweep of steps_per_message with the backend {_BASE}; "
             "expected two or more values, as from --set steps_per_message=1,10,100"
         )
-    columns = min(len(panels), _COLUMNS)
-    height = -(-len(panels) // columns)
-    figure, axes = page.page(
+    figure, axes, across = page.panels(
         "Speed-up over Ray, by steps per message",
         notes.fixed(*selections),
         [
             f"Throughput as a ratio to {_BASE} with the same number of steps per message, paired by trial.",
             *notes.below(*selections),
         ],
-        height * 2.9,
-        height,
-        columns,
+        len(panels),
+        2.9,
     )
-    for one, panel in zip(axes, panels, strict=False):
+    for one, panel in zip(axes, panels, strict=True):
         lines.draw(one, panel, "environment steps per message", quantity.tick, "speed-up over Ray (×)")
         one.axhline(1.0, color=style.FAINT, linewidth=1.0, zorder=1)
-    page.hide(axes[len(panels) :])
-    lines.legend(axes[columns - 1], axes[: len(panels)])
+    lines.legend(axes[across - 1], axes)
     return figure
 
 

@@ -15,7 +15,6 @@ from plots.intervals import Estimate
 
 COLUMNS = ("run", "commit", "panel", "backend", "value", "low", "high", "count")
 _MOST_PANELS = 12
-_ACROSS = 2
 _PANEL_HEIGHT = 2.6
 _NAMED_COMMITS = 12
 _TITLE_CHARACTERS = 40
@@ -30,19 +29,16 @@ def over_commits(rows: pd.DataFrame, metric: str, unit: str, machine: str) -> Fi
     names = list(dict.fromkeys(rows["panel"]))
     if not 1 <= len(names) <= _MOST_PANELS:
         raise FigureError(f"{len(names)} panels; expected 1 to {_MOST_PANELS}: choose workloads")
-    across = min(len(names), _ACROSS)
-    down = math.ceil(len(names) / across)
     title = f"{metric[:1].upper()}{metric[1:].replace('_', ' ')}, commit by commit"
     trials = sorted({int(count) for count in rows["count"]})
     number = f"{trials[0]}" if len(trials) == 1 else f"{trials[0]} to {trials[-1]}"
     note = f"Each point is a run: the mean of {number} trials, with its 95 % interval."
-    figure, axes = page.page(title, machine, [note], down * _PANEL_HEIGHT, down, across)
+    figure, axes, across = page.panels(title, machine, [note], len(names), _PANEL_HEIGHT)
     ticks = dict(zip(rows["run"], rows["commit"], strict=True))
-    for one, name in zip(axes, names, strict=False):
+    for one, name in zip(axes, names, strict=True):
         _panel(one, rows[rows["panel"] == name], name, ticks)
         one.set_ylabel("times as fast" if unit == "x" else unit)
-    page.hide(axes[len(names) :])
-    lines.legend(axes[across - 1], axes[: len(names)])
+    lines.legend(axes[across - 1], axes)
     return figure
 
 

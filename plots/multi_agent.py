@@ -8,7 +8,6 @@ from plots.intervals import Estimate
 
 _STEPS = 100_000  # the paper's run
 _MARKS = range(10_000, _STEPS + 1, 10_000)
-_COLUMNS = 2
 _METHOD = "Computed from the throughput, whatever number of steps was measured."
 
 
@@ -59,29 +58,25 @@ def by_steps(measurements: pd.DataFrame) -> Figure:
         )
         for agents in selection.distinct("agents")
     ]
-    columns = min(len(panels), _COLUMNS)
-    height = -(-len(panels) // columns)
     condition = "4 agents" if any(panel.published for panel in panels) else None
-    figure, axes = page.page(
+    figure, axes, across = page.panels(
         "Traffic Junction: time elapsed by steps",
         notes.fixed(selection),
         [
             "Measured lines are computed from the throughput: the pace is taken as constant.",
             *notes.below(selection, published=condition),
         ],
-        height * 3.2,
-        height,
-        columns,
+        len(panels),
+        3.2,
     )
-    for one, panel in zip(axes, panels, strict=False):
+    for one, panel in zip(axes, panels, strict=True):
         lines.curves(one, panel)
         page.scale(one, "x", [_MARKS[0], _MARKS[-1]], quantity.tick, most=5)
         ends = [points[_STEPS].value for points in panel.measured.values()]
         page.scale(one, "y", panel.extent, decided_by=ends)
         one.set_xlabel("environment steps")
         one.set_ylabel("elapsed (s)")
-    page.hide(axes[len(panels) :])
-    lines.legend(axes[columns - 1], axes[: len(panels)])
+    lines.legend(axes[across - 1], axes)
     return figure
 
 

@@ -55,6 +55,26 @@ def page(
     return figure, [axes[row, column] for row in range(rows) for column in range(columns)]
 
 
+def panels(
+    title: str,
+    subtitle: str,
+    notes: Sequence[str],
+    count: int,
+    height: float,
+    most: int = 2,
+    legend: float = 0.0,
+) -> tuple[Figure, list[Axes], int]:
+    """A page with so many panels, each `height` inches high, at most `most` beside each other: figure, axes, and how
+    many are beside each other.
+    """
+    across = min(count, most)
+    down = -(-count // across)
+    figure, axes = page(title, subtitle, notes, down * height, down, across, legend)
+    for spare in axes[count:]:
+        spare.set_visible(False)
+    return figure, axes[:count], across
+
+
 def legend(figure: Figure, handles: Sequence[Any]) -> None:
     """One legend for all panels, in a line below the subtitle, where `page` has kept room for it."""
     subtitle = figure.texts[1]
@@ -71,12 +91,6 @@ def legend(figure: Figure, handles: Sequence[Any]) -> None:
         columnspacing=1.3,
     )
     one.set_in_layout(False)
-
-
-def hide(axes: Sequence[Axes]) -> None:
-    """Leave out what a grid of panels has too many of."""
-    for one in axes:
-        one.set_visible(False)
 
 
 def scale(

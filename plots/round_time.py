@@ -10,7 +10,6 @@ from plots import intervals, lines, notes, page, quantity, rows, style
 from plots.errors import FigureError
 
 _BASE = "serial"
-_COLUMNS = 2
 _LANE = 0.25  # inches
 _NAMED = ("actors", "agents", "object_bytes")  # the parameters that a panel's title has room for
 
@@ -27,9 +26,7 @@ def breakdown(measurements: pd.DataFrame) -> Figure:
     """The serial loop's share of every backend's round time, in percent, by workload. Raises FigureError."""
     selections = _selections(measurements)
     backends = style.ordered(name for one in selections.values() for name in one.distinct("backend"))
-    columns = min(len(selections), _COLUMNS)
-    height = -(-len(selections) // columns)
-    figure, axes = page.page(
+    figure, axes, across = page.panels(
         "Where a round's time goes",
         "Solid: what the serial loop takes for the same work. Hatched: communication, scheduling, waiting.",
         [
@@ -39,14 +36,12 @@ def breakdown(measurements: pd.DataFrame) -> Figure:
             ),
             *notes.below(*selections.values()),
         ],
-        height * (1.0 + _LANE * len(backends)),
-        height,
-        columns,
+        len(selections),
+        1.0 + _LANE * len(backends),
     )
-    for index, (one, (workload, selection)) in enumerate(zip(axes, selections.items(), strict=False)):
-        _panel(one, _lanes(selection), backends, first=index % columns == 0)
+    for index, (one, (workload, selection)) in enumerate(zip(axes, selections.items(), strict=True)):
+        _panel(one, _lanes(selection), backends, first=index % across == 0)
         one.set_title(_title(workload, selection), loc="left", fontsize=9)
-    page.hide(axes[len(selections) :])
     return figure
 
 

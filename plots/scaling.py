@@ -17,7 +17,6 @@ FILE = "scaling.csv"
 _NEEDED = ("workload", "scenario", "parameters", "workers", "kind", "trials", "speedup", "low", "high", "status")
 _KINDS = ("predicted", "measured")
 _BACKEND = "reactor-processes"
-_COLUMNS = 2
 _LEGEND = 0.24
 # How many times as far as the values an axis reaches for the sake of intervals; a whisker may leave the panel.
 _REACH = 3.0
@@ -40,24 +39,20 @@ def speed_up(scaled: pd.DataFrame) -> Figure:
     Of a workload with several points the one with the most numbers, then actors, is shown. Raises FigureError.
     """
     points, omitted = _chosen(list(_points(scaled)))
-    columns = min(len(points), _COLUMNS)
-    height = -(-len(points) // columns)
-    figure, axes = page.page(
+    figure, axes, across = page.panels(
         "Predicted and measured scaling with workers",
         "Predicted: the speed-up over one worker that the program's graph allows if messages cost nothing.",
         [
             "Predicted from what each reaction took in a traced run on one worker. Measured: over the serial loop.",
             *_words(points, omitted),
         ],
-        height * 2.35,
-        height,
-        columns,
+        len(points),
+        2.35,
         legend=_LEGEND,
     )
-    for index, (one, point) in enumerate(zip(axes, points, strict=False)):
-        _panel(one, point, first=index % columns == 0)
-    page.hide(axes[len(points) :])
-    page.legend(figure, _handles(axes[: len(points)]))
+    for index, (one, point) in enumerate(zip(axes, points, strict=True)):
+        _panel(one, point, first=index % across == 0)
+    page.legend(figure, _handles(axes))
     return figure
 
 
