@@ -2,6 +2,8 @@
 
 Owns exit statuses and a command's end.
 
+PYTHON_ARGCOMPLETE_OK: a shell that argcomplete was activated in completes what is typed.
+
 Exit status: 0; 1 when a row failed or something became slower; 2 for something the user can put right, said in one
 line; 130 after Ctrl-C.
 """
@@ -21,7 +23,7 @@ from typing import NoReturn
 
 from rich.console import Console
 
-from harness import listing, machine, manager, progress, quantity, report, results, summary
+from harness import forecast, listing, machine, manager, progress, quantity, report, results, summary
 from harness.advise import command as advise
 from harness.arguments import DEFAULT_PRESET, LATEST, RUNS, parser, setting
 from harness.breakdown import campaign, show
@@ -49,7 +51,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if sys.platform != "linux":
             raise UsageError(f"Linux is needed, this is {sys.platform}; in Docker: see Dockerfile")
-        parsed = parser(_COMMANDS).parse_args(arguments)
+        known = parser(_COMMANDS)
+        if "_ARGCOMPLETE" in os.environ:
+            import argcomplete
+
+            argcomplete.autocomplete(known)
+        parsed = known.parse_args(arguments)
         status: int = parsed.command(parsed, arguments)
         sys.stdout.flush()
     except UsageError as error:
@@ -102,13 +109,14 @@ def _run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
             _point_latest(opened.path, console)
         again = manager.forget_failures(opened)
         todo = opened.missing()
-        done = opened.grid.size - len(todo)
-        console.print(f"{len(todo)} trials into {opened.path}")
+        done, budget_s = opened.grid.size - len(todo), parsed.budget or opened.grid.budget_s
+        expected = forecast.here(RUNS)
+        console.print(f"{len(todo)} trials into {opened.path}, {_duration(expected, todo, budget_s)}")
         if again:
             console.print(_AGAIN.format(again))
         try:
-            with progress.Display(console, todo, done) as display:
-                manager.run(opened, display, parsed.time_limit, parsed.budget)
+            with progress.Display(console, todo, done, expected) as display:
+                manager.run(opened, display, parsed.time_limit, budget_s)
         except (KeyboardInterrupt, Terminated):
             left = len(opened.missing())
             command = f"python -m harness run --output {opened.path} --resume"
@@ -150,7 +158,12 @@ def _print_plan(chosen: Grid, todo: Sequence[Trial], time_limit_s: float, budget
         ordered = [name for name in chosen.backends if name in names]
         print(f"{point.workload} {point.parameters}: {_counted(ordered, names)}")
     end = f", as far as {quantity.duration(budget_s)} allow" if budget_s else ""
-    print(f"{len(todo)} trials{end}, each at most {quantity.duration(time_limit_s)}")
+    together = _duration(forecast.here(RUNS), todo, budget_s)
+    print(f"{len(todo)} trials{end}, each at most {quantity.duration(time_limit_s)}; {together}")
+
+
+def _duration(expected: forecast.Forecast, todo: Sequence[Trial], budget_s: float | None) -> str:
+    return f"together about {quantity.duration(expected.within(todo, budget_s))} ({expected.source})"
 
 
 def _counted(ordered: Iterable[str], names: Sequence[str]) -> str:

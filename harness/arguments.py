@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -15,6 +15,8 @@ from harness.errors import UsageError
 from harness.noise.command import DESCRIPTION as NOISE
 from harness.presets import PRESETS
 from harness.selection import Setting
+from reactorlib.errors import closest
+from workloads.catalogue import BACKENDS, WORKLOADS
 
 RUNS = Path("results/runs")
 LATEST = Path("results/latest")
@@ -55,17 +57,34 @@ exit status: 0 all rows ok; 1 a row failed; 2 bad input; 130 interrupted (then -
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, and nothing else."""
+    """Says what is wrong in one line, and nothing else: with the word that was meant, if one is like it."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """What argparse does, and what no option is refused here, where the options are known."""
+        found, rest = super().parse_known_args(args, namespace)
+        wrong = next((word for word in rest if word.startswith("-")), None)
+        if wrong is not None:
+            self.error(f"unrecognized argument {wrong}{_meant(wrong, self._option_string_actions)}")
+        return found, rest
 
     def error(self, message: str) -> NoReturn:
+        choice = re.fullmatch(r"(?s)(.*invalid choice: '(.*)') \(choose from (.*)\)", message)
+        if choice is not None:
+            names = re.findall(r"[\w.-]+", choice[3])
+            message = f"{choice[1]}{_meant(choice[2], names) or '; expected ' + ', '.join(names)}"
         raise UsageError(f"{message}; see {self.prog} --help")
+
+
+def _meant(word: str, known: Iterable[str]) -> str:
+    close = closest(word.partition("=")[0], known)
+    return f": did you mean {close}?" if close else ""
 
 
 def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     """The parser; what it parses has the chosen one of the commands as `command`. It raises UsageError."""
     raw = argparse.RawDescriptionHelpFormatter
     made = _Parser(
-        prog="harness",
+        prog="python -m harness",
         description="Compare the reactor runtime with Ray and with a serial loop, on this machine.",
         epilog=_EXAMPLES,
         formatter_class=raw,
@@ -143,7 +162,13 @@ def _add_directory(command: argparse.ArgumentParser) -> None:
 
 
 def _add_names(add: Callable[..., Any], option: str, help_text: str) -> None:
-    add(option, action="append", default=[], metavar="NAME", help=help_text)
+    added = add(option, action="append", default=[], metavar="NAME", help=help_text)
+    _completed(added, {"--workload": list(WORKLOADS), "--backend": list(BACKENDS)}[option])
+
+
+def _completed(option: argparse.Action, words: Iterable[str]) -> None:
+    """Have a shell offer these (see `__main__.main`)."""
+    option.completer = lambda **_: list(words)  # type: ignore[attr-defined]  # argcomplete's way to be told
 
 
 def _add_breakdown(command: argparse.ArgumentParser) -> None:
@@ -201,7 +226,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
         "Measure every point on every backend, in blocks of turns: all that is compared runs side by side."
     )
     add = command.add_argument
-    add("--preset", metavar="NAME", help=f"{' | '.join(PRESETS)} (default: {DEFAULT_PRESET})")
+    _completed(add("--preset", metavar="NAME", help=f"{' | '.join(PRESETS)} (default: {DEFAULT_PRESET})"), PRESETS)
     _add_names(add, "--workload", "only this one; repeatable")
     _add_names(add, "--backend", "only this one; repeatable")
     add(

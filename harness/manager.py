@@ -21,7 +21,7 @@ from harness.engine.block import Effort, Measured
 from harness.engine.subject import Subject, workload_order
 from harness.findings import AGAIN
 from harness.grid import Block, Grid, Point, Trial, runs_alone
-from harness.record import OK, UNSUPPORTED, Row
+from harness.record import OK, UNSUPPORTED, Row, TrialKey
 from harness.results import Results
 from workloads.catalogue import BACKENDS, workers_of
 
@@ -145,9 +145,9 @@ def _run_block(results: Results, block: Block, effort: Effort, watcher: Watcher)
             with contextlib.suppress(FileNotFoundError):
                 if not path.stat().st_size:
                     path.unlink()
-    duration_s = (time.monotonic() - began) / len(block)
     rows = {trial.key: _rows(results.run_id, started_at, trial, found[trial.backend]) for trial in block}
-    details = [_detail(trial, found[trial.backend], started_at, duration_s) for trial in block]
+    durations = _durations(block, found, copies, time.monotonic() - began)
+    details = [_detail(trial, found[trial.backend], started_at, durations[trial.key]) for trial in block]
     taken = [
         one
         for trial in block
@@ -160,8 +160,21 @@ def _run_block(results: Results, block: Block, effort: Effort, watcher: Watcher)
         enabled = found[trial.backend].gil_enabled
         if enabled is not None:
             results.note_gil(trial.backend, enabled)
-        watcher.trial_ends(trial, rows[trial.key], duration_s)
+        watcher.trial_ends(trial, rows[trial.key], durations[trial.key])
     return found
+
+
+def _durations(
+    block: Block, found: Mapping[str, Measured], copies: Mapping[str, Subject], all_s: float
+) -> dict[TrialKey, float]:
+    """What each trial, with its copy, took of the block's time; what nobody took is shared."""
+    taken = {
+        trial.key: found[trial.backend].taken_s
+        + (found[copies[trial.backend].name].taken_s if trial.backend in copies else 0.0)
+        for trial in block
+    }
+    shared = max(0.0, all_s - sum(taken.values())) / len(block)
+    return {key: seconds + shared for key, seconds in taken.items()}
 
 
 def _failed(measured: Measured) -> bool:

@@ -1,8 +1,6 @@
 """How a run goes on, on standard error: a live bar on a terminal, plain lines elsewhere. Knows no process."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from statistics import fmean
 from types import TracebackType
 from typing import Self
 
@@ -21,49 +19,23 @@ from rich.progress import (
 from harness import quantity
 from harness.engine.block import Measured
 from harness.findings import Findings
+from harness.forecast import Forecast
 from harness.grid import Point, Trial
 from harness.record import Row
 
 # The bar is drawn by the harness while a trial is measured: rarely, so as not to take part in it.
 _REDRAWS_PER_SECOND = 1
-_UNKNOWN_SECONDS = 5.0
-
-
-class Estimator:
-    """How long trials took, and from that how long those that are left will take."""
-
-    def __init__(self) -> None:
-        self._durations: defaultdict[tuple[str, ...], list[float]] = defaultdict(list)
-
-    def add(self, trial: Trial, duration_s: float) -> None:
-        """A trial took so long."""
-        for key in self._keys(trial):
-            self._durations[key].append(duration_s)
-
-    def seconds(self, trials: Sequence[Trial]) -> float:
-        """How long these trials will take one after the other."""
-        return sum(self._one(trial) for trial in trials)
-
-    def _one(self, trial: Trial) -> float:
-        known = (self._durations.get(key) for key in self._keys(trial))
-        return next((fmean(durations) for durations in known if durations), _UNKNOWN_SECONDS)
-
-    @staticmethod
-    def _keys(trial: Trial) -> tuple[tuple[str, ...], ...]:
-        """From what says most about a trial to what says least."""
-        point, backend = trial.point, trial.backend
-        return (point.workload, point.parameters, backend), (point.workload, backend), (backend,), ()
 
 
 class Display:
     """Shows a run's progress. A context manager."""
 
-    def __init__(self, console: Console, missing: Sequence[Trial], done: int) -> None:
+    def __init__(self, console: Console, missing: Sequence[Trial], done: int, forecast: Forecast) -> None:
         self._console = console
         self._left = list(missing)
         self._total = done + len(self._left)
         self._done = done
-        self._estimator = Estimator()
+        self._forecast = forecast
         self._findings = Findings()
         self._bar: Progress | None = None
         self._task = TaskID(0)
@@ -97,7 +69,7 @@ class Display:
 
     def trial_ends(self, trial: Trial, rows: list[Row], duration_s: float) -> None:
         """Say what came out, and what is left."""
-        self._estimator.add(trial, duration_s)
+        self._forecast.add(trial, duration_s)
         self._left.remove(trial)
         self._done += 1
         failed = any(row.is_failure for row in rows)
@@ -120,7 +92,7 @@ class Display:
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def _remaining(self) -> str:
-        return f"{quantity.duration(self._estimator.seconds(self._left))} left"
+        return f"{quantity.duration(self._forecast.seconds(self._left))} left"
 
 
 def describe(trial: Trial) -> str:

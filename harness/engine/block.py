@@ -61,7 +61,7 @@ class Measured:
     `failure`: why it has none, in one line, or empty. `startup_ns`: until its first round could begin. `digest`: of
     its first rounds, "" where nothing was verified. `peak_bytes`: the most memory its processes held together.
     `idle_share`: how much of a core they used between turns, of which `parked` were stopped there. `steady`: whether
-    its warm-up ended by its rule, not by the limit.
+    its warm-up ended by its rule, not by the limit. `taken_s`: of the block's time, for all of this and for its end.
     """
 
     subject: Subject
@@ -76,6 +76,7 @@ class Measured:
     warmup_turns: int = 0
     warmup_s: float = 0.0
     steady: bool = False
+    taken_s: float = 0.0
     outside_cores: float = 0.0  # kept busy during the turns by processes that are none of the block's
 
 
@@ -134,10 +135,10 @@ class _Living:
         """Start it, verify it, warm it up."""
         self._starts(subject)
         measured = self._found[subject.name]
-        running = Running(subject, self._logs(subject), self._effort.limit_s)
-        running.__enter__()
-        self._running[subject.name] = running
-        with self._failing(subject):
+        with self._failing(measured):
+            running = Running(subject, self._logs(subject), self._effort.limit_s)
+            running.__enter__()
+            self._running[subject.name] = running
             told = running.settle()
             measured.startup_ns = told.get("startup_ns", 0)
             measured.digest = told.get("digest", "")
@@ -169,9 +170,10 @@ class _Living:
             draw.shuffle(order)
             self._confine(sweep)
             for position, name in enumerate(order):
-                with self._failing(self._found[name].subject):
+                measured = self._found[name]
+                with self._failing(measured):
                     turn = self._running[name].turn(effort.turn_ns, effort.lead_ns)
-                    self._found[name].turns[sweep, position] = turn
+                    measured.turns[sweep, position] = turn
             sweep += 1
             if sweep - first == effort.sweeps // 2:
                 self._weigh()
@@ -211,16 +213,27 @@ class _Living:
         if running is not None:
             measured = self._found[name]
             measured.idle_share = running.idle_share
-            running.__exit__(None, None, None)
+            with _timed(measured):
+                running.__exit__(None, None, None)
 
     @contextlib.contextmanager
-    def _failing(self, subject: Subject) -> Iterator[None]:
+    def _failing(self, measured: Measured) -> Iterator[None]:
         """What fails leaves the block, and the others go on."""
         try:
-            yield
+            with _timed(measured):
+                yield
         except SubjectError as error:
-            self._found[subject.name].failure = str(error)
-            self._end(subject.name)
+            measured.failure = str(error)
+            self._end(measured.subject.name)
+
+
+@contextlib.contextmanager
+def _timed(measured: Measured) -> Iterator[None]:
+    began = time.monotonic()
+    try:
+        yield
+    finally:
+        measured.taken_s += time.monotonic() - began
 
 
 class _Outside:

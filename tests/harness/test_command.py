@@ -12,6 +12,8 @@ import pytest
 from harness.__main__ import main
 from workloads.catalogue import BACKENDS, WORKLOADS
 
+ROOT = Path(__file__).resolve().parents[2]
+
 RUN = ("run", "--workload", "fake", "--backend", "serial", "--trials", "1")
 
 
@@ -39,7 +41,14 @@ def snapshot(directory):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("rum",), "invalid choice: 'rum'"),
+        (("rum",), "invalid choice: 'rum': did you mean run?"),
+        (("zzz",), "invalid choice: 'zzz'; expected list, doctor, run, advise, "),
+        (
+            ("run", "--bugdet=3m"),
+            "unrecognized argument --bugdet=3m: did you mean --budget?; see python -m harness run --h",
+        ),
+        (("advise", "--actros", "3"), "unrecognized argument --actros: did you mean --actors?"),
+        (("doctor", "--only", "rya"), "did you mean ray?"),
         ((), "required: COMMAND"),
         (("run", "--workload", "gym_samplin"), "workload: unknown 'gym_samplin'; did you mean gym_sampling"),
         (("run", "--backend", "ray-papr"), "backend: unknown 'ray-papr'; did you mean ray-paper"),
@@ -192,6 +201,28 @@ def test_a_directory_without_a_grid_is_refused_without_options_of_other_commands
     assert refused(command, "out") == ("harness: out/grid.json: no such file; expected the results of `harness run`\n")
     (results / "grid.json").write_text("{}")
     assert "describes no grid of this version ('run_id'); expected the results" in refused(command, "out")
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("r", "run report"),
+        ("run --pre", "--preset"),
+        ("run --preset s", "smoke sweeps"),
+        ("run --backend ray-", " ".join(name for name in BACKENDS if name.startswith("ray-"))),
+    ],
+)
+def test_a_shell_completes_what_is_typed(tmp_path, typed, offered):
+    line = f"python -m harness {typed}"
+    told = {"_ARGCOMPLETE": "3", "_ARGCOMPLETE_STDOUT_FILENAME": str(tmp_path / "offered"), "_ARGCOMPLETE_IFS": " "}
+    done = subprocess.run(
+        [sys.executable, "-m", "harness"],
+        env={**os.environ, **told, "COMP_LINE": line, "COMP_POINT": str(len(line))},
+        cwd=ROOT,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, (tmp_path / "offered").read_text().split()) == (0, offered.split())
 
 
 def test_help_shows_examples(capsys):

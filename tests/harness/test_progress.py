@@ -10,7 +10,8 @@ from harness.engine.block import Measured
 from harness.engine.subject import Subject
 from harness.engine.turn import Turn
 from harness.findings import Findings
-from harness.progress import Display, Estimator
+from harness.forecast import Forecast
+from harness.progress import Display
 from harness.selection import Setting, select
 
 
@@ -27,21 +28,9 @@ def trials(fake):
     return sorted(made.trials(), key=lambda trial: (trial.point.values["actors"], trial.backend))
 
 
-def test_an_estimate_comes_from_what_is_most_like_the_trial(trials):
-    ray_2, serial_2, ray_5, serial_5 = trials
-    estimator = Estimator()
-    assert estimator.seconds(trials) == 20
-    estimator.add(serial_2, 1.0)
-    assert estimator.seconds([ray_5, serial_5]) == 2
-    estimator.add(ray_2, 9.0)
-    assert estimator.seconds([ray_5, serial_5]) == 10
-    estimator.add(ray_5, 20.0)
-    assert estimator.seconds([ray_5, serial_5]) == 21
-
-
 def test_plain_lines_where_there_is_no_terminal(trials, row):
     output = io.StringIO()
-    with Display(Console(file=output, width=300), trials, done=2) as display:
+    with Display(Console(file=output, width=300), trials, done=2, forecast=Forecast()) as display:
         display.trial_begins(trials[0])
         display.trial_ends(trials[0], [row(unit="things/s")], 4.0)
         display.trial_begins(trials[1])
@@ -57,7 +46,7 @@ def test_plain_lines_where_there_is_no_terminal(trials, row):
 def test_a_bar_on_a_terminal(trials, row):
     output = io.StringIO()
     console = Console(file=output, force_terminal=True, width=200)
-    with Display(console, trials, done=0) as display:
+    with Display(console, trials, done=0, forecast=Forecast()) as display:
         for trial in itertools.islice(trials, 2):
             display.trial_begins(trial)
             display.trial_ends(trial, [row(unit="things/s")], 4.0)
@@ -73,7 +62,7 @@ def measured(name, round_us):
 
 def test_what_is_known_of_a_point_is_said_after_every_block(trials):
     output = io.StringIO()
-    with Display(Console(file=output, width=300), trials, done=0) as display:
+    with Display(Console(file=output, width=300), trials, done=0, forecast=Forecast()) as display:
         point = trials[0].point
         one = [measured("serial", 20), measured("ray-paper", 80), measured("ray-paper again", 78)]
         display.block_ends(point, dict(one))
@@ -90,7 +79,7 @@ def test_what_is_known_of_a_point_is_said_after_every_block(trials):
 
 def test_who_failed_is_not_among_the_findings(trials):
     output = io.StringIO()
-    with Display(Console(file=output, width=300), trials, done=0) as display:
+    with Display(Console(file=output, width=300), trials, done=0, forecast=Forecast()) as display:
         name, failed = measured("ray-paper", 80)
         failed.failure = "died in its last turn"
         display.block_ends(trials[0].point, dict([measured("serial", 20), (name, failed)]))

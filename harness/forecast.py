@@ -1,0 +1,86 @@
+"""How long a run will take, by how long trials took: in the same run, or else in runs before it. Measures nothing."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from statistics import fmean
+
+from harness import details
+from harness.grid import Block, Trial
+
+Key = tuple[str, ...]
+
+_UNKNOWN_SECONDS = 5.0
+_NEWEST_RUNS = 10
+_SHIPPED = Path(__file__).resolve().parents[1] / "results"
+
+
+class Durations:
+    """How long trials took, from the most that is known of a trial to the least."""
+
+    def __init__(self) -> None:
+        self._taken: defaultdict[Key, list[float]] = defaultdict(list)
+
+    def add(self, workload: str, parameters: str, backend: str, duration_s: float) -> None:
+        """A trial took so long."""
+        for key in _keys(workload, parameters, backend):
+            self._taken[key].append(duration_s)
+
+    def mean(self, key: Key) -> float | None:
+        """Of the trials that a key stands for; None where there were none."""
+        return fmean(self._taken[key]) if key in self._taken else None
+
+
+class Forecast:
+    """How long trials will take. What was `added` in the same run counts before what `runs` before it took.
+
+    `source`: whose durations those are, in a few words.
+    """
+
+    def __init__(self, runs: Iterable[Path] = (), source: str = "a guess") -> None:
+        self.source = source
+        self._own, self._before = Durations(), Durations()
+        known = [detail for run in runs for detail in details.read(run / details.FILE_NAME).values()]
+        self.knows = bool(known)
+        for detail in known:
+            self._before.add(detail.workload, detail.parameters, detail.backend, detail.duration_s)
+
+    def add(self, trial: Trial, duration_s: float) -> None:
+        """A trial of this run took so long."""
+        self._own.add(trial.point.workload, trial.point.parameters, trial.backend, duration_s)
+
+    def seconds(self, trials: Iterable[Trial]) -> float:
+        """How long these will take one after the other."""
+        return sum(self._one(trial) for trial in trials)
+
+    def _one(self, trial: Trial) -> float:
+        keys = _keys(trial.point.workload, trial.point.parameters, trial.backend)
+        known = (durations.mean(key) for key in keys for durations in (self._own, self._before))
+        return next((seconds for seconds in known if seconds is not None), _UNKNOWN_SECONDS)
+
+    def within(self, trials: Sequence[Trial], budget_s: float | None) -> float:
+        """How long a run of these takes whose budget is this (see `manager.run`)."""
+        taken = 0.0
+        for block in _blocks(trials):
+            needed = self.seconds(block)
+            if budget_s is not None and block[0].index and taken + needed > budget_s:
+                break
+            taken += needed
+        return taken
+
+
+def here(runs: Path) -> Forecast:
+    """From the newest of the runs below a directory; where there are none, from those that the checkout brings."""
+    newest = sorted(runs.glob("*/"), key=lambda run: run.stat().st_mtime)[-_NEWEST_RUNS:]
+    found = Forecast(newest, "as runs here took")
+    return found if found.knows else Forecast(_SHIPPED.glob("*/"), "as they took on another machine")
+
+
+def _blocks(trials: Sequence[Trial]) -> Iterator[Block]:
+    for _, block in groupby(trials, key=lambda trial: (trial.point, trial.index)):
+        yield tuple(block)
+
+
+def _keys(workload: str, parameters: str, backend: str) -> tuple[Key, ...]:
+    return (workload, parameters, backend), (workload, backend), (backend,), ()

@@ -1,0 +1,77 @@
+"""How long a run is said to take."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from harness import details, forecast
+from harness.details import Detail
+from harness.forecast import Forecast
+from harness.selection import Setting, select
+
+DETAIL = {"started_at": "2026-01-01T00:00:00Z", "outside_cores": 0.0}
+
+
+@pytest.fixture
+def trials(fake):
+    """Two trials of each of two points on two backends, in the order in which they run."""
+    settings = [Setting("actors", ("2", "5"))]
+    made = select("smoke", workloads=["fake"], backends=["serial", "ray-paper"], settings=settings, trials=2)
+    return list(made.grid.trials())
+
+
+def detail_of(trial, duration_s):
+    point = trial.point
+    return Detail(point.workload, point.parameters, trial.backend, trial.index, duration_s=duration_s, **DETAIL)
+
+
+def test_it_comes_from_what_is_most_like_the_trial(trials):
+    by_name = {(trial.point.values["actors"], trial.backend): trial for trial in trials}
+    serial_2, serial_5 = by_name[2, "serial"], by_name[5, "serial"]
+    ray_2, ray_5 = by_name[2, "ray-paper"], by_name[5, "ray-paper"]
+    expected = Forecast()
+    assert expected.seconds(by_name.values()) == 20
+    expected.add(serial_2, 1.0)
+    assert expected.seconds([ray_5, serial_5]) == 2
+    expected.add(ray_2, 9.0)
+    assert expected.seconds([ray_5, serial_5]) == 10
+    expected.add(ray_5, 20.0)
+    assert expected.seconds([ray_5, serial_5]) == 21
+
+
+def test_what_this_run_took_counts_before_what_others_did(trials, tmp_path):
+    for trial in trials:
+        details.append(tmp_path / details.FILE_NAME, detail_of(trial, 8.0))
+    expected = Forecast([tmp_path])
+    assert expected.seconds(trials) == 64
+    expected.add(trials[0], 2.0)
+    assert expected.seconds(trials[:1]) == 2
+    assert expected.seconds(trials) == 2 * 2 + 6 * 8
+
+
+@pytest.mark.parametrize(("budget_s", "seconds"), [(None, 40), (1, 20), (29, 20), (30, 30), (39, 30), (40, 40)])
+def test_a_budget_ends_it_after_the_first_trial_of_each_point(trials, budget_s, seconds):
+    assert Forecast().within(trials, budget_s) == seconds
+
+
+def test_runs_here_count_before_those_that_the_checkout_brings(trials, tmp_path):
+    assert forecast.here(tmp_path).source == "as they took on another machine"
+    run = tmp_path / "20260101-000000-smoke"
+    run.mkdir()
+    details.append(run / details.FILE_NAME, detail_of(trials[0], 3.0))
+    found = forecast.here(tmp_path)
+    assert (found.source, found.seconds(trials)) == ("as runs here took", 24)
+
+
+def test_the_trials_of_a_run_took_as_long_as_it_did(harness):
+    began = time.monotonic()
+    done = harness(
+        "run", "--workload", "fake", "--backend", "serial", "--backend", "ray-paper", "--trials", "1", "--output", "out"
+    )
+    all_s = time.monotonic() - began
+    assert done.returncode == 0, done.stderr
+    lines = Path("out/trials.jsonl").read_text().splitlines()
+    taken = sum(json.loads(line)["duration_s"] for line in lines)
+    assert 0.5 * all_s < taken <= all_s
