@@ -20,7 +20,7 @@ Values = Mapping[int, float]
 EXPLAINED = (
     "'limit': the copies of a round alone, into existing memory, on all cores; elsewhere plain loops on all cores in "
     "lockstep, each with its share, which exchange nothing, or one loop where rounds are so short that it is faster "
-    "(without rows of `lockstep`: the serial loop's pace times the parts that run at once)."
+    "(without rows of lockstep: the serial loop's pace times the parts that run at once)."
 )
 
 

@@ -9,12 +9,13 @@ Owns the names that the sampling workloads take as `env`:
   of bytes, of this shape
 """
 
+import copy
 import difflib
 import hashlib
 import importlib
 import importlib.util
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -91,6 +92,15 @@ def _as_gymnasium(name: str, made: Any) -> gymnasium.Env[Any, Any]:
     raise ParameterError(
         f"env: {name} returned {type(made).__name__}; expected an environment of Gymnasium or PettingZoo (parallel)"
     )
+
+
+def random_actions(environment: gymnasium.Env[Any, Any], seed: int) -> Callable[[], Any]:
+    """What draws the environment's actions, from a copy of its action space with this seed: many environments declare
+    their spaces once for the whole class, and would draw from one another's.
+    """
+    space = copy.deepcopy(environment.action_space)
+    space.seed(seed)
+    return space.sample
 
 
 def _imported(module: str) -> ModuleType:

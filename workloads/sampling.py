@@ -106,10 +106,9 @@ class Sampler:
 
     def __init__(self, task: SamplingTask, index: int) -> None:
         self.environment = task.make_environment()
-        self.environment.action_space.seed(task.seed + index)
         self.environment.reset(seed=task.seed + index)
         self._take = self.environment.step
-        self._draw = self.environment.action_space.sample
+        self._draw = environment.random_actions(self.environment, task.seed + index)
         self._more = range(task.steps_per_message - 1)
 
     def step_message(self, _step: int) -> Reply:

@@ -121,9 +121,12 @@ class Answer:
         if {LOOP, AGAIN} <= digests.keys() and digests[LOOP] != digests[AGAIN]:
             yield "two plain loops with equal seeds computed different things: the environment is not deterministic"
         else:
-            for name, digest in digests.items():
-                if digest != digests.get(LOOP):
-                    yield f"{label(name)} computed something else than the plain loop: the environment is not its own"
+            others = [label(name) for name, digest in digests.items() if digest != digests.get(LOOP)]
+            if others:
+                yield (
+                    f"{'; '.join(others)} computed something else than the plain loop: environments of one process "
+                    "share something, such as a random number generator of their class or module"
+                )
         for name, failure in self.found.failures.items():
             yield f"{label(name)} ({name}) failed: {failure}"
 

@@ -10,7 +10,7 @@ import pytest
 
 from harness.__main__ import main
 from harness.advise import command, measure
-from harness.advise.answer import Answer
+from harness.advise.answer import Answer, label
 from harness.advise.measure import AGAIN, LIMIT, LOOP, POOLED, REACTORS, Found, batched
 from harness.advise.profile import Profile
 from harness.advise.profile import measure as measure_profile
@@ -70,10 +70,10 @@ def test_from_how_many_steps_per_message_on_ray_costs_little(single_us, several_
 
 
 def test_what_speaks_against_the_answer_is_said():
-    made = answer(subject(LOOP, 16_000), subject(AGAIN, 18_000), subject(REACTORS, 8_000, digest="other"))
-    noisy, other = made.doubts
+    wrong = [subject(name, us, digest="other") for name, us in ((REACTORS, 8_000), (POOLED, 12_000))]
+    noisy, other = answer(subject(LOOP, 16_000), subject(AGAIN, 18_000), *wrong).doubts
     assert "came out 1.12 times as long" in noisy
-    assert "computed something else than the plain loop" in other
+    assert other.startswith(f"{label(REACTORS)}; {label(POOLED)} computed something else than the plain loop: ")
     loaded = answer(subject(LOOP, 16), subject(REACTORS, 8))
     loaded.found.blocks[0][REACTORS].outside_cores = 0.7
     assert list(loaded.doubts) == ["other programs kept 0.7 of 2 cores busy meanwhile"]

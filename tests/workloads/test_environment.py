@@ -53,6 +53,18 @@ def in_turns():
     return InTurns()
 """
 
+OF_ITS_CLASS = """
+from gymnasium.envs.classic_control import CartPoleEnv
+from gymnasium.spaces import Discrete
+
+class OneSpace(CartPoleEnv):
+    action_space = Discrete(2)
+
+    def __init__(self):
+        super().__init__()
+        del self.action_space
+"""
+
 
 @pytest.fixture
 def there(tmp_path, monkeypatch):
@@ -60,6 +72,7 @@ def there(tmp_path, monkeypatch):
     (tmp_path / "beside.py").write_text("")
     (tmp_path / "broken.py").write_text("import nowhere_to_be_found")
     (tmp_path / "own.py").write_text(FILE)
+    (tmp_path / "of_its_class.py").write_text(OF_ITS_CLASS)
     (tmp_path / "one.py").write_text("import gymnasium\nclass OnlyOne(gymnasium.Env): ...\n")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -76,7 +89,16 @@ def rounds(task, run, **options):
 
 @pytest.mark.parametrize(
     "name",
-    ["of_a_package:OfPackage-v0", "own.py:make_env", "own:make_env", "own.py:junction", "busy:10us", "busy:1us:3x2"],
+    [
+        *(
+            "of_a_package:OfPackage-v0",
+            "own.py:make_env",
+            "own:make_env",
+            "own.py:junction",
+            "of_its_class.py:OneSpace",
+        ),
+        *("busy:10us", "busy:1us:3x2"),
+    ],
 )
 def test_an_environment_of_ones_own_is_sampled_alike_in_this_and_in_other_processes(there, name):
     task = Task(actors=2, env=name, rounds=30, warmup_rounds=0)

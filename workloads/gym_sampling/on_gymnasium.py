@@ -13,6 +13,7 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, Vecto
 from gymnasium.vector.utils import iterate
 
 from reactorlib.gymnasium import ReactorVectorEnv
+from workloads import environment
 from workloads.parameter import UnsupportedError
 from workloads.probe import Probe
 from workloads.sampling import SamplingTask, StepResult, comparable
@@ -27,8 +28,7 @@ class SelfActing(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def __init__(self, task: SamplingTask, index: int) -> None:
         super().__init__(task.make_environment())
-        self.env.action_space.seed(task.seed + index)
-        self._draw = self.env.action_space.sample
+        self._draw = environment.random_actions(self.env, task.seed + index)
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:  # noqa: ARG002 - the caller's
         """Take a random step."""
@@ -61,10 +61,10 @@ def run(task: SamplingTask, probe: Probe, *, vector: str) -> None:
 
 def _check_observations(task: SamplingTask) -> None:
     """A vector converts observations to the type that the environment declares, which is not always theirs."""
-    environment = task.make_environment()
-    observation, _ = environment.reset(seed=task.seed)
-    environment.close()
-    if observation not in environment.observation_space:
+    made = task.make_environment()
+    observation, _ = made.reset(seed=task.seed)
+    made.close()
+    if observation not in made.observation_space:
         raise UnsupportedError(f"{task.env} returns observations that a vector of environments would convert")
 
 
