@@ -110,7 +110,7 @@ def _run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
         again = manager.forget_failures(opened)
         todo = opened.missing()
         done, budget_s = opened.grid.size - len(todo), parsed.budget or opened.grid.budget_s
-        expected = forecast.here(RUNS)
+        expected = forecast.here(opened.grid, RUNS)
         console.print(f"{len(todo)} trials into {opened.path}, {_duration(expected, todo, budget_s)}")
         if again:
             console.print(_AGAIN.format(again))
@@ -158,7 +158,7 @@ def _print_plan(chosen: Grid, todo: Sequence[Trial], time_limit_s: float, budget
         ordered = [name for name in chosen.backends if name in names]
         print(f"{point.workload} {point.parameters}: {_counted(ordered, names)}")
     end = f", as far as {quantity.duration(budget_s)} allow" if budget_s else ""
-    together = _duration(forecast.here(RUNS), todo, budget_s)
+    together = _duration(forecast.here(chosen, RUNS), todo, budget_s)
     print(f"{len(todo)} trials{end}, each at most {quantity.duration(time_limit_s)}; {together}")
 
 

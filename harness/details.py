@@ -18,10 +18,10 @@ FILE_NAME = "trials.jsonl"
 class Detail:
     """A trial's circumstances.
 
-    `duration_s`: of the block's time, what it took. `outside_cores`: how many cores processes that are none of the
-    block's kept busy meanwhile. `rounds` were measured in so many `turns`, `measured_ns` together, after `warmup_turns`
-    in `warmup_s`, at whose end the turns were `steady` or the limit was reached. `idle_share`: of a core, used between
-    turns by its processes, of which `parked` are stopped there. `p50_ns` to `p99_ns`: see `tails`.
+    `duration_s`: of the block's time, what it took without its copy. `outside_cores`: how many cores processes that are
+    none of the block's kept busy meanwhile. `rounds` were measured in so many `turns`, `measured_ns` together, after
+    `warmup_turns` in `warmup_s`, at whose end the turns were `steady` or the limit was reached. `idle_share`: of a
+    core, used between turns by its processes, of which `parked` are stopped there. `p50_ns` to `p99_ns`: see `tails`.
     """
 
     workload: str

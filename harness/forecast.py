@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean
 
 from harness import details
-from harness.grid import Block, Trial
+from harness.grid import Block, Grid, Trial
 
 Key = tuple[str, ...]
 
@@ -35,11 +35,12 @@ class Durations:
 class Forecast:
     """How long trials will take. What was `added` in the same run counts before what `runs` before it took.
 
-    `source`: whose durations those are, in a few words.
+    `grid`: of the run, which has some trials twice. `source`: whose durations those are, in a few words.
     """
 
-    def __init__(self, runs: Iterable[Path] = (), source: str = "a guess") -> None:
+    def __init__(self, grid: Grid | None = None, runs: Iterable[Path] = (), source: str = "a guess") -> None:
         self.source = source
+        self._grid = grid
         self._own, self._before = Durations(), Durations()
         known = [detail for run in runs for detail in details.read(run / details.FILE_NAME).values()]
         self.knows = bool(known)
@@ -57,7 +58,8 @@ class Forecast:
     def _one(self, trial: Trial) -> float:
         keys = _keys(trial.point.workload, trial.point.parameters, trial.backend)
         known = (durations.mean(key) for key in keys for durations in (self._own, self._before))
-        return next((seconds for seconds in known if seconds is not None), _UNKNOWN_SECONDS)
+        once = next((seconds for seconds in known if seconds is not None), _UNKNOWN_SECONDS)
+        return 2 * once if self._grid and trial.backend in self._grid.repeated(trial.point) else once
 
     def within(self, trials: Sequence[Trial], budget_s: float | None) -> float:
         """How long a run of these takes whose budget is this (see `manager.run`)."""
@@ -70,11 +72,11 @@ class Forecast:
         return taken
 
 
-def here(runs: Path) -> Forecast:
-    """From the newest of the runs below a directory; where there are none, from those that the checkout brings."""
+def here(grid: Grid, runs: Path) -> Forecast:
+    """Of a run, from the newest of the runs below a directory; where there are none, from those of the checkout."""
     newest = sorted(runs.glob("*/"), key=lambda run: run.stat().st_mtime)[-_NEWEST_RUNS:]
-    found = Forecast(newest, "as runs here took")
-    return found if found.knows else Forecast(_SHIPPED.glob("*/"), "as they took on another machine")
+    found = Forecast(grid, newest, "as runs here took")
+    return found if found.knows else Forecast(grid, _SHIPPED.glob("*/"), "as they took on another machine")
 
 
 def _blocks(trials: Sequence[Trial]) -> Iterator[Block]:

@@ -146,7 +146,7 @@ def _run_block(results: Results, block: Block, effort: Effort, watcher: Watcher)
                 if not path.stat().st_size:
                     path.unlink()
     rows = {trial.key: _rows(results.run_id, started_at, trial, found[trial.backend]) for trial in block}
-    durations = _durations(block, found, copies, time.monotonic() - began)
+    durations = _durations(block, found, time.monotonic() - began)
     details = [_detail(trial, found[trial.backend], started_at, durations[trial.key]) for trial in block]
     taken = [
         one
@@ -164,17 +164,10 @@ def _run_block(results: Results, block: Block, effort: Effort, watcher: Watcher)
     return found
 
 
-def _durations(
-    block: Block, found: Mapping[str, Measured], copies: Mapping[str, Subject], all_s: float
-) -> dict[TrialKey, float]:
-    """What each trial, with its copy, took of the block's time; what nobody took is shared."""
-    taken = {
-        trial.key: found[trial.backend].taken_s
-        + (found[copies[trial.backend].name].taken_s if trial.backend in copies else 0.0)
-        for trial in block
-    }
-    shared = max(0.0, all_s - sum(taken.values())) / len(block)
-    return {key: seconds + shared for key, seconds in taken.items()}
+def _durations(block: Block, found: Mapping[str, Measured], all_s: float) -> dict[TrialKey, float]:
+    """What each trial took of the block's time, without its copy; what nobody took is shared."""
+    shared = max(0.0, all_s - sum(one.taken_s for one in found.values())) / len(found)
+    return {trial.key: found[trial.backend].taken_s + shared for trial in block}
 
 
 def _failed(measured: Measured) -> bool:

@@ -22,8 +22,8 @@ US = 1_000
 STEADY = Profile([1_000 * US] * 100, 200, False, 0)
 
 
-def subject(name, round_us, digest="same", failure=""):
-    turns = {(sweep, 0): Turn(10, round(10 * round_us * US * (1 + sweep % 2 / 1000)), 1) for sweep in range(12)}
+def subject(name, round_us, digest="same", failure="", spread=0.001):
+    turns = {(sweep, 0): Turn(10, round(10 * round_us * US * (1 + sweep % 2 * spread)), 1) for sweep in range(12)}
     return name, Measured(Subject(name, {}), failure=failure, turns={} if failure else turns, digest=digest)
 
 
@@ -48,6 +48,15 @@ def test_of_those_that_are_as_fast_the_simplest_is_recommended():
     assert made.best.backend == "gymnasium-async"
     assert answer(subject(LOOP, 8_200), subject(REACTORS, 8_000)).best.backend == LOOP
     assert "a plain loop: nothing" in next(answer(subject(LOOP, 8_200), subject(REACTORS, 8_000)).sentences())
+
+
+def test_who_is_not_shown_to_be_faster_than_the_loop_is_not_recommended_for_being_simple():
+    noisy = subject("reactor-vector", 5_500, spread=3.4)
+    made = answer(subject(LOOP, 16_000), noisy, subject(REACTORS, 8_000))
+    behind, speed = made.found.ratio("reactor-vector", REACTORS), made.found.ratio(LOOP, "reactor-vector")
+    assert behind.low < 1 < behind.high
+    assert speed.low < 1 < speed.high
+    assert made.best.backend == REACTORS
 
 
 @pytest.mark.parametrize(
