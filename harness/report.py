@@ -19,7 +19,7 @@ from harness.checks import DOUBTS_EXPLAINED
 from harness.noise import floor
 from harness.record import write_atomically
 from harness.scaling import show as scaling
-from harness.scaling.table import SCALING
+from harness.scaling.table import MESSAGES, SCALING
 from harness.scaling.table import Row as ScalingRow
 from harness.stats import CONFIDENCE, Estimate
 from harness.summary import LIMIT, OURS, SIDE_METRICS, Cell, PointSummary, Summary, Verdict
@@ -75,11 +75,15 @@ def headlines(summary: Summary) -> list[Section]:
         Section("Verdict in sentences", tuple(verdict.sentences(summary))),
         Section("How near the reactor runtime comes to the limit", tuple(_shares(summary.points))),
         Section(floor.HEADING, tuple(floor.lines(summary.noise))),
-        Section(scaling.HEADING, tuple(scaling.lines(SCALING.read(summary.path)))),
+        Section(scaling.HEADING, tuple(_scaling(summary.path))),
         Section("Not run", tuple(unsupported)),
         Section("About the backends", tuple(f"{name}: {note}" for name, note in summary.notes.items())),
     ]
     return [section for section in sections if section.lines]
+
+
+def _scaling(path: Path) -> Iterator[str]:
+    yield from scaling.lines(SCALING.read(path), MESSAGES.read(path))
 
 
 def _lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -326,6 +330,7 @@ def to_json(summary: Summary) -> dict[str, Any]:
         "doubts": list(summary.doubts),
         "noise": [dataclasses.asdict(one) for one in floor.floors(summary.noise)],
         "scaling": [dataclasses.asdict(row) for row in SCALING.read(summary.path)],
+        "messages": [dataclasses.asdict(row) for row in MESSAGES.read(summary.path)],
     }
 
 

@@ -59,7 +59,8 @@ def page(tmp_path_factory):
     for point in chosen.points:
         where = common | {"workload": point.workload, "scenario": point.scenario, "parameters": point.parameters}
         where["actors"] = point.values["actors"]
-        for kind, counts in ((scaling.PREDICTED, WORKERS), (scaling.MEASURED, (1, 2))):
+        counts_of = {scaling.PREDICTED: WORKERS, scaling.PAID: WORKERS}
+        for kind, counts in (counts_of | dict.fromkeys((scaling.HERE, scaling.MEASURED), (1, 2, 4))).items():
             for count in counts:
                 number = {"trials": 3, "speedup": count**0.5, "low": 0.9 * count**0.5, "high": 1.1 * count**0.5}
                 scaled.append(scaling.Row(**where, backend="reactor-processes", kind=kind, workers=count, **number))
