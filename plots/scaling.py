@@ -113,10 +113,7 @@ def _words(points: list[_Point], omitted: int) -> Iterator[str]:
 
 def _words_of_cost(points: list[_Point]) -> Iterator[str]:
     if any(kind in point.curves for point in points for kind in ("predicted_paid", _HERE)):
-        yield (
-            "Messages paid: with what a message between two workers cost on this machine. These cores: those that "
-            "there were, which more workers share."
-        )
+        yield ("Messages paid: as one between two workers cost on this machine. These cores: as many as there were.")
 
 
 def _panel(axes: Axes, point: _Point, first: bool) -> None:

@@ -5,6 +5,7 @@ import pytest
 from harness.__main__ import main
 from harness.breakdown import table as breakdown
 from harness.breakdown.measure import NAMES
+from harness.breakdown.stragglers import UNITS
 from harness.scaling import table as scaling
 from reactorlib.view.scaling import WORKERS
 from tests.harness import browser, runs
@@ -70,9 +71,12 @@ def page(tmp_path_factory):
                 "backend": backend,
                 "trial": 0,
                 "rounds": 5,
-                "unit": "ns",
             }
-            taken_apart += [breakdown.Row(**one, phase=name, value=1e5 + len(name)) for name in NAMES]
+            late = dict(zip(UNITS, (4.0, 0.5, 0.12, 0.3), strict=True))
+            taken_apart += [
+                breakdown.Row(**one, phase=name, value=late.get(name, 1e5 + len(name)), unit=UNITS.get(name, "ns"))
+                for name in NAMES
+            ]
     scaling.SCALING.write(path, scaled)
     breakdown.BREAKDOWN.write(path, taken_apart)
     assert main(["report", str(path)]) == 0
