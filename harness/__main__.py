@@ -36,7 +36,7 @@ from harness.grid import Grid, Point, Trial
 from harness.noise import command as noise
 from harness.results import Results
 from harness.scaling import campaign as scaling
-from harness.scaling.show import EXPLAINED
+from harness.scaling.show import EXPLAINED, told_costs
 from harness.selection import Selection, select
 
 # Tables are not squeezed into 80 columns when nobody said how many there are.
@@ -290,7 +290,7 @@ def _scaling(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     run_id, measured = results.stored_grid(path)
     _end_on_signals()
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
-    rows = scaling.run(
+    rows, costs = scaling.run(
         path,
         run_id,
         scaling.points(measured, parsed.workload, [setting(text) for text in parsed.settings]),
@@ -301,6 +301,9 @@ def _scaling(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     )
     output = Console(width=None if sys.stdout.isatty() else _WIDTH_ELSEWHERE, highlight=False)
     report.print_grid(report.scaling_table(rows), output)
+    output.print()
+    for line in told_costs(costs):
+        output.print(line)
     output.print(f"\n{EXPLAINED}", style="dim")
     return 1 if scaling.failed(rows) else 0
 

@@ -188,9 +188,10 @@ def _add_breakdown(command: argparse.ArgumentParser) -> None:
 
 def _add_scaling(command: argparse.ArgumentParser) -> None:
     command.description = (
-        "Trace the reactor program of each point of a finished run on one worker, calculate from it the speed-up on 1 "
-        "to 64 workers, measure reactor-processes on 1 worker up to all cores against the serial loop, and write "
-        "both into scaling.csv beside the run's measurements. plot and report show it."
+        "Measure what a message between two workers costs, trace the reactor program of each point of a finished run "
+        "on one worker, calculate from both the speed-up on 1 to 64 workers, measure reactor-processes on 1 worker up "
+        "to twice the cores against the serial loop, and write all into scaling.csv and messages.csv beside the run's "
+        "measurements. plot and report show it."
     )
     _add_directory(command)
     add = command.add_argument

@@ -82,7 +82,7 @@ def render(summary: Summary, drawn: Sequence[Path]) -> str:
         f'<h2>Figures</h2><div class="figures">{"".join(map(_figure, pictures))}</div>' if pictures else "",
         "<h2>All numbers</h2>",
         *(_folded(grid.title, _table(grid)) for grid in report.tables(summary)),
-        f'<p class="soft">{escape(report.EXPLAINED)} Bold: best of its point. {escape(DOUBTS_EXPLAINED)}</p>',
+        f'<p class="soft">{escape(report.explained(summary))} Bold: best of its point. {escape(DOUBTS_EXPLAINED)}</p>',
         "<h2>All else</h2>",
         *(_folded(one.heading, _list(one.lines)) for one in sections if not _first(one.heading)),
         _folded("Machine, versions, command", _list(report.context(summary))),

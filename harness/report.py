@@ -15,11 +15,12 @@ from rich.table import Table
 from rich.text import Text
 
 from harness import claims, limits, quantity, verdict, verdict_table
+from harness.breakdown import stragglers
 from harness.checks import DOUBTS_EXPLAINED
 from harness.noise import floor
 from harness.record import write_atomically
 from harness.scaling import show as scaling
-from harness.scaling.table import SCALING
+from harness.scaling.table import MESSAGES, SCALING
 from harness.scaling.table import Row as ScalingRow
 from harness.stats import CONFIDENCE, Estimate
 from harness.summary import LIMIT, OURS, SIDE_METRICS, Cell, PointSummary, Summary, Verdict
@@ -40,6 +41,12 @@ EXPLAINED = (
     "'startup': until the first round can begin. 'memory': the most that the whole process tree held, shared "
     "pages counted once. 'CPU': time of the whole process tree per unit of work."
 )
+
+
+def explained(summary: Summary) -> str:
+    """What the tables' words mean."""
+    late = any(cell.late for point in summary.points for cell in point.cells)
+    return f"{EXPLAINED} {stragglers.EXPLAINED}" if late else EXPLAINED
 
 
 @dataclass(frozen=True)
@@ -75,11 +82,15 @@ def headlines(summary: Summary) -> list[Section]:
         Section("Verdict in sentences", tuple(verdict.sentences(summary))),
         Section("How near the reactor runtime comes to the limit", tuple(_shares(summary.points))),
         Section(floor.HEADING, tuple(floor.lines(summary.noise))),
-        Section(scaling.HEADING, tuple(scaling.lines(SCALING.read(summary.path)))),
+        Section(scaling.HEADING, tuple(_scaling(summary.path))),
         Section("Not run", tuple(unsupported)),
         Section("About the backends", tuple(f"{name}: {note}" for name, note in summary.notes.items())),
     ]
     return [section for section in sections if section.lines]
+
+
+def _scaling(path: Path) -> Iterator[str]:
+    yield from scaling.lines(SCALING.read(path), MESSAGES.read(path))
 
 
 def _lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -138,23 +149,26 @@ def tables(summary: Summary) -> list[Grid]:
         points = [point for point in summary.points if point.workload == workload]
         compared = {name for point in points for cell in point.cells for name in cell.speedups}
         found.append(_table(workload, points, [name for name in _SHOWN_BASELINES if name in compared]))
-        if any(cell.tails for point in points for cell in point.cells):
+        if any(cell.tails or cell.late for point in points for cell in point.cells):
             found.append(_tails_table(workload, points))
     rows = SCALING.read(summary.path)
     return [*found, scaling_table(rows)] if rows else found
 
 
 def _tails_table(workload: str, points: Sequence[PointSummary]) -> Grid:
-    """Round times of each backend: the usual, and the slow ones."""
+    """Round times of each backend: the usual, and the slow ones; and whom they waited for, where that is known."""
+    taken_apart = any(cell.late for point in points for cell in point.cells)
     rows = []
     for point in points:
-        cells = [cell for cell in point.cells if cell.tails]
+        cells = [cell for cell in point.cells if cell.tails or cell.late]
         for position, cell in enumerate(cells):
-            half, *_, slow = cell.tails
-            times = ("-" if one is None else _value(Estimate(one, one, one, 1), "ns") for one in cell.tails)
+            half, middle, slow = cell.tails or (None, None, None)
+            times = ("-" if one is None else _value(Estimate(one, one, one, 1), "ns") for one in (half, middle, slow))
             ratio = f"{slow / half:.2f}x" if slow and half else "-"
-            rows.append((point.label if position == 0 else "", cell.backend, *times, ratio))
-    return Grid(f"{workload}: round times", TAIL_COLUMNS, tuple(rows), frozenset())
+            late = (cell.late.cells if cell.late else ("-", "-")) if taken_apart else ()
+            rows.append((point.label if position == 0 else "", cell.backend, *times, ratio, *late))
+    columns = (*TAIL_COLUMNS, *(stragglers.COLUMNS if taken_apart else ()))
+    return Grid(f"{workload}: round times", columns, tuple(rows), frozenset())
 
 
 def scaling_table(rows: Sequence[ScalingRow]) -> Grid:
@@ -257,7 +271,7 @@ def to_terminal(summary: Summary, console: Console) -> None:
         console.print()
         print_grid(grid, console)
     console.print()
-    console.print(Text(f"{EXPLAINED} Bold: best of its point. {DOUBTS_EXPLAINED}", style="dim"))
+    console.print(Text(f"{explained(summary)} Bold: best of its point. {DOUBTS_EXPLAINED}", style="dim"))
 
 
 def print_grid(grid: Grid, console: Console) -> None:
@@ -283,7 +297,7 @@ def to_markdown(summary: Summary) -> str:
         parts += [f"## {section.heading}", markdown_list(section.lines)]
     for grid in tables(summary):
         parts += [f"## {markdown_text(grid.title)}", markdown_table(grid)]
-    parts += [f"{EXPLAINED} Bold: best of its point.", DOUBTS_EXPLAINED]
+    parts += [f"{explained(summary)} Bold: best of its point.", DOUBTS_EXPLAINED]
     return "\n\n".join(parts) + "\n"
 
 
@@ -326,6 +340,7 @@ def to_json(summary: Summary) -> dict[str, Any]:
         "doubts": list(summary.doubts),
         "noise": [dataclasses.asdict(one) for one in floor.floors(summary.noise)],
         "scaling": [dataclasses.asdict(row) for row in SCALING.read(summary.path)],
+        "messages": [dataclasses.asdict(row) for row in MESSAGES.read(summary.path)],
     }
 
 

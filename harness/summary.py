@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from harness import checks, details, limits, machine, record, results, stats, turns
+from harness.breakdown import stragglers
+from harness.breakdown.stragglers import Stragglers
+from harness.breakdown.table import BREAKDOWN
 from harness.details import Detail
 from harness.errors import UsageError
 from harness.metrics import HIGHER_IS_BETTER
@@ -47,6 +50,7 @@ class Cell:
     failures: tuple[str, ...]
     unsupported: str = ""
     tails: tuple[float | None, ...] = ()  # percentiles 50, 95 and 99 of its round times in ns, where known
+    late: Stragglers | None = None  # where its rounds were taken apart
 
 
 @dataclass(frozen=True)
@@ -134,8 +138,9 @@ def summarise(path: Path) -> Summary:
     others = [name for name in present if not (name.startswith(OURS) or limits.is_limit(name))]
     baselines = tuple(_order([*others, LIMIT]))
     labels = point_labels(rows)
+    late = stragglers.medians(BREAKDOWN.read(path))
     points = tuple(
-        _point(label, [row for row in rows if row.point == point], baselines, described, known, taken)
+        _point(label, [row for row in rows if row.point == point], baselines, described, known, taken, late)
         for point, label in labels.items()
     )
     return Summary(
@@ -253,6 +258,7 @@ def _point(
     described: Mapping[str, Any],
     known: Mapping[TrialKey, Detail],
     taken: Turns,
+    late: Mapping[tuple[tuple[str, str], str], Stragglers],
 ) -> PointSummary:
     units = {row.metric: row.unit for row in rows}
     metric = next(name for name in (*MAIN_METRICS, *units) if name in units)
@@ -298,6 +304,7 @@ def _point(
                     )
                 ),
                 tails=_tails(own, known),
+                late=late.get((rows[0].point, backend)),
                 unsupported=next((row.status.removeprefix(record.UNSUPPORTED) for row in own if row.unsupported), ""),
             )
         )

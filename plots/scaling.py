@@ -15,7 +15,14 @@ from plots.lines import whiskers
 
 FILE = "scaling.csv"
 _NEEDED = ("workload", "scenario", "parameters", "workers", "kind", "trials", "speedup", "low", "high", "status")
-_KINDS = ("predicted", "measured")
+# What is predicted, and how it is drawn; a file may be without the paid ones.
+_CURVES = {
+    "predicted": ("messages free", (0, (1, 1.2))),
+    "predicted_paid": ("messages paid", "-"),
+}
+_HERE, _MEASURED = "predicted_here", "measured"
+_HERE_LABEL = "on these cores"
+_KINDS = (*_CURVES, _HERE, _MEASURED)
 _BACKEND = "reactor-processes"
 _LEGEND = 0.24
 # How many times as far as the values an axis reaches for the sake of intervals; a whisker may leave the panel.
@@ -25,7 +32,7 @@ _NAMED = ("actors", "agents", "object_bytes", "steps_per_message")  # what a pan
 
 @dataclass(frozen=True)
 class _Point:
-    """Both curves of one point, by number of workers."""
+    """The curves of one point, by kind and number of workers."""
 
     workload: str
     scenario: str
@@ -41,9 +48,10 @@ def speed_up(scaled: pd.DataFrame) -> Figure:
     points, omitted = _chosen(list(_points(scaled)))
     figure, axes, across = page.panels(
         "Predicted and measured scaling with workers",
-        "Predicted: the speed-up over one worker that the program's graph allows if messages cost nothing.",
+        "Grey: the speed-up over one worker that the program's graph allows, predicted for a core for each worker.",
         [
             "Predicted from what each reaction took in a traced run on one worker. Measured: over the serial loop.",
+            *_words_of_cost(points),
             *_words(points, omitted),
         ],
         len(points),
@@ -103,16 +111,28 @@ def _words(points: list[_Point], omitted: int) -> Iterator[str]:
         yield f"Not shown: {omitted} other {'point' if omitted == 1 else 'points'} of {FILE}."
 
 
+def _words_of_cost(points: list[_Point]) -> Iterator[str]:
+    if any(kind in point.curves for point in points for kind in ("predicted_paid", _HERE)):
+        yield ("Messages paid: as one between two workers cost on this machine. These cores: as many as there were.")
+
+
 def _panel(axes: Axes, point: _Point, first: bool) -> None:
-    predicted, measured = (point.curves.get(kind, {}) for kind in _KINDS)
+    here, measured = (point.curves.get(kind, {}) for kind in (_HERE, _MEASURED))
     look = style.look(_BACKEND)
-    if predicted:
+    for kind, (label, dashes) in _CURVES.items():
+        if curve := point.curves.get(kind):
+            values = [one.value for one in curve.values()]
+            axes.plot(list(curve), values, color=style.FAINT, linewidth=1.6, linestyle=dashes, label=label, zorder=2)
+    if here:
         axes.plot(
-            list(predicted),
-            [one.value for one in predicted.values()],
+            list(here),
+            [one.value for one in here.values()],
             color=style.FAINT,
-            linewidth=1.6,
-            label="predicted",
+            marker="o",
+            markerfacecolor="none",
+            markersize=8,
+            linestyle="none",
+            label=_HERE_LABEL,
             zorder=2,
         )
     if measured:
@@ -129,8 +149,8 @@ def _panel(axes: Axes, point: _Point, first: bool) -> None:
             zorder=3,
         )
     axes.axhline(1.0, color=style.INK, linewidth=0.9, linestyle=(0, (4, 3)), label="serial loop", zorder=1)
-    page.scale(axes, "y", _extent([*predicted.values(), *measured.values()]), most=5)
-    page.named_ticks(axes, sorted({*predicted, *measured}), quantity.count)
+    page.scale(axes, "y", _extent([one for curve in point.curves.values() for one in curve.values()]), most=5)
+    page.named_ticks(axes, sorted({count for curve in point.curves.values() for count in curve}), quantity.count)
     axes.set_xlabel("workers")
     if first:
         axes.set_ylabel("speed-up (×)")
@@ -152,4 +172,5 @@ def _handles(panels: list[Axes]) -> list[Any]:
     for axes in panels:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    return [found[label] for label in sorted(found, key=lambda label: ("predicted", "serial loop").count(label) == 0)]
+    order = [*(label for label, _ in _CURVES.values()), _HERE_LABEL]
+    return [found.pop(label) for label in order if label in found] + [found[label] for label in sorted(found)]

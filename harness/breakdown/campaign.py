@@ -6,6 +6,7 @@ from pathlib import Path
 
 from harness import machine
 from harness.breakdown.measure import NAMES, can, fitting
+from harness.breakdown.stragglers import UNITS
 from harness.breakdown.table import BREAKDOWN, Row
 from harness.engine.subject import SubjectError, call
 from harness.errors import UsageError
@@ -78,7 +79,7 @@ def _run_trial(
             rounds=fitted["rounds"],
             phase=phase,
             value=found.get(phase),
-            unit="ns",
+            unit=UNITS.get(phase, "ns"),
             status=failure or "ok",
             **point.columns,
         )

@@ -6,16 +6,18 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from types import ModuleType
 from typing import Any
 
-from harness.breakdown import phases, ray_spans, reactor_spans
+from harness.breakdown import phases, ray_spans, reactor_spans, stragglers
 from harness.breakdown.spans import COMPUTE, HUB, SUBMIT, MarkingProbe, Recorder, shortened
+from harness.breakdown.stragglers import Stragglers
 from reactorlib.cpus import available_cpus
 from workloads import catalogue
 from workloads.parameter import UnsupportedError
 
 ROUND = "round"
 PLAIN_ROUND = "plain_round"
-# What is told of a run: its phases, the round that they add up to, and the round of a run without recording.
-NAMES = (*phases.PHASES, ROUND, PLAIN_ROUND)
+# What is told of a run: its phases, the round that they add up to, the round of a run without recording, and which lane
+# was the last.
+NAMES = (*phases.PHASES, ROUND, PLAIN_ROUND, *stragglers.UNITS)
 
 _RAY = ("ray-paper", "ray-tuned")
 _REACTORS = ("reactor-inline", "reactor-threads", "reactor-processes")
@@ -34,7 +36,7 @@ def fitting(parameters: Mapping[str, Any], most_rounds: int) -> dict[str, Any]:
 
 
 def measure(workload: str, backend: str, parameters: Mapping[str, Any]) -> dict[str, float]:
-    """The mean time of each phase in a measured round, in ns, by the names `NAMES`.
+    """By the names `NAMES`: the mean time of each phase in a measured round, in ns, and its stragglers (see there).
 
     Raises UnsupportedError where the recording cannot tell phases apart.
     """
@@ -49,14 +51,14 @@ def measure(workload: str, backend: str, parameters: Mapping[str, Any]) -> dict[
         with _recording(backend, recorder, module):
             catalogue.run(workload, backend, task, probe)
     began_ns, ended_ns = probe.measured
-    found = phases.attribute(
-        recorder.spans(), began_ns, ended_ns, _capacity(backend, task), HUB if backend in _RAY else SUBMIT
-    )
+    spans = recorder.spans()
+    found = phases.attribute(spans, began_ns, ended_ns, _capacity(backend, task), HUB if backend in _RAY else SUBMIT)
     if not found[COMPUTE]:
         raise RuntimeError("of the workers' code nothing was recorded")
     plain_began_ns, plain_ended_ns = plain.measured
     times = {**found, ROUND: ended_ns - began_ns, PLAIN_ROUND: plain_ended_ns - plain_began_ns}
-    return {name: times[name] / task.rounds for name in NAMES}
+    late = dict(zip(stragglers.UNITS, Stragglers.of(spans, probe.marks), strict=True))
+    return {name: time / task.rounds for name, time in times.items()} | late
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""The breakdown for the terminal: of each point and backend, how long a round is and which part each phase takes."""
+"""The breakdown for the terminal: of each point and backend, how long a round is, its phases, and who is the last."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -6,6 +6,7 @@ from statistics import median
 from rich.table import Table
 
 from harness import quantity
+from harness.breakdown import stragglers
 from harness.breakdown.measure import PLAIN_ROUND, ROUND
 from harness.breakdown.phases import PHASES
 from harness.breakdown.table import Row
@@ -15,7 +16,8 @@ EXPLAINED = (
     "Parts of a round, medians over trials. 'hub': its own code; 'serialise': values to bytes and back, storing them; "
     "'submit': handing work over; 'transfer': nobody works, a message is on its way or a process waits for a core; "
     "'wait': some workers work, others have ended or not begun; 'compute': the workers' code. 'plain': a round "
-    "without recording: where 'round' is far above it, one sees the recording."
+    "without recording: where 'round' is far above it, one sees the recording. "
+    f"{stragglers.EXPLAINED}"
 )
 
 
@@ -24,7 +26,7 @@ def tables(rows: Sequence[Row]) -> Iterator[Table]:
     labels = point_labels(rows)
     for workload in dict.fromkeys(row.workload for row in rows):
         table = Table(title=workload, title_justify="left", title_style="bold", box=None, pad_edge=False)
-        for name in ("point", "backend", "round", "plain", *PHASES):
+        for name in ("point", "backend", "round", "plain", *PHASES, *stragglers.COLUMNS):
             table.add_column(name, justify="left" if name in ("point", "backend") else "right")
         own = [row for row in rows if row.workload == workload]
         for point, backend in dict.fromkeys((row.point, row.backend) for row in own):
@@ -45,3 +47,5 @@ def _cells(rows: Sequence[Row]) -> Iterator[str]:
     yield quantity.show(medians[ROUND], "ns")
     yield quantity.show(medians[PLAIN_ROUND], "ns")
     yield from (f"{medians[phase] / medians[ROUND]:.0%}" for phase in PHASES)
+    for late in stragglers.medians(rows).values():
+        yield from late.cells

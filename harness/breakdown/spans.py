@@ -107,6 +107,11 @@ class MarkingProbe(Probe):
         return self._marks[-1]
 
     @property
+    def marks(self) -> list[int]:
+        """The beginning of the first measured round and the end of each, once all are done."""
+        return self._marks[self._first :]
+
+    @property
     def measured(self) -> tuple[int, int]:
         """The beginning of the first measured round and the end of the last, once all are done."""
-        return self._marks[self._first], self._marks[-1]
+        return self.marks[0], self.marks[-1]

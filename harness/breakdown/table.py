@@ -7,8 +7,13 @@ One row per phase of one trial, in these columns:
 - `started_at`: when this trial began
 - `rounds`: how many measured rounds were recorded, which may be fewer than `parameters` say
 - `phase`: `hub`, `serialise`, `submit`, `transfer`, `wait` or `compute` (see harness.breakdown.phases), which add up to
-  `round`; and `plain_round`, the same round without recording, which tells what the recording costs
-- `value`: the mean per measured round, empty where there is none; `unit`: `ns`
+  `round`; `plain_round`, the same round without recording, which tells what the recording costs; and of the worker
+  lanes (see harness.breakdown.stragglers) `lanes`, how many computed, `straggler`, in which part of the rounds the one
+  that most often ended its computing last did so, `lag`, how much later than the median lane the last one ended, as a
+  part of the round, the mean, and `lag_p95`, its 95th percentile over rounds. A file may be without these four, from a
+  time when there were none.
+- `value`: the mean per measured round, or what is said above, empty where there is none
+- `unit`: `ns`, `lanes`, `part of rounds` or `part of a round`
 - `status`: `ok`, or in one line why there is no value
 """
 

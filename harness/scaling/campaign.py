@@ -1,4 +1,6 @@
-"""Predicts and measures how a run's points scale: a traced run, and blocks of turns on so many workers."""
+"""Predicts and measures how a run's points scale: what a message costs, a traced run, and blocks of turns on so many
+workers.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,9 +15,20 @@ from harness.errors import UsageError
 from harness.grid import Grid, Point, backends_of
 from harness.record import UNSUPPORTED
 from harness.scaling.measure import TRACED
-from harness.scaling.table import MEASURED, PREDICTED, SCALING, Row
+from harness.scaling.table import (
+    HERE,
+    MEASURED,
+    MESSAGES,
+    PREDICTED,
+    PREDICTIONS,
+    SCALING,
+    CostRow,
+    Row,
+    cost_rows,
+)
 from harness.selection import Setting
 from reactorlib.cpus import available_cpus
+from reactorlib.view.playing import MessageCost
 from reactorlib.view.scaling import WORKERS
 from workloads.catalogue import WORKLOADS, make_task
 from workloads.parameter import ParameterError, parameters_of, unknown
@@ -25,13 +38,15 @@ Tell = Callable[[str], None]
 SERIAL = "serial"
 PARALLEL = "reactor-processes"
 
-# What is asked for: the prediction, the serial loop, or so many workers.
+# What is asked for: a kind of prediction, the serial loop, or so many workers.
 Ask = str | int
 
 
 def worker_counts(cores: int) -> list[int]:
-    """On how many workers is measured: the counts of the prediction as far as the cores go, and all cores."""
-    return sorted({*(count for count in WORKERS if count <= cores), cores})
+    """On how many workers is measured: the counts of the prediction as far as the cores go, all cores, and twice as
+    many workers, which have to share them.
+    """
+    return sorted({*(count for count in WORKERS if count <= cores), cores, 2 * cores})
 
 
 def points(grid: Grid, workloads: Sequence[str], settings: Sequence[Setting]) -> list[Point]:
@@ -66,18 +81,21 @@ class _Point:
     """What is known of a point so far: predictions, and by number of workers the log ratios of its blocks' turns."""
 
     point: Point
-    speed_ups: list[Mapping[str, float]] = field(default_factory=list)
+    speed_ups: dict[str, list[Mapping[str, float]]] = field(default_factory=dict)
     blocks: dict[int, list[list[float]]] = field(default_factory=dict)
     failures: dict[Ask, str] = field(default_factory=dict)
 
     def rows(self, run_id: str, counts: Sequence[int]) -> Iterator[Row]:
         """All rows of the point for which something is known."""
-        for count in WORKERS:
-            if failure := self.failures.get(PREDICTED, ""):
-                yield self._row(run_id, PREDICTED, TRACED, count, None, failure)
-            elif self.speed_ups:
-                found = stats.mean([told[str(count)] for told in self.speed_ups])
-                yield self._row(run_id, PREDICTED, TRACED, count, found, "")
+        for kind in PREDICTIONS:
+            told = self.speed_ups.get(kind, [])
+            failure = self.failures.get(PREDICTED) or self.failures.get(kind, "")
+            for count in counts if kind == HERE else WORKERS:
+                if failure:
+                    yield self._row(run_id, kind, TRACED, count, None, failure)
+                elif told:
+                    found = stats.mean([speed_up[str(count)] for speed_up in told])
+                    yield self._row(run_id, kind, TRACED, count, found, "")
         for count in counts:
             if failure := self._failure(count):
                 yield self._row(run_id, MEASURED, PARALLEL, count, None, failure)
@@ -104,16 +122,24 @@ class _Point:
             **self.point.columns,
         )
 
-    def predict(self, path: Path, most_rounds: int | None, limit_s: float) -> None:
-        """Trace it once."""
+    def predict(
+        self, path: Path, most_rounds: int | None, limit_s: float, cost: MessageCost | str, counts: Sequence[int]
+    ) -> None:
+        """Trace it once. `cost`: of a message, or why it is not known."""
         values = self.point.values
         values["rounds"] = min(values["rounds"], most_rounds or values["rounds"])
-        arguments = [self.point.workload, values]
+        known = None if isinstance(cost, str) else cost._asdict()
+        arguments = [self.point.workload, values, known, counts, available_cpus()]
         try:
             told = call("harness.scaling.measure:predicted", arguments, path / ".scaling.log", limit_s)
-            self.speed_ups.append(told["speed_up"])
         except SubjectError as error:
             self.failures.setdefault(PREDICTED, str(error))
+            return
+        for kind in PREDICTIONS:
+            if kind in told["speed_up"]:
+                self.speed_ups.setdefault(kind, []).append(told["speed_up"][kind])
+            else:
+                self.failures.setdefault(kind, str(cost))
 
     def measure(self, path: Path, counts: Sequence[int], seed: str, effort: Effort) -> None:
         """A block of the serial loop and of each number of workers."""
@@ -144,24 +170,37 @@ def run(
     most_rounds: int | None,
     effort: Effort,
     tell: Tell,
-) -> list[Row]:
-    """Write `scaling.csv` into the run's directory, block by block; returns its rows."""
+) -> tuple[list[Row], list[CostRow]]:
+    """Write `scaling.csv` and `messages.csv` into the run's directory, block by block; returns their rows."""
     SCALING.check_absent(path)
     found = [_Point(one) for one in chosen if len(backends_of(one.workload, [SERIAL, PARALLEL, TRACED])) == 3]
     if not found:
         raise UsageError(f"none of the points runs on {SERIAL} and {PARALLEL}, which are compared")
     counts = worker_counts(available_cpus())
     rows: list[Row] = []
+    costs: list[CostRow] = []
     for trial in range(trials):
+        cost = _message_cost(path, effort.limit_s)
+        if isinstance(cost, MessageCost):
+            costs += cost_rows(run_id, trial, available_cpus(), cost)
+            MESSAGES.write(path, costs)
         for one in found:
             point = one.point
-            one.predict(path, most_rounds, effort.limit_s)
+            one.predict(path, most_rounds, effort.limit_s, cost, counts)
             one.measure(path, counts, f"{point.parameters} {trial}", effort)
             rows = [row for each in found for row in each.rows(run_id, counts)]
             SCALING.write(path, rows)
             failures = [f"{ask}: {failure}" for ask, failure in one.failures.items()]
             tell(f"trial {trial + 1}/{trials} {point.workload} {point.scenario}: {'; '.join(failures) or 'ok'}")
-    return rows
+    return rows, costs
+
+
+def _message_cost(path: Path, limit_s: float) -> MessageCost | str:
+    """What a message costs now, or why that is not known."""
+    try:
+        return MessageCost(**call("harness.scaling.messages:measured", [], path / ".scaling.log", limit_s))
+    except SubjectError as error:
+        return str(error)
 
 
 def failed(rows: Sequence[Row]) -> bool:

@@ -1,44 +1,74 @@
-"""Prediction and measurement side by side, as text: a line for each workload, and a table of all points."""
+"""Predictions and measurement side by side, as text: a line for each workload, and a table of all points."""
 
 from collections.abc import Iterator, Sequence
+from statistics import median
 
 from harness import quantity
-from harness.scaling.table import MEASURED, PREDICTED, Row
+from harness.scaling.table import HERE, MEASURED, PAID, PREDICTED, CostRow, Row
 from harness.stats import Estimate
 from harness.summary import point_labels
 
 HEADING = "Predicted and measured scaling with workers"
 TITLE = "scaling with workers"
-COLUMNS = ("point", "workers", "predicted", "measured", "measured / predicted")
+COLUMNS = ("point", "workers", "messages free", "messages paid", "on these cores", "measured", "measured / predicted")
 EXPLAINED = (
-    "'Predicted' is the speed-up over one worker that the program's static graph allows when "
-    "messages cost nothing, calculated from what each reaction took in a traced run on one worker; 'measured' is that "
-    "of reactor-processes over the serial loop. What lies between the two is communication, and cores that others use."
+    "Predicted is the speed-up over one worker, calculated from what each reaction took in a traced run on one worker "
+    "and the partition that so many workers would have: 'messages free' is what the program's static graph allows "
+    "when messages cost nothing; 'messages paid' pays for each what one cost on this machine; both with a core for "
+    "each worker, of which there may be fewer; 'on these cores' is the latter on the cores that there were. 'measured' "
+    "is the speed-up of reactor-processes over the serial loop, and so on 1 worker tells what reactors cost. "
+    "'measured / predicted' compares it with the prediction on these cores, or with messages free where that is all."
 )
 
 
-def lines(rows: Sequence[Row]) -> Iterator[str]:
-    """For each workload how far measurement and prediction are apart, on the most workers measured; then what the two
-    are. Nothing without rows.
+def lines(rows: Sequence[Row], costs: Sequence[CostRow] = ()) -> Iterator[str]:
+    """For each workload how far measurement and prediction are apart, on the numbers of workers of which most is told:
+    the most measured, and those on which the cores suffice. Then what a message cost, and what all this is. Nothing
+    without rows.
     """
     for workload in dict.fromkeys(row.workload for row in rows):
         own = [row for row in rows if row.workload == workload]
-        most = max((row.workers for row in own if row.kind == MEASURED and row.speedup), default=0)
-        pairs = [
-            (ahead, row)
-            for row in own
-            if row.kind == MEASURED and row.workers == most and row.speedup
-            if (ahead := _find(own, row.point, PREDICTED, most)) is not None and ahead.speedup
-        ]
-        if not pairs:
+        told = [line for count in _counts_told(own, costs) for line in _line(own, workload, count)]
+        if not told:
             reason = next((row.status for row in own if row.status != "ok"), "")
             yield f"{workload}: not compared" + (f" ({reason})" if reason else "")
-            continue
-        predicted, measured = _ends([ahead for ahead, _ in pairs]), _ends([found for _, found in pairs])
-        number = "1 worker" if most == 1 else f"{most} workers"
-        yield f"{workload} on {number}: predicted {predicted}, measured {measured}, which is {_part(pairs)} of it"
+        yield from told
     if rows:
+        yield from told_costs(costs)
         yield EXPLAINED
+
+
+def _counts_told(rows: Sequence[Row], costs: Sequence[CostRow]) -> list[int]:
+    """As many workers as cores, where that is known, and the most that were measured."""
+    measured = {row.workers for row in rows if row.kind == MEASURED and row.speedup}
+    return sorted({*measured & {cost.cores for cost in costs}, max(measured, default=0)})
+
+
+def _line(rows: Sequence[Row], workload: str, count: int) -> Iterator[str]:
+    pairs = [
+        (ahead, row)
+        for row in rows
+        if row.kind == MEASURED and row.workers == count and row.speedup
+        if (ahead := _checked(rows, row.point, count)) is not None
+    ]
+    if pairs:
+        predicted, measured = _ends([ahead for ahead, _ in pairs]), _ends([found for _, found in pairs])
+        number = "1 worker" if count == 1 else f"{count} workers"
+        yield f"{workload} on {number}: predicted {predicted}, measured {measured}, which is {_part(pairs)} of it"
+
+
+def told_costs(costs: Sequence[CostRow]) -> Iterator[str]:
+    """What a message cost, medians over trials; nothing where that was not measured."""
+    if costs:
+        send, receive, between, byte = (
+            median(cost.value for cost in costs if cost.part == part)
+            for part in ("send_ns", "receive_ns", "latency_ns", "byte_ns")
+        )
+        shown = [quantity.show(value, "ns") for value in (send, receive, between, 1e6 * byte)]
+        yield (
+            f"A message between two workers cost, measured between two on this machine: {shown[0]} of its sender, "
+            f"{shown[1]} of its receiver, {shown[2]} between the two, and {shown[3]} for each MB"
+        )
 
 
 def _ends(rows: Sequence[Row]) -> str:
@@ -56,18 +86,17 @@ def _part(pairs: Sequence[tuple[Row, Row]]) -> str:
 
 
 def cells(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
-    """The table: for each point the numbers of workers that were measured, and the largest predicted."""
+    """The table: for each point all numbers of workers."""
     for point, name in point_labels(rows).items():
         own = [row for row in rows if row.point == point]
-        counts = {row.workers for row in own if row.kind == MEASURED}
-        counts.add(max(row.workers for row in own))
-        for position, count in enumerate(sorted(counts)):
-            predicted, measured = (_find(own, point, kind, count) for kind in (PREDICTED, MEASURED))
+        for position, count in enumerate(sorted({row.workers for row in own})):
+            measured, checked = _find(own, point, MEASURED, count), _checked(own, point, count)
             share = "-"
-            if predicted and measured and predicted.speedup and measured.speedup:
-                share = f"{100 * measured.speedup / predicted.speedup:.0f} %"
+            if checked and checked.speedup and measured and measured.speedup:
+                share = f"{100 * measured.speedup / checked.speedup:.0f} %"
             label = f"{point[0]} {name}" if position == 0 else ""
-            yield label, str(count), _cell(predicted), _cell(measured), share
+            shown = (_cell(_find(own, point, kind, count)) for kind in (PREDICTED, PAID, HERE))
+            yield label, str(count), *shown, _cell(measured), share
 
 
 def _cell(row: Row | None) -> str:
@@ -76,6 +105,12 @@ def _cell(row: Row | None) -> str:
     if row.speedup is None or row.low is None or row.high is None:
         return row.status
     return quantity.estimated(Estimate(row.speedup, row.low, row.high, row.trials), "x")
+
+
+def _checked(rows: Sequence[Row], point: tuple[str, str], workers: int) -> Row | None:
+    """The prediction that a measurement is compared with."""
+    found = (_find(rows, point, kind, workers) for kind in (HERE, PREDICTED))
+    return next((row for row in found if row is not None and row.speedup), None)
 
 
 def _find(rows: Sequence[Row], point: tuple[str, str], kind: str, workers: int) -> Row | None:

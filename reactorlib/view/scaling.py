@@ -1,22 +1,25 @@
 """How far a program can scale, as a calculation: its graph is static, a traced run says what each reaction costs.
 
-Work is the time of all reactions, span the time of the longest chain of dependent ones, tag by tag. The
-prediction for n workers plays each tag on the partition that n workers would use, at no cost of communication:
-an upper bound for what n workers can measure. (Brent 1974: time on n workers >= max(work / n, span).)
+Work is the time of all reactions, span the time of the longest chain of dependent ones, tag by tag. The prediction for
+n workers plays each tag on the partition that n workers would use. At no cost of messages it is an upper bound for
+what n workers can measure (Brent 1974: time on n workers >= max(work / n, span)); with what messages cost, and on as
+many processors as there are, it is what they should measure.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from reactorlib.elaboration.program import Elaborated
-from reactorlib.schedule.partition import partition
+from reactorlib.elaboration.program import Cell, Elaborated
+from reactorlib.view.playing import FREE, MessageCost, Player
 from reactorlib.view.timeline.causes import Causes, critical_path
 from reactorlib.worker.trace import Span
 
 WORKERS = (1, 2, 4, 8, 16, 32, 64)
+
+# What a reaction set: the path of each port, and the bytes of its value.
+Written = Sequence[tuple[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +31,20 @@ class Prediction:
     speed_up: dict[int, float]
 
 
-def predict(program: Elaborated, spans: Iterable[Span], workers: Sequence[int] = WORKERS) -> Prediction:
+def predict(
+    program: Elaborated,
+    spans: Iterable[Span],
+    workers: Sequence[int] = WORKERS,
+    *,
+    cost: MessageCost = FREE,
+    written: Sequence[Written] = (),
+    cores: int | None = None,
+) -> Prediction:
     """What a traced run (`RunResult.spans`, of any executor) says about other numbers of workers.
+
+    `cost`: of a message between two of them; `written`: for each span the bytes that its reaction set, else none are
+    paid for. What a reaction schedules for an action counts as no bytes: a trace does not tell. `cores`: on how many
+    processors the workers take turns (default: each has its own).
 
     >>> from reactorlib import Bank, Input, Output, Reactor, Span, Tag, connect, elaborate, reaction, startup
     >>> class Source(Reactor):
@@ -50,24 +65,25 @@ def predict(program: Elaborated, spans: Iterable[Span], workers: Sequence[int] =
     >>> prediction.work_ns, prediction.span_ns, prediction.speed_up
     (500, 200, {1: 1.0, 2: 1.6666666666666667, 64: 2.5})
     """
-    placements = {count: partition(program, count).of_node for count in workers}
-    placements[1] = (0,) * len(program.reactions)
-    totals = dict.fromkeys(placements, 0)
-    longest = 0
-    for at_tag, causes in Causes(program).by_tag(list(spans)):
+    known = list(spans)
+    players = {count: Player(program, count, cost, cores) for count in workers}
+    totals = dict.fromkeys(players, 0.0)
+    work = longest = begun = 0
+    for at_tag, causes in Causes(program).by_tag(known):
         longest += sum(at_tag[i].ended_ns - at_tag[i].began_ns for i in critical_path(at_tag, causes))
-        for count, of_node in placements.items():
-            totals[count] += _makespan(at_tag, causes, of_node)
-    return Prediction(totals[1], longest, {n: totals[1] / totals[n] if totals[n] else 1.0 for n in workers})
+        took = {span.reaction: span.ended_ns - span.began_ns for span in at_tag}
+        work += sum(took.values())
+        cells = _cells(program, at_tag, written[begun : begun + len(at_tag)])
+        begun += len(at_tag)
+        for count, player in players.items():
+            totals[count] += player.play(took, cells)
+    return Prediction(work, longest, {n: work / totals[n] if totals[n] else 1.0 for n in workers})
 
 
-def _makespan(spans: Sequence[Span], causes: Sequence[Sequence[int]], of_node: Sequence[int]) -> int:
-    """The time of a tag: each reaction begins when its worker is free and what it waits for is done."""
-    ends: list[int] = []
-    free: dict[int, int] = defaultdict(int)
-    for span, awaited in zip(spans, causes, strict=True):
-        worker = of_node[span.reaction]
-        begin = max(free[worker], *(ends[position] for position in awaited), 0)
-        free[worker] = begin + span.ended_ns - span.began_ns
-        ends.append(free[worker])
-    return max(free.values(), default=0)
+def _cells(program: Elaborated, at_tag: Sequence[Span], written: Sequence[Written]) -> Mapping[Cell, int]:
+    """The bytes of each cell that was set at a tag."""
+    found: dict[Cell, int] = {}
+    for span, pairs in zip(at_tag, written, strict=False):
+        cells = {program.cell_path(cell): cell for cell in program.reactions[span.reaction].writes} if pairs else {}
+        found.update((cells[path], size) for path, size in pairs)
+    return found

@@ -5,6 +5,7 @@ import pytest
 from harness.__main__ import main
 from harness.breakdown import table as breakdown
 from harness.breakdown.measure import NAMES
+from harness.breakdown.stragglers import UNITS
 from harness.scaling import table as scaling
 from reactorlib.view.scaling import WORKERS
 from tests.harness import browser, runs
@@ -59,7 +60,8 @@ def page(tmp_path_factory):
     for point in chosen.points:
         where = common | {"workload": point.workload, "scenario": point.scenario, "parameters": point.parameters}
         where["actors"] = point.values["actors"]
-        for kind, counts in ((scaling.PREDICTED, WORKERS), (scaling.MEASURED, (1, 2))):
+        counts_of = {scaling.PREDICTED: WORKERS, scaling.PAID: WORKERS}
+        for kind, counts in (counts_of | dict.fromkeys((scaling.HERE, scaling.MEASURED), (1, 2, 4))).items():
             for count in counts:
                 number = {"trials": 3, "speedup": count**0.5, "low": 0.9 * count**0.5, "high": 1.1 * count**0.5}
                 scaled.append(scaling.Row(**where, backend="reactor-processes", kind=kind, workers=count, **number))
@@ -69,9 +71,12 @@ def page(tmp_path_factory):
                 "backend": backend,
                 "trial": 0,
                 "rounds": 5,
-                "unit": "ns",
             }
-            taken_apart += [breakdown.Row(**one, phase=name, value=1e5 + len(name)) for name in NAMES]
+            late = dict(zip(UNITS, (4.0, 0.5, 0.12, 0.3), strict=True))
+            taken_apart += [
+                breakdown.Row(**one, phase=name, value=late.get(name, 1e5 + len(name)), unit=UNITS.get(name, "ns"))
+                for name in NAMES
+            ]
     scaling.SCALING.write(path, scaled)
     breakdown.BREAKDOWN.write(path, taken_apart)
     assert main(["report", str(path)]) == 0

@@ -9,6 +9,9 @@ import pytest
 from rich.console import Console
 
 from harness import claims, machine, page, readme, record, report, stats, verdict
+from harness.breakdown.stragglers import UNITS
+from harness.breakdown.table import BREAKDOWN
+from harness.breakdown.table import Row as TakenApart
 from harness.details import Detail, append
 from harness.errors import UsageError
 from harness.record import Journal
@@ -601,3 +604,27 @@ def test_slow_rounds_stand_beside_the_usual_ones_where_they_are_known(results):
         ("CartPole-v1, 2 actors", "serial", "1.32 ms", "2.00 ms", "-", "-"),
         ("", "reactor-inline", "1.00 ms", "2.00 ms", "4.00 ms", "4.00x"),
     )
+
+
+def test_the_straggler_stands_beside_the_round_times_where_rounds_were_taken_apart(results, tmp_path):
+    results({"serial": STEADY, "ray-tuned": STEADY})
+    point = json.dumps({"actors": 2, "env": "CartPole-v1", "rounds": 10})
+    told = dict(zip(UNITS, (4.0, 0.5, 0.12, 0.3), strict=True))
+    shared = {"run_id": "run", "started_at": "now", "workload": "gym_sampling", "scenario": "CartPole-v1", "actors": 2}
+    shared |= {"object_bytes": None, "steps_per_message": 1, "minibatch": None, "parameters": point, "trial": 0}
+    BREAKDOWN.write(
+        tmp_path,
+        [
+            TakenApart(
+                **shared, backend="ray-tuned", rounds=5, phase=phase, value=value, unit=UNITS[phase], status="ok"
+            )
+            for phase, value in told.items()
+        ],
+    )
+    summary = summarise(tmp_path)
+    _, late = report.tables(summary)
+    assert late.columns == (*report.TAIL_COLUMNS, "straggler", "lag")
+    assert late.rows == (("CartPole-v1, 2 actors", "ray-tuned", *"----", "50% of 4", "12%, 95 %: 30%"),)
+    for text in (report.to_markdown(summary), page.render(summary, [])):
+        assert "50% of 4" in text
+        assert "ended its computing last" in text

@@ -12,6 +12,7 @@ from plots.errors import FigureError
 from tests.choice import first
 from tests.plots.test_figures import overlap, save, written
 
+WORKERS = (1, 2, 4, 8, 16, 32, 64)
 NAMES = (*breakdown.PHASES, "round", "plain_round")
 BACKENDS = ("reactor-inline", "reactor-threads", "reactor-processes", "ray-paper", "ray-tuned")
 WORKLOADS = {
@@ -49,7 +50,12 @@ def scaled(workloads=tuple(WORKLOADS), trials=3, actors=(16,)):
             | {"speedup": str(count**power), "low": str(0.9 * count**power), "high": str(1.2 * count**power)}
             for workload in workloads
             for size in actors
-            for kind, power, counts in (("predicted", 0.9, (1, 2, 4, 8, 16, 32, 64)), ("measured", 0.5, (1, 2)))
+            for kind, power, counts in (
+                ("predicted", 0.9, WORKERS),
+                ("predicted_paid", 0.7, WORKERS),
+                ("predicted_here", 0.6, (1, 2, 4)),
+                ("measured", 0.5, (1, 2, 4)),
+            )
             for count in counts
         ]
     )
@@ -162,4 +168,15 @@ def test_they_are_drawn_where_nothing_else_can_be(tmp_path, make_rows):
     save(tmp_path, make_rows(1).head(0))
     scaled().to_csv(tmp_path / scaling.FILE, index=False)
     assert [path.name for path in figures.draw(tmp_path, tmp_path / "figures")] == ["scaling.svg", "scaling.png"]
-    assert len(rows.read(tmp_path, scaling.FILE)) == 4 * 9
+    assert len(rows.read(tmp_path, scaling.FILE)) == 4 * 20
+
+
+def test_a_file_from_before_messages_were_paid_for_has_its_curves():
+    frame = scaled(("q_learning",))
+    (axes,) = draw("scaling", frame).axes
+    known = {"messages free", "measured: reactors, processes", "serial loop"}
+    more = {"messages paid", "on these cores"}
+    assert set(axes.get_legend_handles_labels()[1]) == known | more
+    figure = draw("scaling", frame[frame["kind"].isin(("predicted", "measured"))])
+    assert set(figure.axes[0].get_legend_handles_labels()[1]) == known
+    assert not any("Messages paid" in text for text, _ in written(figure))

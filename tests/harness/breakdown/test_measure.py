@@ -4,6 +4,7 @@ import pytest
 
 from harness.breakdown.measure import NAMES, PLAIN_ROUND, ROUND, can, fitting, measure
 from harness.breakdown.phases import PHASES
+from harness.breakdown.stragglers import LAG, LAG_95, LANES, STRAGGLER
 from tests.choice import first
 from workloads import ray_session
 from workloads.catalogue import BACKENDS, WORKLOADS
@@ -20,12 +21,16 @@ def measured(workload, backend, parameters):
     assert tuple(found) == NAMES
     assert sum(found[phase] for phase in PHASES) == pytest.approx(found[ROUND])
     assert found[PLAIN_ROUND] > 0
+    assert 1 / found[LANES] <= found[STRAGGLER] <= 1
+    assert 0 <= found[LAG] < 1
+    assert 0 <= found[LAG_95] < 1
     return {phase for phase in PHASES if found[phase]}, found
 
 
 def test_in_one_thread_nobody_waits_and_nothing_is_serialised():
-    phases, _ = measured("gym_sampling", "reactor-inline", SAMPLING)
+    phases, found = measured("gym_sampling", "reactor-inline", SAMPLING)
     assert phases == {"hub", "submit", "compute"}
+    assert (found[LANES], found[STRAGGLER], found[LAG]) == (1, 1.0, 0.0)
 
 
 @pytest.mark.parametrize("workload", first(2, WORKLOADS, "every workload; two are always tried"))
@@ -43,6 +48,7 @@ def test_threads_wait_for_one_another():
 def test_what_worker_processes_did_comes_home():
     phases, found = measured("broadcast_gather", "reactor-processes", COPYING)
     assert {"hub", "serialise", "submit", "compute"} <= phases
+    assert found[LANES] == COPYING["actors"]
     assert found["compute"] >= 0.4 * COPYING["work_seconds"] * 1e9  # on two cores at the same time, or one by one
 
 
@@ -54,6 +60,7 @@ def test_of_ray_the_actors_time_is_known_too():
         ray_session.stop()
     assert not ray_session.ADDED
     assert set(PHASES) - {"wait"} <= phases
+    assert found[LANES] == COPYING["actors"]
     assert found["compute"] >= 0.4 * COPYING["work_seconds"] * 1e9
 
 

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from harness.breakdown import show
 from harness.breakdown.measure import NAMES
+from harness.breakdown.stragglers import LAG, LAG_95, LANES, STRAGGLER, UNITS
 from harness.breakdown.table import Row
 
 
@@ -29,7 +30,7 @@ def rows(steps_per_message):
             rounds=5,
             phase=phase,
             value=1000.0,
-            unit="ns",
+            unit=UNITS.get(phase, "ns"),
             status="ok",
         )
 
@@ -46,3 +47,13 @@ def test_why_there_is_no_value_is_told():
     failed = [dataclasses.replace(row, value=None, status="unsupported: no") for row in rows(1)]
     (table,) = show.tables(failed)
     assert [next(iter(column.cells)) for column in table.columns[1:3]] == ["reactor-inline", "unsupported: no"]
+
+
+def test_the_straggler_stands_beside_the_phases_where_it_is_known():
+    values = {LANES: 4.0, STRAGGLER: 0.5, LAG: 0.12, LAG_95: 0.3}
+    told = [dataclasses.replace(row, value=values.get(row.phase, row.value)) for row in rows(1)]
+    (table,) = show.tables(told)
+    last = {column.header: list(column.cells) for column in table.columns}
+    assert (last["straggler"], last["lag"]) == (["50% of 4"], ["12%, 95 %: 30%"])
+    (older,) = show.tables([row for row in told if row.phase not in UNITS])
+    assert [list(column.cells) for column in older.columns[-2:]] == [[""], [""]]

@@ -1,13 +1,17 @@
 """`harness scaling`: a file beside a run's measurements, a row for each point, kind and number of workers."""
 
 import csv
+from itertools import product
 from pathlib import Path
 
 import pytest
 
+from harness.engine.subject import SubjectError
+from harness.scaling import campaign
 from harness.scaling.campaign import worker_counts
-from harness.scaling.table import SCALING
+from harness.scaling.table import MESSAGES, PREDICTIONS, SCALING
 from reactorlib.cpus import available_cpus
+from reactorlib.view.playing import MessageCost
 from reactorlib.view.scaling import WORKERS
 from tests.choice import first
 
@@ -43,15 +47,25 @@ def test_the_points_of_a_run_are_predicted_measured_and_reported(harness, run):
     found = rows()
     assert [(row["kind"], int(row["workers"])) for row in found] == [
         *(("predicted", count) for count in WORKERS),
+        *(("predicted_paid", count) for count in WORKERS),
+        *(("predicted_here", count) for count in COUNTS),
         *(("measured", count) for count in COUNTS),
     ]
     assert {(row["status"], row["trials"], row["actors"]) for row in found} == {("ok", "2", "2")}
     assert all(0 < float(row["low"]) <= float(row["speedup"]) <= float(row["high"]) for row in found)
-    assert {float(row["speedup"]) for row in found if (row["kind"], row["workers"]) == ("predicted", "1")} == {1.0}
+    alone = [row for row in found if row["kind"] in PREDICTIONS and row["workers"] == "1"]
+    assert [float(row["speedup"]) for row in alone] == [1.0, 1.0, 1.0]
+    free, paid = ({row["workers"]: float(row["speedup"]) for row in found if row["kind"] == kind}
+                  for kind in PREDICTIONS[:2])  # fmt: skip
+    assert all(paid[count] < free[count] for count in free if count != "1")
+    costs = MESSAGES.read(Path("out"))
+    assert [(row.trial, row.part) for row in costs] == list(product((0, 1), MessageCost._fields))
+    assert {(row.run_id, row.cores) for row in costs} == {(found[0]["run_id"], available_cpus())}
     with Path("out/measurements.csv").open(newline="") as file:
         measured = next(csv.DictReader(file))
     assert {(row["parameters"], row["run_id"]) for row in found} == {(measured["parameters"], measured["run_id"])}
     assert "gym_sampling CartPole-v1, 2 actors" in done.stdout
+    assert "A message between two workers cost, measured between two on this machine: " in done.stdout
 
     again = harness("scaling", "out")
     message = "harness: out/scaling.csv exists; remove it to measure the scaling anew\n"
@@ -62,6 +76,7 @@ def test_the_points_of_a_run_are_predicted_measured_and_reported(harness, run):
         text = Path("out", name).read_text()
         assert "Predicted and measured scaling with workers" in text
         assert f"gym_sampling on {COUNTS[-1]} worker" in text
+        assert "A message between two workers cost" in text
     assert Path("out/figures/scaling.svg").exists()
 
 
@@ -92,7 +107,7 @@ def test_what_goes_wrong_is_in_the_file_and_in_the_exit_status(harness, finished
     reason = "RuntimeError: told to raise" if status else "unsupported: told to refuse"
     untraced = "unsupported: workloads.fake.on_reactors calls no run_reactors, which could be traced"
     assert {(row["kind"], row["status"], row["speedup"]) for row in rows()} == {
-        ("predicted", untraced, ""),
+        *((kind, untraced, "") for kind in PREDICTIONS),
         ("measured", reason, ""),
     }
     assert reason in done.stdout
@@ -124,7 +139,30 @@ def test_a_directory_without_a_run_is_refused(harness, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("cores", "counts"), [(1, [1]), (2, [1, 2]), (3, [1, 2, 3]), (6, [1, 2, 4, 6]), (64, [1, 2, 4, 8, 16, 32, 64])]
+    ("cores", "counts"),
+    [
+        (1, [1, 2]),
+        (2, [1, 2, 4]),
+        (3, [1, 2, 3, 6]),
+        (6, [1, 2, 4, 6, 12]),
+        (64, [1, 2, 4, 8, 16, 32, 64, 128]),
+    ],
 )
-def test_as_many_workers_as_there_are_cores_are_measured(cores, counts):
+def test_as_many_workers_as_there_are_cores_are_measured_and_twice_as_many(cores, counts):
     assert worker_counts(cores) == counts
+
+
+def test_without_the_cost_of_a_message_what_is_free_is_predicted_all_the_same(monkeypatch, run):
+    asked = campaign.call
+
+    def call(function, *arguments):
+        if function.endswith("messages:measured"):
+            raise SubjectError("no second worker")
+        return asked(function, *arguments)
+
+    monkeypatch.setattr(campaign, "call", call)
+    assert run("--trials", "1", "--rounds", "10").returncode == 1
+    told = {(row["kind"], row["status"]) for row in rows()}
+    paid = {(kind, "no second worker") for kind in PREDICTIONS[1:]}
+    assert told == {("predicted", "ok"), *paid, ("measured", "ok")}
+    assert not Path("out/messages.csv").exists()

@@ -6,6 +6,7 @@ import pytest
 
 from harness.breakdown.spans import MarkingProbe
 from harness.scaling import measure
+from harness.scaling.table import PREDICTED, PREDICTIONS
 from reactorlib.view.scaling import WORKERS
 from workloads import catalogue
 
@@ -23,29 +24,43 @@ def full(workload, parameters):
     return dataclasses.asdict(catalogue.make_task(workload, parameters))
 
 
+COST = {"send_ns": 3000.0, "receive_ns": 4000.0, "latency_ns": 2000.0, "byte_ns": 0.2}
+
+
 @pytest.mark.parametrize("workload", catalogue.WORKLOADS)
 def test_every_workload_can_be_predicted(workload):
     parameters = full(workload, POINTS[workload])
-    found = measure.predicted(workload, parameters)
-    assert list(found["speed_up"]) == [str(count) for count in WORKERS]
-    assert found["speed_up"]["1"] == 1.0
+    found = measure.predicted(workload, parameters, COST, [1, 3], 2)
+    free, paid, here = (found["speed_up"][kind] for kind in PREDICTIONS)
+    assert list(free) == list(paid) == [str(count) for count in WORKERS]
+    assert list(here) == ["1", "3"]
+    assert free["1"] == paid["1"] == here["1"] == 1.0
     assert 0 < found["span_ns"] <= found["work_ns"]
-    assert all(1 - 1e-9 <= value <= found["work_ns"] / found["span_ns"] + 1e-9 for value in found["speed_up"].values())
+    assert all(1 - 1e-9 <= value <= found["work_ns"] / found["span_ns"] + 1e-9 for value in free.values())
+    assert all(0 < paid[count] < free[count] for count in free if count != "1")
 
 
-def test_what_is_traced_keeps_no_values_and_is_of_the_measured_rounds():
-    task = catalogue.make_task("gym_sampling", POINTS["gym_sampling"])
+def test_where_the_cost_of_a_message_is_not_known_it_is_not_paid():
+    found = measure.predicted("gym_sampling", full("gym_sampling", POINTS["gym_sampling"]), None, [1, 3], 2)
+    assert list(found["speed_up"]) == [PREDICTED]
+
+
+def test_what_is_traced_keeps_sizes_of_values_and_is_of_the_measured_rounds():
+    task = catalogue.make_task("broadcast_gather", POINTS["broadcast_gather"])
     probe = MarkingProbe(task)
-    module = catalogue.load("gym_sampling", "reactor-inline")
+    module = catalogue.load("broadcast_gather", "reactor-inline")
     with measure._traced(module) as found:
         module.run(task, probe, executor="inline")
-    ((program, spans),) = found
-    within = list(measure._within(spans, *probe.measured))
-    assert len(within) == task.rounds * (task.actors + 1)
-    assert {program.reactions[span.reaction].path for span in within} == {
-        "Sampling.hub.gather",
-        *(f"Sampling.clients[{index}].sample" for index in range(task.actors)),
+    ((program, traced),) = found
+    within = list(measure._within(traced, *probe.measured))
+    ran = [(program.reactions[span.reaction].path, written) for span, written in within]
+    assert len(ran) == task.rounds * (task.actors + 1)
+    assert {path for path, _ in ran} == {
+        "BroadcastGather.hub.gather",
+        *(f"BroadcastGather.clients[{index}].work" for index in range(task.actors)),
     }
+    sizes = {size for _, written in ran for _, size in written}
+    assert all(task.object_bytes < size < task.object_bytes + 1000 for size in sizes)
 
 
 def test_the_workload_is_left_as_it_was():

@@ -7,7 +7,8 @@ import pytest
 
 from harness.errors import UsageError
 from harness.scaling import show
-from harness.scaling.table import MEASURED, PREDICTED, SCALING, Row
+from harness.scaling.table import HERE, MEASURED, MESSAGES, PAID, PREDICTED, PREDICTIONS, SCALING, Row, cost_rows
+from reactorlib.view.playing import MessageCost
 
 
 def row(kind, workers, speedup, actors=2, workload="gym_sampling", status="ok"):
@@ -15,7 +16,7 @@ def row(kind, workers, speedup, actors=2, workload="gym_sampling", status="ok"):
         run_id="a-run",
         workload=workload,
         scenario="CartPole-v1",
-        backend="reactor-inline" if kind == PREDICTED else "reactor-processes",
+        backend="reactor-inline" if kind in PREDICTIONS else "reactor-processes",
         actors=actors,
         object_bytes=None,
         steps_per_message=None,
@@ -34,6 +35,17 @@ def row(kind, workers, speedup, actors=2, workload="gym_sampling", status="ok"):
 ROWS = [
     *(row(PREDICTED, count, min(count, 4.0), actors) for actors in (2, 8) for count in (1, 2, 64)),
     *(row(MEASURED, count, part * count, actors) for actors, part in ((2, 0.5), (8, 0.9)) for count in (1, 2)),
+]
+
+
+COST = MessageCost(4_400.0, 4_600.0, 21_000.0, 0.2)
+COSTS = cost_rows("a-run", 0, 2, COST)
+# What is predicted with messages paid for is half of what is predicted without; on two cores four workers are as two.
+PAID_ROWS = [
+    *ROWS,
+    *(row(PAID, count, min(count, 4.0) / 2, actors) for actors in (2, 8) for count in (1, 2, 4, 64)),
+    *(row(HERE, count, min(count, 2.0) / 2, actors) for actors in (2, 8) for count in (1, 2, 4)),
+    *(row(MEASURED, 4, value, actors) for actors, value in ((2, 1.1), (8, 0.8))),
 ]
 
 
@@ -56,11 +68,34 @@ def test_of_one_point_the_interval_is_told_and_of_one_trial_the_value():
     assert next(show.lines(single)) == f"{start}, measured 1.82x, which is 101 % of it"
 
 
-def test_the_table_has_what_was_measured_and_the_largest_prediction():
+def test_the_table_has_all_numbers_of_workers():
     assert list(show.cells(ROWS))[:3] == [
-        ("gym_sampling CartPole-v1, 2 actors", "1", "1.00x [0.900, 1.10]", "0.500x [0.450, 0.550]", "50 %"),
-        ("", "2", "2.00x [1.80, 2.20]", "1.00x [0.900, 1.10]", "50 %"),
-        ("", "64", "4.00x [3.60, 4.40]", "-", "-"),
+        ("gym_sampling CartPole-v1, 2 actors", "1", "1.00x [0.900, 1.10]", "-", "-", "0.500x [0.450, 0.550]", "50 %"),
+        ("", "2", "2.00x [1.80, 2.20]", "-", "-", "1.00x [0.900, 1.10]", "50 %"),
+        ("", "64", "4.00x [3.60, 4.40]", "-", "-", "-", "-"),
+    ]
+
+
+def test_what_is_measured_is_compared_with_messages_paid_on_the_cores_there_are():
+    rows = [dataclasses.replace(one, trials=1) for one in PAID_ROWS]
+    assert list(show.cells(rows))[:4] == [
+        ("gym_sampling CartPole-v1, 2 actors", "1", "1.00x", "0.500x", "0.500x", "0.500x", "100 %"),
+        ("", "2", "2.00x", "1.00x", "1.00x", "1.00x", "100 %"),
+        ("", "4", "-", "2.00x", "1.00x", "1.10x", "110 %"),
+        ("", "64", "4.00x", "2.00x", "-", "-", "-"),
+    ]
+
+
+def test_lines_are_of_as_many_workers_as_cores_and_of_the_most_and_say_what_a_message_cost():
+    rows = [dataclasses.replace(one, trials=1, low=one.speedup, high=one.speedup) for one in PAID_ROWS]
+    assert list(show.lines(rows, COSTS)) == [
+        "gym_sampling on 2 workers: predicted 1.00x, measured 1.00x to 1.80x, which is 100 % to 180 % of it",
+        "gym_sampling on 4 workers: predicted 1.00x, measured 0.800x to 1.10x, which is 80 % to 110 % of it",
+        (
+            "A message between two workers cost, measured between two on this machine: 4.40 us of its sender, 4.60 us "
+            "of its receiver, 21.0 us between the two, and 200 us for each MB"
+        ),
+        show.EXPLAINED,
     ]
 
 
@@ -68,15 +103,26 @@ def test_what_failed_is_told():
     rows = [row(PREDICTED, 1, 1.0), row(MEASURED, 1, None, status="killed by SIGKILL")]
     assert next(show.lines(rows)) == "gym_sampling: not compared (killed by SIGKILL)"
     assert list(show.cells(rows)) == [
-        ("gym_sampling CartPole-v1, 2 actors", "1", "1.00x [0.900, 1.10]", "killed by SIGKILL", "-")
+        ("gym_sampling CartPole-v1, 2 actors", "1", "1.00x [0.900, 1.10]", "-", "-", "killed by SIGKILL", "-")
     ]
 
 
 def test_what_is_written_is_read_again(tmp_path):
     assert SCALING.read(tmp_path) == []
-    rows = [*ROWS, row(MEASURED, 4, None, status="unsupported: no")]
+    rows = [*PAID_ROWS, row(MEASURED, 4, None, status="unsupported: no")]
     SCALING.write(tmp_path, rows)
     assert SCALING.read(tmp_path) == rows
+    MESSAGES.write(tmp_path, COSTS)
+    assert MESSAGES.read(tmp_path) == COSTS
+
+
+@pytest.mark.parametrize(("old", "new"), [("send_ns", "post_ns"), (",0.2,", ",0,"), (",0.2,", ",inf,")])
+def test_a_cost_that_is_none_is_refused(tmp_path, old, new):
+    MESSAGES.write(tmp_path, COSTS)
+    path = tmp_path / MESSAGES.file_name
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(UsageError, match=r"messages\.csv, line \d: not a row of this version; remove the file"):
+        MESSAGES.read(tmp_path)
 
 
 @pytest.mark.parametrize(
