@@ -245,7 +245,9 @@ def backends_of(workload: str, names: Sequence[str]) -> list[str]:
 
 def kind_of(backend: Backend) -> str:
     """Which backends wait and run alike: those of one executor or one of Ray's interfaces; peers are one kind."""
-    return backend.role if backend.role != "main" else str(backend.options.get("executor", backend.module))
+    if backend.role != "main":
+        return backend.role
+    return backend.kind or str(backend.options.get("executor", backend.module))
 
 
 def runs_alone(parameters: Mapping[str, Any], backend: Backend) -> bool:

@@ -46,6 +46,7 @@ class Backend:
     `note`: what to know about its numbers before comparing them. `matched`: whether it computes exactly what the
     serial loop does, so that their digests are equal; if not, the note says what differs. `role`: "main" for what the
     suite compares, "peer" for what stands beside it, "limit" for what nobody who runs the same Python can pass.
+    `kind`: shared by those that wait and run alike though they have modules of their own.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Backend:
     note: str = ""
     matched: bool = True
     role: str = "main"
+    kind: str = ""
 
 
 _WORKLOADS = (
@@ -82,8 +84,8 @@ _BACKENDS = (
         note="ranks that share a machine poll for messages, which costs processor time; needs the extra `mpi`",
         role="peer",
     ),
-    Backend("ray-paper", "Ray actors as the paper calls them", "on_ray", {"style": "paper"}),
-    Backend("ray-tuned", "Ray actors as Ray's own advice has them", "on_ray", {"style": "tuned"}),
+    Backend("ray-paper", "Ray actors as the paper calls them", "on_ray_paper", kind="ray"),
+    Backend("ray-tuned", "Ray actors as Ray's own advice has them", "on_ray_tuned", kind="ray"),
     Backend(
         "ray-pooled",
         "Ray actors, one per core with its share of the workers, tuned",

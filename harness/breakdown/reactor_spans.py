@@ -25,7 +25,7 @@ VARIABLES = {"REACTORLIB_START_METHOD": "fork"}
 
 @contextlib.contextmanager
 def recording(recorder: Recorder, program: ModuleType) -> Iterator[None]:
-    """Record the reactions of all reactors that a module declares, and the transport of all processes."""
+    """Record the reactions of all reactors that a module's package declares, and the transport of all processes."""
     from reactorlib.executors.mailbox import Mailbox
     from reactorlib.transport.channel import Channel
     from reactorlib.transport.codec import Codec
@@ -47,14 +47,21 @@ def recording(recorder: Recorder, program: ModuleType) -> Iterator[None]:
 
 
 def _reactions(program: ModuleType) -> Iterator[tuple[Any, str]]:
-    """The reactions that a module's classes declare, and whose code they are."""
+    """The reactions that the reactors of a module's package declare, and whose code they are."""
     from reactorlib import Reactor
     from reactorlib.declaration.class_body import Reaction
 
-    for cls in vars(program).values():
-        if inspect.isclass(cls) and issubclass(cls, Reactor):
+    for cls in _below(Reactor):
+        if f"{cls.__module__}.".startswith(f"{program.__package__}."):
             kind = HUB if "probe" in inspect.signature(cls.__init__).parameters else COMPUTE
             yield from ((member, kind) for member in vars(cls).values() if isinstance(member, Reaction))
+
+
+def _below(cls: type[Any]) -> Iterator[type[Any]]:
+    """All subclasses of a class."""
+    for sub in cls.__subclasses__():
+        yield sub
+        yield from _below(sub)
 
 
 def _encoders(recorder: Recorder, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -101,6 +101,8 @@ def main() -> int:
     order = json.loads(text)
     channel = Channel(order["channel"])
     tree = Path(order["tree"]).resolve()
+    if not Path(__file__).resolve().is_relative_to(tree):
+        os.chdir(tree)  # where Ray's actors look for modules first, and the harness may be run from its own tree
     try:
         if needs_ranks(order):
             from workloads import ranks  # an older tree has none

@@ -4,7 +4,7 @@ from functools import partial
 
 import ray
 
-from workloads.broadcast_gather.on_ray import FrugalClient
+from workloads.broadcast_gather.on_ray_tuned import Client
 from workloads.broadcast_gather.task import Task, into
 from workloads.probe import Probe
 from workloads.ray_graph import broadcast_graph
@@ -14,7 +14,7 @@ from workloads.ray_session import session
 def run(task: Task, probe: Probe) -> None:
     """Run all rounds of the task, reporting to the probe."""
     with session("compiled", probe) as ray_session:
-        clients = ray_session.start(FrugalClient, [(task,)] * task.actors)
+        clients = ray_session.start(Client, [(task,)] * task.actors)
         ray_session.await_actors()
         execute = broadcast_graph(ray_session, [client.work for client in clients], task.object_bytes)
         value = task.first_value()

@@ -1,7 +1,7 @@
 """Broadcast and gather with one Ray actor per core, each with its share of the workers: one call per actor and round.
 
-The array is stored once per broadcast, and each broadcast is made in the memory of the one before, as in the style
-"tuned". All workers of an actor wait at the same time.
+The array is stored once per broadcast, and each broadcast is made in the memory of the one before, as in
+on_ray_tuned. All workers of an actor wait at the same time.
 """
 
 from functools import partial
@@ -43,10 +43,11 @@ def run(task: Task, probe: Probe) -> None:
         ray_session.await_actors()
         value = task.first_value()
         allocate = partial(into, value)
-        put = task.object_bytes > INLINE_LIMIT_BYTES
+        is_large = task.object_bytes > INLINE_LIMIT_BYTES
         probe.ready()
         for round_index in range(task.total_rounds):
-            replies = clients.gather("work", ray.put(value) if put else value)
+            message = ray.put(value) if is_large else value
+            replies = clients.gather("work", message)
             if probe.verifying:
                 task.record(probe.digest, replies)
             value = task.next_value(replies[0], round_index, allocate)

@@ -1,6 +1,6 @@
 """Broadcast and gather with one reactor per worker."""
 
-from reactorlib import Bank, Input, Output, Reactor, connect, reaction, request_stop, startup
+from reactorlib import Bank, Input, Output, Reactor, connect, reaction, startup
 from reactorlib import run as run_reactors
 from workloads.broadcast_gather.task import Task, Value
 from workloads.probe import Probe
@@ -58,7 +58,6 @@ class Hub(Reactor):
             value.set(next_value)
         else:
             self.probe.state(next_value)
-            request_stop()
 
 
 class BroadcastGather(Reactor):

@@ -4,7 +4,6 @@ import pickle
 
 import ray
 
-from workloads.gym_sampling.on_ray import Client
 from workloads.probe import Probe
 from workloads.ray_graph import broadcast_graph
 from workloads.ray_session import session
@@ -14,9 +13,9 @@ from workloads.sampling import Reply, Sampler, SamplingTask
 def run(task: SamplingTask, probe: Probe) -> None:
     """Run all rounds of the task, reporting to the probe."""
     with session("compiled", probe) as ray_session:
-        clients = ray_session.start(Client, ((task, index) for index in range(task.actors)))
+        clients = ray_session.start(Sampler, ((task, index) for index in range(task.actors)))
         ray_session.await_actors()
-        execute = broadcast_graph(ray_session, [client.sample for client in clients], reply_bytes(task))
+        execute = broadcast_graph(ray_session, [client.step_message for client in clients], reply_bytes(task))
         replies: list[Reply] = []
         probe.ready()
         for round_index in range(task.total_rounds):

@@ -1,6 +1,6 @@
 """Sampling with one reactor per environment."""
 
-from reactorlib import Bank, Input, Output, Reactor, connect, reaction, request_stop, startup
+from reactorlib import Bank, Input, Output, Reactor, connect, reaction, startup
 from reactorlib import run as run_reactors
 from workloads.probe import Probe
 from workloads.sampling import Reply, Sampler, SamplingTask
@@ -59,7 +59,6 @@ class Hub(Reactor):
             step.set(self.round_index * self.task.steps_per_message)
         else:
             self.probe.state(self.task.final_state(values))
-            request_stop()
 
 
 class Sampling(Reactor):

@@ -4,7 +4,7 @@ import pickle
 
 import ray
 
-from workloads.multi_agent.on_ray import Agent
+from workloads.multi_agent.ray_actors import Agent
 from workloads.multi_agent.task import Task
 from workloads.probe import Probe
 from workloads.ray_graph import broadcast_graph

@@ -2,7 +2,7 @@
 
 import ray
 
-from workloads.multi_agent.on_ray import Agent
+from workloads.multi_agent.ray_actors import Agent
 from workloads.multi_agent.task import Task
 from workloads.probe import Probe
 from workloads.ray_pool import Pool
@@ -16,10 +16,10 @@ def run(task: Task, probe: Probe) -> None:
         agents = Pool(ray_session, Agent, ((task, agent) for agent in range(task.agents)))
         episodes = task.make_episodes()
         ray_session.await_actors()
-        put = episodes.observation.nbytes > INLINE_LIMIT_BYTES
+        is_large = episodes.observation.nbytes > INLINE_LIMIT_BYTES
         probe.ready()
         for _ in range(task.total_rounds):
-            observation = ray.put(episodes.message) if put else episodes.message
+            observation = ray.put(episodes.message) if is_large else episodes.message
             actions = agents.gather("act", observation)
             rewards = episodes.step(actions)
             if probe.verifying:

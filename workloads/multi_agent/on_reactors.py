@@ -1,6 +1,6 @@
 """Traffic Junction as reactors: a hub with the environment, a bank of agents, a microstep per round."""
 
-from reactorlib import Bank, Input, Output, Reactor, connect, reaction, request_stop, startup
+from reactorlib import Bank, Input, Output, Reactor, connect, reaction, startup
 from reactorlib import run as run_reactors
 from workloads.multi_agent.episodes import Message
 from workloads.multi_agent.task import Task
@@ -61,7 +61,6 @@ class Hub(Reactor):
             observation.set(self.episodes.message)
         else:
             self.probe.state(self.task.final_state(self.episodes))
-            request_stop()
 
 
 class MultiAgent(Reactor):

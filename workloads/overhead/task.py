@@ -4,6 +4,7 @@ Shapes after the Savina actor benchmarks (Imam and Sarkar, AGERE 2014). A round 
 that the clock is read rarely.
 """
 
+import heapq
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -114,6 +115,12 @@ class Task:
         slots = list(range(1, self.actors + 1))
         random.Random(self.seed).shuffle(slots)
         return [slot * SLOT_NS for slot in slots]
+
+    def first_firings(self) -> list[tuple[int, int]]:
+        """When each timer fires first, in ns, and which one it is: a heap, for who keeps the timers himself."""
+        queue = [(offset_ns, index) for index, offset_ns in enumerate(self.timer_offsets_ns())]
+        heapq.heapify(queue)
+        return queue
 
 
 class Member:

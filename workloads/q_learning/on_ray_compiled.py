@@ -7,7 +7,7 @@ import ray
 
 from workloads.probe import Probe
 from workloads.q_learning.learner import Learner
-from workloads.q_learning.on_ray import Replay, Rollout
+from workloads.q_learning.ray_actors import Replay, Rollout
 from workloads.q_learning.task import Task
 from workloads.ray_graph import Execute, compile_graph
 from workloads.ray_session import session

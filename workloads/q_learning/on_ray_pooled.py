@@ -6,7 +6,7 @@ The driver is the learner; it hands the batches' references to the replay buffer
 import ray
 
 from workloads.probe import Probe
-from workloads.q_learning.on_ray import Replay, Rollout
+from workloads.q_learning.ray_actors import Replay, Rollout
 from workloads.q_learning.task import Task
 from workloads.q_learning.transition import Drawn
 from workloads.ray_pool import Batch, Pool, replies

@@ -1,6 +1,6 @@
 """Q-learning as reactors: learner -> bank of rollouts -> replay buffer -> learner, a microstep per round."""
 
-from reactorlib import Bank, Input, Output, Reactor, connect, reaction, request_stop, startup
+from reactorlib import Bank, Input, Output, Reactor, connect, reaction, startup
 from reactorlib import run as run_reactors
 from workloads.probe import Probe
 from workloads.q_learning.task import Task
@@ -76,7 +76,6 @@ class Learner(Reactor):
             parameters.set(self.learner.parameters())
         else:
             self.probe.state(self.learner.final_state())
-            request_stop()
 
 
 class QLearning(Reactor):

@@ -16,6 +16,7 @@ from benchmarks.regress.findings import Effort, find
 from benchmarks.regress.subjects import kernel_subjects, workload_subjects
 from benchmarks.regress.trees import MEASURED, Trees, default_base, side_by_side
 from harness.change import Judgement
+from harness.engine.subject import Running, Subject
 from tests.benchmarks.regress.slowdown import CALL, COMPILER, slowed
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -54,6 +55,14 @@ def test_every_subject_can_be_measured_on_both_sides():
         factors = findings.measure(trees, subjects, 1, Effort(laps=3))
     assert all(0 < factor.low <= factor.value <= factor.high for factor in factors.values())
     assert set(factors) == {one.name for one in subjects}
+
+
+def test_a_tree_is_measured_in_its_own_directory_where_actors_of_ray_look_for_their_modules(tmp_path):
+    with side_by_side(str(ROOT), ROOT) as trees:
+        for tree in (trees.base, trees.new):
+            asking = Subject("directory", {"call": "os:getcwd", "arguments": []}, tree=tree)
+            with Running(asking, tmp_path / "log", limit_s=60.0) as running:
+                assert running.ask() == str(tree)
 
 
 def test_a_tree_is_not_asked_for_parameters_at_their_defaults_that_it_may_not_have():

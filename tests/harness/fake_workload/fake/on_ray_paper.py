@@ -1,6 +1,6 @@
 """The fake workload as it should be."""
 
 
-def run(task, probe, *, style):
+def run(task, probe):
     """Count."""
     probe.state(task.count(probe))

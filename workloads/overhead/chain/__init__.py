@@ -1,0 +1,1 @@
+"""A value's way along a chain, without an event between."""

@@ -1,0 +1,1 @@
+"""Increments that a producer sends to a counter, whose sum it asks for."""

@@ -1,0 +1,1 @@
+"""A broadcast and the gathering of all replies."""

@@ -1,0 +1,21 @@
+"""Fan-out with one Ray actor per core, each with its share of the clients."""
+
+from workloads.overhead.rounds import play_rounds
+from workloads.overhead.task import SUM_MODULUS, Member, Task
+from workloads.probe import Probe
+from workloads.ray_pool import Pool
+from workloads.ray_session import Session
+
+
+def run(task: Task, probe: Probe, ray_session: Session) -> None:
+    """Run all rounds of the task, reporting to the probe."""
+    clients = Pool(ray_session, Member, ((index,) for index in range(task.actors)))
+    ray_session.await_actors()
+
+    def play(value: int) -> int:
+        for _ in range(task.messages_per_round):
+            replies: list[int] = clients.gather("take", value)
+            value = replies[-1]
+        return sum(replies) % SUM_MODULUS
+
+    play_rounds(task, probe, play)

@@ -1,0 +1,1 @@
+"""An exchange between two actors."""

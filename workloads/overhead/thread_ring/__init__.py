@@ -1,0 +1,1 @@
+"""A token's way round a ring, each hop an event of its own."""

@@ -1,0 +1,22 @@
+"""A ring with one Ray actor per member: the driver fetches each value and passes it on."""
+
+import ray
+
+from workloads.overhead.rounds import play_rounds
+from workloads.overhead.task import Member, Task
+from workloads.probe import Probe
+from workloads.ray_session import Session
+
+
+def run(task: Task, probe: Probe, ray_session: Session) -> None:
+    """Run all rounds of the task, reporting to the probe."""
+    members = ray_session.start(Member, ((index,) for index in range(task.actors)))
+    ray_session.await_actors()
+
+    def play(value: int) -> int:
+        for _ in range(task.messages_per_round):
+            for member in members:
+                value = ray.get(member.take.remote(value))
+        return value
+
+    play_rounds(task, probe, play)

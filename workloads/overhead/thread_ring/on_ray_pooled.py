@@ -1,0 +1,36 @@
+"""A ring with one Ray actor per core, each an arc of it: the reference to what one returns is given to the next."""
+
+from typing import Any
+
+import ray
+
+from workloads.overhead.rounds import play_rounds
+from workloads.overhead.task import Member, Task
+from workloads.probe import Probe
+from workloads.ray_pool import Pool, Share
+from workloads.ray_session import Session
+
+
+class Arc(Share):
+    """Members that follow one another."""
+
+    def take(self, value: int) -> int:
+        """The value for the next arc."""
+        for member in self.members:
+            value = member.take(value)
+        return value
+
+
+def run(task: Task, probe: Probe, ray_session: Session) -> None:
+    """Run all rounds of the task, reporting to the probe."""
+    arcs = Pool(ray_session, Member, ((index,) for index in range(task.actors)), Arc).actors
+    ray_session.await_actors()
+
+    def play(value: Any) -> int:
+        for _ in range(task.messages_per_round):
+            for arc in arcs:
+                value = arc.take.remote(value)
+        result: int = ray.get(value)
+        return result
+
+    play_rounds(task, probe, play)

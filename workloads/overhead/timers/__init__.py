@@ -1,0 +1,1 @@
+"""Timers that all fire once in a period."""

@@ -1,0 +1,27 @@
+"""Q-learning as Ray actors, rollout workers and replay buffer: trajectories pass through the driver, the learner."""
+
+import ray
+
+from workloads.probe import Probe
+from workloads.q_learning.ray_actors import Replay, Rollout
+from workloads.q_learning.task import Task
+from workloads.ray_session import session
+
+
+def run(task: Task, probe: Probe) -> None:
+    """Run all rounds on actors of this machine."""
+    with session("paper", probe) as ray_session:
+        rollouts = ray_session.start(Rollout, ((task, index) for index in range(task.actors)))
+        (replay,) = ray_session.start(Replay, [(task,)])
+        learner = task.make_learner()
+        ray_session.await_actors()
+        probe.ready()
+        for _ in range(task.total_rounds):
+            parameters = learner.parameters()
+            trajectories = ray.get([rollout.roll.remote(parameters) for rollout in rollouts])
+            minibatch, rewards = ray.get(replay.exchange.remote(*trajectories))
+            learner.learn(minibatch)
+            if probe.verifying:
+                task.record(probe.digest, rewards)
+            probe.round()
+        probe.state(learner.final_state())
