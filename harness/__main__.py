@@ -140,7 +140,7 @@ def _plan(parsed: argparse.Namespace, chosen: Grid, console: Console) -> None:
     """Say what would run: the grid asked for, or what an interrupted run lacks of its own."""
     again = 0
     if parsed.resume:
-        chosen, rows = results.inspect(_resumed(parsed), _asked(parsed, chosen))
+        chosen, rows = results.inspect(_resumed(parsed), *_asked(parsed, chosen))
         kept, again = manager.without_failures(rows)
         todo = results.to_run(chosen, kept)
     else:
@@ -216,7 +216,7 @@ def _open(parsed: argparse.Namespace, arguments: Sequence[str], chosen: Grid) ->
     preset = parsed.preset or DEFAULT_PRESET
     run_id = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{preset}"
     if parsed.resume:
-        return results.reopen(_resumed(parsed), _asked(parsed, chosen), session)
+        return results.reopen(_resumed(parsed), *_asked(parsed, chosen), session)
     return results.create(parsed.output or RUNS / run_id, run_id, chosen, session)
 
 
@@ -228,10 +228,15 @@ def _resumed(parsed: argparse.Namespace) -> Path:
     return path
 
 
-def _asked(parsed: argparse.Namespace, chosen: Grid) -> Grid | None:
-    """The grid that a run to complete must have; None where the command line names none, and means whatever it has."""
-    asked = parsed.preset, parsed.workload, parsed.backend, parsed.settings, parsed.trials, parsed.seed
-    return chosen if any(value not in (None, []) for value in asked) else None
+def _asked(parsed: argparse.Namespace, chosen: Grid) -> tuple[Grid | None, int | None]:
+    """The grid that a run to complete must have, None where the command line names none, and means whatever it has; and
+    how many trials it shall have then, if that is said. A command that began a run with a budget meant as many as that
+    allowed.
+    """
+    asked = parsed.preset, parsed.workload, parsed.backend, parsed.settings, parsed.seed
+    if all(value in (None, []) for value in asked):
+        return None, parsed.trials
+    return chosen, None if parsed.budget else parsed.trials
 
 
 def _latest() -> Path:

@@ -51,6 +51,8 @@ examples:
       a parameter of one workload only
   python -m harness run --resume
       completes the newest run that had no --output (results/latest)
+  python -m harness run --resume --trials 8
+      adds trials to it, for narrower intervals
 
 exit status: 0 all rows ok; 1 a row failed; 2 bad input; 130 interrupted (then --resume completes the run)
 """
@@ -248,7 +250,12 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     )
     add("--seed", type=_at_least(int, 0), metavar="N", help="of the order and of every workload (default: 0)")
     add("--output", type=Path, metavar="DIR", help=f"default: {RUNS}/<time>-<preset>, also as {LATEST}")
-    add("--resume", action="store_true", help="run only what an interrupted run still lacks, and again what failed")
+    add(
+        "--resume",
+        action="store_true",
+        help="run only what an interrupted run still lacks, and again what failed; with --trials N also what there is "
+        "not yet of N trials",
+    )
     add(
         "--time-limit",
         type=_at_least(float, 0.1),

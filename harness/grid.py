@@ -179,6 +179,11 @@ class Grid:
             kinds[kind_of(BACKENDS[name])] = name
         return list(kinds.values())
 
+    def with_trials(self, trials: int) -> "Grid":
+        """The same with so many of each point."""
+        points = tuple(dataclasses.replace(point, trials=trials) for point in self.points)
+        return dataclasses.replace(self, points=points)
+
     def describe(self) -> dict[str, Any]:
         """The grid as JSON can hold it; equal for equal grids."""
         return {

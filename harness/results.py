@@ -104,33 +104,44 @@ def create(path: Path, run_id: str, grid: Grid, session: Mapping[str, Any]) -> I
 
 
 @contextlib.contextmanager
-def reopen(path: Path, grid: Grid | None, session: Mapping[str, Any]) -> Iterator[Results]:
-    """The directory of an interrupted run, to be completed; raises UsageError unless everything fits.
+def reopen(path: Path, grid: Grid | None, trials: int | None, session: Mapping[str, Any]) -> Iterator[Results]:
+    """The directory of a run, to be completed; raises UsageError unless everything fits.
 
-    `grid`: the one asked for, or None to take the directory's own. A torn last row is removed.
+    `grid`: the one asked for, or None to take the directory's own. `trials`: how many of each point there shall be, at
+    least as many as there are, or None for these. A torn last row is removed.
     """
     with contextlib.ExitStack() as stack:
         with _writable(path):
             stack.enter_context(_locked(path))
-            run_id, stored, described, rows = _interrupted(path, grid)
+            run_id, stored, described, rows = _interrupted(path, grid, trials)
             record.repair(path / record.FILE_NAME)
+            if trials is not None:
+                _write_json(path / GRID_NAME, {"run_id": run_id, **stored.describe()})
             described.setdefault("sessions", []).append(dict(session))
             _write_json(path / machine.FILE_NAME, described)
             journal = stack.enter_context(contextlib.closing(Journal(path / record.FILE_NAME)))
         yield Results(path, run_id, stored, rows, journal)
 
 
-def inspect(path: Path, grid: Grid | None) -> tuple[Grid, list[Row]]:
+def inspect(path: Path, grid: Grid | None, trials: int | None) -> tuple[Grid, list[Row]]:
     """The grid and the rows that `reopen` would go on with; refuses what that refuses, and writes nothing."""
     with _writable(path), _locked(path):
-        _, stored, _, rows = _interrupted(path, grid)
+        _, stored, _, rows = _interrupted(path, grid, trials)
         return stored, rows
 
 
-def _interrupted(path: Path, grid: Grid | None) -> tuple[str, Grid, dict[str, Any], list[Row]]:
+def _interrupted(path: Path, grid: Grid | None, trials: int | None) -> tuple[str, Grid, dict[str, Any], list[Row]]:
     """Id, grid, description and rows of the run in a directory; raises UsageError unless everything fits."""
     run_id, stored = stored_grid(path, _ANOTHER)
     described = machine.read(path / machine.FILE_NAME, _ANOTHER)
+    if trials is not None:
+        most = max(point.trials for point in stored.points)
+        if trials < most:
+            raise UsageError(f"{path} has {most} trials of a point; expected --trials {most} or more to add to them")
+        try:
+            stored, grid = stored.with_trials(trials), grid and grid.with_trials(trials)
+        except ParameterError as error:
+            raise UsageError(str(error)) from None
     _check_same(path, stored, grid, described)
     rows = record.read(path / record.FILE_NAME)
     _check_members(path, rows, stored)

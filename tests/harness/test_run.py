@@ -356,7 +356,8 @@ def test_a_plan_of_a_run_to_complete_is_what_it_lacks(harness, output):
     ("arguments", "message"),
     [
         (("--output", "missing"), "missing: holds no run that could be resumed"),
-        (("--output", "out", *TWO, "--trials", "7"), "out holds another grid"),
+        (("--output", "out", *TWO, "--set", "actors=7"), "out holds another grid"),
+        (("--output", "out", "--trials", "100001"), "trials: expected 1 or more"),
     ],
 )
 def test_a_plan_of_a_run_that_cannot_be_completed_is_refused_as_that_is(harness, finished, arguments, message):
@@ -364,6 +365,21 @@ def test_a_plan_of_a_run_that_cannot_be_completed_is_refused_as_that_is(harness,
     done, real = (harness("run", *arguments, "--resume", *more) for more in (("--dry-run",), ()))
     assert (done.returncode, done.stdout, done.stderr) == (2, "", real.stderr)
     assert message in done.stderr
+
+
+@pytest.mark.parametrize("line", [(), TWO], ids=["as it is", "repeated"])
+def test_trials_can_be_added(harness, line):
+    assert harness("run", *TWO, "--trials", "1", "--output", "out").returncode == 0
+    before = rows_of("out")
+    planned = harness("run", *line, "--trials", "2", "--output", "out", "--resume", "--dry-run")
+    assert planned.stdout.splitlines()[-1].startswith("2 trials, ")
+    assert json.loads(Path("out/grid.json").read_text())["points"][0]["trials"] == 1
+    done = harness("run", *line, "--trials", "2", "--output", "out", "--resume")
+    assert done.returncode == 0, done.stderr
+    assert rows_of("out")[: len(before)] == before
+    assert {row.trial_key[3] for row in rows_of("out")} == {0, 1}
+    fewer = harness("run", "--trials", "1", "--output", "out", "--resume")
+    assert fewer.stderr == "harness: out has 2 trials of a point; expected --trials 2 or more to add to them\n"
 
 
 def test_resuming_what_is_not_there_begins_nothing(harness):
