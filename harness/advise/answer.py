@@ -122,7 +122,10 @@ class Answer:
             if behind is not None and behind.low <= 1 <= behind.high:
                 yield f"{label(other.backend)} may be as fast: {behind.value:.2f} times as long {interval(behind)}"
         if {LOOP, AGAIN} <= digests.keys() and digests[LOOP] != digests[AGAIN]:
-            yield "two plain loops with equal seeds computed different things: the environment is not deterministic"
+            yield (
+                "two plain loops with equal seeds computed different things: the environment is not deterministic, and "
+                "a full measurement calls failed what differs from its loop"
+            )
         else:
             others = [label(name) for name, digest in digests.items() if digest != digests.get(LOOP)]
             if others:
