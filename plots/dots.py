@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from plots import page, quantity, style
+from plots import lanes, page, quantity, style
 from plots.intervals import Estimate
 from plots.lines import whiskers
 from plots.published import Series
@@ -20,7 +20,7 @@ Reference = tuple[Series, Estimate]
 
 _ROW = 0.27  # inches
 _MOST_COLUMNS = 3
-_TITLE_CHARACTERS = 68
+_TITLE_CHARACTERS = 60
 _TICK_CHARACTERS = 54
 
 
@@ -43,21 +43,27 @@ def draw(
     tick: Callable[[float], str] = quantity.tick,
     limit: float | None = None,
 ) -> Figure:
-    """Panels side by side with common rows and axis; `limit` draws a vertical line that nothing can pass."""
-    backends = style.ordered(name for panel in panels for name in panel.measured)
-    systems = sorted({series.label for panel in panels for series, _ in panel.published})
-    lanes = len(backends) + len(systems)
-    figure, axes, across = page.panels(title, subtitle, notes, len(panels), 0.85 + _ROW * lanes, _MOST_COLUMNS)
+    """Panels with a common axis, side by side where they have common rows; `limit` draws a vertical line that nothing
+    can pass.
+    """
+    labels = [{*panel.measured, *(series.label for series, _ in panel.published)} for panel in panels]
+    rows = lanes.rows(labels, _MOST_COLUMNS)
+    figure, axes = page.laned(title, subtitle, notes, rows, 0.85, _ROW)
     values = [value for panel in panels for value in _extent(panel)] + ([] if limit is None else [limit])
-    for index, (one, panel) in enumerate(zip(axes, panels, strict=True)):
-        page.scale(one, "x", values, tick, most=_tick_count(values, tick, across), pad=1.6)
-        _lanes(one, backends, systems, first=index % across == 0)
-        _dots(one, panel, backends, systems, text)
-        if limit is not None:
-            one.axvline(limit, color=style.FAINT, linewidth=1.2, linestyle=(0, (1, 1)), zorder=1)
-        lines = (textwrap.fill(line, _TITLE_CHARACTERS // across) for line in panel.title.splitlines())
-        one.set_title("\n".join(lines), loc="left")
-        one.set_xlabel(unit)
+    across = max(len(row.panels) for row in rows)
+    for row, beside in zip(rows, axes, strict=True):
+        own = [panels[number] for number in row.panels]
+        backends = style.ordered(name for panel in own for name in panel.measured)
+        systems = sorted({series.label for panel in own for series, _ in panel.published})
+        for one, panel in zip(beside, own, strict=True):
+            page.scale(one, "x", values, tick, most=_tick_count(values, tick, across), pad=1.6)
+            _lanes(one, backends, systems, first=one is beside[0])
+            _dots(one, panel, backends, systems, text)
+            if limit is not None:
+                one.axvline(limit, color=style.FAINT, linewidth=1.2, linestyle=(0, (1, 1)), zorder=1)
+            lines = (textwrap.fill(line, _TITLE_CHARACTERS // across) for line in panel.title.splitlines())
+            one.set_title("\n".join(lines), loc="left")
+            one.set_xlabel(unit)
     return figure
 
 
@@ -72,16 +78,16 @@ def _tick_count(values: Sequence[float], tick: Callable[[float], str], columns: 
 
 
 def _lanes(axes: Axes, backends: Sequence[str], systems: Sequence[str], first: bool) -> None:
-    lanes = len(backends) + len(systems)
-    axes.set_ylim(lanes - 0.5, -0.5)
-    axes.set_yticks(range(lanes), [*(style.look(name).label for name in backends), *systems] if first else [""] * lanes)
+    count = len(backends) + len(systems)
+    axes.set_ylim(count - 0.5, -0.5)
+    axes.set_yticks(range(count), [*(style.look(name).label for name in backends), *systems] if first else [""] * count)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", visible=False)
     axes.spines["left"].set_visible(False)
     if systems:
         axes.axhspan(
             len(backends) - 0.5,
-            lanes - 0.5,
+            count - 0.5,
             facecolor=style.SHADE,
             edgecolor="#d0d0d0",
             hatch="////",

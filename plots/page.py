@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from plots import quantity, style
+from plots.lanes import Row
 
 _MARGIN = 0.14  # inches
 _GAP = 0.06
@@ -31,10 +32,11 @@ def page(
     rows: int = 1,
     columns: int = 1,
     legend: float = 0.0,
+    heights: Sequence[float] | None = None,
 ) -> tuple[Figure, list[Axes]]:
     """A figure of the common width with `rows` x `columns` axes, `body` inches high, in reading order.
 
-    `legend`: inches kept free above the panels for `legend()`.
+    `legend`: inches kept free above the panels for `legend()`. `heights`: of the rows, in inches, where they differ.
     """
     subtitle_lines = textwrap.wrap(subtitle, _NOTE_CHARACTERS)
     note_lines = [line for note in notes for line in textwrap.wrap(note, _NOTE_CHARACTERS)]
@@ -51,7 +53,7 @@ def page(
     below_title = 1 - (_MARGIN + _TITLE) / height
     figure.text(left, below_title, "\n".join(subtitle_lines), fontsize=9, color=style.FAINT, va="top")
     figure.text(left, _MARGIN / 2 / height, "\n".join(note_lines), fontsize=8.5, color=style.FAINT, va="bottom")
-    axes = figure.subplots(rows, columns, squeeze=False)
+    axes = figure.subplots(rows, columns, squeeze=False, height_ratios=heights)
     return figure, [axes[row, column] for row in range(rows) for column in range(columns)]
 
 
@@ -73,6 +75,27 @@ def panels(
     for spare in axes[count:]:
         spare.set_visible(False)
     return figure, axes[:count], across
+
+
+def laned(
+    title: str,
+    subtitle: str,
+    notes: Sequence[str],
+    rows: Sequence[Row],
+    head: float,
+    lane: float,
+) -> tuple[Figure, list[list[Axes]]]:
+    """A page with these rows of panels: figure, and the axes of each row. A panel is `head` inches high, and `lane`
+    more for each lane of its row.
+    """
+    heights = [head + lane * len(row.lanes) for row in rows]
+    across = max(len(row.panels) for row in rows)
+    figure, axes = page(title, subtitle, notes, sum(heights), len(rows), across, heights=heights)
+    found = [axes[across * place :][:across] for place in range(len(rows))]
+    for row, own in zip(rows, found, strict=True):
+        for spare in own[len(row.panels) :]:
+            spare.set_visible(False)
+    return figure, [own[: len(row.panels)] for row, own in zip(rows, found, strict=True)]
 
 
 def legend(figure: Figure, handles: Sequence[Any]) -> None:

@@ -6,11 +6,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from plots import intervals, lines, notes, page, quantity, rows, style
+from plots import intervals, lanes, lines, notes, page, quantity, style
+from plots import rows as tables
 from plots.errors import FigureError
 
 _BASE = "serial"
 _LANE = 0.25  # inches
+_BESIDE = 2
 _NAMED = ("actors", "agents", "object_bytes")  # the parameters that a panel's title has room for
 
 
@@ -25,8 +27,9 @@ class _Lane:
 def breakdown(measurements: pd.DataFrame) -> Figure:
     """The serial loop's share of every backend's round time, in percent, by workload. Raises FigureError."""
     selections = _selections(measurements)
-    backends = style.ordered(name for one in selections.values() for name in one.distinct("backend"))
-    figure, axes, across = page.panels(
+    panels = [(_title(workload, one), _lanes(one)) for workload, one in selections.items()]
+    rows = lanes.rows([found for _, found in panels], _BESIDE)
+    figure, axes = page.laned(
         "Where a round's time goes",
         "Solid: what the serial loop takes for the same work. Hatched: communication, scheduling, waiting.",
         [
@@ -36,21 +39,25 @@ def breakdown(measurements: pd.DataFrame) -> Figure:
             ),
             *notes.below(*selections.values()),
         ],
-        len(selections),
-        1.0 + _LANE * len(backends),
+        rows,
+        1.0,
+        _LANE,
     )
-    for index, (one, (workload, selection)) in enumerate(zip(axes, selections.items(), strict=True)):
-        _panel(one, _lanes(selection), backends, first=index % across == 0)
-        one.set_title(_title(workload, selection), loc="left", fontsize=9)
+    for row, beside in zip(rows, axes, strict=True):
+        backends = style.ordered(row.lanes)
+        for one, number in zip(beside, row.panels, strict=True):
+            title, found = panels[number]
+            _panel(one, found, backends, first=one is beside[0])
+            one.set_title(title, loc="left", fontsize=9)
     return figure
 
 
-def _selections(measurements: pd.DataFrame) -> dict[str, rows.Selection]:
+def _selections(measurements: pd.DataFrame) -> dict[str, tables.Selection]:
     """The workloads that have rows of the serial loop and of something to compare with it."""
     found = {}
     for workload in sorted(set(measurements.get("workload", ()))):
         try:
-            selection = rows.select(measurements, workload, "round_time", [])
+            selection = tables.select(measurements, workload, "round_time", [])
         except FigureError:
             continue  # other workloads may have rows
         if _BASE in selection.distinct("backend") and len(selection.distinct("backend")) > 1:
@@ -60,7 +67,7 @@ def _selections(measurements: pd.DataFrame) -> dict[str, rows.Selection]:
     return found
 
 
-def _lanes(selection: rows.Selection) -> dict[str, _Lane]:
+def _lanes(selection: tables.Selection) -> dict[str, _Lane]:
     trials = selection.trials("backend")
     base = trials[(_BASE,)]
     return {
@@ -93,7 +100,7 @@ def _bar(axes: Axes, position: int, lane: _Lane, color: str) -> None:
     axes.text(102, position, quantity.duration(lane.round_ns) + faster, va="center", fontsize=8.5)
 
 
-def _title(workload: str, selection: rows.Selection) -> str:
+def _title(workload: str, selection: tables.Selection) -> str:
     scenario = selection.distinct("scenario")[0]
     named = {name: selection.setting[name] for name in _NAMED if name in selection.setting}
     return f"{workload.replace('_', ' ')}: {scenario}\n{quantity.sentence(named)}"
