@@ -26,6 +26,12 @@ ALE_ARGS := -DSDL_SUPPORT=OFF;-DBUILD_CPP_LIB=OFF;-DBUILD_PYTHON_LIB=ON;-DBUILD_
 JOBS ?= $(shell cores=$$(nproc 2>/dev/null || echo 1); echo $$((cores > 8 ? 8 : cores)))
 FT_TESTS ?= tests/reactorlib/conformance tests/workloads/gym_sampling tests/workloads/atari_sampling
 
+# A misspelt variable of the command line would be ignored without a word.
+KNOWN := PYTHON VENV PRESET SOAK_SECONDS TORCH_INDEX RESULTS ENV ACTORS FREETHREADED FT_VENV WHEEL_VENV JOBS FT_TESTS BASE MIN_EFFECT
+GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name))),$(name)))
+UNKNOWN := $(filter-out $(KNOWN) MAKEFLAGS -%,$(GIVEN))
+$(if $(UNKNOWN),$(error $(UNKNOWN): no such variable here; there are $(KNOWN)))
+
 .PHONY: help install bench advise bench-kernel kernel-claims regress figures report readme diagrams docs test test-all test-wheel test-freethreaded check style format lock soak mutants clean
 .DEFAULT_GOAL := help
 
@@ -46,7 +52,7 @@ bench: $(STAMP)  ## run the preset, draw its figures and print the comparison ta
 	$(HARNESS) plot $(RESULTS) && $(HARNESS) report $(RESULTS) && exit $$status
 
 advise: $(STAMP)  ## what serves ENV=file.py:MyEnv (or mypackage:MyEnv-v0) with ACTORS=16 best on this machine
-	@$(HARNESS) advise --env $(or $(ENV),CartPole-v1) $(if $(ACTORS),--actors $(ACTORS))
+	@$(HARNESS) advise $(if $(ENV),--env $(ENV)) $(if $(ACTORS),--actors $(ACTORS))
 
 bench-kernel: $(STAMP)  ## benchmark the kernel's hot paths by themselves, beside the run saved last
 	$(BIN)/python -m pytest benchmarks/kernel --benchmark-autosave --benchmark-columns=min,median,iqr,rounds \
@@ -126,6 +132,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@[ "$$(uname -s)" = Linux ] || { echo "Linux is needed, this is $$(uname -s); in Docker: see Dockerfile" >&2; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "Python 3.11 or newer is needed, '$(PYTHON)' is $$($(PYTHON) -V 2>&1 | tail -n 1); try: make PYTHON=python3.11" >&2; exit 2; }
+	@echo "installing into $(VENV), once: some minutes, and 2 GB, with CUDA several more (see TORCH_INDEX in make help)"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --constraint constraints.txt $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) --editable '.[bench,peers,mpi,dev,docs]'
 	@touch $@

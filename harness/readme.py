@@ -70,9 +70,10 @@ def section(summary: Summary, drawn: Sequence[Path], base: Path) -> str:
     machine = report.context(summary)[1]
     doubts = f" Doubts: {'; '.join(summary.doubts)}." if summary.doubts else ""
     parts.append(
-        "Of each workload the point at which reactors lead Ray least; the 95 % interval counts that the best Ray was "
-        f"chosen from the results, and what may as well be equal is undecided; so is all that has no interval."
-        f"{told}{without} "
+        "A row is the point of its workload at which reactors lead Ray least; bold is the best of the three. In "
+        "brackets: 95 % intervals, which count that the best Ray was chosen from the results. Undecided: equal speeds "
+        "are not excluded, or too few trials to tell. `serial` is the plain loop, "
+        f"`{verdict.parallel(summary)}` {BACKENDS[verdict.parallel(summary)].summary}.{told}{without} "
         f"[All numbers]({where}/report.md), measured on: "
         f"{report.markdown_text(f'{machine}.{doubts}')} "
         f"This part is made by `python -m harness report {where} --readme README.md`."
@@ -107,19 +108,26 @@ def _row(point: PointSummary, ours: str, noise: float) -> tuple[str, ...]:
     ray = _cell(point, told[1]) if told else point.best(c for c in point.cells if c.backend.startswith(verdict.RAY))
     unit = point.units[point.metric]
     base = unit.partition("/")[0]
-    what = point.metric.replace("_", " ") if quantity.has_prefixes(base) else unit
+    what = f"{point.metric.replace('_', ' ')}, less is better" if quantity.has_prefixes(base) else unit
+    shown = (_cell(point, _LOOP), own, ray)
+    best = point.best(filter(None, shown))
     return (
         point.workload,
         f"{point.label}; {what}",
-        *(_value(point, cell) for cell in (_cell(point, _LOOP), own)),
-        f"{_value(point, ray)} ({ray.backend})" if ray and ray.main else _UNKNOWN,
+        *(f"**{_value(point, cell)}**" if cell and cell is best else _value(point, cell) for cell in shown[:2]),
+        _of_ray(point, ray, best) if ray and ray.main else _UNKNOWN,
         _lead(told[0], noise) if told else _UNKNOWN,
     )
 
 
+def _of_ray(point: PointSummary, ray: Cell, best: Cell | None) -> str:
+    value = _value(point, ray)
+    return f"{f'**{value}**' if ray is best else value} ({ray.backend})"
+
+
 def _lead(ratio: Estimate, noise: float) -> str:
     if ratio.count <= verdict.FEWEST:  # an interval of so few would say nothing of the ratio
-        return f"{verdict.number(ratio)} ({counted(ratio.count, 'trial')}, no interval)"
+        return f"{verdict.number(ratio)}, undecided ({counted(ratio.count, 'trial')})"
     return f"{verdict.number(ratio)}{', undecided' if verdict.undecided(ratio, noise) else ''}"
 
 

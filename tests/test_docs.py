@@ -79,6 +79,12 @@ def test_make_knows_the_targets(command):
     assert done.returncode == 0, done.stderr
 
 
+def test_make_refuses_variables_that_it_does_not_know():
+    done = execute(["make", "--dry-run", "advise", "ENVS=CartPole-v1"], cwd=ROOT)
+    assert done.returncode == 2
+    assert "ENVS: no such variable here; there are PYTHON " in done.stderr
+
+
 @pytest.mark.parametrize("command", pages.commands(HARNESS))
 def test_the_harness_knows_the_options(command):
     assert parser(_COMMANDS).parse_args(shlex.split(command.removeprefix(HARNESS))).command

@@ -14,6 +14,7 @@ import difflib
 import hashlib
 import importlib
 import importlib.util
+import inspect
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -77,9 +78,47 @@ def make(name: str, options: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
         maker = getattr(_imported(module), inner, None) if colon else None
         if maker is None:
             return gymnasium.make(inner, **options)
-        return _as_gymnasium(name, maker())
+        return _as_gymnasium(name, _called(name, maker))
     except gymnasium.error.DependencyNotInstalled as error:
         raise ParameterError(f"env: {name} cannot be made: {str(error).splitlines()[0]}") from error
+
+
+def _called(name: str, maker: Callable[[], Any]) -> Any:
+    """What a function or class returns when it is called without arguments."""
+    try:
+        inspect.signature(maker).bind()
+    except TypeError as error:
+        module = name.rpartition(":")[0]
+        raise ParameterError(
+            f"env: {name} needs arguments ({error}); write a function without any that makes it, def make_env(), and "
+            f"name that: {module}:make_env"
+        ) from None
+    except ValueError:
+        pass  # what has no signature may be called all the same
+    return maker()
+
+
+def check(made: gymnasium.Env[Any, Any], seed: int) -> None:
+    """Reset and step it once, and close it; raises ParameterError where that is not what Gymnasium 1 asks for."""
+    for name in ("action_space", "observation_space"):
+        if not isinstance(getattr(made, name, None), gymnasium.Space):
+            raise ParameterError(
+                f"env: {type(made.unwrapped).__name__} has no {name}; expected a gymnasium.spaces.Space"
+            )
+    _check_tuple(made, "reset(seed=...)", made.reset(seed=seed), "observation, info")
+    told = made.step(random_actions(made, seed)())
+    _check_tuple(made, "step()", told, "observation, reward, terminated, truncated, info")
+    made.close()
+
+
+def _check_tuple(made: gymnasium.Env[Any, Any], what: str, told: Any, expected: str) -> None:
+    count = len(told) if isinstance(told, tuple) else None
+    if count != len(expected.split(", ")):
+        got = f"a {type(told).__name__}" if count is None else f"{count} values"
+        raise ParameterError(
+            f"env: {type(made.unwrapped).__name__}.{what} returned {got}; Gymnasium 1 expects {expected} (Gym before "
+            "0.26 had others)"
+        )
 
 
 def _as_gymnasium(name: str, made: Any) -> gymnasium.Env[Any, Any]:

@@ -21,6 +21,8 @@ _SMALL_SHARE = 0.05
 # From this on the time that varying steps cost is worth a word.
 _VARIES = 0.03
 _NOISY = 0.05
+# A plain loop whose round is so much longer, or shorter, than its steps by themselves (a log ratio) was disturbed.
+_CHANGED = 0.3
 # Cores that other processes kept busy meanwhile.
 _LOADED_CORES = 0.3
 
@@ -28,7 +30,8 @@ _LOADED_CORES = 0.3
 @dataclass(frozen=True)
 class Cost:
     """A round on a backend. `speed`: how many times as fast as the plain loop. `share`: the part of the round beyond
-    one of plain loops on all cores in lockstep: messages, scheduling, waiting for them, and cores that it does not use.
+    what stepping on all cores takes (see `Answer.ideal_ns`): messages, scheduling, waiting for them, and cores that it
+    does not use.
     """
 
     backend: str
@@ -48,8 +51,14 @@ class Answer:
     profile: Profile
     found: Found
 
+    @cached_property
+    def _rounds_ns(self) -> dict[str, float]:
+        """A round of each backend that was measured to the end."""
+        ratios = {name: self.found.ratio(name, LOOP) for name in CHOICES}
+        return {name: self.found.loop_ns * one.value for name, one in ratios.items() if one is not None}
+
     @property
-    def ideal_ns(self) -> float:
+    def _lockstep_ns(self) -> float:
         """A round that is nothing but plain loops' steps on all cores: measured, for these may share what they run on,
         or of one loop where that is faster. Where loops in lockstep failed, as if each core were a whole one.
         """
@@ -57,17 +66,22 @@ class Answer:
         whole = -(-self.actors // self.cores) / self.actors
         return self.found.loop_ns * (whole if limit is None else min(1.0, limit.value))
 
+    @property
+    def ideal_ns(self) -> float:
+        """What stepping alone takes of a round, on all cores: that of loops in lockstep, and not more than the fastest
+        took all in all.
+        """
+        return min(self._lockstep_ns, *self._rounds_ns.values())
+
     @cached_property
     def costs(self) -> list[Cost]:
         """Of each backend that was measured, the fastest first."""
-        made = (self._cost(name) for name in CHOICES)
-        return sorted((one for one in made if one is not None), key=lambda one: one.round_ns)
+        made = (self._cost(name, round_ns) for name, round_ns in self._rounds_ns.items())
+        return sorted(made, key=lambda one: one.round_ns)
 
-    def _cost(self, name: str) -> Cost | None:
+    def _cost(self, name: str, round_ns: float) -> Cost:
         slower = self.found.ratio(name, LOOP)
-        if slower is None:
-            return None
-        round_ns = self.found.loop_ns * slower.value
+        assert slower is not None
         return Cost(name, round_ns, slower.inverse(), max(0.0, 1 - self.ideal_ns / round_ns))
 
     @cached_property
@@ -109,18 +123,30 @@ class Answer:
         return math.ceil((1 - _SMALL_SHARE) * (single - per_step) / left) if left > 0 else math.inf
 
     @property
-    def doubts(self) -> Iterator[str]:
-        """What speaks against relying on it."""
-        same, digests = self.found.ratio(AGAIN, LOOP), self.found.digests
+    def disturbances(self) -> Iterator[str]:
+        """What says that the machine was not itself, so that nothing here is to be relied on."""
+        same, outside = self.found.ratio(AGAIN, LOOP), self.found.outside_cores
         if same is not None and abs(math.log(same.value)) > _NOISY:
-            yield f"the plain loop beside itself came out {same.value:.2f} times as long: the machine is too noisy"
-        if self.found.outside_cores > _LOADED_CORES:
-            yield f"other programs kept {self.found.outside_cores:.1f} of {self.cores} cores busy meanwhile"
+            yield f"the plain loop beside itself came out {same.value:.2f} times as long"
+        if outside > _LOADED_CORES:
+            yield f"other programs kept {outside:.1f} of {self.cores} cores busy meanwhile"
+        alone_ns = self.actors * self.profile.mean_ns
+        if abs(math.log(self.found.loop_ns / alone_ns)) > _CHANGED:
+            took, alone = (quantity.show(value, "ns") for value in (self.found.loop_ns, alone_ns))
+            yield f"{self.actors} steps took {took} in the plain loop, and {alone} when the environment was alone"
+        fastest, *_ = self.costs
+        if fastest.round_ns < (1 - _SMALL_SHARE) * self._lockstep_ns:
+            yield f"{label(fastest.backend)} took less than loops that exchange nothing"
+
+    @property
+    def doubts(self) -> Iterator[str]:
+        """What else speaks against relying on it."""
+        digests = self.found.digests
         other = next((one for one in self.costs if one.backend != self.best.backend), None)
         if other is not None:
             behind = self.found.ratio(other.backend, self.best.backend)
             if behind is not None and behind.low <= 1 <= behind.high:
-                yield f"{label(other.backend)} may be as fast: {behind.value:.2f} times as long {interval(behind)}"
+                yield f"{label(other.backend)} may be as fast, or faster: {_times(behind.inverse())} as fast"
         if {LOOP, AGAIN} <= digests.keys() and digests[LOOP] != digests[AGAIN]:
             yield (
                 "two plain loops with equal seeds computed different things: the environment is not deterministic, and "
@@ -148,12 +174,17 @@ class Answer:
 
     def sentences(self) -> Iterator[str]:
         """The answer, most important first."""
-        yield self._choice()
-        if shares := self._shares():
-            yield shares
+        warning, choice, *doubts = self.headline()
+        yield from filter(None, (warning, choice, self._shares()))
         yield from self._varying()
-        for doubt in self.doubts:
-            yield f"But {doubt}."
+        yield from doubts
+
+    def headline(self) -> Iterator[str]:
+        """A warning, or nothing; the choice; and what else speaks against it."""
+        disturbed = "; ".join(self.disturbances)
+        yield f"Do not rely on this: {disturbed}. Measure again when the machine is idle." if disturbed else ""
+        yield self._choice()
+        yield from (f"But {doubt}." for doubt in self.doubts)
 
     def _choice(self) -> str:
         best = self.best
@@ -169,9 +200,9 @@ class Answer:
 
     def _shares(self) -> str:
         ray = [f"{_percent(one.share)} ({one.backend})" for one in self.costs if one.backend.startswith("ray-")]
-        ours = [f"{_percent(one.share)} on reactors ({REACTORS})" for one in self.costs if one.backend == REACTORS]
-        told = [*ours, *([f"{' or '.join(ray)} on Ray"] if ray else [])]
-        return f"Of a round {', '.join(told)} is not stepping{self._until()}." if told else ""
+        ours = [f"reactors {_percent(one.share)} ({REACTORS})" for one in self.costs if one.backend == REACTORS]
+        told = [*ours, *([f"Ray {' or '.join(ray)}"] if ray else [])]
+        return f"Part of a round that is not stepping: {', '.join(told)}{self._until()}." if told else ""
 
     def _until(self) -> str:
         steps = self.steps_for_small_share
@@ -218,6 +249,7 @@ class Answer:
             "best": self.best.backend,
             "steps_per_message_for_5_percent_on_ray": None if steps == math.inf else steps,
             "sentences": list(self.sentences()),
+            "disturbances": list(self.disturbances),
             "doubts": list(self.doubts),
             "proof": self.proof,
         }

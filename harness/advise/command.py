@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -44,6 +45,10 @@ examples:
 Any other command takes the same names: python -m harness run --workload gym_sampling --set env=mypackage:MyEnv-v0
 """
 _BAR = 24  # characters
+_PURPOSES = {
+    measure.AGAIN: ", to see the noise",
+    measure.LIMIT: ": loops on all cores that exchange nothing, to see what stepping alone takes",
+}
 _WIDTH_ELSEWHERE = 120
 _PROFILE_LIMIT_S = 120.0
 
@@ -58,7 +63,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add("--actors", type=int, default=16, metavar="N", help="how many environments (default: 16)")
     add("--seed", type=int, default=0, metavar="N", help="environment i takes seed + i (default: 0)")
     add("--seconds", type=float, default=100.0, metavar="S", help="how long to measure, about (default: 100)")
-    add("--output", type=Path, default=OUTPUT, metavar="DIR", help=f"for picture and JSON (default: {OUTPUT})")
+    add("--output", type=Path, metavar="DIR", help=f"for picture and JSON (default: one below {OUTPUT})")
     add("--json", action="store_true", help="print the answer as JSON")
 
 
@@ -68,9 +73,10 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
         task = make_task(WORKLOAD, {"env": _name(parsed), "actors": parsed.actors, "seed": parsed.seed})
     except ParameterError as error:
         raise UsageError(str(error)) from None
-    parsed.output.mkdir(parents=True, exist_ok=True)
+    output: Path = parsed.output or OUTPUT / re.sub(r"[^\w.-]+", "-", f"{task.scenario}-{task.actors}")
+    output.mkdir(parents=True, exist_ok=True)
     answer = _measured(task, parsed.seconds, console)
-    files = [*_pictures(answer, parsed.output), parsed.output / "advise.json"]
+    files = [*_pictures(answer, output), output / "advise.json"]
     content = json.dumps(answer.as_json(), indent=2) + "\n"
     write_atomically(files[-1], content.encode())
     if parsed.json:
@@ -110,9 +116,15 @@ def _measured(task: SamplingTask, seconds: float, console: Console) -> Answer:
 
         def tell(name: str) -> None:
             if name not in started:
-                console.print(f"starting {name} ...")
+                console.print(f"starting {name}{_PURPOSES.get(name, '')} ...")
             started.add(name)
 
+        if profile.differs_at is not None:
+            console.print(
+                f"two of it with seed {task.seed} differ at step {profile.differs_at}: reset does not use its seed, or "
+                "both draw from something outside them"
+            )
+        console.print(f"measuring for about {quantity.duration(seconds)}, in turns:")
         parameters = {"env": env, "actors": task.actors, "seed": task.seed}
         found = measure.run(parameters, profile, cores, seconds, logs, tell)
         failure = found.failures.get(measure.LOOP)
@@ -127,7 +139,7 @@ def _pictures(answer: Answer, directory: Path) -> list[Path]:
     with style.applied():
         figure = advice.draw(
             f"{answer.env}, {answer.actors} of them on {answer.cores} cores",
-            " ".join([next(answer.sentences()), *(f"But {doubt}." for doubt in answer.doubts)]),
+            " ".join(filter(None, answer.headline())),
             {one.backend: one.round_ns for one in answer.costs},
             answer.ideal_ns,
         )
@@ -144,12 +156,12 @@ def show(answer: Answer, console: Console) -> None:
     for sentence in answer.sentences():
         console.print(sentence)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("", "a round", "speed", "95 %", "not stepping", ""):
+    for heading in ("", "", "a round", "speed", "95 %", "not stepping", ""):
         table.add_column(heading, justify="left" if heading == "" else "right", no_wrap=True)
     for cost, bar in zip(answer.costs, _bars(answer), strict=True):
-        speed = cost.speed
+        mark, speed = "->" if cost is answer.best else "", cost.speed
         table.add_row(
-            cost.backend, quantity.show(cost.round_ns, "ns"), f"{speed.value:.2f}x", interval(speed),
+            mark, cost.backend, quantity.show(cost.round_ns, "ns"), f"{speed.value:.2f}x", interval(speed),
             f"{100 * cost.share:.0f} %", bar,
         )  # fmt: skip
     console.print()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pickle
 import resource
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
@@ -15,14 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from reactorlib.schedule.partition import worker_of_member
+from workloads import environment
 from workloads.catalogue import make_task
-from workloads.sampling import Sampler
+from workloads.digest import Digest
+from workloads.sampling import Sampler, SamplingTask
 
 WORKLOAD = "gym_sampling"
 _LONGEST_S = 4.0
 _MOST_STEPS = 20_000
 _FEWEST_STEPS = 10
 _ROUNDS = 2_000
+_REPEATED, _REPEATED_S = 100, 1.0
 # Whose processor time is less than this part of the time that passed, and who gave the processor away in as many steps
 # by itself, waits instead of computing. Where it was taken away, others compute.
 _COMPUTES, _GAVE_AWAY = 0.6, 0.5
@@ -32,13 +36,14 @@ _COMPUTES, _GAVE_AWAY = 0.6, 0.5
 class Profile:
     """`step_ns`: of each step, the reset that follows it included; processor time, or where the environment `waits`
     rather than computes the time that passed. `message_bytes`: a step's observation, reward and flags, as pickled.
-    `start_ns`: to make one.
+    `start_ns`: to make one. `differs_at`: the first step at which another with the same seed does something else.
     """
 
     step_ns: list[int]
     message_bytes: int
     waits: bool
     start_ns: int
+    differs_at: int | None = None
 
     @classmethod
     def restored(cls, content: dict[str, Any]) -> Self:
@@ -76,8 +81,10 @@ def _beyond(busy: npt.NDArray[np.float64], ideal: float) -> float:
 
 def measure(env: str, seed: int) -> dict[str, Any]:
     """The profile of an environment; raises what making or stepping it raises."""
+    task = make_task(WORKLOAD, {"env": env, "seed": seed})
+    environment.check(task.make_environment(), seed)
     began = time.perf_counter_ns()
-    sampler = Sampler(make_task(WORKLOAD, {"env": env, "seed": seed}), 0)
+    sampler = Sampler(task, 0)
     reply = sampler.step_message(0)
     start_ns = time.perf_counter_ns() - began
     passed: list[int] = []
@@ -90,7 +97,24 @@ def measure(env: str, seed: int) -> dict[str, Any]:
         passed.append(time.perf_counter_ns() - wall)
     gave_away = _switches() - gave_away
     waits = sum(computed) < _COMPUTES * sum(passed) and gave_away > _GAVE_AWAY * len(passed)
-    return asdict(Profile(passed if waits else computed, len(pickle.dumps(reply, protocol=5)), waits, start_ns))
+    message_bytes = len(pickle.dumps(reply, protocol=5))
+    return asdict(Profile(passed if waits else computed, message_bytes, waits, start_ns, _differs_at(task)))
+
+
+def _differs_at(task: SamplingTask) -> int | None:
+    """The first step, from 1, at which the second of two with one seed, one after the other, does something else."""
+    first, second = (list(_digests(task)) for _ in range(2))
+    return next((step for step, pair in enumerate(zip(first, second, strict=False), 1) if pair[0] != pair[1]), None)
+
+
+def _digests(task: SamplingTask) -> Iterator[str]:
+    sampler, until = Sampler(task, 0), time.monotonic() + _REPEATED_S
+    for _ in range(_REPEATED):
+        digest = Digest()
+        task.record(digest, [sampler.step_message(0)])
+        yield digest.hexdigest()
+        if time.monotonic() > until:
+            return
 
 
 def _switches() -> int:

@@ -225,6 +225,16 @@ def test_a_shell_completes_what_is_typed(tmp_path, typed, offered):
     assert (done.returncode, (tmp_path / "offered").read_text().split()) == (0, offered.split())
 
 
+def test_an_interpreter_without_what_the_suite_needs_is_told_in_one_line():
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); import harness"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("harness: ")
+    assert done.stderr.endswith("use .venv/bin/python, which `make install` makes\n")
+
+
 def test_help_shows_examples(capsys):
     for command in ("--help", "run --help"):
         with pytest.raises(SystemExit) as ended:

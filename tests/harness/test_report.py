@@ -503,7 +503,7 @@ def test_readme_has_a_row_for_each_workload_of_the_point_that_favours_ray_most(r
     )
     (row,) = readme.table(summary).rows
     assert row == (
-        "gym_sampling", "CartPole-v1, 3 actors; observations/s", "50.2", "100", "80.3 (ray-tuned)",
+        "gym_sampling", "CartPole-v1, 3 actors; observations/s", "50.2", "**100**", "80.3 (ray-tuned)",
         "1.25x [1.25, 1.25]",
     )  # fmt: skip
     assert f"| {' | '.join(row)} |" in told_in_readme(summary)
@@ -516,14 +516,15 @@ def test_readme_says_of_a_lead_that_is_none_that_it_is_undecided(results):
 
 def test_readme_tells_no_interval_of_few_trials_and_says_so(results):
     few = {"reactor-processes": [100, 110], "ray-pooled": [50, 60]}
-    assert readme.table(results(few)).rows[0][-1].endswith("x (2 trials, no interval)")
+    assert readme.table(results(few)).rows[0][-1].endswith("x, undecided (2 trials)")
 
 
 @pytest.mark.parametrize(
     ("backends", "shown"),
     [
-        ({"serial": times(50)}, ("50.2", "–", "–", "–")),
-        ({"serial": times(50), "ray-tuned": times(5)}, ("50.2", "–", "5.02 (ray-tuned)", "–")),
+        ({"serial": times(50)}, ("**50.2**", "–", "–", "–")),
+        ({"serial": times(50), "ray-tuned": times(5)}, ("**50.2**", "–", "5.02 (ray-tuned)", "–")),
+        ({"serial": times(50), "ray-tuned": times(70)}, ("50.2", "–", "**70.3** (ray-tuned)", "–")),
     ],
 )
 def test_readme_shows_a_dash_for_what_was_not_measured(results, backends, shown):

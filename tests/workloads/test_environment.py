@@ -9,6 +9,7 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.envs.classic_control import CartPoleEnv
 from gymnasium.utils.env_checker import check_env
 
 from workloads import environment
@@ -63,6 +64,10 @@ class OneSpace(CartPoleEnv):
     def __init__(self):
         super().__init__()
         del self.action_space
+
+class NeedsMore(CartPoleEnv):
+    def __init__(self, layout):
+        super().__init__()
 """
 
 
@@ -158,12 +163,61 @@ def test_what_is_no_environment_is_refused_in_one_line(there, name, words):
     ("name", "words"),
     [
         ("own.py:wrong", "returned int; expected an environment of Gymnasium or PettingZoo"),
+        (
+            "of_its_class.py:NeedsMore",
+            r"needs arguments \(missing a required argument: 'layout'\); write a function without any ",
+        ),
         ("own.py:in_turns", "takes turns; expected a parallel one: pettingzoo.utils.aec_to_parallel"),
     ],
 )
 def test_what_a_function_returns_must_be_an_environment(there, name, words):
     with pytest.raises(ParameterError, match=words):
         Sampler(Task(env=name), 0)
+
+
+class Old(CartPoleEnv):
+    """As environments of Gym were."""
+
+    def step(self, action):
+        observation, reward, terminated, truncated, info = super().step(action)
+        return observation, reward, terminated or truncated, info
+
+    def reset(self, *, seed=None, options=None):
+        return super().reset(seed=seed)
+
+
+class OldStep(Old):
+    def reset(self, *, seed=None, options=None):
+        return CartPoleEnv.reset(self, seed=seed)
+
+
+class OldReset(Old):
+    def reset(self, *, seed=None, options=None):
+        return super().reset(seed=seed)[0]
+
+
+class NoSpace(CartPoleEnv):
+    def __init__(self):
+        super().__init__()
+        del self.action_space
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (OldStep, "env: OldStep.step() returned 4 values; Gymnasium 1 expects observation, reward, terminated, trunc"),
+        (OldReset, "env: OldReset.reset(seed=...) returned a ndarray; Gymnasium 1 expects observation, info"),
+        (NoSpace, "env: NoSpace has no action_space; expected a gymnasium.spaces.Space"),
+    ],
+)
+def test_what_does_not_do_what_gymnasium_asks_for_is_told_what_that_is(made, words):
+    with pytest.raises(ParameterError) as refusal:
+        environment.check(made(), 0)
+    assert str(refusal.value).startswith(words)
+
+
+def test_what_does_what_gymnasium_asks_for_passes():
+    environment.check(CartPoleEnv(), 0)
 
 
 def test_a_made_up_environment_is_one_and_takes_its_time():
