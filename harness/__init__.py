@@ -3,7 +3,10 @@
 import importlib.util
 import sys
 
-if importlib.util.find_spec("rich") is None or importlib.util.find_spec("psutil") is None:
+_NEEDED = ("rich", "psutil", "pandas")
+
+# `python -m harness` with an interpreter that is not the one of .venv.
+if sys.argv[:1] == ["-m"] and not all(map(importlib.util.find_spec, _NEEDED)):
     sys.exit(
-        f"harness: {sys.executable} has not what the suite needs; use .venv/bin/python, which `make install` makes"
+        f"harness: {sys.executable} lacks what the suite needs; use .venv/bin/python, which `make install` makes"
     )

@@ -149,7 +149,9 @@ def _imported(module: str) -> ModuleType:
     except FileNotFoundError as error:
         if error.filename != module:
             raise ParameterError(_failed(module, error)) from error
-        raise ParameterError(f"env: no file {module}") from error
+        path = Path(module)
+        near = difflib.get_close_matches(path.name, [one.name for one in path.parent.glob("*.py")], n=1)
+        raise ParameterError(f"env: no file {module}" + (f"; did you mean {near[0]}?" if near else "")) from error
     except ModuleNotFoundError as error:
         if error.name != module.partition(".")[0]:
             raise ParameterError(_failed(module, error)) from error

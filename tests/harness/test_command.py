@@ -227,8 +227,8 @@ def test_a_shell_completes_what_is_typed(tmp_path, typed, offered):
 
 def test_an_interpreter_without_what_the_suite_needs_is_told_in_one_line():
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); import harness"],
-        capture_output=True, text=True, timeout=60, check=False,
+        [sys.executable, "-S", "-m", "harness", "list"],  # without site-packages
+        env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert done.returncode == 1
     assert done.stderr.startswith("harness: ")

@@ -140,6 +140,7 @@ def test_values_of_a_files_classes_are_pickled_by_a_name_that_other_processes_kn
         ),
         ("broken.py:make", "broken.py cannot be imported: ModuleNotFoundError: No module named 'nowhere_to_be_found'"),
         ("missing.py:make", "/missing.py"),
+        ("onw.py:make_env", "/onw.py; did you mean own.py?"),
         ("own.py:nothing", "own.py makes no nothing; expected an id that it registers"),
         ("own.py:Onw", "own.py makes no Onw; did you mean Own?"),
         ("one.py:make_env", "one.py makes no make_env; did you mean OnlyOne?"),
