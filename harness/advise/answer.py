@@ -23,8 +23,8 @@ _VARIES = 0.03
 _NOISY = 0.05
 # A plain loop whose round is so much longer, or shorter, than its steps by themselves (a log ratio) was disturbed.
 _CHANGED = 0.3
-# Cores that other processes kept busy meanwhile.
-_LOADED_CORES = 0.3
+# The part of all cores that other processes kept busy meanwhile.
+_LOADED = 0.25
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Answer:
         same, outside = self.found.ratio(AGAIN, LOOP), self.found.outside_cores
         if same is not None and abs(math.log(same.value)) > _NOISY:
             yield f"the plain loop beside itself came out {same.value:.2f} times as long"
-        if outside > _LOADED_CORES:
+        if outside > _LOADED * self.cores:
             yield f"other programs kept {outside:.1f} of {self.cores} cores busy meanwhile"
         alone_ns = self.actors * self.profile.mean_ns
         if abs(math.log(self.found.loop_ns / alone_ns)) > _CHANGED:
