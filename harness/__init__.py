@@ -7,6 +7,4 @@ _NEEDED = ("rich", "psutil", "pandas")
 
 # `python -m harness` with an interpreter that is not the one of .venv.
 if sys.argv[:1] == ["-m"] and not all(map(importlib.util.find_spec, _NEEDED)):
-    sys.exit(
-        f"harness: {sys.executable} lacks what the suite needs; use .venv/bin/python, which `make install` makes"
-    )
+    sys.exit(f"harness: {sys.executable} lacks what the suite needs; use .venv/bin/python, which `make install` makes")
