@@ -115,7 +115,7 @@ def _run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
         if again:
             console.print(_AGAIN.format(again))
         try:
-            with progress.Display(console, todo, done, expected) as display:
+            with progress.Display(console, todo, done, expected, budget_s) as display:
                 manager.run(opened, display, parsed.time_limit, budget_s)
         except (KeyboardInterrupt, Terminated):
             left = len(opened.missing())

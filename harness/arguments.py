@@ -15,7 +15,7 @@ from harness.errors import UsageError
 from harness.noise.command import DESCRIPTION as NOISE
 from harness.presets import PRESETS
 from harness.selection import Setting
-from reactorlib.errors import closest
+from reactorlib.errors import meant
 from workloads.catalogue import BACKENDS, WORKLOADS
 
 RUNS = Path("results/runs")
@@ -66,20 +66,15 @@ class _Parser(argparse.ArgumentParser):
         found, rest = super().parse_known_args(args, namespace)
         wrong = next((word for word in rest if word.startswith("-")), None)
         if wrong is not None:
-            self.error(f"unrecognized argument {wrong}{_meant(wrong, self._option_string_actions)}")
+            self.error(f"unrecognized argument {wrong}{meant(wrong, self._option_string_actions)}")
         return found, rest
 
     def error(self, message: str) -> NoReturn:
         choice = re.fullmatch(r"(?s)(.*invalid choice: '(.*)') \(choose from (.*)\)", message)
         if choice is not None:
             names = re.findall(r"[\w.-]+", choice[3])
-            message = f"{choice[1]}{_meant(choice[2], names) or '; expected ' + ', '.join(names)}"
+            message = f"{choice[1]}{meant(choice[2], names) or '; expected ' + ', '.join(names)}"
         raise UsageError(f"{message}; see {self.prog} --help")
-
-
-def _meant(word: str, known: Iterable[str]) -> str:
-    close = closest(word.partition("=")[0], known)
-    return f": did you mean {close}?" if close else ""
 
 
 def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:

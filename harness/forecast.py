@@ -1,10 +1,9 @@
 """How long a run will take, by how long trials took: in the same run, or else in runs before it. Measures nothing."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from statistics import fmean
 
 from harness import details
 from harness.grid import Block, Grid, Trial
@@ -20,16 +19,19 @@ class Durations:
     """How long trials took, from the most that is known of a trial to the least."""
 
     def __init__(self) -> None:
-        self._taken: defaultdict[Key, list[float]] = defaultdict(list)
+        self._sums: defaultdict[Key, float] = defaultdict(float)
+        self._counts: Counter[Key] = Counter()
 
     def add(self, workload: str, parameters: str, backend: str, duration_s: float) -> None:
         """A trial took so long."""
         for key in _keys(workload, parameters, backend):
-            self._taken[key].append(duration_s)
+            self._sums[key] += duration_s
+            self._counts[key] += 1
 
     def mean(self, key: Key) -> float | None:
         """Of the trials that a key stands for; None where there were none."""
-        return fmean(self._taken[key]) if key in self._taken else None
+        count = self._counts[key]
+        return self._sums[key] / count if count else None
 
 
 class Forecast:

@@ -10,6 +10,7 @@ import itertools
 import json
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypedDict
 
 from harness import metrics
@@ -167,12 +168,16 @@ class Grid:
     def _block(self, point: Point, index: int) -> Block:
         return tuple(Trial(point, name, index) for name in backends_of(point.workload, self.backends))
 
+    @cached_property
+    def _widest(self) -> Point:
+        """The first of the points that most backends run."""
+        return max(self.points, key=lambda one: len(backends_of(one.workload, self.backends)))
+
     def repeated(self, point: Point) -> list[str]:
         """The backends that the blocks of a point have twice, by which a run measures its own noise: one of each kind,
         at the first of the points that most backends run.
         """
-        widest = max(self.points, key=lambda one: len(backends_of(one.workload, self.backends)))
-        if point != widest:
+        if point != self._widest:
             return []
         kinds: dict[str, str] = {}
         for name in backends_of(point.workload, self.backends):

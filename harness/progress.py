@@ -1,5 +1,6 @@
 """How a run goes on, on standard error: a live bar on a terminal, plain lines elsewhere. Knows no process."""
 
+import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self
@@ -28,9 +29,13 @@ _REDRAWS_PER_SECOND = 1
 
 
 class Display:
-    """Shows a run's progress. A context manager."""
+    """Shows a run's progress. A context manager. `budget_s`: after it no further block begins (see `manager.run`)."""
 
-    def __init__(self, console: Console, missing: Sequence[Trial], done: int, forecast: Forecast) -> None:
+    def __init__(
+        self, console: Console, missing: Sequence[Trial], done: int, forecast: Forecast, budget_s: float | None = None
+    ) -> None:
+        self._began = time.monotonic()
+        self._budget_s = budget_s
         self._console = console
         self._left = list(missing)
         self._total = done + len(self._left)
@@ -92,7 +97,8 @@ class Display:
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def _remaining(self) -> str:
-        return f"{quantity.duration(self._forecast.seconds(self._left))} left"
+        budget_s = None if self._budget_s is None else self._budget_s - (time.monotonic() - self._began)
+        return f"{quantity.duration(self._forecast.within(self._left, budget_s))} left"
 
 
 def describe(trial: Trial) -> str:

@@ -91,11 +91,13 @@ def laned(
     heights = [head + lane * len(row.lanes) for row in rows]
     across = max(len(row.panels) for row in rows)
     figure, axes = page(title, subtitle, notes, sum(heights), len(rows), across, heights=heights)
-    found = [axes[across * place :][:across] for place in range(len(rows))]
-    for row, own in zip(rows, found, strict=True):
-        for spare in own[len(row.panels) :]:
+    found = []
+    for place, row in enumerate(rows):
+        beside = axes[across * place : across * (place + 1)]
+        for spare in beside[len(row.panels) :]:
             spare.set_visible(False)
-    return figure, [own[: len(row.panels)] for row, own in zip(rows, found, strict=True)]
+        found.append(beside[: len(row.panels)])
+    return figure, found
 
 
 def legend(figure: Figure, handles: Sequence[Any]) -> None:

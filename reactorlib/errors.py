@@ -55,6 +55,16 @@ def closest(name: str, known: Iterable[str]) -> str | None:
     return next(iter(difflib.get_close_matches(name, list(known), n=1)), None)
 
 
+def meant(option: str, known: Iterable[str]) -> str:
+    """The end of a message about an option that a command does not have.
+
+    >>> meant("--wokers=3", ["--workers", "--seed"]), meant("-x", ["--workers"])
+    (': did you mean --workers?', '')
+    """
+    close = closest(option.partition("=")[0], known)
+    return f": did you mean {close}?" if close else ""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The end of a message about a name that nothing has: the one most like it, and what there is.
 

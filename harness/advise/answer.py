@@ -52,10 +52,10 @@ class Answer:
     found: Found
 
     @cached_property
-    def _rounds_ns(self) -> dict[str, float]:
-        """A round of each backend that was measured to the end."""
+    def _slower(self) -> dict[str, Estimate]:
+        """How many times as long as the plain loop's a round is, of each backend that was measured to the end."""
         ratios = {name: self.found.ratio(name, LOOP) for name in CHOICES}
-        return {name: self.found.loop_ns * one.value for name, one in ratios.items() if one is not None}
+        return {name: one for name, one in ratios.items() if one is not None}
 
     @property
     def _lockstep_ns(self) -> float:
@@ -71,17 +71,17 @@ class Answer:
         """What stepping alone takes of a round, on all cores: that of loops in lockstep, and not more than the fastest
         took all in all.
         """
-        return min(self._lockstep_ns, *self._rounds_ns.values())
+        fastest = min(one.value for one in self._slower.values())
+        return min(self._lockstep_ns, self.found.loop_ns * fastest)
 
     @cached_property
     def costs(self) -> list[Cost]:
         """Of each backend that was measured, the fastest first."""
-        made = (self._cost(name, round_ns) for name, round_ns in self._rounds_ns.items())
+        made = (self._cost(name, slower) for name, slower in self._slower.items())
         return sorted(made, key=lambda one: one.round_ns)
 
-    def _cost(self, name: str, round_ns: float) -> Cost:
-        slower = self.found.ratio(name, LOOP)
-        assert slower is not None
+    def _cost(self, name: str, slower: Estimate) -> Cost:
+        round_ns = self.found.loop_ns * slower.value
         return Cost(name, round_ns, slower.inverse(), max(0.0, 1 - self.ideal_ns / round_ns))
 
     @cached_property

@@ -90,7 +90,9 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
 
 def _name(parsed: argparse.Namespace) -> str:
     if (parsed.env is None) == (parsed.step_time is None):
-        raise UsageError("expected --env NAME, or --step-time TIME for a made-up one; see harness advise --help")
+        raise UsageError(
+            "expected --env NAME, or --step-time TIME for a made-up one; see python -m harness advise --help"
+        )
     if parsed.step_time is not None:
         try:
             made_up.parsed(f"{parsed.step_time}:{parsed.observation}")

@@ -16,7 +16,7 @@ from reactorlib.cli import check, graph, new, run, source, trace
 from reactorlib.cli.output import UsageError, complain, show_traceback
 from reactorlib.cli.run_options import speaks, spelled_out
 from reactorlib.cli.target import add_parameters, unknown
-from reactorlib.errors import ReactionError, ReactorError, RunError, closest
+from reactorlib.errors import ReactionError, ReactorError, RunError, meant
 
 DONE, FAULTY, MISUSED, INTERRUPTED = 0, 1, 2, 130
 
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     fault = add_parameters(options, rest) if "settings" in options else unknown(rest)
     if fault:
         known = commands[given[0]]
-        known.error(fault + _meant(rest[0], known))
+        known.error(fault + meant(rest[0], known._option_string_actions))
     try:
         code: int = options.command(options)
         sys.stdout.flush()
@@ -82,11 +82,6 @@ def _complain(message: object, code: int) -> int:
     if speaks():
         complain(message)
     return code
-
-
-def _meant(word: str, known: _Parser) -> str:
-    close = closest(word.partition("=")[0], known._option_string_actions)
-    return f": did you mean {close}?" if close else ""
 
 
 def _parser() -> tuple[_Parser, dict[str, _Parser]]:

@@ -43,6 +43,15 @@ def test_plain_lines_where_there_is_no_terminal(trials, row):
     ]
 
 
+@pytest.mark.parametrize(("budget_s", "left"), [(None, "35 s"), (21.0, "15 s"), (26.0, "25 s")])
+def test_what_is_left_is_no_more_than_a_budget_allows(fake, row, budget_s, left):
+    made = select("smoke", workloads=["fake"], backends=["serial", "ray-paper"], settings=[], trials=4).grid
+    output, trials = io.StringIO(), list(made.trials())
+    with Display(Console(file=output, width=300), trials, 0, Forecast(), budget_s) as display:
+        display.trial_ends(trials[0], [row()], 5.0)
+    assert output.getvalue().endswith(f"  {left} left\n")
+
+
 def test_a_bar_on_a_terminal(trials, row):
     output = io.StringIO()
     console = Console(file=output, force_terminal=True, width=200)
