@@ -19,11 +19,14 @@ from time import monotonic, sleep, time
 
 HEAD = Struct("<iBI")  # a rank, the kind of a frame, bytes that follow
 # Kinds. MAIL: bytes to a rank, or from it. LEAD, JOIN: a process tells its guard what it is. PORT: where the first
-# guard listens. READY: all are there. GONE: a guard on its process. LOST: the first that was, in words. BYE: the
-# process leaves as it should. RAISED: it was told of a loss, and goes on by itself. KILL: end the process of a rank.
+# guard listens. READY: all are there. GONE: a guard on its process. LOST: the first that was, with its rank, and how in
+# words; -1 where the first rank's guard knows nothing of it. BYE: the process leaves as it should. RAISED: it was told
+# of a loss, and goes on by itself. KILL: end the process of a rank.
 MAIL, LEAD, JOIN, PORT, READY, GONE, LOST, BYE, RAISED, KILL = range(10)
 GRACE_S = 1.4  # for a process to raise the loss by itself
 LEAVE_S = 0.4  # and to end, once it is about to; the same for its launcher
+READ_S = 0.2  # of it for the launcher to read what the process has said
+WAIT_S = GRACE_S + LEAVE_S  # for the first rank to say what is lost, and to end the job, as another would too soon
 LAUNCHERS = ("hydra_pmi_proxy", "mpiexec", "mpiexec.hydra", "prted", "prterun", "orted", "mpirun")
 WINDOW_S = 0.05  # in which the first of several losses is sought: a launcher ends the other ranks at once
 CONNECT_S = 2.0
@@ -76,6 +79,7 @@ class Guard:
         self.losses: list[tuple[float, int, str]] = []  # when, which rank, how
         self.decide: float | None = None  # when to choose the first of them
         self.lost: str | None = None
+        self.leave_s = LEAVE_S
         self.is_cut_off = False  # a link is lost: launchers wait for the other end
         self.launchers = launchers_of(pid)
         self.aside = stderr_of(self.launchers[-1]) if self.launchers else None
@@ -150,7 +154,7 @@ class Guard:
     def _process_ended(self, kind: int, how: str) -> None:
         assert self.process is not None
         if kind == BYE and self.lost is not None and not self.told:  # what follows may hang
-            self.told, self.deadline = self.raised, monotonic() + LEAVE_S
+            self.told, self.deadline = self.raised, monotonic() + self.leave_s
             return
         self.selector.unregister(self.process.stream)
         self.process = None
@@ -268,7 +272,7 @@ class Guard:
             self._drop(source)
             self._lose(source, how, when)
         elif kind == LOST:
-            self._announce(payload.decode(), told=True)
+            self._announce(payload.decode(), rank)
 
     def _forward(self, source: int, rank: int, kind: int, payload: bytes) -> None:
         """A frame from `source` to `rank`; from a guard but the first, its number is that of the receiver."""
@@ -305,14 +309,14 @@ class Guard:
             text += f"; at once with it ended {', '.join(self.names[other] for _, other, _ in more)}"
         for other in list(self.lines):
             self._send(other, rank, LOST, text.encode())
-        self._announce(text, told=self.rank == 0)
+        self._announce(text, rank if self.rank == 0 else -1)
 
-    def _announce(self, text: str, told: bool) -> None:
-        """To the process, and whether the first guard says it in the place of the first rank."""
+    def _announce(self, text: str, rank: int) -> None:
         if self.lost is None:
             self.lost = text
             self.deadline = monotonic() + GRACE_S
-            self._deliver(int(told), LOST, text.encode())
+            self.leave_s = WAIT_S if rank > 0 and self.rank > 0 else LEAVE_S
+            self._deliver(rank, LOST, text.encode())
 
 
 def watch(stream: socket.socket, limit_s: float) -> None:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from queue import Empty, SimpleQueue
+from time import sleep
 from typing import Any, NoReturn
 
 from reactorlib.errors import ReactionError, RunError, StandInError, ThreadError, WorkerError, kind_of, words_of
@@ -48,7 +49,8 @@ class Ranks:
         self._mail: SimpleQueue[tuple[int, bytes]] = SimpleQueue()
         self._told: BaseException | None = None  # the error that every rank has, if the latest run had one
         self._failed = ""
-        self._is_told = False  # the first rank's guard says what is lost, where its process cannot
+        self._is_told = False  # the first rank says what is lost, or else its guard
+        self._first_lives = False  # after a loss of which it knows
         self._sending = threading.Lock()
         self._ready = threading.Event()
         self._port: SimpleQueue[int] = SimpleQueue()
@@ -109,6 +111,7 @@ class Ranks:
                 for rank, kind, payload in self._line.frames():
                     self._take(rank, kind, payload)
         except (EOFError, OSError):
+            self._is_told = self._first_lives = True  # the first rank's guard sees it, unless it is that one
             self._lose("the guard of this rank is gone")
 
     def _take(self, rank: int, kind: int, payload: bytes) -> None:
@@ -117,7 +120,7 @@ class Ranks:
         elif kind == guard.READY:
             self._ready.set()
         elif kind == guard.LOST:
-            self._is_told = bool(rank)
+            self._is_told, self._first_lives = rank >= 0, rank > 0
             self._lose(payload.decode())
         elif kind == guard.BYE:
             self._lose(f"rank {rank} on {self.hosts[rank]} has left")
@@ -285,6 +288,8 @@ class Ranks:
             with suppress(Exception):
                 sys.stdout.flush()
                 sys.stderr.flush()
+            # What the launcher has not read by then is lost: of this rank, and of the first, which ends the job itself.
+            sleep(guard.WAIT_S if self._first_lives and self.rank else guard.READ_S)
             self._mpi.COMM_WORLD.Abort(1)
 
 
