@@ -47,9 +47,10 @@ def number(value: float) -> str:
 def estimated(estimate: Estimate, sign: str = "", *, beyond: int = 1, write: Callable[[float], str] = number) -> str:
     """A value with its interval: 1.52x [1.40, 1.61]. `sign`: what follows the value alone.
 
-    `beyond`: of no more trials than this the interval says nothing, and is left out.
+    `beyond`: of no more trials than this the interval says nothing, and is left out, unless it borrows from others.
     """
-    interval = f" [{write(estimate.low)}, {write(estimate.high)}]" if estimate.count > beyond else ""
+    says = estimate.count > beyond or estimate.borrows
+    interval = f" [{write(estimate.low)}, {write(estimate.high)}]" if says else ""
     return f"{write(estimate.value)}{sign}{interval}"
 
 

@@ -126,7 +126,7 @@ def _of_ray(point: PointSummary, ray: Cell, best: Cell | None) -> str:
 
 
 def _lead(ratio: Estimate, noise: float) -> str:
-    if ratio.count <= verdict.FEWEST:  # an interval of so few would say nothing of the ratio
+    if ratio.count <= verdict.FEWEST and not ratio.borrows:  # an interval of so few would say nothing of the ratio
         return f"{verdict.number(ratio)}, undecided ({counted(ratio.count, 'trial')})"
     return f"{verdict.number(ratio)}{', undecided' if verdict.undecided(ratio, noise) else ''}"
 

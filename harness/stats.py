@@ -5,8 +5,20 @@ from statistics import fmean, stdev
 
 from plots.intervals import CONFIDENCE, Estimate, change, holm, least, mean, ratio_of_turns
 from plots.intervals import ratio_of_pairs as ratio
+from plots.moderated import moderated
 
-__all__ = ["CONFIDENCE", "Estimate", "change", "holm", "least", "mean", "ratio", "ratio_of_turns", "variation"]
+__all__ = [
+    "CONFIDENCE",
+    "Estimate",
+    "change",
+    "holm",
+    "least",
+    "mean",
+    "moderated",
+    "ratio",
+    "ratio_of_turns",
+    "variation",
+]
 
 
 def variation(values: Sequence[float]) -> float:

@@ -6,7 +6,7 @@ or a time.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -139,9 +139,11 @@ def summarise(path: Path) -> Summary:
     baselines = tuple(_order([*others, LIMIT]))
     labels = point_labels(rows)
     late = stragglers.medians(BREAKDOWN.read(path))
-    points = tuple(
-        _point(label, [row for row in rows if row.point == point], baselines, described, known, taken, late)
-        for point, label in labels.items()
+    points = _moderated(
+        [
+            _point(label, [row for row in rows if row.point == point], baselines, described, known, taken, late)
+            for point, label in labels.items()
+        ]
     )
     return Summary(
         path=path,
@@ -309,6 +311,31 @@ def _point(
             )
         )
     return PointSummary(rows[0].workload, label, metric, units, tuple(cells))
+
+
+def _moderated(points: Sequence[PointSummary]) -> tuple[PointSummary, ...]:
+    """The same, where each number of a backend takes into account what its others say of how much starts differ."""
+    found: dict[tuple[str, str], dict[int, Estimate]] = {}  # by backend and baseline ("": none), by point
+    for place, point in enumerate(points):
+        for cell in point.cells:
+            for baseline, estimate in {"": cell.main, **cell.speedups}.items():
+                if estimate is not None:
+                    found.setdefault((cell.backend, baseline), {})[place] = estimate
+    known = {pair: stats.moderated(by_point) for pair, by_point in found.items()}
+    return tuple(
+        replace(
+            point,
+            cells=tuple(
+                replace(
+                    cell,
+                    main=known[cell.backend, ""][place] if cell.main else None,
+                    speedups={baseline: known[cell.backend, baseline][place] for baseline in cell.speedups},
+                )
+                for cell in point.cells
+            ),
+        )
+        for place, point in enumerate(points)
+    )
 
 
 def _by_trial(rows: Sequence[Row], metric: str) -> dict[int, float]:

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from plots import intervals, lines, notes, page, quantity, rows, style
 from plots.errors import FigureError
+from plots.moderated import moderated
 
 _OURS = "reactor-processes"
 _RAYS = ("ray-pooled", "ray-tuned", "ray-paper")
@@ -26,7 +27,7 @@ _AS_GOOD = 1.1
 # Step time in ns, bytes of an observation, steps per message.
 _Place = tuple[int, int, int]
 _AXES: tuple[tuple[str, Callable[[float], str]], ...] = (
-    ("time of a step", quantity.duration),
+    ("time of a step", quantity.duration_tick),
     ("size of an observation", quantity.size),
     ("steps per message", quantity.tick),
 )
@@ -67,7 +68,7 @@ def speed_up(measurements: pd.DataFrame) -> Figure:
 
 def _ratios(selection: rows.Selection) -> dict[_Place, dict[str, intervals.Estimate]]:
     """Of each made-up environment and number of steps, our speed against each of Ray's backends."""
-    found: dict[_Place, dict[str, intervals.Estimate]] = {}
+    found: dict[tuple[_Place, str], intervals.Estimate] = {}
     trials = selection.trials("env", "steps_per_message", "backend")
     for (env, steps, backend), theirs in trials.items():
         ours = trials.get((env, steps, _OURS), {})
@@ -76,8 +77,11 @@ def _ratios(selection: rows.Selection) -> dict[_Place, dict[str, intervals.Estim
             step_ns = round(float(made_up[1]) * _NS[made_up[2]])
             nbytes = prod(map(int, (made_up[3] or _BYTES).split("x")))
             if step_ns:  # a logarithmic axis has no place for nothing
-                found.setdefault((step_ns, nbytes, steps), {})[backend] = intervals.ratio(ours, theirs)
-    return found
+                found[(step_ns, nbytes, steps), backend] = intervals.ratio(ours, theirs)
+    ratios: dict[_Place, dict[str, intervals.Estimate]] = {}
+    for (place, backend), ratio in moderated(found).items():
+        ratios.setdefault(place, {})[backend] = ratio
+    return ratios
 
 
 def _panel(ratios: dict[_Place, dict[str, intervals.Estimate]], axis: int) -> lines.Panel | None:
@@ -94,6 +98,6 @@ def _panel(ratios: dict[_Place, dict[str, intervals.Estimate]], axis: int) -> li
     for place in longest:
         for backend, ratio in ratios[place].items():
             curves.setdefault(backend, {})[float(place[axis])] = ratio
-    words = (f"{quantity.duration(longest[0][0])} a step", f"{quantity.size(longest[0][1])} an observation",
+    words = (f"{quantity.duration_tick(longest[0][0])} a step", f"{quantity.size(longest[0][1])} an observation",
              f"{quantity.counted(longest[0][2], 'step')} a message")  # fmt: skip
     return lines.Panel(curves, title=", ".join(word for at, word in enumerate(words) if at != axis))

@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 
 from plots import intervals, lines, notes, page, quantity, rows, sampling, style
 from plots.errors import FigureError
+from plots.moderated import moderated
 
 _BASE = "ray-paper"
 
@@ -41,11 +42,14 @@ def _panels(selection: rows.Selection, name: str) -> list[lines.Panel]:
     trials = selection.trials("scenario", "steps_per_message", "backend")
     panels = []
     for scenario in selection.distinct("scenario"):
-        curves: dict[str, dict[float, intervals.Estimate]] = {}
+        found: dict[tuple[str, float], intervals.Estimate] = {}
         for (where, steps, backend), values in trials.items():
             base = trials.get((where, steps, _BASE), {})
             if where == scenario and backend != _BASE and base.keys() & values.keys():
-                curves.setdefault(backend, {})[float(steps)] = intervals.ratio(values, base)
+                found[backend, float(steps)] = intervals.ratio(values, base)
+        curves: dict[str, dict[float, intervals.Estimate]] = {}
+        for (backend, steps), ratio in moderated(found).items():
+            curves.setdefault(backend, {})[steps] = ratio
         if any(len(points) > 1 for points in curves.values()):
             panels.append(lines.Panel(curves, title=f"{name}: {scenario}"))
     return panels

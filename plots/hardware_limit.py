@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from plots import dots, intervals, notes, quantity, rows
 from plots.errors import FigureError
+from plots.moderated import moderated
 
 _BASE = "serial"
 _COPIES, _LOCKSTEP = "limit", "lockstep"
@@ -87,7 +88,7 @@ def _of_loops(selection: rows.Selection, name: str, cores: int) -> Iterator[dots
             if where == scenario and backend != _LOCKSTEP and base.keys() & values.keys()
         }
         if shares.keys() - {_BASE}:
-            yield dots.Panel(_title(name, scenario, selection), shares)
+            yield dots.Panel(_title(name, scenario, selection), moderated(shares))
 
 
 def _mean(values: Mapping[int, float]) -> float:
@@ -106,7 +107,7 @@ def _of_copies(selection: rows.Selection, name: str) -> Iterator[dots.Panel]:
             if base.keys() & values.keys() and min([*base.values(), *values.values()]) > 0
         }
         if shares:
-            yield dots.Panel(_title(name, scenario, selection), shares)
+            yield dots.Panel(_title(name, scenario, selection), moderated(shares))
 
 
 def _title(name: str, scenario: str, selection: rows.Selection) -> str:

@@ -10,7 +10,8 @@ have in common (drift, autocorrelation, the memory in which its processes happen
 be, and nothing is assumed of turns beyond that blocks repeat independently. Of a single block the interval is over
 batches of consecutive turns (batch means; Law and Kelton, Simulation Modeling and Analysis, chapter 9) and leaves out
 what differs from one start to the next. Where many are judged at once, p-values are corrected by Holm's step-down
-method (Holm, Scandinavian Journal of Statistics 1979), which holds the chance of any wrong finding.
+method (Holm, Scandinavian Journal of Statistics 1979), which holds the chance of any wrong finding. How a run's ratios
+help each other where trials are few is in `moderated`.
 
 The library's Student distribution would bring scipy for one function: it is computed here, from Abramowitz and Stegun,
 26.7.3 and 26.7.4.
@@ -33,7 +34,8 @@ Pairs = tuple[Sequence[float], Sequence[float]]
 class Estimate:
     """A number over `count` trials with its interval, which is the number itself where it isn't known.
 
-    `error`: of its logarithm, one standard error with so many degrees of `freedom`; 0 where there are none.
+    `error`: of its logarithm, one standard error with so many degrees of `freedom`; 0 where there are none. `borrows`:
+    from others that were measured alike (see `moderated`).
     """
 
     value: float
@@ -42,6 +44,12 @@ class Estimate:
     count: int
     error: float = field(default=0.0, compare=False)
     freedom: int = field(default=0, compare=False)
+    borrows: bool = field(default=False, compare=False)
+
+    @property
+    def variance(self) -> float:
+        """Of the logarithm, from trial to trial."""
+        return self.error**2 * self.count
 
     @property
     def spread(self) -> float:
@@ -67,11 +75,12 @@ class Estimate:
     def scaled(self, factor: float) -> "Estimate":
         """The same in another unit; `factor` is positive."""
         ends = (self.value * factor, self.low * factor, self.high * factor)
-        return Estimate(*ends, self.count, self.error, self.freedom)
+        return Estimate(*ends, self.count, self.error, self.freedom, self.borrows)
 
     def inverse(self) -> "Estimate":
         """The estimate of 1 / value, for a positive one: a rate becomes the time per unit."""
-        return Estimate(1 / self.value, 1 / self.high, 1 / self.low, self.count, self.error, self.freedom)
+        ends = (1 / self.value, 1 / self.high, 1 / self.low)
+        return Estimate(*ends, self.count, self.error, self.freedom, self.borrows)
 
 
 def mean(values: Sequence[float]) -> Estimate:
@@ -130,7 +139,7 @@ def change(before: Pairs, after: Pairs) -> Estimate:
     freedom = len(old) + len(new) - 2
     squares = sum(variance(side) * (len(side) - 1) for side in (old, new) if len(side) > 1)
     error = math.sqrt(squares / freedom * (1 / len(old) + 1 / len(new))) if freedom else 0.0
-    return _from_logs(fmean(new) - fmean(old), error, freedom, min(len(old), len(new)))
+    return of_logs(fmean(new) - fmean(old), error, freedom, min(len(old), len(new)))
 
 
 def least(ratios: Sequence[Estimate]) -> Estimate:
@@ -140,7 +149,7 @@ def least(ratios: Sequence[Estimate]) -> Estimate:
     that all of them hold at once, and with them the least's, whichever it really is.
     """
     chance = 1 - (1 - CONFIDENCE) / len(ratios)
-    wider = [_from_logs(math.log(one.value), one.error, one.freedom, one.count, chance) for one in ratios]
+    wider = [of_logs(math.log(one.value), one.error, one.freedom, one.count, chance) for one in ratios]
     smallest = min(ratios, key=lambda one: one.value)
     return replace(smallest, low=min(one.low for one in wider), high=min(one.high for one in wider))
 
@@ -177,6 +186,13 @@ def quantile(chance: float, freedom: int) -> float:
     return high
 
 
+def of_logs(middle: float, error: float, freedom: int, count: int, chance: float = CONFIDENCE) -> Estimate:
+    """What the logarithm's mean over `count` trials and its standard error say."""
+    reach = error and error * quantile(chance, freedom)
+    value = math.exp(middle)
+    return Estimate(value, value * math.exp(-min(reach, 300)), value * math.exp(min(reach, 300)), count, error, freedom)
+
+
 def _paired(numerators: Sequence[float], denominators: Sequence[float]) -> list[tuple[float, float]]:
     if len(numerators) != len(denominators) or not numerators:
         raise ValueError(f"expected pairs, got {len(numerators)} numerators and {len(denominators)} denominators")
@@ -205,10 +221,4 @@ def _geometric(values: Sequence[float]) -> Estimate:
 
 def _exponential(logs: Sequence[float]) -> Estimate:
     middle, _, error, freedom = _student(logs)
-    return _from_logs(middle, error, freedom, len(logs))
-
-
-def _from_logs(middle: float, error: float, freedom: int, count: int, chance: float = CONFIDENCE) -> Estimate:
-    reach = error and error * quantile(chance, freedom)
-    value = math.exp(middle)
-    return Estimate(value, value * math.exp(-min(reach, 300)), value * math.exp(min(reach, 300)), count, error, freedom)
+    return of_logs(middle, error, freedom, len(logs))

@@ -1,8 +1,10 @@
 """Curves over a parameter: measured ones solid with intervals, published ones dashed and hollow."""
 
+import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -13,6 +15,7 @@ from plots.intervals import Estimate
 from plots.published import Series
 
 _TITLE_CHARACTERS = 26  # beside a second panel and a legend
+_APART, _TOGETHER = 0.025, 0.1  # of the axis: between the whiskers of two backends, and of all
 
 Points = Mapping[float, Estimate]
 Text = Callable[[float], str]
@@ -49,21 +52,28 @@ def draw(
     y_text: Text = quantity.tick,
 ) -> None:
     """One panel over a logarithmic axis that names the measured values."""
-    curves(axes, panel)
+    curves(axes, panel, _beside(panel))
     page.scale(axes, "y", panel.extent, y_text)
     page.named_ticks(axes, panel.xs, x_text)
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
 
 
-def curves(axes: Axes, panel: Panel) -> None:
-    """The curves and the title of a panel, without scales."""
+def curves(axes: Axes, panel: Panel, factors: Mapping[str, float] = MappingProxyType({})) -> None:
+    """The curves and the title of a panel, without scales; `factors` move those of some backends along the axis."""
     for backend in style.ordered(panel.measured):
-        _measured(axes, backend, panel.measured[backend])
+        _measured(axes, backend, panel.measured[backend], factors.get(backend, 1.0))
     for series, points in panel.published:
         _published(axes, series, points)
     if panel.title:
         axes.set_title(textwrap.fill(panel.title, _TITLE_CHARACTERS), loc="left")
+
+
+def _beside(panel: Panel) -> dict[str, float]:
+    """By which factor each backend is moved, so that their whiskers at one value stand beside each other."""
+    backends = style.ordered(panel.measured)
+    apart = min(_APART, _TOGETHER / len(backends)) * math.log(panel.xs[-1] / panel.xs[0])
+    return {name: math.exp((place - (len(backends) - 1) / 2) * apart) for place, name in enumerate(backends)}
 
 
 def legend(beside: Axes, panels: Sequence[Axes]) -> None:
@@ -98,11 +108,11 @@ def whiskers(estimates: Sequence[Estimate]) -> tuple[list[float], list[float]]:
     return [one.value - one.low for one in estimates], [one.high - one.value for one in estimates]
 
 
-def _measured(axes: Axes, backend: str, points: Points) -> None:
+def _measured(axes: Axes, backend: str, points: Points, factor: float) -> None:
     look = style.look(backend)
     xs = sorted(points)
     axes.errorbar(
-        xs,
+        [x * factor for x in xs],
         [points[x].value for x in xs],
         yerr=whiskers([points[x] for x in xs]),
         label=look.label,

@@ -39,7 +39,10 @@ def duration_tick(nanoseconds: float) -> str:
 
 
 def size(octets: float) -> str:
-    """A number of bytes with a binary prefix: 10485760 -> '10 MiB'."""
+    """Bytes with a binary prefix, or a decimal one where that is round: 10485760 -> '10 MiB', 1000 -> '1 kB'."""
+    for factor, unit in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
+        if octets >= factor and octets % factor == 0 and octets % 2**20:
+            return f"{octets // factor:.0f} {unit}"
     for factor, unit in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
         if octets >= factor:
             return f"{octets / factor:.{4 if octets >= 1000 * factor else 3}g} {unit}"

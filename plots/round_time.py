@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from plots import intervals, lanes, lines, notes, page, quantity, style
 from plots import rows as tables
 from plots.errors import FigureError
+from plots.moderated import moderated
 
 _BASE = "serial"
 _LANE = 0.25  # inches
@@ -70,10 +71,12 @@ def _selections(measurements: pd.DataFrame) -> dict[str, tables.Selection]:
 def _lanes(selection: tables.Selection) -> dict[str, _Lane]:
     trials = selection.trials("backend")
     base = trials[(_BASE,)]
+    shares = moderated(
+        {backend: intervals.ratio(base, values) for (backend,), values in trials.items() if base.keys() & values.keys()}
+    )
     return {
-        backend: _Lane(intervals.mean(list(values.values())).value, intervals.ratio(base, values))
-        for (backend,), values in trials.items()
-        if base.keys() & values.keys()
+        backend: _Lane(intervals.mean(list(trials[backend,].values())).value, share)
+        for backend, share in shares.items()
     }
 
 

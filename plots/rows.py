@@ -18,6 +18,7 @@ import pandas as pd
 
 from plots.errors import FigureError
 from plots.intervals import Estimate, mean
+from plots.moderated import moderated
 
 FILE = "measurements.csv"
 _NEEDED = ("workload", "scenario", "backend", "metric", "value")
@@ -47,7 +48,7 @@ class Selection:
 
     def cells(self, *by: str) -> dict[tuple[Any, ...], Estimate]:
         """Mean and interval over trials for each combination of these columns."""
-        return {key: mean(list(values.values())) for key, values in self.trials(*by).items()}
+        return moderated({key: mean(list(values.values())) for key, values in self.trials(*by).items()})
 
     def curves(self, x: str, convert: Callable[[Estimate], Estimate]) -> dict[str, dict[float, Estimate]]:
         """For each backend, the converted estimate at each value of the column `x`."""

@@ -5,11 +5,13 @@ Start with `vector_env.py`. `layout.py` says where data lies, `share.py` what a 
 """
 
 from reactorlib.gymnasium.check import check_vector_env
+from reactorlib.gymnasium.pool import ReactorPool
 from reactorlib.gymnasium.registration import install, make_vec, register, uninstall
 from reactorlib.gymnasium.vector_env import EnvironmentTimeoutError, ReactorVectorEnv
 
 __all__ = [
     "EnvironmentTimeoutError",
+    "ReactorPool",
     "ReactorVectorEnv",
     "check_vector_env",
     "install",

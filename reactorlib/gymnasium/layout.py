@@ -42,6 +42,7 @@ class Arrays:
     terminations: Any
     truncations: Any
     inside: Any  # by share: the environment that is being called, or -1
+    answered: Any  # by share: how many questions it has answered
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,7 @@ class Layout:
             carver.empty(self.n, np.bool_),
             carver.empty(self.n, np.bool_),
             carver.empty(self.shares, np.int64),
+            carver.empty(self.shares, np.int64),
         )
 
 
@@ -107,6 +109,24 @@ class _Carver:
         if self.memory is None:
             return np.broadcast_to(np.zeros((), kind), whole)
         return self.memory[at : at + nbytes].view(kind).reshape(whole)
+
+
+def rows_of(batch: Any, rows: Any) -> Any:
+    """A copy of these rows of a batch, which may be of several arrays."""
+    if isinstance(batch, dict):
+        return {key: rows_of(part, rows) for key, part in batch.items()}
+    if isinstance(batch, tuple):
+        return tuple(rows_of(part, rows) for part in batch)
+    return batch[rows]
+
+
+def joined(batches: list[Any]) -> Any:
+    """One batch of all their rows."""
+    if isinstance(batches[0], dict):
+        return {key: joined([batch[key] for batch in batches]) for key in batches[0]}
+    if isinstance(batches[0], tuple):
+        return tuple(joined(list(parts)) for parts in zip(*batches, strict=True))
+    return np.concatenate(batches)
 
 
 class Lease:

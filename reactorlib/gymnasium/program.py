@@ -92,6 +92,7 @@ class Group(Reactor):
             reply.set(self._fault(error))
         else:
             reply.set(packed)
+        self.arrays.answered[self.bank_index] += 1
 
     @reaction(shutdown)
     def end(self) -> None:
@@ -102,7 +103,7 @@ class Group(Reactor):
         make, bounds, layout, mode, _ = self.setup
         low, high = bounds[self.bank_index : self.bank_index + 2]
         self.arrays = layout.carve(memory)
-        self.arrays.inside[self.bank_index] = -1
+        self.arrays.inside[self.bank_index], self.arrays.answered[self.bank_index] = -1, 0
         self.share = Share(self.bank_index, low, make[low:high], layout, self.arrays, mode)
 
     @property

@@ -80,14 +80,15 @@ class Share:
         self._leave()
         return infos
 
-    def step(self, actions: Sequence[Any], buffer: int) -> list[Info]:
-        """Step all environments; those that have ended are reset as the mode says."""
+    def step(self, actions: Sequence[Any] | dict[int, Any], buffer: int) -> list[Info]:
+        """Step all environments, or those whose positions have an action; what has ended is reset as the mode says."""
         arrays, ended, mode, low = self.arrays, self._ended, self.mode, self.low
         rewards, terminations, truncations = arrays.rewards, arrays.terminations, arrays.truncations
         write = self._writers[buffer] if self._writers else None
         inside, number, last, rotates = self._inside, self._number, self.last, self._rotates
         infos: list[Info] = []
-        for position, env in enumerate(self.envs):
+        some = [(position, self.envs[position]) for position in actions] if isinstance(actions, dict) else None
+        for position, env in some or enumerate(self.envs):
             row = inside[number] = low + position
             final = None
             if not ended[position]:

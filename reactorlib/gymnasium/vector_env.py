@@ -79,6 +79,7 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.num_envs = n = len(env_fns)
         self._state = AsyncState.DEFAULT
+        self._whole, self._first = str(self), 0  # what errors say: the environments may be a part of others
         self._learn_spaces()
         shares = min(n, int(workers or available_cpus()), int(max_concurrency or n))
         if executor == "inline":
@@ -201,7 +202,7 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
         try:
             replies = self._running.finish(timeout)
         except TimeoutError as error:
-            where = [int(row) for row in self._arrays.inside if row >= 0]
+            where = [int(row) + self._first for row in self._arrays.inside if row >= 0]
             raise EnvironmentTimeoutError(
                 f"The call to `{self._what}_wait` has timed out after {timeout} second(s): it waits for "
                 f"{_numbers(where) if where else 'workers'}"
@@ -215,8 +216,9 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
         results = [unpacked(reply) for reply in replies]
         for share, result in enumerate(results):
             if isinstance(result, Fault):
-                where = f"environment {result.environment}" if result.environment >= 0 else f"worker {share}"
-                result.error.add_note(f"in {where} of {self}, in `{self._what}`")
+                number = result.environment + self._first
+                where = f"environment {number}" if result.environment >= 0 else f"worker {share}"
+                result.error.add_note(f"in {where} of {self._whole}, in `{self._what}`")
                 raise result.error
         return results
 
@@ -226,8 +228,8 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
         if share is None or not 0 <= share < len(self._remote):
             return error
         inside = int(self._arrays.inside[share])
-        low, high = self._bounds[share : share + 2]
-        where = f"environment {inside}" if inside >= 0 else _numbers(range(low, high))
+        low, high = (self._first + bound for bound in self._bounds[share : share + 2])
+        where = f"environment {self._first + inside}" if inside >= 0 else _numbers(range(low, high))
         return WorkerError(f"{where}, in `{self._what}`: {error}")
 
     # Attributes of environments
@@ -252,7 +254,7 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
     def reset_async(self, seed: Any = None, options: dict[str, Any] | None = None) -> None:
         """Begin to reset; see `reset_wait`."""
         self._assert_is_running()
-        seeds = self._seeds(seed)
+        seeds = seeds_of(seed, self.num_envs)
         self._assert_nothing_pends("reset_async")
         mask = None
         if options is not None and "reset_mask" in options:
@@ -273,18 +275,6 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
         """What the reset that was begun gives. TimeoutError after so many seconds: wait again, or close."""
         results = self._wait(AsyncState.WAITING_RESET, timeout)
         return self._observations(results), self._infos(results)
-
-    def _seeds(self, seed: Any) -> list[Any]:
-        if seed is None:
-            return [None] * self.num_envs
-        if isinstance(seed, int | np.integer):
-            return [int(seed) + position for position in range(self.num_envs)]
-        if len(seed) != self.num_envs:
-            raise ValueError(
-                f"If seeds are passed as a list the length must match num_envs={self.num_envs} but got "
-                f"length={len(seed)}."
-            )
-        return list(seed)
 
     def _checked_mask(self, mask: Any) -> Any:
         if not isinstance(mask, np.ndarray):
@@ -499,3 +489,16 @@ def _numbers(environments: Sequence[int]) -> str:
     if len(environments) == 1:
         return f"environment {environments[0]}"
     return f"environments {', '.join(map(str, environments))}"
+
+
+def seeds_of(seed: Any, n: int) -> list[Any]:
+    """The seeds of `n` environments, by what a user gives for all."""
+    if seed is None:
+        return [None] * n
+    if isinstance(seed, int | np.integer):
+        return [int(seed) + position for position in range(n)]
+    if len(seed) != n:
+        raise ValueError(
+            f"If seeds are passed as a list the length must match num_envs={n} but got length={len(seed)}."
+        )
+    return list(seed)

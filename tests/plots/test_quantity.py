@@ -38,14 +38,17 @@ def test_duration_picks_its_unit(nanoseconds, text):
     ("octets", "text"),
     [
         (8, "8 B"),
-        (1000, "1000 B"),
+        (1000, "1 kB"),
+        (100_000, "100 kB"),
+        (100_800, "98.4 KiB"),
         (1024, "1 KiB"),
         (1023 * 2**10, "1023 KiB"),
         (10 * 2**20, "10 MiB"),
-        (3_000_000, "2.86 MiB"),
+        (3_000_000, "3 MB"),
+        (3_000_001, "2.86 MiB"),
     ],
 )
-def test_size_is_binary(octets, text):
+def test_size_is_binary_or_round(octets, text):
     assert quantity.size(octets) == text
 
 

@@ -1,0 +1,107 @@
+"""One worker of a pool: its environments, in a session of their own, of which some are asked at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from reactorlib.gymnasium.layout import rows_of
+from reactorlib.gymnasium.share import Info
+from reactorlib.gymnasium.vector_env import EnvironmentTimeoutError, ReactorVectorEnv
+
+
+class Part(NamedTuple):
+    """What some environments of a member have come to; of each array a row for each."""
+
+    ids: Any
+    observations: Any  # a batch; where they are no arrays, a list of them
+    rewards: Any
+    terminations: Any
+    truncations: Any
+    infos: list[Info]
+
+
+class Member:
+    """The environments [low, low + len(env_fns)) of `pool`; `options` are for their ReactorVectorEnv."""
+
+    def __init__(self, pool: str, low: int, env_fns: Sequence[Callable[[], Any]], **options: Any) -> None:
+        self.low, self.count = low, len(env_fns)
+        self.envs = ReactorVectorEnv(env_fns, copy=False, workers=1, caller_steps=False, **options)
+        self.envs._whole, self.envs._first = pool, low
+        self.parts: list[Part] = []  # that can be received
+        self._under_way: list[int] = []  # positions
+        self._next: dict[int, Any] = {}  # actions of those that wait, by position
+        self._answered = 0  # questions, before the one that is under way
+
+    def reset(self, seeds: list[Any], options: Any) -> None:
+        """Begin to reset all; what was under way is for nobody any more."""
+        if self._under_way:
+            self._under_way = []
+            self.envs._running.finish()
+        self.parts.clear()
+        self._next.clear()
+        self._begin("reset", (seeds, [options] * self.count, None, 0), list(range(self.count)))
+
+    def step(self, actions: dict[int, Any]) -> None:
+        """Step the environments at these positions, as soon as the worker can."""
+        self._next |= actions
+        self.advance()
+
+    def advance(self) -> int:
+        """Take what is done, and begin what waits; how many environments can be received."""
+        if self._under_way and self._arrays.answered[0] != self._answered:
+            self._finish()
+        if self._next and not self._under_way:
+            actions, self._next = dict(sorted(self._next.items())), {}
+            self._begin("step", (actions, 0), list(actions))
+        return sum(len(part.ids) for part in self.parts)
+
+    def look(self) -> None:
+        """Raise WorkerError if the worker has died."""
+        if self._under_way:
+            with suppress(EnvironmentTimeoutError):
+                self._finish(0.0)
+
+    def close(self, timeout: float | None, terminate: bool) -> None:
+        """Close all; at once, if the step that is under way takes longer than `timeout` seconds."""
+        if self._under_way and not terminate:
+            try:
+                self.envs._finish(timeout)
+            except Exception:  # noqa: BLE001  # nobody waits for it any more
+                terminate = True
+        self.envs.close(terminate=terminate)
+
+    @property
+    def _arrays(self) -> Any:
+        return self.envs._arrays
+
+    def _begin(self, method: str, arguments: tuple[Any, ...], positions: list[int]) -> None:
+        self._answered = int(self._arrays.answered[0])
+        self.envs._begin(method, [arguments])
+        self._under_way = positions
+
+    def _finish(self, timeout: float | None = None) -> None:
+        try:
+            said = self.envs._finish(timeout)[0]
+        except EnvironmentTimeoutError:
+            raise
+        except BaseException:
+            self._under_way = []
+            raise
+        self._take(said)
+
+    def _take(self, said: Any) -> None:
+        positions, self._under_way = self._under_way, []
+        arrays = self._arrays
+        if arrays.observations:
+            observations = rows_of(arrays.observations[0], positions)
+        else:
+            said, last = said
+            observations = [last[position] for position in positions]
+        ids = self.low + np.array(positions)
+        columns = (arrays.rewards[positions], arrays.terminations[positions], arrays.truncations[positions])
+        infos = [(self.low + position, info, final) for position, info, final in said]
+        self.parts.append(Part(ids, observations, *columns, infos))

@@ -1,0 +1,243 @@
+"""Environments of which those that are ready go on while others are still being stepped: send to some, receive some.
+
+Each worker is a vector environment of its own, in a session of its own, so that none waits for another's step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from time import monotonic, sleep
+from time import perf_counter_ns as clock
+from typing import Any
+
+import numpy as np
+from gymnasium.error import AlreadyPendingCallError, NoAsyncCallError
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
+
+from reactorlib.cpus import available_cpus
+from reactorlib.gymnasium.layout import joined, rows_of
+from reactorlib.gymnasium.member import Member, Part
+from reactorlib.gymnasium.vector_env import EnvironmentTimeoutError, seeds_of
+from reactorlib.transport.spinning import Spinner
+
+SHORTEST_SLEEP_S, LONGEST_SLEEP_S = 50e-6, 2e-3
+LOOK_S = 0.05  # between two looks at whether the workers live
+
+Received = tuple[Any, Any, Any, Any, dict[str, Any]]
+
+
+class ReactorPool(VectorEnv[Any, Any, Any]):
+    """A vector environment of which parts are stepped at a time, so that nobody waits for the slowest step of all.
+
+    `env_fns`, `workers` and `context` are as of ReactorVectorEnv; the environments have the same spaces, and the
+    caller's process steps none of them. `executor` is "processes" or "threads", `autoreset_mode` "NextStep" or
+    "SameStep".
+
+    `reset_async` and `send` let environments go on; `recv` gives what as many as are asked for have come to, whichever
+    they are: `infos["env_id"]` says. So what comes when is not deterministic, while each environment's own trajectory
+    is. `reset` and `step` are those of any vector environment, and wait for all.
+
+    Environments of one worker that are sent to at once are ready at once; those that are sent to while it is at work
+    wait for it. After an exception of an environment, which `recv` raises, all begin anew with `reset`.
+
+    >>> import gymnasium
+    >>> pool = ReactorPool([lambda: gymnasium.make("CartPole-v1")] * 4, workers=2)
+    >>> pool.reset_async(seed=1)
+    >>> for _ in range(10):
+    ...     observations, rewards, terminations, truncations, infos = pool.recv(2)
+    ...     pool.send(np.zeros(len(rewards), int), infos["env_id"])
+    >>> pool.close()
+    """
+
+    def __init__(
+        self,
+        env_fns: Sequence[Callable[[], Any]],
+        *,
+        workers: int | None = None,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        context: str | None = None,
+        executor: str = "processes",
+    ) -> None:
+        self._members: list[Member] = []
+        if executor not in ("processes", "threads"):
+            raise ValueError(f"`executor` must be 'processes' or 'threads', got {executor!r}")
+        if AutoresetMode(autoreset_mode) is AutoresetMode.DISABLED:
+            raise ValueError("`autoreset_mode` must be 'NextStep' or 'SameStep': `reset` begins all episodes anew")
+        if workers is not None and (workers != int(workers) or workers < 1):
+            raise ValueError(f"`workers` must be a positive integer or None, got {workers!r}")
+        if not env_fns:
+            raise ValueError("env_fns is empty: give a function for each environment")
+        self.num_envs = n = len(env_fns)
+        count = min(n, int(workers or available_cpus()))
+        bounds = [n * member // count for member in range(count + 1)]
+        self._member_of = np.repeat(np.arange(count), np.diff(bounds)).tolist()
+        self._spinner = Spinner()
+        self._pending = np.zeros(n, np.bool_)  # environments that have yet to be received
+        self._failed = False
+        options = {"context": context, "autoreset_mode": autoreset_mode, "executor": executor}
+        for low, high in pairwise(bounds):
+            self._members.append(Member(str(self), low, env_fns[low:high], **options))
+        first = self._members[0].envs
+        self.metadata, self.render_mode = first.metadata, first.render_mode
+        self.single_observation_space = first.single_observation_space
+        self.single_action_space = first.single_action_space
+        self.observation_space = batch_space(self.single_observation_space, n)
+        self.action_space = batch_space(self.single_action_space, n)
+
+    # Some
+
+    def reset_async(self, seed: Any = None, options: dict[str, Any] | None = None) -> None:
+        """Begin to reset all environments; `recv` gives their observations, with rewards of 0."""
+        self._assert_is_running()
+        if not self._failed:
+            self._assert_nothing_pends("reset_async")
+        if options is not None and "reset_mask" in options:
+            raise ValueError("`reset_mask`: all environments of a pool are reset")
+        seeds = seeds_of(seed, self.num_envs)
+        for member in self._members:
+            member.reset(seeds[member.low : member.low + member.count], options)
+        self._pending[:], self._failed = True, False
+
+    def send(self, actions: Any, env_ids: Any) -> None:
+        """Let these environments take a step each: `env_ids` are n different numbers, `actions` a batch of n."""
+        self._assert_is_running()
+        ids, rows = np.asarray(env_ids), list(iterate(self.action_space, actions))
+        if ids.ndim != 1 or ids.dtype.kind not in "iu" or len(rows) != len(ids):
+            raise ValueError(f"{len(rows)} actions, and env_ids={env_ids!r}: give one number for each")
+        if len(np.unique(ids)) != len(ids) or not np.isin(ids, range(self.num_envs)).all():
+            raise ValueError(f"env_ids={env_ids!r}: give different numbers below {self.num_envs}")
+        if self._failed:
+            raise RuntimeError("an environment has raised: reset first")
+        if self._pending[ids].any():
+            busy = ids[self._pending[ids]].tolist()
+            raise AlreadyPendingCallError(f"Calling `send` before what environments {busy} give was received.", "step")
+        parts: dict[int, dict[int, Any]] = {}
+        for number, action in zip(ids.tolist(), rows, strict=True):
+            member = self._member_of[number]
+            parts.setdefault(member, {})[number - self._members[member].low] = action
+        self._pending[ids] = True
+        with self._failing():
+            for at, part in parts.items():
+                self._members[at].step(part)
+
+    def recv(self, min_envs: int | None = None, timeout: float | None = None) -> Received:
+        """What environments have come to that are ready, at least so many of them (default: all that were sent to).
+
+        Observations, rewards, terminations, truncations, infos, with a row for each, in the order of their numbers,
+        which are `infos["env_id"]`. TimeoutError after so many seconds: receive again, or close.
+        """
+        self._assert_is_running()
+        count = int(self._pending.sum())
+        if not count or self._failed:
+            raise NoAsyncCallError("Calling `recv` without any prior call to `send` or `reset_async`.", "step")
+        if min_envs is not None and not 1 <= min_envs <= count:
+            raise ValueError(f"min_envs={min_envs}, but {count} environments were sent to")
+        with self._failing():
+            self._await(count if min_envs is None else int(min_envs), timeout)
+        parts = [part for member in self._members for part in member.parts]
+        for member in self._members:
+            member.parts.clear()
+        return self._merged(parts)
+
+    def _await(self, count: int, timeout: float | None) -> None:
+        """Look, then sleep, until so many are ready."""
+        began = looked = monotonic()
+        pause = SHORTEST_SLEEP_S
+        self._spinner.spin(lambda: self._ready() >= count, clock())
+        while (ready := self._ready()) < count:
+            now = monotonic()
+            if timeout is not None and now - began >= timeout:
+                raise EnvironmentTimeoutError(
+                    f"The call to `recv` has timed out after {timeout} second(s): {ready} of {count} are ready"
+                )
+            if now - looked >= LOOK_S:
+                looked = now
+                for member in self._members:
+                    member.look()
+            sleep(pause)
+            pause = min(2 * pause, LONGEST_SLEEP_S)
+
+    def _ready(self) -> int:
+        return sum([member.advance() for member in self._members])
+
+    def _merged(self, parts: list[Part]) -> Received:
+        ids = np.concatenate([part.ids for part in parts])
+        order = np.argsort(ids)
+        ids = ids[order]
+        self._pending[ids] = False
+        if isinstance(parts[0].observations, list):
+            space, rows = self.single_observation_space, [row for part in parts for row in part.observations]
+            empty: Any = create_empty_array(space, len(rows), np.zeros)
+            observations = concatenate(space, [rows[at] for at in order], empty)
+        else:
+            observations = rows_of(joined([part.observations for part in parts]), order)
+        infos: dict[str, Any] = {}
+        for row, info, final in (one for part in parts for one in part.infos):
+            infos = self._add_info(infos, info if final is None else {**final, **info}, row)
+        return (
+            observations,
+            np.concatenate([part.rewards for part in parts])[order],
+            np.concatenate([part.terminations for part in parts])[order],
+            np.concatenate([part.truncations for part in parts])[order],
+            {**rows_of(infos, ids), "env_id": ids},
+        )
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        try:
+            yield
+        except EnvironmentTimeoutError:
+            raise
+        except BaseException:
+            self._failed = True
+            raise
+
+    # All
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Reset all environments: observations and infos."""
+        self.reset_async(seed, options)
+        observations, *_, infos = self.recv()
+        del infos["env_id"]
+        return observations, infos
+
+    def step(self, actions: Any) -> Received:
+        """Step all environments: observations, rewards, terminations, truncations, infos."""
+        self.send(actions, np.arange(self.num_envs))
+        received = self.recv()
+        del received[-1]["env_id"]
+        return received
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Call a method of each environment, or read its attribute; none is being stepped meanwhile."""
+        self._assert_is_running()
+        self._assert_nothing_pends("call")
+        return tuple(one for member in self._members for one in member.envs.call(name, *args, **kwargs))
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """An attribute of each environment."""
+        return self.call(name)
+
+    def render(self) -> tuple[Any, ...]:
+        """What each environment renders."""
+        return self.call("render")
+
+    def _assert_is_running(self) -> None:
+        for member in self._members:
+            member.envs._assert_is_running()
+
+    def _assert_nothing_pends(self, name: str) -> None:
+        if self._pending.any():
+            raise AlreadyPendingCallError(f"Calling `{name}` while environments are being stepped.", "step")
+
+    def close_extras(self, timeout: float | None = None, terminate: bool = False, **_kwargs: Any) -> None:
+        """Close all environments. `terminate`, or a step that takes longer than `timeout` seconds: at once."""
+        for member in self._members:
+            member.close(timeout, terminate)
+
+    def __del__(self) -> None:
+        if not self.closed and hasattr(self, "_members"):
+            self.close(terminate=True)

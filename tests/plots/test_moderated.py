@@ -1,0 +1,89 @@
+"""Intervals of few trials that help each other: they hold at their rate, and are as narrow as that allows."""
+
+import math
+import random
+from statistics import fmean, median
+
+import pytest
+
+from plots.intervals import Estimate, ratio_of_turns
+from plots.moderated import _digamma, _trigamma, _trigamma_inverse, moderated
+
+
+def measured(deviations, trials, rng):
+    """Estimates of ratios that are 1, whose blocks differ by these standard deviations."""
+    return {
+        number: ratio_of_turns([[rng.gauss(0, deviation)] for _ in range(trials)])
+        for number, deviation in enumerate(deviations)
+    }
+
+
+def rates(deviations, trials, runs=200):
+    """How many of the intervals hold, of each of the numbers; and how narrow they are in the middle, to their own."""
+    rng = random.Random(5)
+    held, narrower = [[] for _ in deviations], []
+    for _ in range(runs):
+        own = measured(deviations, trials, rng)
+        for number, one in moderated(own).items():
+            held[number].append(one.low <= 1 <= one.high)
+            narrower.append(math.log(one.high) / math.log(own[number].high))
+    return [fmean(of_number) for of_number in held], median(narrower)
+
+
+@pytest.mark.parametrize("trials", [2, 3])
+@pytest.mark.parametrize(
+    ("deviations", "least"),
+    [([0.1] * 12, 0.93), ([0.1] * 9 + [0.3] * 3, 0.78), ([0.05] * 11 + [0.3], 0.7)],
+    ids=["alike", "two kinds", "one that varies"],
+)
+def test_intervals_hold_at_their_rate_and_are_narrower_than_alone(trials, deviations, least):
+    held, narrower = rates(deviations, trials)
+    assert fmean(held) > 0.94
+    assert min(held) > least
+    assert narrower < (0.5 if trials == 2 else 0.9)
+
+
+def test_one_of_a_single_trial_learns_from_the_others():
+    rng = random.Random(2)
+    several = measured([0.1] * 8, 3, rng)
+    alone = ratio_of_turns([[0.5 + rng.gauss(0, 0.001) for _ in range(60)]])
+    found = moderated({**several, "alone": alone})["alone"]
+    assert found.value == alone.value
+    assert found.borrows
+    assert not alone.borrows
+    assert math.log(alone.high / alone.value) < 0.01  # of turns, which say nothing of starts
+    assert 0.1 < math.log(found.high / found.value) < 1
+
+
+def test_too_few_are_left_as_they_are():
+    two = measured([0.1, 0.1], 3, random.Random(1))
+    assert moderated(two) == two
+    exact = {number: Estimate(1.0, 1.0, 1.0, 3) for number in range(5)}
+    assert moderated(exact) == exact
+    assert moderated({}) == {}
+
+
+def test_none_varies_less_than_its_own_trials_do():
+    estimates = {**measured([0.01] * 8, 4, random.Random(3)), "wild": ratio_of_turns([[-1.0], [1.0], [-0.8], [0.9]])}
+    wild = moderated(estimates)["wild"]
+    assert wild.error == pytest.approx(estimates["wild"].error)
+    assert wild.low < 1 < wild.high
+
+
+def test_order_and_names_change_nothing():
+    estimates = measured([0.1, 0.2, 0.3, 0.1], 3, random.Random(4))
+    backwards = moderated(dict(reversed(estimates.items())))
+    for key, one in moderated(estimates).items():
+        assert (one.value, one.count) == (backwards[key].value, backwards[key].count)
+        assert (one.low, one.high) == pytest.approx((backwards[key].low, backwards[key].high))
+
+
+def test_derivatives_of_the_logarithm_of_the_gamma_function():
+    for x in (0.5, 1.0, 2.5, 9.0):
+        step = 1e-4
+        first = (math.lgamma(x + step) - math.lgamma(x - step)) / (2 * step)
+        assert _digamma(x) == pytest.approx(first, rel=1e-6)
+        assert _trigamma(x) == pytest.approx((_digamma(x + step) - _digamma(x - step)) / (2 * step), rel=1e-4)
+        assert _trigamma_inverse(_trigamma(x)) == pytest.approx(x, rel=1e-9)
+    assert _trigamma(0.5) == pytest.approx(math.pi**2 / 2)
+    assert _trigamma(1.0) == pytest.approx(math.pi**2 / 6)
