@@ -24,7 +24,7 @@ from workloads.ray_styles import STYLES
 FILE_NAME = "machine.json"
 _PACKAGES = (
     "ale-py", "envpool", "gymnasium", "matplotlib", "numpy", "pandas", "pettingzoo", "psutil", "ray",
-    "reactorlib", "torch", "xronos",
+    "reactorlib", "stable-baselines3", "tianshou", "torch", "torchrl", "xronos",
 )  # fmt: skip
 _VARIABLE_PREFIXES = (
     "OMP_", "MKL_", "OPENBLAS_", "NUMEXPR_", "VECLIB_", "KMP_", "GOMP_", "MALLOC_", "LD_PRELOAD",

@@ -19,6 +19,10 @@ MINUTE = 60
 _REACTORS = ("reactor-inline", "reactor-threads", "reactor-processes")
 _RAY = ("ray-paper", "ray-tuned", "ray-pooled", "ray-compiled")
 _PEERS = ("gymnasium-sync", "gymnasium-async", "reactor-vector", "envpool", "ale-vector", "xronos")
+_VECTOR_ENVIRONMENTS = (
+    "gymnasium-sync", "gymnasium-async", "reactor-vector", "sb3-subproc", "torchrl-parallel", "tianshou-shmem",
+    "envpool", "ale-vector",
+)  # fmt: skip
 _LIMITS = ("lockstep", "limit")
 _FEW_WARM_UP: Values = {"warmup_rounds": (5,)}
 
@@ -143,6 +147,26 @@ _CROSSOVER = Preset(
     ),
 )
 
+_VECTORS = Preset(
+    name="vectors",
+    summary="vector environments beside each other, by step time, those of the extra `vectors` too; 15 minutes",
+    trials=3,
+    time_limit_s=180,
+    budget_s=15 * MINUTE,
+    backends=("serial", *_VECTOR_ENVIRONMENTS, "lockstep"),
+    sweeps=(
+        Sweep(
+            "gym_sampling",
+            {
+                "env": ("CartPole-v1", "Pendulum-v1", "busy:200us", "busy:2ms"),
+                "actors": (16,),
+                "rounds": (500,),
+            },
+        ),
+        Sweep("atari_sampling", {"env": ("Pong",), "actors": (16,), "rounds": (150,)}),
+    ),
+)
+
 _PAPER = Preset(
     name="paper",
     summary="every point of every figure of the paper at its counts; as many trials as 90 minutes allow",
@@ -180,4 +204,4 @@ _PAPER = Preset(
     ),
 )
 
-PRESETS: dict[str, Preset] = {preset.name: preset for preset in (_SMOKE, _QUICK, _SWEEPS, _CROSSOVER, _PAPER)}
+PRESETS: dict[str, Preset] = {preset.name: preset for preset in (_SMOKE, _QUICK, _SWEEPS, _CROSSOVER, _VECTORS, _PAPER)}

@@ -51,6 +51,7 @@ def speed_up(measurements: pd.DataFrame) -> Figure:
                 f"Throughput of {_OURS} as a ratio to Ray's with equal parameters, paired by trial, on environments "
                 "that compute for a given time and return given bytes. Between the dashed lines they are within 10 %."
             ),
+            _from_where(panels),
             *notes.below(selection),
         ],
         len(panels),
@@ -82,6 +83,17 @@ def _ratios(selection: rows.Selection) -> dict[_Place, dict[str, intervals.Estim
     for (place, backend), ratio in moderated(found).items():
         ratios.setdefault(place, {})[backend] = ratio
     return ratios
+
+
+def _from_where(panels: list[tuple[int, lines.Panel]]) -> str:
+    """In words, from which value of each axis on the best of Ray's backends is as good."""
+    told = []
+    for axis, panel in panels:
+        best = {x: min(points[x].value for points in panel.measured.values() if x in points) for x in panel.xs}
+        reached = [x for x in panel.xs if all(best[later] <= _AS_GOOD for later in panel.xs if later >= x)]
+        label, text = _AXES[axis]
+        told.append(f"{label} {f'of {text(reached[0])}' if reached else f'up to {text(panel.xs[-1])}: nowhere'}")
+    return f"The best Ray is within 10 % from these values on: {'; '.join(told)}."
 
 
 def _panel(ratios: dict[_Place, dict[str, intervals.Estimate]], axis: int) -> lines.Panel | None:

@@ -23,6 +23,7 @@ from plots import (
     scaling,
     step_time,
     style,
+    vectors,
 )
 from plots.errors import FigureError
 
@@ -42,6 +43,7 @@ CAPTIONS = {
     "overhead_fan_out": "Cost of one reaction by fan-out",
     "granularity": "Speed-up over Ray by steps per message",
     "crossover": "From where on Ray is as good: step time, size of an observation, steps per message",
+    "vectors": "Vector environments, by how long the environment takes",
     "round_time": "Where a round's time goes",
     "breakdown": "The phases of a round: computing, serialising, handing over, waiting",
     "scaling": "Predicted and measured scaling with workers",
@@ -63,6 +65,7 @@ FIGURES: dict[str, Draw] = {
     "overhead_fan_out": overhead.by_fan_out,
     "granularity": granularity.speed_up,
     "crossover": crossover.speed_up,
+    "vectors": vectors.speed_up,
     "round_time": round_time.breakdown,
 }
 FURTHER: dict[str, tuple[str, Draw]] = {

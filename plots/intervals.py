@@ -43,7 +43,7 @@ class Estimate:
     high: float
     count: int
     error: float = field(default=0.0, compare=False)
-    freedom: int = field(default=0, compare=False)
+    freedom: float = field(default=0, compare=False)
     borrows: bool = field(default=False, compare=False)
 
     @property
@@ -70,7 +70,7 @@ class Estimate:
             return 1.0
         if not self.error:
             return 1.0 if self.value == 1 else 0.0
-        return 1 - within(abs(math.log(self.value)) / self.error, self.freedom)
+        return 1 - within(abs(math.log(self.value)) / self.error, math.floor(self.freedom))
 
     def scaled(self, factor: float) -> "Estimate":
         """The same in another unit; `factor` is positive."""
@@ -175,8 +175,16 @@ def within(t: float, freedom: int) -> float:
     return 2 / math.pi * (angle + sine * total) if odd else sine * total
 
 
-def quantile(chance: float, freedom: int) -> float:
-    """The t between which and -t lies this chance of Student's distribution."""
+def quantile(chance: float, freedom: float) -> float:
+    """The t between which and -t lies this chance of Student's distribution; between whole degrees of freedom, a bit
+    more than that.
+    """
+    whole = math.floor(freedom)
+    narrow, wide = _quantile(chance, whole + 1), _quantile(chance, whole)
+    return narrow + (wide - narrow) * whole * ((whole + 1) / freedom - 1)
+
+
+def _quantile(chance: float, freedom: int) -> float:
     low, high = 0.0, 1.0
     while within(high, freedom) < chance:
         high *= 2
@@ -186,7 +194,7 @@ def quantile(chance: float, freedom: int) -> float:
     return high
 
 
-def of_logs(middle: float, error: float, freedom: int, count: int, chance: float = CONFIDENCE) -> Estimate:
+def of_logs(middle: float, error: float, freedom: float, count: int, chance: float = CONFIDENCE) -> Estimate:
     """What the logarithm's mean over `count` trials and its standard error say."""
     reach = error and error * quantile(chance, freedom)
     value = math.exp(middle)

@@ -44,7 +44,7 @@ def moderated(estimates: Mapping[Key, Estimate]) -> dict[Key, Estimate]:
         else:
             continue
         if known >= 1:
-            told = of_logs(math.log(one.value), math.sqrt(spread / one.count), int(known), one.count)
+            told = of_logs(math.log(one.value), math.sqrt(spread / one.count), known, one.count)
             found[key] = replace(told, value=one.value, borrows=True)
     return found
 

@@ -30,9 +30,9 @@ class UnsupportedError(RuntimeError):
     """
 
     @classmethod
-    def missing(cls, package: str) -> "UnsupportedError":
-        """A package of the extra `peers` is not installed."""
-        return cls(f"{package} is not installed; it comes with the extra `peers`: pip install -e '.[peers]'")
+    def missing(cls, package: str, extra: str = "peers") -> "UnsupportedError":
+        """A package of an extra is not installed."""
+        return cls(f"{package} is not installed; it comes with the extra `{extra}`: pip install -e '.[{extra}]'")
 
 
 @dataclass(frozen=True)

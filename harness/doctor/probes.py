@@ -141,6 +141,9 @@ EXTRA: dict[str, Callable[[], str]] = {
     "mpi": _mpi,
     "envpool": _imported("envpool"),
     "xronos": _imported("xronos"),
+    "stable-baselines3": _imported("stable_baselines3"),
+    "torchrl": _imported("torchrl"),
+    "tianshou": _imported("tianshou"),
 }
 _OF_OTHERS: dict[str, Callable[[], str]] = {"rank": _rank}
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from harness import record, stats
+from harness.checks import REFERENCE_BACKEND
 from harness.grid import Point
 from harness.noise.table import Row
 from harness.stats import CONFIDENCE, Estimate
@@ -56,7 +57,18 @@ def of_run(rows: Sequence[record.Row], taken: Turns) -> Iterator[Row]:
         beside = taken.log_ratios(point, (backend, 0), (backend, 1), own)
         if beside:
             of = next(iter(own.values()))
-            yield row(of.run_id, of, backend, len(beside), 0, stats.ratio_of_turns(beside), record.OK)
+            known = {"": stats.ratio_of_turns(beside), **_to_the_loop(rows, taken, backend)}
+            yield row(of.run_id, of, backend, len(beside), 0, stats.moderated(known)[""], record.OK)
+
+
+def _to_the_loop(rows: Sequence[record.Row], taken: Turns, backend: str) -> dict[str | tuple[str, str], Estimate]:
+    """The ratios of a backend to the plain loop, by point: they say how much its starts differ."""
+    trials: dict[tuple[str, str], list[int]] = {}
+    for one in rows:
+        if one.ok and one.backend == backend:
+            trials.setdefault(one.point, []).append(one.trial)
+    besides = {point: taken.log_ratios(point, (REFERENCE_BACKEND, 0), (backend, 0), of) for point, of in trials.items()}
+    return {point: stats.ratio_of_turns(beside) for point, beside in besides.items() if beside}
 
 
 def row(

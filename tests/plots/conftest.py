@@ -20,6 +20,8 @@ BACKENDS = {
     "ray-tuned": 40.0,
     "ray-pooled": 15.0,
     "ray-compiled": 12.0,
+    "gymnasium-async": 60.0,
+    "reactor-vector": 0.6,
     "lockstep": 0.5,
     "limit": 0.3,
     "a-new-one": 3.0,
@@ -106,5 +108,5 @@ def make_rows() -> MakeRows:
 
 @pytest.fixture(scope="session")
 def full_rows() -> pd.DataFrame:
-    """Five trials of everything on seven known backends and one without a look of its own."""
+    """Five trials of everything on the known backends and one without a look of its own."""
     return _make_rows()

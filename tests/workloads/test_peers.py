@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from tests.choice import first
-from workloads.catalogue import execute
+from workloads.catalogue import BACKENDS, execute
 from workloads.parameter import UnsupportedError
 
 SHAPES = ["ping_pong", "thread_ring", "counting", "fan_out", "chain", "timers"]
@@ -78,6 +78,37 @@ def test_envpool_runs(workload, values):
     assert len(outcome.round_ns) == 4
 
 
+PACKAGES = {
+    "sb3-subproc": "stable_baselines3",
+    "torchrl-parallel": "torchrl",
+    "tianshou-shmem": "tianshou",
+}
+
+
+@pytest.mark.parametrize("backend", PACKAGES)
+@pytest.mark.parametrize(
+    ("workload", "values"),
+    [
+        ("gym_sampling", {"env": "CartPole-v1", "rounds": 60}),
+        ("gym_sampling", {"env": "Pendulum-v1", "steps_per_message": 2}),
+        ("atari_sampling", {"env": "Pong"}),
+    ],
+    ids=["CartPole", "Pendulum", "Pong"],
+)
+def test_vectors_of_others_run(workload, values, backend):
+    pytest.importorskip(PACKAGES[backend])
+    values = {"actors": 2, "rounds": 4, "warmup_rounds": 1, **values}
+    outcome = execute(workload, backend, values, verify=False)
+    assert len(outcome.round_ns) == values["rounds"]
+
+
+@pytest.mark.parametrize("backend", ["torchrl-parallel", "tianshou-shmem"])
+def test_vectors_of_others_refuse_what_they_have_no_place_for(backend):
+    pytest.importorskip(PACKAGES[backend])
+    with pytest.raises(UnsupportedError, match=r"what Blackjack-v1 returns$"):
+        execute("gym_sampling", backend, {"env": "Blackjack-v1", "actors": 2}, verify=False)
+
+
 @pytest.mark.parametrize(
     ("workload", "backend", "environment", "reason"),
     [
@@ -103,9 +134,18 @@ def test_what_a_peer_cannot_run_it_refuses_with_a_reason(workload, backend, envi
         execute(workload, backend, {"env": environment}, verify=False)
 
 
-@pytest.mark.parametrize(("workload", "package"), [("gym_sampling", "envpool"), ("overhead", "xronos")])
-def test_a_peer_that_is_not_installed_says_how_to_install_it(workload, package, monkeypatch):
-    monkeypatch.delitem(sys.modules, f"workloads.{workload}.on_{package}", raising=False)
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(UnsupportedError, match=rf"^{package} is not installed; .* `peers`: pip install"):
-        execute(workload, package, {}, verify=False)
+@pytest.mark.parametrize(
+    ("workload", "backend", "package", "extra"),
+    [
+        ("gym_sampling", "envpool", "envpool", "peers"),
+        ("overhead", "xronos", "xronos", "peers"),
+        *(("gym_sampling", backend, package, "vectors") for backend, package in PACKAGES.items()),
+    ],
+)
+def test_a_peer_that_is_not_installed_says_how_to_install_it(workload, backend, package, extra, monkeypatch):
+    monkeypatch.delitem(sys.modules, f"workloads.{workload}.{BACKENDS[backend].module}", raising=False)
+    for module in [package, *(name for name in sys.modules if name.startswith(f"{package}."))]:
+        monkeypatch.setitem(sys.modules, module, None)
+    name = package.replace("_", "-")
+    with pytest.raises(UnsupportedError, match=rf"^{name} is not installed; .* `{extra}`: pip install"):
+        execute(workload, backend, {}, verify=False)

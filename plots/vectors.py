@@ -1,0 +1,50 @@
+"""Vector environments: how many times as fast as a plain loop each is, by how long the environment takes."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from plots import intervals, lines, notes, page, quantity, sampling, style
+from plots.errors import FigureError
+from plots.moderated import moderated
+
+_LOOP = "serial"
+OURS = "reactor-vector"
+RIVALS = (
+    "gymnasium-sync", "gymnasium-async", "sb3-subproc", "torchrl-parallel", "tianshou-shmem", "envpool", "ale-vector",
+)  # fmt: skip
+
+
+def speed_up(measurements: pd.DataFrame) -> Figure:
+    """Throughput as a ratio to the plain loop's, all environments of the sampling workloads. Raises FigureError."""
+    selections = sampling.selections(measurements, ["env"])
+    found: dict[tuple[str, float], intervals.Estimate] = {}
+    names: dict[float, str] = {}
+    for selection in selections.values():
+        trials = selection.trials("env", "scenario", "backend")
+        for (env, scenario, backend), values in trials.items():
+            loop = trials.get((env, scenario, _LOOP), {})
+            if backend in (OURS, *RIVALS) and loop.keys() & values.keys():
+                step_ns = 1e9 / intervals.mean(list(loop.values())).value
+                names[step_ns] = scenario
+                found[backend, step_ns] = intervals.ratio(values, loop)
+    curves: dict[str, dict[float, intervals.Estimate]] = {}
+    for (backend, step_ns), ratio in moderated(found).items():
+        curves.setdefault(backend, {})[step_ns] = ratio
+    if len(names) < 2 or OURS not in curves or len(curves) < 2:
+        raise FigureError(f"fewer than two environments with the backends {_LOOP}, {OURS} and another vector")
+    figure, (axes,) = page.page(
+        "Vector environments, by how long the environment takes",
+        notes.fixed(*selections.values()),
+        [
+            "Environment steps per second of all environments together, as a ratio to those of a plain loop.",
+            "; ".join(f"{names[step_ns]} {quantity.duration(step_ns)}" for step_ns in sorted(names)) + ".",
+            *notes.below(*selections.values()),
+        ],
+        3.7,
+    )
+    lines.draw(
+        axes, lines.Panel(curves), "time per step in a plain loop", quantity.duration, "speed-up over the loop (×)"
+    )
+    axes.axhline(1.0, color=style.FAINT, linewidth=1.0, zorder=1)
+    lines.legend(axes, [axes])
+    return figure

@@ -1,0 +1,40 @@
+"""Sampling with Tianshou's ShmemVectorEnv: a process per environment, observations in shared memory."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Tuple
+
+from workloads.gym_sampling.on_gymnasium import SelfActing
+from workloads.parameter import UnsupportedError
+from workloads.probe import Probe
+from workloads.sampling import SamplingTask
+
+try:
+    from tianshou.env import ShmemVectorEnv
+except ImportError:
+    raise UnsupportedError.missing("tianshou", "vectors") from None
+
+
+def run(task: SamplingTask, probe: Probe) -> None:
+    """Run all rounds of the task, reporting to the probe. Who drives such a vector resets what has ended."""
+    if isinstance(task.make_environment().observation_space, Tuple):
+        raise UnsupportedError(f"Tianshou has no shared memory for what {task.env} returns")
+    makers: list[Any] = [partial(SelfActing, task, index) for index in range(task.actors)]
+    envs = ShmemVectorEnv(makers)
+    try:
+        envs.seed(task.seed)  # environment i takes seed + i
+        envs.reset()
+        actions = np.array([space.sample() for space in envs.action_space])
+        probe.ready()
+        for _ in range(task.total_rounds):
+            for _ in range(task.steps_per_message):
+                _, _, terminated, truncated, _ = envs.step(actions)
+                ended = np.flatnonzero(terminated | truncated)
+                if len(ended):
+                    envs.reset(ended)
+            probe.round()
+        probe.state()
+    finally:
+        envs.close()
