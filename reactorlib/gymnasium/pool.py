@@ -105,12 +105,13 @@ class ReactorPool(VectorEnv[Any, Any, Any]):
         """Let these environments take a step each: `env_ids` are n different numbers, `actions` a batch of n."""
         self._assert_is_running()
         ids, rows = np.asarray(env_ids), list(iterate(self.action_space, actions))
-        if ids.ndim != 1 or ids.dtype.kind not in "iu" or len(rows) != len(ids):
+        if ids.ndim != 1 or (len(ids) and ids.dtype.kind not in "iu") or len(rows) != len(ids):
             raise ValueError(f"{len(rows)} actions, and env_ids={env_ids!r}: give one number for each")
         if len(np.unique(ids)) != len(ids) or not np.isin(ids, range(self.num_envs)).all():
             raise ValueError(f"env_ids={env_ids!r}: give different numbers below {self.num_envs}")
         if self._failed:
             raise RuntimeError("an environment has raised: reset first")
+        ids = ids.astype(np.int64)
         if self._pending[ids].any():
             busy = ids[self._pending[ids]].tolist()
             raise AlreadyPendingCallError(f"Calling `send` before what environments {busy} give was received.", "step")

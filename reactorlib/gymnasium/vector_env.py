@@ -79,7 +79,7 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.num_envs = n = len(env_fns)
         self._state = AsyncState.DEFAULT
-        self._whole, self._first = str(self), 0  # what errors say: the environments may be a part of others
+        self._whole, self._first = "", 0  # in errors: what these environments are a part of, and from which number
         self._learn_spaces()
         shares = min(n, int(workers or available_cpus()), int(max_concurrency or n))
         if executor == "inline":
@@ -218,7 +218,7 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
             if isinstance(result, Fault):
                 number = result.environment + self._first
                 where = f"environment {number}" if result.environment >= 0 else f"worker {share}"
-                result.error.add_note(f"in {where} of {self._whole}, in `{self._what}`")
+                result.error.add_note(f"in {where} of {self._whole or self}, in `{self._what}`")
                 raise result.error
         return results
 

@@ -19,6 +19,7 @@ import psutil
 import pytest
 
 from harness import details, manager, record, turns
+from harness.arguments import budget_s
 from harness.record import COLUMNS
 
 METRICS = {"throughput", "round_time", "startup_time", "peak_rss", "cpu_time"}
@@ -432,7 +433,12 @@ def test_a_budget_that_is_used_up_cuts_nothing_that_was_measured(harness, monkey
     }
 
 
-@pytest.mark.parametrize("text", ["", "5", "90 m", "-1h", "0m", "1d", "h"])
+@pytest.mark.parametrize(("text", "seconds"), [("45s", 45), ("90m", 5400), ("90min", 5400), ("1.5h", 5400)])
+def test_a_budget_has_a_unit(text, seconds):
+    assert budget_s(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "5", "90 m", "-1h", "0m", "1d", "h", "3hin"])
 def test_a_budget_is_a_time(harness, text):
     done = harness("run", *TWO, f"--budget={text}")
     assert done.returncode == 2

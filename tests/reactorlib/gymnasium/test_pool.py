@@ -207,6 +207,7 @@ def test_calls_that_make_no_sense_are_refused() -> None:
     for ids in ([0, 0], [0, 3], [-1, 0], [0], [0.0, 1.0], [[0, 1]]):
         with pytest.raises(ValueError, match="env_ids"):
             pool.send([0, 0], ids)
+    pool.send(np.zeros(0, int), [])
     with pytest.raises(ValueError, match="reset_mask"):
         pool.reset(options={"reset_mask": np.array([True, False, False])})
     pool.close()
