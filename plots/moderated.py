@@ -18,6 +18,7 @@ from typing import TypeVar
 from plots.intervals import Estimate, of_logs
 
 FEWEST = 3  # variances, of which something is known of their distribution
+_EXACT = 1e-9  # an error that is rounding: a ratio to itself has no other
 _LEAST = 1e-5  # of the middle one: a variance of nothing is chance
 
 Key = TypeVar("Key")
@@ -28,7 +29,7 @@ def moderated(estimates: Mapping[Key, Estimate]) -> dict[Key, Estimate]:
 
     Those of a single trial get one, too: of what differs from start to start, they know from the others alone.
     """
-    own = {key: one for key, one in estimates.items() if one.count > 1 and one.error}  # a ratio to itself has none
+    own = {key: one for key, one in estimates.items() if one.count > 1 and one.error > _EXACT}
     if len(own) < FEWEST:
         return dict(estimates)
     middle, freedom = _prior(list(own.values()))
@@ -45,7 +46,8 @@ def moderated(estimates: Mapping[Key, Estimate]) -> dict[Key, Estimate]:
             continue
         if known >= 1:
             told = of_logs(math.log(one.value), math.sqrt(spread / one.count), known, one.count)
-            found[key] = replace(told, value=one.value, borrows=True)
+            low, high = min(told.low, one.value), max(told.high, one.value)
+            found[key] = replace(told, value=one.value, low=low, high=high, borrows=True)
     return found
 
 

@@ -26,6 +26,7 @@ BACKENDS = (
     "ray-compiled",
 )
 COMPARED = ("serial", "reactor-processes", "ray-paper")
+VECTORS = ("gymnasium-async", "reactor-vector")
 
 
 @pytest.fixture(params=sorted(DRAW))
@@ -85,7 +86,7 @@ def overlap(one, other, margin=1.0):
     ids=["five trials", "one trial", "three backends", "three backends, one trial"],
 )
 def test_no_text_is_cut_or_overlaps_another(name, trials, backends, make_rows):
-    figure = draw(name, make_rows(trials, backends))
+    figure = draw(name, make_rows(trials, (*backends, *VECTORS) if name == "vectors" else backends))
     page = figure.bbox
     for text, box in written(figure):
         assert page.x0 <= box.x0 < box.x1 <= page.x1, f"{text!r} leaves the page"
@@ -292,7 +293,9 @@ def save(directory, measurements, machine='{"cores_allowed": 2}'):
 
 @pytest.mark.slow(reason="every figure, saved twice; `make test` draws each by itself")
 def test_draw_writes_every_figure_as_svg_and_png(tmp_path, make_rows):
-    files = figures.draw(save(tmp_path, make_rows(2, COMPARED)), tmp_path / "deep" / "figures", pytest.fail)
+    files = figures.draw(
+        save(tmp_path, make_rows(2, (*COMPARED, *VECTORS))), tmp_path / "deep" / "figures", pytest.fail
+    )
     names = [path.name for path in files]
     expected = [name for name in figures.CAPTIONS if name not in figures.FURTHER]
     assert names == [f"{name}.{kind}" for name in expected for kind in ("svg", "png")]
@@ -303,8 +306,10 @@ def test_draw_says_what_cannot_be_drawn_and_draws_the_rest(tmp_path, full_rows):
     lines = []
     sampling = full_rows[full_rows["workload"] == "gym_sampling"]
     files = figures.draw(save(tmp_path, sampling, machine="{}"), tmp_path / "figures", lines.append)
-    assert {path.stem for path in files} == {"step_time", "gym_sampling", "granularity", "crossover", "round_time"}
-    assert len(lines) == len(figures.CAPTIONS) - len(figures.FURTHER) - 5
+    assert {path.stem for path in files} == {
+        "step_time", "gym_sampling", "granularity", "crossover", "vectors", "round_time",
+    }  # fmt: skip
+    assert len(lines) == len(figures.CAPTIONS) - len(figures.FURTHER) - 6
     assert "q_learning: not drawn: no successful rows of q_learning with the metric throughput" in lines
     assert any(line.startswith("hardware_limit: not drawn: ") and "cores_allowed" in line for line in lines)
 
