@@ -47,11 +47,16 @@ class Found:
 
     def ratio(self, above: str, below: str) -> Estimate | None:
         """How many times as long a round of the one takes; None where either was not measured to the end."""
-        if self.failures.keys() & {above, below}:
-            return None
-        logs = [block.log_ratios(found[above], found[below]) for found in self.blocks if above in found]
-        kept = [one for one in logs if one]
-        return stats.ratio_of_turns(kept) if kept else None
+        return self._ratios(below).get(above)
+
+    def _ratios(self, below: str) -> dict[str, Estimate]:
+        """Of all that were measured to the end: what one says of how much blocks differ helps with the others."""
+        whole = [name for name in self.blocks[0] if name not in self.failures]
+        if below not in whole:
+            return {}
+        logs = {name: [block.log_ratios(found[name], found[below]) for found in self.blocks] for name in whole}
+        kept = {name: [one for one in of_blocks if one] for name, of_blocks in logs.items()}
+        return stats.moderated({name: stats.ratio_of_turns(of_blocks) for name, of_blocks in kept.items() if of_blocks})
 
     @property
     def loop_ns(self) -> float:
