@@ -4,6 +4,7 @@ import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -15,7 +16,7 @@ from plots.intervals import Estimate
 from plots.published import Series
 
 _TITLE_CHARACTERS = 26  # beside a second panel and a legend
-_APART, _TOGETHER = 0.025, 0.1  # of the axis: between the whiskers of two backends, and of all
+_TOGETHER, _BETWEEN = 0.03, 0.3  # in which all backends of a value stand: of the axis, and of what is between values
 
 Points = Mapping[float, Estimate]
 Text = Callable[[float], str]
@@ -72,7 +73,9 @@ def curves(axes: Axes, panel: Panel, factors: Mapping[str, float] = MappingProxy
 def _beside(panel: Panel) -> dict[str, float]:
     """By which factor each backend is moved, so that their whiskers at one value stand beside each other."""
     backends = style.ordered(panel.measured)
-    apart = min(_APART, _TOGETHER / len(backends)) * math.log(panel.xs[-1] / panel.xs[0])
+    logs = [math.log(x) for x in panel.xs]
+    closest = min((above - below for below, above in pairwise(logs)), default=0.0)
+    apart = min(_TOGETHER * (logs[-1] - logs[0]), _BETWEEN * closest) / len(backends)
     return {name: math.exp((place - (len(backends) - 1) / 2) * apart) for place, name in enumerate(backends)}
 
 
