@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FILE = ROOT / "constraints.txt"
-EXTRAS = "bench,peers,mpi,docs,dev"
+EXTRAS = "bench,peers,vectors,mpi,docs,dev"
 # What PyPI's Linux build of torch brings and nothing here uses.
 OF_CUDA = re.compile(r"^(nvidia-|cuda-|triton$)")
 

@@ -147,7 +147,7 @@ def test_the_largest_point_is_shown_and_the_others_are_counted():
 
 @pytest.mark.slow(reason="every figure of a run; `make test` draws each by itself")
 def test_they_are_drawn_where_their_files_are_and_a_broken_one_leaves_the_rest(tmp_path, make_rows):
-    save(tmp_path, make_rows(1, ("serial", "reactor-processes", "ray-paper")))
+    save(tmp_path, make_rows(1, ("serial", "reactor-processes", "ray-paper", "gymnasium-async", "reactor-vector")))
     taken_apart().to_csv(tmp_path / breakdown.FILE, index=False)
     (tmp_path / scaling.FILE).write_text("kind\n")
     lines = []
