@@ -180,6 +180,8 @@ def quantile(chance: float, freedom: float) -> float:
     more than that.
     """
     whole = math.floor(freedom)
+    if whole == freedom:
+        return _quantile(chance, whole)
     narrow, wide = _quantile(chance, whole + 1), _quantile(chance, whole)
     return narrow + (wide - narrow) * whole * ((whole + 1) / freedom - 1)
 

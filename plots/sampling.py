@@ -1,11 +1,11 @@
 """The sampling workloads: observations per second by environment, and their rows for other figures."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from plots import dots, notes, published, rows
+from plots import dots, notes, published, quantity, rows
 from plots.errors import FigureError
 
 _NAMES = {"gym_sampling": "Gymnasium", "atari_sampling": "Atari"}
@@ -32,6 +32,11 @@ def selections(measurements: pd.DataFrame, varied: Sequence[str]) -> dict[str, r
     if not found:
         raise faults[0]
     return found
+
+
+def step_times(names: Mapping[float, str]) -> str:
+    """In words, what a step of each environment takes, by its time in ns."""
+    return "; ".join(f"{names[step_ns]} {quantity.duration(step_ns)}" for step_ns in sorted(names)) + "."
 
 
 def _draw(measurements: pd.DataFrame, workload: str) -> Figure:

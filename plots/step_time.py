@@ -33,7 +33,7 @@ def cost(measurements: pd.DataFrame) -> Figure:
                 "Both axes: time by number of environment steps taken, of all environments. On the line of the serial "
                 "loop nothing is lost or won; below it more than one core is used."
             ),
-            "; ".join(f"{names[step_ns]} {quantity.duration(step_ns)}" for step_ns in sorted(names)) + ".",
+            sampling.step_times(names),
             *notes.below(*selections.values()),
         ],
         3.4,

@@ -8,8 +8,8 @@ from plots.errors import FigureError
 from plots.moderated import moderated
 
 _LOOP = "serial"
-OURS = "reactor-vector"
-RIVALS = (
+_OURS = "reactor-vector"
+_RIVALS = (
     "gymnasium-sync", "gymnasium-async", "sb3-subproc", "torchrl-parallel", "tianshou-shmem", "envpool", "ale-vector",
 )  # fmt: skip
 
@@ -23,21 +23,21 @@ def speed_up(measurements: pd.DataFrame) -> Figure:
         trials = selection.trials("env", "scenario", "backend")
         for (env, scenario, backend), values in trials.items():
             loop = trials.get((env, scenario, _LOOP), {})
-            if backend in (OURS, *RIVALS) and loop.keys() & values.keys():
+            if backend in (_OURS, *_RIVALS) and loop.keys() & values.keys():
                 step_ns = 1e9 / intervals.mean(list(loop.values())).value
                 names[step_ns] = scenario
                 found[backend, step_ns] = intervals.ratio(values, loop)
     curves: dict[str, dict[float, intervals.Estimate]] = {}
     for (backend, step_ns), ratio in moderated(found).items():
         curves.setdefault(backend, {})[step_ns] = ratio
-    if len(names) < 2 or OURS not in curves or len(curves) < 2:
-        raise FigureError(f"fewer than two environments with the backends {_LOOP}, {OURS} and another vector")
+    if len(names) < 2 or _OURS not in curves or len(curves) < 2:
+        raise FigureError(f"fewer than two environments with the backends {_LOOP}, {_OURS} and another vector")
     figure, (axes,) = page.page(
         "Vector environments, by how long the environment takes",
         notes.fixed(*selections.values()),
         [
             "Environment steps per second of all environments together, as a ratio to those of a plain loop.",
-            "; ".join(f"{names[step_ns]} {quantity.duration(step_ns)}" for step_ns in sorted(names)) + ".",
+            sampling.step_times(names),
             *notes.below(*selections.values()),
         ],
         3.7,

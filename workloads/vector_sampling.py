@@ -1,10 +1,10 @@
-"""Sampling through a vector of environments that somebody else has written in another language.
+"""Sampling through a vector of environments that somebody else has written.
 
-Their random numbers are their own, so nothing they compute can be compared with what the other backends do: neither
-digest nor state is reported. Actions are drawn for all environments at once, as such a vector's users do. One round is
+What they compute cannot be compared with what the other backends do: neither digest nor state is reported. One round is
 `steps_per_message` calls of the vector.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from gymnasium.spaces import Space
@@ -15,12 +15,20 @@ from workloads.sampling import SamplingTask
 
 
 def sample(task: SamplingTask, probe: Probe, envs: Any, action_space: Space[Any]) -> None:
-    """Run all rounds on a vector that has been reset; `action_space` is that of one environment."""
+    """Run all rounds on a vector that has been reset; `action_space` is that of one environment.
+
+    Actions are drawn for all environments at once, as the users of a vector in another language do.
+    """
     actions = batch_space(action_space, task.actors)
     actions.seed(task.seed)
+    step_all(task, probe, lambda: envs.step(actions.sample()))
+
+
+def step_all(task: SamplingTask, probe: Probe, step: Callable[[], object]) -> None:
+    """Run all rounds on a vector that has been reset, which `step` steps once."""
     probe.ready()
     for _ in range(task.total_rounds):
         for _ in range(task.steps_per_message):
-            envs.step(actions.sample())
+            step()
         probe.round()
     probe.state()

@@ -6,7 +6,7 @@ Each worker is a vector environment of its own, in a session of its own, so that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from time import monotonic, sleep
 from time import perf_counter_ns as clock
@@ -78,8 +78,12 @@ class ReactorPool(VectorEnv[Any, Any, Any]):
         self._pending = np.zeros(n, np.bool_)  # environments that have yet to be received
         self._failed = False
         options = {"context": context, "autoreset_mode": autoreset_mode, "executor": executor}
-        for low, high in pairwise(bounds):
-            self._members.append(Member(str(self), low, env_fns[low:high], **options))
+        try:
+            for low, high in pairwise(bounds):
+                self._members.append(Member(str(self), low, env_fns[low:high], **options))
+        except BaseException:
+            self.close(terminate=True)
+            raise
         first = self._members[0].envs
         self.metadata, self.render_mode = first.metadata, first.render_mode
         self.single_observation_space = first.single_observation_space
@@ -236,8 +240,9 @@ class ReactorPool(VectorEnv[Any, Any, Any]):
 
     def close_extras(self, timeout: float | None = None, terminate: bool = False, **_kwargs: Any) -> None:
         """Close all environments. `terminate`, or a step that takes longer than `timeout` seconds: at once."""
-        for member in self._members:
-            member.close(timeout, terminate)
+        with ExitStack() as stack:  # all, also where one of them raises
+            for member in self._members:
+                stack.callback(member.close, timeout, terminate)
 
     def __del__(self) -> None:
         if not self.closed and hasattr(self, "_members"):

@@ -87,8 +87,9 @@ class Share:
         write = self._writers[buffer] if self._writers else None
         inside, number, last, rotates = self._inside, self._number, self.last, self._rotates
         infos: list[Info] = []
-        some = [(position, self.envs[position]) for position in actions] if isinstance(actions, dict) else None
-        for position, env in some or enumerate(self.envs):
+        envs, chosen = self.envs, actions if isinstance(actions, dict) else range(self.count)
+        for position in chosen:
+            env = envs[position]
             row = inside[number] = low + position
             final = None
             if not ended[position]:

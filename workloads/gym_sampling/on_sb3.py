@@ -7,6 +7,7 @@ from workloads.gym_sampling.on_gymnasium import SelfActing
 from workloads.parameter import UnsupportedError
 from workloads.probe import Probe
 from workloads.sampling import SamplingTask
+from workloads.vector_sampling import step_all
 
 try:
     from stable_baselines3.common.vec_env import SubprocVecEnv
@@ -22,11 +23,6 @@ def run(task: SamplingTask, probe: Probe) -> None:
         envs.seed(task.seed)  # environment i takes seed + i
         envs.reset()
         actions = [envs.action_space.sample() for _ in makers]
-        probe.ready()
-        for _ in range(task.total_rounds):
-            for _ in range(task.steps_per_message):
-                envs.step(actions)
-            probe.round()
-        probe.state()
+        step_all(task, probe, lambda: envs.step(actions))
     finally:
         envs.close()

@@ -197,6 +197,13 @@ def test_one_that_hangs_is_left_behind() -> None:
     pool.close(timeout=0.1)
 
 
+def test_one_that_cannot_be_made_leaves_no_worker() -> None:
+    with pytest.raises(ZeroDivisionError, match="division") as raised:  # whose traceback holds the pool
+        ReactorPool([*made("no infos", 3), lambda: 1 / 0], workers=4)
+    assert multiprocessing.active_children() == []
+    assert raised
+
+
 def test_one_that_is_forgotten_is_closed() -> None:
     failing("hang").send([2], [2])
 
