@@ -36,13 +36,14 @@ _MARGIN = 1.5
 
 @dataclass(frozen=True)
 class Effort:
-    """How much a block measures: sweeps, of turns so long; after `longest_s` no further sweep begins, `fewest` given.
+    """How much a block measures: sweeps, of turns so long; after `longest_s` no further sweep begins, `fewest` given. A
+    wave with a part of the subjects has that part of the time.
 
     `warmup_s`: the least and the most time of a subject's warm-up. `limit_s`: for each thing that a subject is asked.
     """
 
     sweeps: int = 24
-    fewest: int = 5
+    fewest: int = 3
     longest_s: float = 40.0
     turn_ns: int = 60_000_000
     lead_ns: int = 4_000_000
@@ -162,9 +163,9 @@ class _Living:
     def sweeps(self, draw: random.Random, first: int) -> int:
         """All that live take their turns, sweep by sweep, numbered from `first`; the number after the last."""
         effort, began, outside = self._effort, time.monotonic(), _Outside(self._running)
-        sweep = first
+        sweep, longest_s = first, effort.longest_s * len(self._running) / len(self._found)
         while sweep - first < effort.sweeps and self._running:
-            if sweep - first >= effort.fewest and time.monotonic() - began > effort.longest_s:
+            if sweep - first >= effort.fewest and time.monotonic() - began > longest_s:
                 break
             order = sorted(self._running)
             draw.shuffle(order)

@@ -141,6 +141,15 @@ def test_sweeps_end_with_their_time_but_not_before_the_fewest():
     assert len(found.turns) == 3
 
 
+def test_a_wave_has_time_by_how_many_live_in_it(monkeypatch):
+    monkeypatch.setattr(block.time, "monotonic", itertools.count().__next__)  # a second passes at every look
+    memory = psutil.virtual_memory()
+    heavy = [subject(name, pinned=False, bytes=memory.total) for name in ("x", "y", "z")]
+    effort = Effort(sweeps=100, fewest=1, longest_s=90.0, turn_ns=1, warmup_s=(0.0, 0.0))
+    found, (alone,) = run(*heavy, effort=effort), run(subject("x"), effort=effort)
+    assert [len(one.turns) for one in (*found, alone)] == [10, 10, 10, 30]
+
+
 @pytest.mark.parametrize(("ours", "clock"), [(True, "cpu_ns"), (False, "round_ns")])
 def test_two_that_compute_in_one_thread_are_compared_by_cpu_time(ours, clock):
     times = {"cpu_ns": 3.0, "round_ns": 2.0}
