@@ -1,5 +1,6 @@
 """A fake workload in the catalogue, rows to order, the harness as a command, and runs that it has finished."""
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -14,6 +15,7 @@ import pytest
 import workloads
 from harness.__main__ import main
 from harness.engine import block
+from harness.engine.turn import Turn
 from harness.record import Row
 from workloads import catalogue
 
@@ -32,6 +34,28 @@ def fake(monkeypatch, tmp_path):
     monkeypatch.setenv("PYTHONPATH", f"{_FAKE}{os.pathsep}{_ROOT}")
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def made_up(fake):
+    """Blocks are over at once."""
+    with _blocks_made_up():
+        yield
+
+
+@contextlib.contextmanager
+def _blocks_made_up():
+    """A block's subjects have turns and a digest, though none of them ran."""
+    taken = {(sweep, 0): Turn(10, 1_000_000 + sweep, 1_000_000) for sweep in range(3)}
+
+    def run(subjects, effort, seed, logs, starts):
+        for subject in subjects:
+            starts(subject)
+        return [block.Measured(subject, turns=taken, startup_ns=1_000, digest="aa-bb") for subject in subjects]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(block, "run", run)
+        yield
 
 
 @pytest.fixture
@@ -80,15 +104,16 @@ def _kept(tmp_path_factory):
 
 @pytest.fixture
 def finished(harness, _kept):
-    """Puts a finished run where it is wanted, a copy: what is asked for in the same words is run once, for all tests
-    that only need such a run. Returns what `harness` returned.
+    """Puts a finished run where it is wanted, for tests that need no more than its files: what nothing has measured, a
+    copy, made once of what is asked for in the same words. Returns what `harness` returned.
     """
     folder, done = _kept
 
     def finished(*arguments, output="out"):
         kept = folder / str(len(done))
         if arguments not in done:
-            done[arguments] = kept, harness("run", *arguments, "--output", kept)
+            with _blocks_made_up():
+                done[arguments] = kept, harness("run", *arguments, "--output", kept)
         kept, ended = done[arguments]
         shutil.copytree(kept, output)
         return ended

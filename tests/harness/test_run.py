@@ -49,12 +49,12 @@ def alive(pids):
 
 
 def test_every_trial_gives_every_metric_and_one_digest(harness):
-    done = harness("run", *TWO, "--trials", "2", "--set", "actors=2,5", "--output", "out")
+    done = harness("run", *ONE, "--set", "actors=2,5", "--output", "out")
     assert done.returncode == 0, done.stderr
     rows = rows_of("out")
     assert Counter(row.trial_key for row in rows) == dict.fromkeys((row.trial_key for row in rows), len(METRICS))
     assert {row.metric for row in rows} == METRICS
-    assert len({row.trial_key for row in rows}) == 2 * 2 * 2
+    assert len({row.trial_key for row in rows}) == 2 * 2
     assert all(row.ok and row.value > 0 for row in rows)
     digests = {row.point: {other.digest for other in rows if other.point == row.point} for row in rows}
     assert [len(found) for found in digests.values()] == [1, 1]
@@ -147,6 +147,7 @@ def test_a_backend_that_never_reports_its_state_is_measured_all_the_same(harness
     assert {row.metric for row in rows_of("out") if row.value > 0} == METRICS
 
 
+@pytest.mark.slow(reason="waits for a time limit; `make test` has what hangs in a comparison of two trees")
 def test_a_trial_that_takes_too_long_is_ended(harness):
     done = harness("run", *TWO, "--trials", "1", "--set", "behaviour=hangs", "--time-limit", "8", "--output", "out")
     assert done.returncode == 1
@@ -190,6 +191,7 @@ def _command(process):
         return []
 
 
+@pytest.mark.usefixtures("made_up")
 def test_a_complete_run_has_nothing_to_resume(harness, finished):
     finished(*ONE)
     before = Path("out/measurements.csv").read_bytes()
@@ -201,7 +203,7 @@ def test_a_complete_run_has_nothing_to_resume(harness, finished):
 
 
 INTERRUPTED_OTHERWISE = pytest.mark.slow(reason="a run and its completion for each signal; one is always tried")
-SLOW = ("run", *TWO, "--trials", "2", "--set", "pause=0.2", "--output", "out")
+SLOW = ("run", *TWO, "--trials", "2", "--set", "pause=0.05", "--output", "out")
 
 
 @pytest.mark.parametrize(
@@ -266,8 +268,8 @@ def test_failed_trials_run_again_when_the_run_is_resumed_but_not_what_is_unsuppo
     assert sum(row.unsupported for row in after.values()) == 2 * len(METRICS)
 
 
-def test_a_wrong_digest_is_not_tried_until_it_comes_out_right(harness, finished):
-    finished(*ONE, "--set", "behaviour=wrong")
+def test_a_wrong_digest_is_not_tried_until_it_comes_out_right(harness):
+    harness("run", *ONE, "--set", "behaviour=wrong", "--output", "out")
     before = rows_of("out")
     done = harness("run", "--output", "out", "--resume")
     assert done.returncode == 1
@@ -275,6 +277,7 @@ def test_a_wrong_digest_is_not_tried_until_it_comes_out_right(harness, finished)
     assert rows_of("out") == before
 
 
+@pytest.mark.usefixtures("made_up")
 def test_rows_lost_with_a_torn_line_are_measured_again(harness, finished):
     finished(*ONE)
     path = Path("out/measurements.csv")
@@ -286,6 +289,7 @@ def test_rows_lost_with_a_torn_line_are_measured_again(harness, finished):
     assert len({row.key for row in rows_of("out")}) == 2 * len(METRICS)
 
 
+@pytest.mark.usefixtures("made_up")
 def test_a_block_that_nobody_judged_is_judged_when_the_run_is_resumed(harness, finished):
     finished(*ONE)
     path = Path("out/measurements.csv")
@@ -306,6 +310,7 @@ def test_two_runs_cannot_write_into_one_directory(start, harness):
     assert "another run is writing there" in done.stderr
 
 
+@pytest.mark.usefixtures("made_up")
 def test_without_an_output_results_have_a_directory_of_their_own_that_is_the_latest(harness):
     one = harness("run", "--workload", "fake", "--backend", "serial", "--trials", "1", "--json")
     output = json.loads(one.stdout)["output"]
@@ -315,6 +320,7 @@ def test_without_an_output_results_have_a_directory_of_their_own_that_is_the_lat
     assert "0 trials" in harness("run", "--resume").stderr
 
 
+@pytest.mark.usefixtures("made_up")
 def test_a_directory_in_the_place_of_the_latest_is_told_and_kept(harness):
     mine = Path("results/latest/mine")
     mine.parent.mkdir(parents=True)
@@ -369,6 +375,7 @@ def test_a_plan_of_a_run_that_cannot_be_completed_is_refused_as_that_is(harness,
 
 
 @pytest.mark.parametrize("line", [(), TWO], ids=["as it is", "repeated"])
+@pytest.mark.usefixtures("made_up")
 def test_trials_can_be_added(harness, line):
     assert harness("run", *TWO, "--trials", "1", "--output", "out").returncode == 0
     before = rows_of("out")
@@ -393,6 +400,7 @@ def test_resuming_what_is_not_there_begins_nothing(harness):
 
 
 @pytest.mark.parametrize(("budget", "trials"), [("1s", [1, 1]), ("11s", [1, 1]), ("12s", [2, 1]), ("1h", [3, 3])])
+@pytest.mark.usefixtures("made_up")
 def test_a_budget_decides_how_many_trials_there_are_and_each_point_has_one(harness, monkeypatch, budget, trials):
     clock = itertools.count()  # a second from look to look: a block takes three, and one passes before it
     monkeypatch.setattr(manager, "time", SimpleNamespace(monotonic=lambda: next(clock)))
@@ -407,6 +415,7 @@ def test_a_budget_decides_how_many_trials_there_are_and_each_point_has_one(harne
     assert again.stdout.startswith("0 trials")
 
 
+@pytest.mark.usefixtures("made_up")
 def test_a_run_with_a_budget_is_completed_by_the_command_that_began_it(harness):
     line = ("run", *TWO, "--set", "actors=2", "--trials", "3", "--output", "out")
     assert harness(*line, "--budget", "1s").returncode == 0
@@ -416,6 +425,7 @@ def test_a_run_with_a_budget_is_completed_by_the_command_that_began_it(harness):
     assert len({row.trial_key for row in rows_of("out")}) == trials
 
 
+@pytest.mark.usefixtures("made_up")
 def test_a_budget_that_is_used_up_cuts_nothing_that_was_measured(harness, monkeypatch):
     line = ("run", *TWO, "--set", "actors=2,5", "--trials", "3", "--output", "out")
     assert harness(*line, "--budget", "1h").returncode == 0

@@ -22,8 +22,8 @@ def rows():
         return list(reader)
 
 
-def test_the_points_of_a_run_are_taken_apart(harness):
-    assert harness("run", *REAL, "--set", "rounds=20", "--trials", "1", "--output", "out").returncode == 0
+def test_the_points_of_a_run_are_taken_apart(harness, finished):
+    assert finished(*REAL, "--set", "rounds=20", "--trials", "1").returncode == 0
     done = harness("breakdown", "out", "--trials", "2", "--rounds", "5")
     assert done.returncode == 0, done.stderr
     assert "reactor-inline" in done.stdout

@@ -13,6 +13,7 @@ from typing import Self
 
 import pytest
 
+from tests.choice import first
 from tests.reactorlib.executors.conftest import PATIENCE_S
 from tests.reactorlib.executors.programs import noted
 from tests.reactorlib.executors.victim import UNBREAKABLE, WHAT
@@ -93,7 +94,11 @@ def test_ctrl_c_ends_the_whole_group(executor, what, log):
         assert ended(log) == ALL_ENDED or (stuck and set(ended(log)) >= {"hub ended", "leaf 0 ended"})
 
 
-@pytest.mark.parametrize("group", [False, True], ids=["main process", "group"])
+@pytest.mark.parametrize(
+    "group",
+    first(1, [False, True], "a signal to the group, as another test sends; to the main process it is always tried"),
+    ids=["main process", "group"],
+)
 @pytest.mark.parametrize("what", WHAT)
 def test_sigterm_ends_it_quietly(executor, what, group, log):
     with Victim(executor, what, log) as victim:
@@ -109,7 +114,9 @@ def test_sigterm_ends_it_quietly(executor, what, group, log):
         assert ended(log) == ALL_ENDED or (stuck and set(ended(log)) >= {"hub ended", "leaf 0 ended"})
 
 
-@pytest.mark.parametrize("start_method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize(
+    "start_method", first(1, ["fork", "spawn", "forkserver"], "every way to start; one is always tried")
+)
 @pytest.mark.parametrize("what", ["rounds", "sleeping leaf", "sleeping hub", "idle"])
 def test_workers_do_not_outlive_a_killed_main_process(what, start_method, log):
     with Victim("processes", what, log, start_method) as victim:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import functools
-import gc
 import multiprocessing
 import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -29,13 +27,6 @@ PROBES = [name for name in probes.PROBES if name not in probes.TWINS]
 
 def made(probe: str, count: int = 5) -> list[Any]:
     return [functools.partial(probes.PROBES[probe], number) for number in range(count)]
-
-
-@pytest.fixture(autouse=True)
-def nothing_left() -> Iterator[None]:
-    yield
-    gc.collect()
-    assert multiprocessing.active_children() == []
 
 
 @pytest.mark.parametrize("way", [{"executor": "threads"}, {"workers": 1, "context": "spawn"}])
