@@ -12,6 +12,8 @@ from itertools import count
 from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure, Poisoned
 from reactorlib.executors.parallel import Parallel
+from reactorlib.executors.portable import failure_of
+from reactorlib.executors.post import Post
 from reactorlib.executors.protocol import (
     CARRYING,
     DONE,
@@ -26,12 +28,10 @@ from reactorlib.executors.protocol import (
     Failed,
     Forget,
     Learn,
-    Post,
     Ready,
     Rows,
     Switched,
     control_of,
-    failure_of,
 )
 from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.partition import Partition

@@ -10,6 +10,7 @@ from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure, Poisoned
 from reactorlib.executors.follower import Follower
 from reactorlib.executors.life import Life
+from reactorlib.executors.post import Post
 from reactorlib.executors.protocol import (
     CARRYING,
     DONE,
@@ -21,7 +22,6 @@ from reactorlib.executors.protocol import (
     End,
     Forget,
     Learn,
-    Post,
     Ready,
     Rows,
     Switched,

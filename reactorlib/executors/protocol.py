@@ -1,24 +1,15 @@
-"""What workers tell each other: messages by type, and how values of cells travel with them.
+"""What workers tell each other: messages by type.
 
-Control messages are records that threads pass on as they are and everything else pickles. What is said at every tag
-is packed: which cells are present and their values, encoded once; large buffers lie where the transport allocates.
+Threads pass them on as they are, everything else as bytes: what is said at every tag packed, the rest pickled.
 """
 
 from __future__ import annotations
 
 import pickle
-import traceback
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from struct import Struct
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from reactorlib.errors import StandIn, StandInError, WorkerError, kind_of, words_of
-from reactorlib.executors.failure import Failure
-from reactorlib.executors.packing import packer, unpacker, values_of
 from reactorlib.schedule.graph import Node
-from reactorlib.transport.transport import Transport
-from reactorlib.worker.cells import Event, Reader
 from reactorlib.worker.requests import Request
 from reactorlib.worker.trace import Row
 
@@ -83,7 +74,7 @@ class End(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """A worker: this exception was raised; see `portable`. `where`: its traceback in words."""
+    """A worker: this exception was raised; see `portable.py`. `where`: its traceback in words."""
 
     pickled: bytes
     kind: str
@@ -113,7 +104,6 @@ GO_TAIL = Struct("<IqIB")  # the fields of Go, kind; before it the values of eve
 GO_FIELDS = Struct("<IqI")  # the same without the kind
 SCHEDULED_TAIL = Struct("<IB")  # length of the message DONE that comes first, kind; between them the requests
 CARRYING = ("logical", "physical", "delay", "physical delay", "input")  # triggers whose events have values
-LONGEST_TEXT = 1000  # characters of an error for which there is no room
 
 
 def control_of(message: bytes) -> Control:
@@ -124,134 +114,3 @@ def control_of(message: bytes) -> Control:
     if kind <= POISON:
         return Poison() if kind == POISON else Sync()
     return PICKLED[kind - POISON - 1](*pickle.loads(message))
-
-
-class Post:
-    """One worker's end of a transport: packs cells into messages, unpacks messages into cells."""
-
-    def __init__(self, transport: Transport) -> None:
-        self.codec = transport.codec
-        self.allocate, self.allocate_shared = transport.allocate, transport.allocate_shared
-        self.sender_to = transport.sender_to
-        self.receiver_from = transport.receiver_from
-
-    def encoder(self, events: Sequence[Event], receivers: Sequence[int]) -> Callable[[], bytes]:
-        """A function that encodes the values of these events. It raises WorkerError with the path of an event."""
-        return values_of(events, self.codec.encoder(receivers), lambda error: self.blame(events, error))
-
-    def tell(self, worker: int, message: Control) -> None:
-        """Send a control message."""
-        kind = bytes([POISON + 1 + PICKLED.index(type(message))])
-        self.sender_to(worker)(pickle.dumps(tuple(message), 5) + kind)
-
-    def poison(self, worker: int) -> None:
-        self.sender_to(worker)(bytes([POISON]))
-
-    def packer(self, cells: Sequence[Reader], receiver: int, kind: int) -> Callable[[], bytes]:
-        """A function that makes a message of what these cells hold. It raises WorkerError with the path of a cell."""
-        encode = self.codec.encoder((receiver,))
-        return packer(cells, encode, kind, lambda error: self.blame([c for c in cells if c.is_present], error))
-
-    def sender(self, cells: Sequence[Reader], receiver: int) -> Callable[[], None]:
-        """What a Send does: all cells in one message."""
-        pack, send = self.packer(cells, receiver, SYNC), self.sender_to(receiver)
-        return lambda: send(pack())
-
-    def unpacker(self, cells: Sequence[Reader]) -> Callable[[bytes], None]:
-        """A function that makes present what the sender's cells held."""
-        return unpacker(cells, self.codec.decoder(), lambda error: self.unreadable(cells, error))
-
-    def unreadable(self, cells: Sequence[Reader], error: WorkerError) -> WorkerError:
-        """The error of a message for these cells that cannot be decoded, with their paths."""
-        shown = ", ".join(cell.path for cell in cells[:3]) + (", ..." if len(cells) > 3 else "")
-        return WorkerError(f"{shown}: {error}")
-
-    def blame(self, cells: Iterable[Reader], error: WorkerError) -> WorkerError:
-        """The error of the first of these cells that cannot be encoded by itself, with its path."""
-        return self.blame_values([(cell.path, cell.value) for cell in cells], error)
-
-    def blame_values(self, named: Iterable[tuple[str, Any]], error: WorkerError) -> WorkerError:
-        """The same for values with the paths that they go to."""
-        for path, value in named:
-            try:
-                self.codec.encode(value, ())
-            except WorkerError as alone:
-                return WorkerError(f"{path}: {alone}")
-        return error
-
-    def fail(self, failure: Failure) -> None:
-        """Tell worker 0 that this worker failed; in few words where shared memory has no room for more."""
-        try:
-            self.tell(0, told(failure))
-        except WorkerError:
-            self.tell(0, told_briefly(failure))
-
-
-def told(failure: Failure) -> Failed:
-    """A failure as it travels to another process."""
-    error = failure.error
-    # A WorkerError says all that there is to say.
-    where = "" if isinstance(error, WorkerError) else "".join(traceback.format_exception(error))
-    return Failed(*portable(error), where, failure.node)
-
-
-def told_briefly(failure: Failure) -> Failed:
-    """The same in few words."""
-    short = WorkerError(words_of(failure.error)[:LONGEST_TEXT])
-    return Failed(*portable(short), "", failure.node)
-
-
-def failure_of(told: Failed) -> Failure:
-    """What was told: the exception has the traceback in the worker as a note."""
-    error = rebuilt(told.pickled, BaseException)
-    if error is None:
-        error = StandInError(told.kind, told.words)
-    if told.where:
-        error.add_note(f"in a worker process:\n{told.where}")
-    return Failure(error, told.node)
-
-
-def portable(error: BaseException) -> tuple[bytes, str, str]:
-    """The pickle of an exception, empty if it cannot travel; class and words for a stand-in if it cannot be rebuilt.
-
-    One that is no Exception must stay none, and what is waiting for its class must meet it: if it cannot travel, one
-    of the same class does that says the same, but knows no more.
-    """
-    kind, words = kind_of(error), words_of(error)
-    with suppress(Exception):  # pickling runs the user's code
-        pickled = pickle.dumps(error)
-        again = rebuilt(pickled, type(error))
-        if again is not None and words_of(again) == words:
-            return pickled, kind, words
-    if isinstance(error, Exception):
-        return b"", kind, words
-    for arguments in (error.args, (words,)):
-        with suppress(Exception):
-            return pickle.dumps(_Likeness(type(error), arguments)), kind, words
-    return pickle.dumps(StandIn(kind, words)), kind, words
-
-
-class _Likeness:
-    """What a pickle rebuilds as an exception of this class with these arguments. Its constructor does not run."""
-
-    def __init__(self, cls: type[BaseException], arguments: tuple[Any, ...]) -> None:
-        self._state = cls, arguments
-
-    def __reduce__(self) -> Any:
-        return _like, self._state
-
-
-def _like(cls: type[BaseException], arguments: tuple[Any, ...]) -> BaseException:
-    base: Any = next(base for base in cls.__mro__ if base.__module__ == "builtins")
-    like: BaseException = base.__new__(cls, *arguments)
-    base.__init__(like, *arguments)  # the code of a SystemExit
-    return like
-
-
-def rebuilt(pickled: bytes, kind: type[BaseException]) -> BaseException | None:
-    """The exception of a pickle; None if it cannot be rebuilt in this process, or is of another kind."""
-    with suppress(Exception):  # this runs the user's code, too
-        error = pickle.loads(pickled)
-        if isinstance(error, kind):
-            return error
-    return None

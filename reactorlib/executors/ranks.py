@@ -25,7 +25,8 @@ from typing import Any, NoReturn
 from reactorlib.errors import ReactionError, RunError, StandInError, ThreadError, WorkerError, kind_of, words_of
 from reactorlib.executors import guard
 from reactorlib.executors.failure import Failure
-from reactorlib.executors.protocol import Failed, failure_of, portable, told
+from reactorlib.executors.portable import failure_of, portable, told
+from reactorlib.executors.protocol import Failed
 
 LINK_S, START_S = 10.0, 60.0  # unless REACTORLIB_MPI_LINK_S and REACTORLIB_MPI_START_S say otherwise
 LOOK_S = 0.5  # between two looks at what else may have happened

@@ -16,7 +16,8 @@ from typing import Any
 
 from reactorlib.clock import Clock
 from reactorlib.executors.failure import Failure
-from reactorlib.executors.protocol import Failed, failure_of, told, told_briefly
+from reactorlib.executors.portable import failure_of, told, told_briefly
+from reactorlib.executors.protocol import Failed
 from reactorlib.worker.inbox import Inbox, Outside
 
 LEAVE, STOP, FAIL = (bytes([kind]) for kind in range(3))  # how a call begins

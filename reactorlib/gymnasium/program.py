@@ -16,7 +16,8 @@ from reactorlib.declaration.connections import connect
 from reactorlib.declaration.elements import Input, Output, shutdown
 from reactorlib.declaration.reactor import Bank, Reactor
 from reactorlib.executors.failure import Failure
-from reactorlib.executors.protocol import Failed, failure_of, told
+from reactorlib.executors.portable import failure_of, told
+from reactorlib.executors.protocol import Failed
 from reactorlib.gymnasium.layout import Layout
 from reactorlib.gymnasium.share import Share
 
