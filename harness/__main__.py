@@ -111,7 +111,8 @@ def _run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
         todo = opened.missing()
         done, budget_s = opened.grid.size - len(todo), parsed.budget or opened.grid.budget_s
         expected = forecast.here(opened.grid, RUNS)
-        console.print(f"{len(todo)} trials into {opened.path}, {_duration(expected, todo, budget_s)}")
+        count, together = _expected(expected, todo, budget_s)
+        console.print(f"{count} trials into {opened.path}, {together}")
         if again:
             console.print(_AGAIN.format(again))
         try:
@@ -157,13 +158,15 @@ def _print_plan(chosen: Grid, todo: Sequence[Trial], time_limit_s: float, budget
     for point, names in by_point.items():
         ordered = [name for name in chosen.backends if name in names]
         print(f"{point.workload} {point.parameters}: {_counted(ordered, names)}")
-    end = f", as far as {quantity.duration(budget_s)} allow" if budget_s else ""
-    together = _duration(forecast.here(chosen, RUNS), todo, budget_s)
-    print(f"{len(todo)} trials{end}, each at most {quantity.duration(time_limit_s)}; {together}")
+    count, together = _expected(forecast.here(chosen, RUNS), todo, budget_s)
+    print(f"{count} trials, each at most {quantity.duration(time_limit_s)}; {together}")
 
 
-def _duration(expected: forecast.Forecast, todo: Sequence[Trial], budget_s: float | None) -> str:
-    return f"together about {quantity.duration(expected.within(todo, budget_s))} ({expected.source})"
+def _expected(durations: forecast.Forecast, todo: Sequence[Trial], budget_s: float | None) -> tuple[str, str]:
+    """How many trials there will be, and how long they will take, in words."""
+    count, seconds = durations.within(todo, budget_s)
+    about = "about " if budget_s else ""
+    return f"{about}{count}", f"together about {quantity.duration(seconds)} ({durations.source})"
 
 
 def _counted(ordered: Iterable[str], names: Sequence[str]) -> str:

@@ -63,15 +63,15 @@ class Forecast:
         once = next((seconds for seconds in known if seconds is not None), _UNKNOWN_SECONDS)
         return 2 * once if self._grid and trial.backend in self._grid.repeated(trial.point) else once
 
-    def within(self, trials: Sequence[Trial], budget_s: float | None) -> float:
-        """How long a run of these takes whose budget is this (see `manager.run`)."""
-        taken = 0.0
+    def within(self, trials: Sequence[Trial], budget_s: float | None) -> tuple[int, float]:
+        """How many of these a run gets through whose budget is this (see `manager.run`), and how long they take."""
+        count, taken = 0, 0.0
         for block in _blocks(trials):
             needed = self.seconds(block)
             if budget_s is not None and block[0].index and taken + needed > budget_s:
                 break
-            taken += needed
-        return taken
+            count, taken = count + len(block), taken + needed
+        return count, taken
 
 
 def here(grid: Grid, runs: Path) -> Forecast:

@@ -38,7 +38,6 @@ class Display:
         self._budget_s = budget_s
         self._console = console
         self._left = list(missing)
-        self._total = done + len(self._left)
         self._done = done
         self._forecast = forecast
         self._findings = Findings()
@@ -58,7 +57,7 @@ class Display:
                 transient=True,
             )
             self._bar.start()
-            self._task = self._bar.add_task("starting", total=self._total, completed=self._done)
+            self._task = self._bar.add_task("starting", total=self._expected()[0], completed=self._done)
         return self
 
     def __exit__(
@@ -70,7 +69,8 @@ class Display:
     def trial_begins(self, trial: Trial) -> None:
         """Say what is running."""
         if self._bar is not None:
-            self._bar.update(self._task, description=f"{escape(describe(trial))}  {self._remaining()}")
+            total, remaining = self._expected()
+            self._bar.update(self._task, total=total, description=f"{escape(describe(trial))}  {remaining}")
 
     def trial_ends(self, trial: Trial, rows: list[Row], duration_s: float) -> None:
         """Say what came out, and what is left."""
@@ -81,10 +81,10 @@ class Display:
         if self._bar is not None:
             self._bar.update(self._task, completed=self._done)
         if self._bar is None or failed:
-            width = len(str(self._total))
-            position = f"[{self._done:{width}}/{self._total}]"
+            total, remaining = self._expected()
+            position = f"[{self._done:{len(str(total))}}/{total}]"
             line = f"{position} {describe(trial)}: {outcome(rows)} ({duration_s:.1f} s)"
-            self.note(f"{line}  {self._remaining()}" if self._left else line)
+            self.note(f"{line}  {remaining}" if self._left else line)
 
     def block_ends(self, point: Point, found: Mapping[str, Measured]) -> None:
         """Say what is known of the point by now."""
@@ -96,9 +96,11 @@ class Display:
         """Say something else."""
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
-    def _remaining(self) -> str:
+    def _expected(self) -> tuple[int, str]:
+        """How many trials there will be, and what is left in words."""
         budget_s = None if self._budget_s is None else self._budget_s - (time.monotonic() - self._began)
-        return f"{quantity.duration(self._forecast.within(self._left, budget_s))} left"
+        count, seconds = self._forecast.within(self._left, budget_s)
+        return self._done + count, f"{quantity.duration(seconds)} left"
 
 
 def describe(trial: Trial) -> str:
