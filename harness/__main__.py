@@ -42,7 +42,7 @@ from harness.selection import Selection, select
 # Tables are not squeezed into 80 columns when nobody said how many there are.
 _WIDTH_ELSEWHERE = 180
 _SHOWN_FAILURES = 20
-_AGAIN = "{} of them failed before, and run again"
+_AGAIN = "{} trials failed before, and run again"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -119,7 +119,7 @@ def _run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
             with progress.Display(console, todo, done, expected, budget_s) as display:
                 manager.run(opened, display, parsed.time_limit, budget_s)
         except (KeyboardInterrupt, Terminated):
-            left = len(opened.missing())
+            left, _ = _expected(expected, opened.missing(), budget_s)
             command = f"python -m harness run --output {opened.path} --resume"
             console.print(f"interrupted with {left} trials left; to complete them: {command}")
             raise
@@ -159,14 +159,15 @@ def _print_plan(chosen: Grid, todo: Sequence[Trial], time_limit_s: float, budget
         ordered = [name for name in chosen.backends if name in names]
         print(f"{point.workload} {point.parameters}: {_counted(ordered, names)}")
     count, together = _expected(forecast.here(chosen, RUNS), todo, budget_s)
-    print(f"{count} trials, each at most {quantity.duration(time_limit_s)}; {together}")
+    end = f", as far as {quantity.duration(budget_s)} allow" if budget_s else ""
+    print(f"{count} trials{end}, each at most {quantity.duration(time_limit_s)}; {together}")
 
 
 def _expected(durations: forecast.Forecast, todo: Sequence[Trial], budget_s: float | None) -> tuple[str, str]:
-    """How many trials there will be, and how long they will take, in words."""
+    """How many trials there will be, fewer than these where the budget ends them, and how long they take, in words."""
     count, seconds = durations.within(todo, budget_s)
-    about = "about " if budget_s else ""
-    return f"{about}{count}", f"together about {quantity.duration(seconds)} ({durations.source})"
+    most = f"about {count} of at most " if count < len(todo) else ""
+    return f"{most}{len(todo)}", f"together about {quantity.duration(seconds)} ({durations.source})"
 
 
 def _counted(ordered: Iterable[str], names: Sequence[str]) -> str:

@@ -57,7 +57,11 @@ class Display:
                 transient=True,
             )
             self._bar.start()
-            self._task = self._bar.add_task("starting", total=self._expected()[0], completed=self._done)
+            self._task = self._bar.add_task(
+                "starting",
+                total=self._done + self._forecast.within(self._left, self._budget_s)[0],
+                completed=self._done,
+            )
         return self
 
     def __exit__(
@@ -69,7 +73,7 @@ class Display:
     def trial_begins(self, trial: Trial) -> None:
         """Say what is running."""
         if self._bar is not None:
-            total, remaining = self._expected()
+            total, remaining = self._expected(trial, running=True)
             self._bar.update(self._task, total=total, description=f"{escape(describe(trial))}  {remaining}")
 
     def trial_ends(self, trial: Trial, rows: list[Row], duration_s: float) -> None:
@@ -81,7 +85,7 @@ class Display:
         if self._bar is not None:
             self._bar.update(self._task, completed=self._done)
         if self._bar is None or failed:
-            total, remaining = self._expected()
+            total, remaining = self._expected(trial, running=False)
             position = f"[{self._done:{len(str(total))}}/{total}]"
             line = f"{position} {describe(trial)}: {outcome(rows)} ({duration_s:.1f} s)"
             self.note(f"{line}  {remaining}" if self._left else line)
@@ -96,11 +100,20 @@ class Display:
         """Say something else."""
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
-    def _expected(self) -> tuple[int, str]:
-        """How many trials there will be, and what is left in words."""
-        budget_s = None if self._budget_s is None else self._budget_s - (time.monotonic() - self._began)
-        count, seconds = self._forecast.within(self._left, budget_s)
-        return self._done + count, f"{quantity.duration(seconds)} left"
+    def _expected(self, trial: Trial, running: bool) -> tuple[int, str]:
+        """How many trials there will be, and what is left in words. `trial`: of the block that is `running`, or whose
+        trials are being told of.
+        """
+        block: list[Trial] = []
+        others: list[Trial] = []
+        for one in self._left:
+            (block if (one.point, one.index) == (trial.point, trial.index) else others).append(one)
+        block_s = self._forecast.seconds(block)
+        budget_s = self._budget_s
+        if budget_s is not None:
+            budget_s -= time.monotonic() - self._began + (block_s if running else 0.0)
+        count, seconds = self._forecast.within(others, budget_s)
+        return self._done + len(block) + count, f"{quantity.duration(block_s + seconds)} left"
 
 
 def describe(trial: Trial) -> str:

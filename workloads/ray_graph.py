@@ -47,7 +47,7 @@ def compile_graph(session: Session, build: Callable[[Any], Any], message_bytes: 
     """
     from ray.dag import InputNode  # not before the session is open: it reads the time limits of the style
 
-    pids = ray.get([actor.__ray_call__.remote(_without_torch) for actor in session.actors])
+    pids = ray.get([actor.__ray_call__.remote(_forgo_torch) for actor in session.actors])
     with InputNode() as value:
         node = build(value)
     compiled = node.experimental_compile(
@@ -70,11 +70,15 @@ def broadcast_graph(session: Session, methods: Sequence[Any], message_bytes: int
     return execute
 
 
-def _without_torch(_actor: object) -> int:
-    """In a graph an actor looks for torch. Where its own code has no use for it, it is as if it were not installed:
-    importing it takes longer than all the rest of an actor's start, and holds more memory.
+def _forgo_torch(_actor: object) -> int:
+    """In a graph an actor imports torch, if it is there, to look for accelerators. Where its own code has no use for
+    it, the answer is given beforehand, as if it were not installed: the import takes longer than all the rest of an
+    actor's start, holds more memory, and makes every message look for a device. Returns the actor's process id.
     """
-    sys.modules.setdefault("torch", None)  # type: ignore[arg-type] # means: not to be found
+    from ray.experimental.channel.common import ChannelContext
+
+    if "torch" not in sys.modules:
+        ChannelContext.get_current()._torch_available = False
     return os.getpid()
 
 

@@ -36,8 +36,9 @@ _MARGIN = 1.5
 
 @dataclass(frozen=True)
 class Effort:
-    """How much a block measures: sweeps, of turns so long; after `longest_s` no further sweep begins, `fewest` given. A
-    wave with a part of the subjects has that part of the time.
+    """How much a block measures: sweeps, of turns so long; after `longest_s` no further sweep begins, `fewest` given
+    (where rounds are so long, another block says more than further turns of this one). A wave with a part of the
+    subjects has that part of the time.
 
     `warmup_s`: the least and the most time of a subject's warm-up. `limit_s`: for each thing that a subject is asked.
     """
@@ -163,7 +164,7 @@ class _Living:
     def sweeps(self, draw: random.Random, first: int) -> int:
         """All that live take their turns, sweep by sweep, numbered from `first`; the number after the last."""
         effort, began, outside = self._effort, time.monotonic(), _Outside(self._running)
-        sweep, longest_s = first, effort.longest_s * len(self._running) / len(self._found)
+        sweep, longest_s = first, effort.longest_s * len(self._running) / self._sound()
         while sweep - first < effort.sweeps and self._running:
             if sweep - first >= effort.fewest and time.monotonic() - began > longest_s:
                 break
@@ -182,6 +183,10 @@ class _Living:
             self._found[name].outside_cores = max(self._found[name].outside_cores, outside.cores(self._running))
         self._weigh()
         return sweep
+
+    def _sound(self) -> int:
+        """How many have not failed, whether they live by now or not."""
+        return sum(not measured.failure for measured in self._found.values())
 
     def _confine(self, sweep: int) -> None:
         if hasattr(os, "sched_getaffinity"):

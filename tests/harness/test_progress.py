@@ -2,10 +2,12 @@
 
 import io
 import itertools
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
+from harness import progress
 from harness.engine.block import Measured
 from harness.engine.subject import Subject
 from harness.engine.turn import Turn
@@ -44,12 +46,25 @@ def test_plain_lines_where_there_is_no_terminal(trials, row):
 
 
 @pytest.mark.parametrize(("budget_s", "left"), [(None, "35 s"), (21.0, "15 s"), (26.0, "25 s")])
-def test_what_is_left_is_no_more_than_a_budget_allows(fake, row, budget_s, left):
+def test_what_is_left_is_no_more_than_a_budget_allows(fake, row, monkeypatch, budget_s, left):
     made = select("smoke", workloads=["fake"], backends=["serial", "ray-paper"], settings=[], trials=4).grid
-    output, trials = io.StringIO(), list(made.trials())
+    output, trials, clock = io.StringIO(), list(made.trials()), [0.0]
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     with Display(Console(file=output, width=300), trials, 0, Forecast(), budget_s) as display:
+        clock[0] = 10.0  # of the whole block
         display.trial_ends(trials[0], [row()], 5.0)
     assert output.getvalue().endswith(f"  {left} left\n")
+
+
+def test_how_many_there_will_be_is_known_from_the_first_block_on(fake, row, monkeypatch):
+    made = select("smoke", workloads=["fake"], backends=["serial", "ray-paper"], settings=[], trials=4).grid
+    output, trials, clock = io.StringIO(), list(made.trials()), [0.0]
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    with Display(Console(file=output, width=300), trials, 0, Forecast(), budget_s=25.0) as display:
+        for index, trial in enumerate(trials[:4]):
+            clock[0] = 10.0 * (index // 2 + 1)  # a block has been measured when its trials are told of
+            display.trial_ends(trial, [row()], 5.0)
+    assert [line.partition(" ")[0] for line in output.getvalue().splitlines()] == ["[1/4]", "[2/4]", "[3/4]", "[4/4]"]
 
 
 def test_a_bar_on_a_terminal(trials, row):

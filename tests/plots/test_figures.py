@@ -43,16 +43,15 @@ def draw(name, measurements):
 
 @pytest.fixture(scope="module")
 def drawn(make_rows):
-    """A figure of rows of everything, drawn once: `drawn(name, trials)`, or of other backends."""
+    """A figure, drawn once: `drawn(name, trials)` of rows of the main backends, or of others."""
 
     @functools.cache
-    def drawn(name, trials, backends=BACKENDS):
+    def cached(name, trials, backends):
         return draw(name, make_rows(trials, (*backends, *VECTORS) if name == "vectors" else backends))
 
-    return drawn
+    return lambda name, trials, backends=BACKENDS: cached(name, trials, backends)
 
 
-@functools.cache
 def written(figure):
     """(text, box in pixels) of everything that is written in a drawn figure."""
     outside = {

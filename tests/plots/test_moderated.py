@@ -34,11 +34,7 @@ def rates(deviations, trials, runs=200):
 @pytest.mark.parametrize("trials", first(1, [2, 3], "thousands of intervals; of two trials they are always counted"))
 @pytest.mark.parametrize(
     ("deviations", "least"),
-    first(
-        1,
-        [([0.1] * 12, 0.9), ([0.1] * 9 + [0.3] * 3, 0.78), ([0.05] * 11 + [0.3], 0.7)],
-        "thousands of intervals; of one kind of spread they are always counted",
-    ),
+    [([0.1] * 12, 0.9), ([0.1] * 9 + [0.3] * 3, 0.78), ([0.05] * 11 + [0.3], 0.7)],
     ids=["alike", "two kinds", "one that varies"],
 )
 def test_intervals_hold_at_their_rate_and_are_narrower_than_alone(trials, deviations, least):
