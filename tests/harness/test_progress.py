@@ -45,7 +45,7 @@ def test_plain_lines_where_there_is_no_terminal(trials, row):
     ]
 
 
-@pytest.mark.parametrize(("budget_s", "left"), [(None, "35 s"), (21.0, "15 s"), (26.0, "25 s")])
+@pytest.mark.parametrize(("budget_s", "left"), [(None, "35 s"), (21.0, "15 s"), (30.0, "25 s")])
 def test_what_is_left_is_no_more_than_a_budget_allows(fake, row, monkeypatch, budget_s, left):
     made = select("smoke", workloads=["fake"], backends=["serial", "ray-paper"], settings=[], trials=4).grid
     output, trials, clock = io.StringIO(), list(made.trials()), [0.0]
