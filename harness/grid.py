@@ -23,6 +23,7 @@ from workloads.parameter import ParameterError, unknown
 # and then (an episode's end, a copy of the target network), few enough to cost less than the trial.
 _VERIFY_ROUNDS = {"gym_sampling": 200, "multi_agent": 120, "atari_sampling": 50, "broadcast_gather": 3}
 _VERIFY_ROUNDS_ELSE = 12
+_VERIFY_BYTES = 4 * 2**30  # of arrays, to hash which takes a second for each GiB; one round in any case
 # What the values of a run's files mean. 1: medians over rounds of trials by themselves, in files that name no schema;
 # 2: geometric means over turns, a trial being a block. 3: simulated work counts as overhead's ideal on the cores that a
 # backend uses; q_learning and multi_agent send arrays unless told otherwise.
@@ -76,8 +77,14 @@ class Point:
     @property
     def verify_rounds(self) -> int:
         """Rounds of the run that proves a backend right, the same for every backend."""
-        rounds: int = self.values["rounds"]
-        return min(rounds, _VERIFY_ROUNDS.get(self.workload, _VERIFY_ROUNDS_ELSE))
+        rounds: int = min(self.values["rounds"], _VERIFY_ROUNDS.get(self.workload, _VERIFY_ROUNDS_ELSE))
+        return max(1, min(rounds, _VERIFY_BYTES // max(1, self.round_bytes)))
+
+    @property
+    def round_bytes(self) -> int:
+        """What the arrays of a round take, of workloads that say so."""
+        held: int = self.values.get("actors", 0) * self.values.get("object_bytes", 0)
+        return held
 
 
 @dataclass(frozen=True)

@@ -176,18 +176,14 @@ def _failed(measured: Measured) -> bool:
 
 def _subject(trial: Trial, again: bool = False) -> Subject:
     point, matched = trial.point, BACKENDS[trial.backend].matched
+    large = _LARGE_SHARE * psutil.virtual_memory().total
     return Subject(
         f"{trial.backend}{AGAIN}" if again else trial.backend,
         workload_order(point.workload, trial.backend, point.values, point.verify_rounds if matched else 0),
         matched=matched,
-        pinned=not trial.backend.startswith(_HEAVY) and not _is_large(point),
+        pinned=not trial.backend.startswith(_HEAVY) and point.round_bytes <= large,
         on_one_cpu=runs_alone(point.values, BACKENDS[trial.backend]),
     )
-
-
-def _is_large(point: Point) -> bool:
-    held: int = point.values.get("actors", 0) * point.values.get("object_bytes", 0)
-    return held > _LARGE_SHARE * psutil.virtual_memory().total
 
 
 def _rows(run_id: str, started_at: str, trial: Trial, measured: Measured) -> list[Row]:
