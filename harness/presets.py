@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from workloads.overhead.task import SHAPES
-
 Values = Mapping[str, tuple[Any, ...]]
 
 KIB = 2**10
@@ -189,7 +187,8 @@ _PAPER = Preset(
         Sweep("q_learning", {"actors": (16,), "representation": ("tensors",), "rounds": (1_000,)}),
         Sweep("multi_agent", {"agents": (4, 10), "step_busy_us": (0.0, 200.0), "rounds": (100_000,)}),
         Sweep("multi_agent", {"agents": (10,), "representation": ("tensors",), "rounds": (100_000,)}),
-        Sweep("overhead", {"shape": tuple(SHAPES)}),
+        Sweep("overhead", {"shape": ("ping_pong", "counting", "timers")}),
+        Sweep("overhead", {"shape": ("thread_ring", "fan_out", "chain"), "actors": (16,)}),
         Sweep(
             "broadcast_gather",
             {"actors": (2, 4, 8, 16), "object_bytes": (10 * MIB,), "work_seconds": _WORK, "rounds": (1_000,)},
