@@ -185,8 +185,8 @@ class _Living:
         return sweep
 
     def _sound(self) -> int:
-        """How many have not failed, whether they live by now or not."""
-        return sum(not measured.failure for measured in self._found.values())
+        """How many have not failed, whether they live by now or not; 1 where none is left."""
+        return sum(not measured.failure for measured in self._found.values()) or 1
 
     def _confine(self, sweep: int) -> None:
         if hasattr(os, "sched_getaffinity"):

@@ -1,6 +1,5 @@
 """A fake workload in the catalogue, rows to order, the harness as a command, and runs that it has finished."""
 
-import contextlib
 import dataclasses
 import json
 import os
@@ -36,26 +35,18 @@ def fake(monkeypatch, tmp_path):
     return tmp_path
 
 
-@pytest.fixture
-def made_up(fake):
-    """Blocks are over at once."""
-    with _blocks_made_up():
-        yield
-
-
-@contextlib.contextmanager
-def _blocks_made_up():
-    """A block's subjects have turns and a digest, though none of them ran."""
+def _made_up(subjects, effort, seed, logs, starts):
+    """A block that is over at once: its subjects have turns and a digest, though none of them ran."""
+    for subject in subjects:
+        starts(subject)
     taken = {(sweep, 0): Turn(10, 1_000_000 + sweep, 1_000_000) for sweep in range(3)}
+    return [block.Measured(subject, turns=taken, startup_ns=1_000, digest="aa-bb") for subject in subjects]
 
-    def run(subjects, effort, seed, logs, starts):
-        for subject in subjects:
-            starts(subject)
-        return [block.Measured(subject, turns=taken, startup_ns=1_000, digest="aa-bb") for subject in subjects]
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(block, "run", run)
-        yield
+@pytest.fixture
+def made_up(fake, monkeypatch):
+    """Blocks are over at once."""
+    monkeypatch.setattr(block, "run", _made_up)
 
 
 @pytest.fixture
@@ -112,7 +103,8 @@ def finished(harness, _kept):
     def finished(*arguments, output="out"):
         kept = folder / str(len(done))
         if arguments not in done:
-            with _blocks_made_up():
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(block, "run", _made_up)
                 done[arguments] = kept, harness("run", *arguments, "--output", kept)
         kept, ended = done[arguments]
         shutil.copytree(kept, output)

@@ -121,6 +121,10 @@ def test_what_fails_leaves_the_block_and_the_others_go_on():
     assert FakeRunning.alive == set()
 
 
+def test_a_block_in_which_all_fail_is_over():
+    assert [one.failure for one in run(subject("bad", None), subject("worse", None))] == ["scripted", "scripted"]
+
+
 def test_where_memory_is_short_those_that_are_not_pinned_live_one_after_the_other(monkeypatch):
     memory = psutil.virtual_memory()
     heavy = [subject(name, pinned=False, bytes=memory.total) for name in ("x", "y", "z")]
