@@ -8,12 +8,11 @@ Types are read over: they mean nothing to Python. Knows what is written, not wha
 from __future__ import annotations
 
 import ast
-import difflib
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn, TypeVar
 
-from reactorlib.errors import ElaborationError
+from reactorlib.errors import ElaborationError, closest
 from reactorlib.lf import syntax
 from reactorlib.lf.tokens import Text, Token
 from reactorlib.tag import LONGEST, UNITS, Time
@@ -170,8 +169,8 @@ class _Parser:
             self.fail("import, preamble or reactor" + self.meant(FILE_STARTERS))
 
     def meant(self, words: tuple[str, ...]) -> str:
-        close = difflib.get_close_matches(self.token.text, words, n=1) if self.token.kind == "name" else []
-        return f" (did you mean {close[0]!r}?)" if close else ""
+        close = closest(self.token.text, words) if self.token.kind == "name" else None
+        return f" (did you mean {close!r}?)" if close else ""
 
     def target(self) -> tuple[str, tuple[syntax.Property, ...]]:
         self.expect("target")
