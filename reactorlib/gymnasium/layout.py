@@ -134,7 +134,7 @@ class Lease:
 
     def __init__(self, array: Any) -> None:
         self._array = array
-        self._kind = ctypes.c_ubyte * array.nbytes
+        self._kind: Any = type("Lent", (ctypes.c_ubyte * array.nbytes,), {})
         self._user: weakref.ref[Any] | None = None
 
     @property
@@ -144,13 +144,9 @@ class Lease:
 
     def lend(self) -> Any:
         """A view that the user may keep."""
-        owner = _owned(self._kind).from_buffer(self._array.reshape(-1).view(np.uint8))
+        owner = self._kind.from_buffer(self._array.reshape(-1).view(np.uint8))
         self._user = weakref.ref(owner)
         return np.frombuffer(owner, self._array.dtype).reshape(self._array.shape)
-
-
-def _owned(kind: Any) -> Any:
-    return type("Lent", (kind,), {})
 
 
 def writer(space: Any, batch: Any, low: int, count: int) -> Put:
