@@ -31,14 +31,6 @@ class Route:
     path: tuple[Command, ...]
     arrives: bool = False
 
-    @property
-    def start(self) -> Point:
-        return self.path[0][1][0]
-
-    @property
-    def end(self) -> Point:
-        return self.path[-1][1][-1]
-
 
 class Router:
     """Columns and gaps side by side, and the paths of all lines and lanes among them."""
