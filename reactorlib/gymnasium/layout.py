@@ -8,8 +8,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
@@ -32,8 +31,7 @@ def is_plain(space: Any) -> bool:
     return isinstance(space, ARRAYS)
 
 
-@dataclass(frozen=True)
-class Arrays:
+class Arrays(NamedTuple):
     """All that is carved from one batch."""
 
     observations: list[Any]  # batches, which take turns
@@ -45,8 +43,7 @@ class Arrays:
     answered: Any  # by share: how many questions it has answered
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """What is carved, for `n` environments in so many shares; `in_place`: observations always lie in the same place."""
 
     n: int

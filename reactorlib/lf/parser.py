@@ -227,12 +227,11 @@ class _Parser:
         return str(self.text_value()) if self.token.kind == "string" else self.fail(what)
 
     def preamble(self) -> syntax.Preamble:
-        line = self.line
         self.taken("private", "public")
         self.expect("preamble")
         code = self.code()
         self.taken(";")
-        return syntax.Preamble(code, line)
+        return syntax.Preamble(code)
 
     def code(self) -> syntax.Code:
         token = self.of_kind("code", "a body in {= =}")
@@ -330,14 +329,13 @@ class _Parser:
         return items[0] if len(items) == 1 else syntax.Listing("init", items)
 
     def method(self) -> syntax.Method:
-        line = self.line
         self.taken("const")
         self.expect("method")
         name = self.name("the name of the method")
         self.expect("(")
         arguments = self.several(self.parameter, ")")
         self.type_annotation()
-        return syntax.Method(name, tuple(argument.name for argument in arguments), self.code(), line)
+        return syntax.Method(name, tuple(argument.name for argument in arguments), self.code())
 
     def port(self) -> syntax.Port:
         line = self.line
@@ -358,12 +356,11 @@ class _Parser:
         return terms[0] if len(terms) == 1 else syntax.Sum(tuple(terms))
 
     def width_term(self) -> syntax.Expression:
-        line = self.line
         if self.taken("widthof"):
             self.expect("(")
             port = self.port_reference()
             self.expect(")")
-            return syntax.WidthOf(port, line)
+            return syntax.WidthOf(port)
         if self.at("]"):
             self.fail("a width (one that follows from the connections is not supported)")
         return self.expression()
