@@ -38,9 +38,10 @@ class Program(Elaborated):
         return source_of(self, triggers or ("startup",), workers)
 
     def _repr_html_(self) -> str:
-        from reactorlib.view.diagram import html_of
+        from reactorlib.view.diagram.build import diagram_of
+        from reactorlib.view.diagram.html import fragment_text
 
-        return html_of(self)
+        return fragment_text(diagram_of(self))
 
 
 def elaborate(cls: type[Reactor], /, **parameters: Any) -> Program:

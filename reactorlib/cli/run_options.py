@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from typing import Any
 
 from reactorlib.cli.target import count_option, resolved, time_option
@@ -39,26 +39,20 @@ def add_running(parser: argparse.ArgumentParser) -> None:
 
 def executed(options: argparse.Namespace, trace: bool) -> tuple[Program, RunResult]:
     """Run the program that the options name. With --json what it prints goes to standard error."""
-    with _together(options):
+    together: AbstractContextManager[None] = nullcontext()
+    if options.executor == "mpi":  # what keeps the program from being made on one rank keeps it from it on all
+        from reactorlib.executors.ranks import joined  # for this executor only
+
+        together = joined().together("the program")
+    with together:
         cls, parameters = resolved(options)
         program = elaborate(cls, **parameters)
     given = {name: getattr(options, name) for name in ("timeout", "fast", "keepalive", "workers", "library_threads")}
     asked = {**_asked_by(program, options), **{name: value for name, value in given.items() if value is not None}}
-    with _out_of_the_way(options.json):
+    # Standard output is for the JSON; a program that runs in other processes still prints where it likes.
+    with redirect_stdout(sys.stderr if options.json else sys.stdout):
         result = run_program(program, **asked, executor=options.executor, trace=trace)
     return program, result
-
-
-@contextmanager
-def _together(options: argparse.Namespace) -> Iterator[None]:
-    """What keeps the program from being made on one rank keeps it from it on all."""
-    if options.executor != "mpi":
-        yield
-        return
-    from reactorlib.executors.ranks import joined  # for this executor only
-
-    with joined().together("the program"):
-        yield
 
 
 def speaks() -> bool:
@@ -95,15 +89,3 @@ def spelled_out(arguments: Sequence[str]) -> list[str]:
         if word == "--timeout" and len(left) > 1 and left[0].isdigit() and left[1] in UNITS:
             found.append(f"{left.pop(0)} {left.pop(0)}")
     return found
-
-
-@contextmanager
-def _out_of_the_way(machine_reads: bool) -> Iterator[None]:
-    """Keep standard output for the JSON; a program that runs in other processes still prints where it likes."""
-    kept = sys.stdout
-    if machine_reads:
-        sys.stdout = sys.stderr
-    try:
-        yield
-    finally:
-        sys.stdout = kept

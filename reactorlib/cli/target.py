@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import difflib
 import importlib
 import importlib.util
 import inspect
@@ -17,8 +16,10 @@ from types import ModuleType
 from typing import Any
 
 from reactorlib.cli.output import UsageError
+from reactorlib.declaration.class_body import declarations_of
 from reactorlib.declaration.instance import name_in
 from reactorlib.declaration.reactor import Reactor
+from reactorlib.errors import meant
 from reactorlib.tag import UNITS, Time
 
 _MAIN = "Main"  # the class that is meant where a module declares several and none is named
@@ -84,8 +85,7 @@ def _class(target: str, structure: bool | None) -> type[Reactor]:
     for part in name.split("."):
         found = getattr(found, name_in(dir(found), part), None)
     if found is None:
-        close = difflib.get_close_matches(name, [cls.__name__ for cls in _classes(module)], n=1)
-        hint = f": did you mean {close[0]}?" if close else _listed(module)
+        hint = meant(name, (cls.__name__ for cls in _classes(module))) or _listed(module)
         raise UsageError(f"{place} has no class {name!r}{hint}")
     if not (isinstance(found, type) and issubclass(found, Reactor)):
         raise UsageError(f"{place}:{name} is no reactor class{_listed(module)}")
@@ -161,8 +161,7 @@ def _listed(module: ModuleType) -> str:
 
 
 def _arguments(cls: type[Reactor], settings: Iterable[str]) -> dict[str, Any]:
-    signature = inspect.signature(cls.__init__)
-    own = list(signature.parameters.values())[1:] if "__init__" in _defined(cls) else []
+    own = list(declarations_of(cls).signature.parameters.values())[1:]
     known = {p.name: p for p in own if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
     takes_any = any(p.kind is p.VAR_KEYWORD for p in own)
     found: dict[str, Any] = {}
@@ -180,11 +179,6 @@ def _arguments(cls: type[Reactor], settings: Iterable[str]) -> dict[str, Any]:
         wanted = " ".join(f"--set {name}=..." for name in missing)
         raise UsageError(f"{cls.__name__} needs {', '.join(missing)}: {wanted}")
     return found
-
-
-def _defined(cls: type[Reactor]) -> set[str]:
-    """What the classes between Reactor and this one define."""
-    return {name for klass in cls.__mro__ if klass not in (Reactor, object) for name in vars(klass)}
 
 
 def _value(text: str, annotation: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Which constructors are running in this thread, and where a front end says that what they make lies. Makes nothing."""
+"""What is being declared and made in this thread, and where a front end says that it lies. Makes nothing itself."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from typing import Any
 
 
 class _Building(threading.local):
-    """`stack` has the Instances under construction, outermost first; `where` is of what is made at `depth` of it."""
+    """`stack` has the Instances under construction, outermost first; `where` is of what is made at `depth` of it.
+
+    `mode` is the one whose `with` block is open, in a class body or in a constructor.
+    """
 
     def __init__(self) -> None:
         self.stack: list[Any] = []
         self.bank_index = 0
+        self.mode: Any = None
         self.where: str | None = None
         self.depth = 0
 

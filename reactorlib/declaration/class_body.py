@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from types import MappingProxyType
 from typing import Any, Generic, ParamSpec, TypeVar, get_args, get_origin
 
-from reactorlib.declaration.elements import Element, Expression, Mode, Signal, Transition, declaring
+from reactorlib.declaration.building import building
+from reactorlib.declaration.elements import Element, Expression, Mode, Signal, Transition
 from reactorlib.declaration.position import located, said
 
 P = ParamSpec("P")
@@ -40,7 +41,7 @@ class Reaction(Generic[P]):
         self.nested = nested
         self.handler: Callable[P, None] | None = None
         self.fits: set[int] = set()  # numbers of arguments that its method and its handler were found to take
-        self.mode: Mode | None = declaring.mode
+        self.mode: Mode | None = building.mode
         self.where = said() or f"{body.__code__.co_filename}:{body.__code__.co_firstlineno}"
         self.__doc__ = body.__doc__
 

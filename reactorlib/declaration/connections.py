@@ -14,11 +14,7 @@ from reactorlib.tag import time_fault
 
 
 class Ports(list[Channel]):
-    """Channels in the order in which they are connected: the ports of a bank, bank-major."""
-
-
-class Interleaved(list[Channel]):
-    """Channels of a bank's multiports in channel-major order."""
+    """Channels in the order in which they are connected: of the ports of a bank bank-major, unless interleaved."""
 
 
 def interleaved(ports: Any) -> Any:
@@ -50,7 +46,7 @@ def interleaved(ports: Any) -> Any:
     for channel in channels:
         rows.setdefault(channel[0], []).append(channel)
     width = max((len(row) for row in rows.values()), default=0)
-    return Interleaved(row[i] for i in range(width) for row in rows.values() if i < len(row))
+    return Ports(row[i] for i in range(width) for row in rows.values() if i < len(row))
 
 
 def connect(source: Any, target: Any, after: int | None = None, physical: bool = False, repeat: bool = True) -> None:
@@ -104,7 +100,7 @@ def connect(source: Any, target: Any, after: int | None = None, physical: bool =
 def _channels(endpoint: Any, call: str, where: str) -> list[Channel]:
     if isinstance(endpoint, BoundPort):
         return endpoint.channels
-    if isinstance(endpoint, Ports | Interleaved):
+    if isinstance(endpoint, Ports):
         return endpoint
     if isinstance(endpoint, Channel):
         return [endpoint]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, Generic, Literal, Protocol, Self, TypeVar
@@ -22,15 +21,6 @@ POLICIES: tuple[str, ...] = ("defer", "drop", "replace", "update")
 Expression = int | str | Callable[..., int]
 
 
-class _Declaring(threading.local):
-    """The mode whose `with` block is open, in a class body or in a constructor."""
-
-    mode: Any = None
-
-
-declaring = _Declaring()
-
-
 class Element:
     """Anything a reactor class declares by name: `name` is the attribute it was assigned to, `where` the line."""
 
@@ -38,7 +28,7 @@ class Element:
 
     def __init__(self) -> None:
         self.name = ""
-        self.mode: Mode | None = declaring.mode
+        self.mode: Mode | None = building.mode
         self.where = here()
         if building.stack:
             building.stack[-1].made += (self,)
@@ -332,13 +322,13 @@ class Mode(Element):
         raise TypeError(f"{self!r} is a declaration: a reaction that lists it in effects= is given the mode to set")
 
     def __enter__(self) -> Self:
-        if declaring.mode is not None:
+        if building.mode is not None:
             raise TypeError(MODES_DO_NOT_NEST)
-        declaring.mode = self
+        building.mode = self
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        declaring.mode = None
+        building.mode = None
 
 
 class Transition:

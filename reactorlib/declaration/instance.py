@@ -69,8 +69,6 @@ class BoundPort(Bound):
 
     @property
     def channels(self) -> list[Channel]:
-        if not self.multi:
-            return [Channel((self, 0))]
         return [Channel((self, number)) for number in range(self.width)]
 
     def __getitem__(self, index: int | slice) -> list[Channel]:

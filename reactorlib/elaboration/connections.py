@@ -30,8 +30,6 @@ from reactorlib.declaration.position import located
 from reactorlib.elaboration.program import Cell, Forward, ModeInstance, ReactionInstance, Trigger, TriggerKind
 from reactorlib.elaboration.validate import direction_fault
 
-Target = list[tuple[Instance, Bound]]
-
 
 class Resolution:
     """The passes over the instances, in order; once reactions are looked up, its fields are those of the Program."""

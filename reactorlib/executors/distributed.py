@@ -6,7 +6,7 @@ Owns no process: a subclass starts the workers, looks whether they live, and end
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import count
 
 from reactorlib.errors import WorkerError
@@ -52,6 +52,7 @@ class Distributed(Parallel):
         self.others = range(1, partition.workers)
         self.waiting: set[int] = set()  # workers that have yet to end their part of this tag
         self.ending = False  # workers were told to leave
+        self.aborted = False  # they were told to leave at once, and take no more messages
         self.gone: set[int] = set()  # workers that have taken their leave
         self._modes_sent = dict.fromkeys(self.others, -1)  # versions of modes
         self._restarted: dict[int, set[int]] = {other: set() for other in self.others}  # modes, since they were sent
@@ -99,7 +100,10 @@ class Distributed(Parallel):
             if not next_tag() % LOOK_TAGS:
                 self.check()
             if is_new or has_modes:
-                self._prepare(members, Learn(number, split.plan.events) if is_new else None)
+                for other in members:
+                    if is_new:
+                        self.post.tell(other, Learn(number, split.plan.events))
+                    self._tell_modes(other)
                 is_new = False
             tail = GO_TAIL.pack(number, time, now.microstep, GO)
             for encode, others, sends in rows:
@@ -109,13 +113,6 @@ class Distributed(Parallel):
                     send(message)
 
         return go
-
-    def _prepare(self, others: Iterable[int], lesson: Learn | None) -> None:
-        """What workers must know before they can go: a split that is new, and modes that have switched."""
-        for other in others:
-            if lesson is not None:
-                self.post.tell(other, lesson)
-            self._tell_modes(other)
 
     def _tell_modes(self, other: int) -> None:
         modes = self.worker.modes
@@ -184,18 +181,15 @@ class Distributed(Parallel):
         self.ending = True
         for other in self.others:
             while other not in self.gone:
-                self._hear(other, rows, notes)
+                said = control_of(self.post.receiver_from(other)())  # else of the tag at which the run failed
+                if isinstance(said, Rows):
+                    rows += said.rows
+                elif isinstance(said, Bye):
+                    notes += said.notes
+                    self.gone.add(other)
+                elif isinstance(said, Failed):
+                    self._failed(other, said)
         return rows, notes
-
-    def _hear(self, other: int, rows: list[Row], notes: list[str]) -> None:
-        said = control_of(self.post.receiver_from(other)())  # else of the tag at which the run failed
-        if isinstance(said, Rows):
-            rows += said.rows
-        elif isinstance(said, Bye):
-            notes += said.notes
-            self.gone.add(other)
-        elif isinstance(said, Failed):
-            self._failed(other, said)
 
     def settle(self) -> None:
         try:
@@ -223,11 +217,6 @@ class Distributed(Parallel):
         return notes
 
     # What a subclass provides
-
-    @property
-    @abstractmethod
-    def aborted(self) -> bool:
-        """Whether the workers were told to leave at once: they take no more messages."""
 
     @abstractmethod
     def close(self) -> None:

@@ -138,10 +138,8 @@ class Guard:
                 return
 
     def _do(self, rank: int, kind: int, payload: bytes) -> None:
-        if kind == MAIL:
-            self._forward(self.rank, rank, MAIL, payload)
-        elif kind == KILL:
-            self._forward(self.rank, rank, KILL, payload)
+        if kind in (MAIL, KILL):
+            self._forward(self.rank, rank, kind, payload)
         elif kind == LEAD:
             self._lead(marshal.loads(payload))
         elif kind == JOIN:

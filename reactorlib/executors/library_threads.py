@@ -66,7 +66,11 @@ def limit(threads: int | None, forked: bool = False) -> Callable[[], None]:
             else:
                 os.environ[name] = value
         for name, (_, put) in (loaded if len(sys.modules) == modules else _loaded(free)).items():
-            put(known[name] if name in known else _usual())
+            if name not in known:  # a reaction loaded it: as many as it would have had
+                from reactorlib.cpus import available_cpus
+
+                known[name] = available_cpus()
+            put(known[name])
 
     return restore
 
@@ -80,13 +84,6 @@ def _loaded(free: list[str]) -> dict[str, Setting]:
     if hasattr(torch, "set_num_threads") and "OMP_NUM_THREADS" in free:  # it may be on its way in
         found["torch"] = torch.get_num_threads, torch.set_num_threads  # type: ignore[union-attr]
     return found
-
-
-def _usual() -> int:
-    """How many threads a library that a reaction loaded would have had."""
-    from reactorlib.cpus import available_cpus
-
-    return available_cpus()
 
 
 def openblas() -> dict[str, Setting]:

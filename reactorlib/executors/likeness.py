@@ -6,7 +6,6 @@ import platform
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
-from importlib import metadata
 from types import CodeType
 from typing import Any
 
@@ -24,7 +23,7 @@ def likeness(program: Elaborated, placed: Partition, options: Mapping[str, objec
     found = {"the version of Python": platform.python_version()}
     for name in VERSIONED:
         if name in sys.modules:
-            found[f"the version of {name}"] = _version(name)
+            found[f"the version of {name}"] = str(getattr(sys.modules[name], "__version__", "unknown"))
     found["the program"] = program.cls.__qualname__
     found["the parameters of the program"] = ", ".join(f"{k}={_shown(v)}" for k, v in program.parameters.items())
     reactions = program.reactions
@@ -52,13 +51,6 @@ def difference(found: Sequence[Likeness], hosts: Sequence[str]) -> str | None:
                     f"{its} on rank {rank} (host {hosts[rank]})"
                 )
     return None
-
-
-def _version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return str(getattr(sys.modules[name], "__version__", "unknown"))
 
 
 def _shown(value: object) -> str:

@@ -97,7 +97,6 @@ class MPI(Distributed):
 
     def __init__(self, worker: MainWorker, partition: Partition) -> None:
         self.ranks = joined()
-        self._aborted = False
         self._transport = _transport(self.ranks, partition.workers, self.check)
         super().__init__(worker, partition, self._transport)
         self.ranks.on_loss = worker.clock.wake
@@ -127,13 +126,9 @@ class MPI(Distributed):
             note_place(found, rank, self.ranks.hosts[rank])
         return found, node
 
-    @property
-    def aborted(self) -> bool:
-        return self._aborted
-
     def interrupt(self) -> None:
-        if not self._aborted:
-            self._aborted = True
+        if not self.aborted:
+            self.aborted = True
             for other in self.others:
                 self.ranks.tell(other, ABORT)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable
+from itertools import count
 from typing import Any
 
 from reactorlib.errors import WorkerError
@@ -37,7 +38,7 @@ class Parallel(Executor):
         super().__init__(worker, partition.workers)
         self.partition = partition
         self.splitter = Splitter(worker.graph, partition, copies)
-        self.splits: list[Split] = []  # what `prepare` has numbered
+        self._numbers = count()  # of splits
         self.requests: dict[int, list[Request]] = {}  # of the current tag, from workers that ended their part
         self.failures: dict[int, Failure] = {}
         self.lost: WorkerError | None = None  # why a worker that died was missed
@@ -73,10 +74,7 @@ class Parallel(Executor):
         self.compiled += len(plan.steps) + 1
         if len(split.parts) == 1:
             return self.loader.load(plan, pauses=pauses)
-        number = len(self.splits)
-        self.splits.append(split)
-        self.prepare(number, split)
-        go, mine = self.go(number, split), split.parts[0]
+        go, mine = self.go(next(self._numbers), split), split.parts[0]
         return self.loader.load(plan, mine, self.crossing, pauses, go=go, collect=self._collect)
 
     def _forget(self) -> None:
@@ -85,7 +83,7 @@ class Parallel(Executor):
         self._pausing.clear()
         for event in self.worker.events:
             event.schedule_alone = None
-        self.splits.clear()
+        self._numbers = count()
         self.loader.forget()
         self.compiled = 0
         self.forget()
@@ -128,16 +126,13 @@ class Parallel(Executor):
 
     # What a subclass provides
 
-    def prepare(self, number: int, split: Split) -> None:  # whose workers learn of it otherwise
-        """Make the parts of the other workers ready."""
-
     @abstractmethod
     def forget(self) -> None:
-        """All numbers given to `prepare` are void."""
+        """All numbers given to `go` are void."""
 
     @abstractmethod
     def go(self, number: int, split: Split) -> Callable[[int], None]:
-        """A function of the time that tells the other workers of a split to begin."""
+        """A function of the time that tells the other workers of a split, from now on of this number, to begin."""
 
     @abstractmethod
     def crossing(self, ref: Ref) -> Callable[[], None]:

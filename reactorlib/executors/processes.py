@@ -137,11 +137,8 @@ class Processes(Distributed):
 
     # The end
 
-    @property
-    def aborted(self) -> bool:
-        return self.exchange.aborted
-
     def interrupt(self) -> None:
+        self.aborted = True
         self.exchange.abort()  # only this flag is safe: worker 0 may have been in the middle of a message
         for process in self.processes.values():
             process.terminate()  # breaks off its reaction; it knows that worker 0 did it, see life

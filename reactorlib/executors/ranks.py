@@ -45,7 +45,7 @@ class Ranks:
         self.lost: str | None = None  # which rank was, and how
         self.on_loss: Callable[[], None] = _nothing  # these three are called in another thread
         self.on_abort: Callable[[], None] = _nothing
-        self.on_call: Callable[[bytes], None] = _ignore
+        self.on_call: Callable[[bytes], None] = _nothing
         self.runs = 0
         self._mail: SimpleQueue[tuple[int, bytes]] = SimpleQueue()
         self._told: BaseException | None = None  # the error that every rank has, if the latest run had one
@@ -191,8 +191,7 @@ class Ranks:
 
     def quiet(self) -> None:
         """Until the next run nobody is called."""
-        self.on_loss = self.on_abort = _nothing
-        self.on_call = _ignore
+        self.on_loss = self.on_abort = self.on_call = _nothing
 
     # What all ranks do together
 
@@ -379,7 +378,4 @@ def note_place(error: BaseException, rank: int, host: str) -> None:
         error.add_note(note)
 
 
-def _nothing() -> None: ...
-
-
-def _ignore(_call: bytes) -> None: ...
+def _nothing(*_: object) -> None: ...

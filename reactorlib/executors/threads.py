@@ -65,16 +65,14 @@ class Threads(Parallel):
 
     # Schedules and messages
 
-    def prepare(self, number: int, split: Split) -> None:
-        for worker in split.parts:
-            if worker:  # in this thread, as cells are only ever made here
-                self.others[worker].load(number, split, _nothing)
-
     def forget(self) -> None:
         for other in self.others.values():
             other.forget()
 
     def go(self, number: int, split: Split) -> Callable[[int], None]:
+        for worker in split.parts:
+            if worker:  # in this thread, as cells are only ever made here; they are shared, so that nothing travels
+                self.others[worker].load(number, split, finish=lambda: None)
         members = [(self.others[worker], self.mail[0, worker]) for worker in split.parts if worker]
         now = self.worker.now
 
@@ -264,7 +262,3 @@ class ThreadFollower(Follower):
             self.worker.now.time, self.worker.now.microstep = message.time, message.microstep
             self.leaving = True
             self.notes = self.shut_down(message.failed)
-
-
-def _nothing() -> None:
-    """Cells are shared: nothing travels."""

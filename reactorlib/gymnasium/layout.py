@@ -8,8 +8,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
@@ -32,8 +31,7 @@ def is_plain(space: Any) -> bool:
     return isinstance(space, ARRAYS)
 
 
-@dataclass(frozen=True)
-class Arrays:
+class Arrays(NamedTuple):
     """All that is carved from one batch."""
 
     observations: list[Any]  # batches, which take turns
@@ -45,8 +43,7 @@ class Arrays:
     answered: Any  # by share: how many questions it has answered
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """What is carved, for `n` environments in so many shares; `in_place`: observations always lie in the same place."""
 
     n: int
@@ -134,7 +131,7 @@ class Lease:
 
     def __init__(self, array: Any) -> None:
         self._array = array
-        self._kind = ctypes.c_ubyte * array.nbytes
+        self._kind: Any = type("Lent", (ctypes.c_ubyte * array.nbytes,), {})
         self._user: weakref.ref[Any] | None = None
 
     @property
@@ -144,13 +141,9 @@ class Lease:
 
     def lend(self) -> Any:
         """A view that the user may keep."""
-        owner = _owned(self._kind).from_buffer(self._array.reshape(-1).view(np.uint8))
+        owner = self._kind.from_buffer(self._array.reshape(-1).view(np.uint8))
         self._user = weakref.ref(owner)
         return np.frombuffer(owner, self._array.dtype).reshape(self._array.shape)
-
-
-def _owned(kind: Any) -> Any:
-    return type("Lent", (kind,), {})
 
 
 def writer(space: Any, batch: Any, low: int, count: int) -> Put:

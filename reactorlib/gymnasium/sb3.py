@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ class ReactorVecEnv(VecEnv):
     reset_infos: list[dict[str, Any]]
 
     def __init__(self, env_fns: Sequence[Callable[[], Any]], start_method: str | None = None, **options: Any) -> None:
-        make = [_Patched(one) for one in env_fns]
+        make = [partial(_patched, one) for one in env_fns]
         self.env = _Listed(make, autoreset_mode=AutoresetMode.SAME_STEP, context=start_method, **options)
         super().__init__(self.env.num_envs, self.env.single_observation_space, self.env.single_action_space)
         self.metadata = {key: value for key, value in self.env.metadata.items() if key != "autoreset_mode"}
@@ -79,7 +80,7 @@ class ReactorVecEnv(VecEnv):
 
     def get_images(self) -> Sequence[Any]:
         """What the environments render."""
-        return self.env.apply(_render)
+        return self.env.apply(lambda env: env.render())
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """An attribute of these environments."""
@@ -103,15 +104,6 @@ class ReactorVecEnv(VecEnv):
         return [int(row) for row in self._get_indices(indices)]
 
 
-class _Patched:
-    """Makes an environment of today's Gymnasium, whatever the function makes."""
-
-    def __init__(self, make: Callable[[], Any]) -> None:
-        self.make = make
-
-    def __call__(self) -> Any:
-        return _patch_env(self.make())
-
-
-def _render(env: Any) -> Any:
-    return env.render()
+def _patched(make: Callable[[], Any]) -> Any:
+    """An environment of today's Gymnasium, whatever the function makes."""
+    return _patch_env(make())

@@ -51,11 +51,6 @@ class Share:
     def _leave(self) -> None:
         self._inside[self._number] = -1
 
-    @property
-    def inside(self) -> int:
-        """The environment that is being called, or was when it raised."""
-        return int(self._inside[self._number])
-
     def _put(self, buffer: int, position: int, observation: Any) -> None:
         if self._rotates:
             self.last[position] = observation

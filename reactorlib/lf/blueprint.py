@@ -13,7 +13,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import cycle, islice
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 from reactorlib.declaration.building import building
 from reactorlib.declaration.connections import Ports, connect, interleaved
@@ -35,8 +35,7 @@ class LinguaFrancaWarning(UserWarning):
     """
 
 
-@dataclass(frozen=True, slots=True)
-class Default:
+class Default(NamedTuple):
     """A parameter: its default, None where it must be given, and what stands for it in the constructor's signature."""
 
     value: Value | None
@@ -44,8 +43,7 @@ class Default:
     where: str
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """A state variable and its first value."""
 
     name: str
@@ -53,8 +51,7 @@ class State:
     where: str
 
 
-@dataclass(frozen=True, slots=True)
-class Child:
+class Child(NamedTuple):
     """A contained reactor, or with `width` a bank."""
 
     name: str
@@ -65,8 +62,7 @@ class Child:
     where: str
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A connection."""
 
     sources: tuple[PortReference, ...]

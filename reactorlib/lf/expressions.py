@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from reactorlib.errors import closest
 from reactorlib.lf.bodies import Names, expression
 from reactorlib.lf.syntax import Code, Expression, Literal, Name, Sum, WidthOf
 from reactorlib.tag import Time
@@ -25,8 +25,8 @@ class ExpressionError(Exception):
 
 def hint(name: str, known: Collection[str]) -> str:
     """What may have been meant instead."""
-    close = difflib.get_close_matches(name, known, n=1)
-    return f": did you mean {close[0]!r}?" if close else ""
+    close = closest(name, known)
+    return f": did you mean {close!r}?" if close else ""
 
 
 def value_of(tree: Expression, names: Collection[str], path: str, module: Names | None) -> Value:

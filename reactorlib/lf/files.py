@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from reactorlib.errors import ElaborationError
 from reactorlib.lf.expressions import hint
@@ -22,8 +23,7 @@ class Source:
     tree: File
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """A reactor definition and the file in which the names that it uses are looked up."""
 
     source: Source

@@ -8,12 +8,11 @@ Types are read over: they mean nothing to Python. Knows what is written, not wha
 from __future__ import annotations
 
 import ast
-import difflib
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn, TypeVar
 
-from reactorlib.errors import ElaborationError
+from reactorlib.errors import ElaborationError, closest
 from reactorlib.lf import syntax
 from reactorlib.lf.tokens import Text, Token
 from reactorlib.tag import LONGEST, UNITS, Time
@@ -170,8 +169,8 @@ class _Parser:
             self.fail("import, preamble or reactor" + self.meant(FILE_STARTERS))
 
     def meant(self, words: tuple[str, ...]) -> str:
-        close = difflib.get_close_matches(self.token.text, words, n=1) if self.token.kind == "name" else []
-        return f" (did you mean {close[0]!r}?)" if close else ""
+        close = closest(self.token.text, words) if self.token.kind == "name" else None
+        return f" (did you mean {close!r}?)" if close else ""
 
     def target(self) -> tuple[str, tuple[syntax.Property, ...]]:
         self.expect("target")
@@ -228,12 +227,11 @@ class _Parser:
         return str(self.text_value()) if self.token.kind == "string" else self.fail(what)
 
     def preamble(self) -> syntax.Preamble:
-        line = self.line
         self.taken("private", "public")
         self.expect("preamble")
         code = self.code()
         self.taken(";")
-        return syntax.Preamble(code, line)
+        return syntax.Preamble(code)
 
     def code(self) -> syntax.Code:
         token = self.of_kind("code", "a body in {= =}")
@@ -331,14 +329,13 @@ class _Parser:
         return items[0] if len(items) == 1 else syntax.Listing("init", items)
 
     def method(self) -> syntax.Method:
-        line = self.line
         self.taken("const")
         self.expect("method")
         name = self.name("the name of the method")
         self.expect("(")
         arguments = self.several(self.parameter, ")")
         self.type_annotation()
-        return syntax.Method(name, tuple(argument.name for argument in arguments), self.code(), line)
+        return syntax.Method(name, tuple(argument.name for argument in arguments), self.code())
 
     def port(self) -> syntax.Port:
         line = self.line
@@ -359,12 +356,11 @@ class _Parser:
         return terms[0] if len(terms) == 1 else syntax.Sum(tuple(terms))
 
     def width_term(self) -> syntax.Expression:
-        line = self.line
         if self.taken("widthof"):
             self.expect("(")
             port = self.port_reference()
             self.expect(")")
-            return syntax.WidthOf(port, line)
+            return syntax.WidthOf(port)
         if self.at("]"):
             self.fail("a width (one that follows from the connections is not supported)")
         return self.expression()

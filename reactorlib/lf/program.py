@@ -56,11 +56,8 @@ def free_name(path: Path) -> str:
 
 def load_as(path: str | Path, module: str, reactor: str | None, structure: bool | None) -> type[Reactor]:
     """`load` into a module of that name, or from the one there is: what the pickle of a class asks for."""
-    there = vars(sys.modules[module]).get(LOADED, _nowhere)() if module in sys.modules else None
+    there = vars(sys.modules[module]).get(LOADED, lambda: None)() if module in sys.modules else None
     return (there or loaded(Path(path), module, structure)).chosen(reactor)
-
-
-def _nowhere() -> None: ...
 
 
 copyreg.pickle(LinguaFrancaType, lambda cls: (load_as, cls.__lf__.address))  # type: ignore[arg-type,return-value]  # classes are instances too

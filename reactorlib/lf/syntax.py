@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 # Expressions
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(NamedTuple):
     """A value that is written out; a time is a Time."""
 
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(NamedTuple):
     """A parameter."""
 
     name: str
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(NamedTuple):
     """What stands between `{=` and `=}`; line and column (from 0) are those of its first character."""
 
     text: str
@@ -32,24 +29,20 @@ class Code:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(NamedTuple):
     """Several expressions in parentheses `(`, brackets `[` or braces `{`; `init` for `x(1, 2)`, which is a list."""
 
     bracket: str
     items: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class WidthOf:
+class WidthOf(NamedTuple):
     """The width of a port."""
 
     port: PortReference
-    line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(NamedTuple):
     """The terms of a width."""
 
     terms: tuple[Expression, ...]
@@ -60,8 +53,7 @@ Expression = Literal | Name | Code | Listing | WidthOf | Sum
 # What a reactor contains
 
 
-@dataclass(frozen=True, slots=True)
-class PortReference:
+class PortReference(NamedTuple):
     """`port`, `container.port`, or either in `interleaved(...)`; of reactions also actions, timers and signals."""
 
     container: str | None
@@ -73,16 +65,14 @@ class PortReference:
         return self.name if self.container is None else f"{self.container}.{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(NamedTuple):
     """What a reaction may change; `transition` is `reset` or `history` where that is written."""
 
     target: PortReference
     transition: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """A parameter with its default, or an argument with its value."""
 
     name: str
@@ -90,8 +80,7 @@ class Parameter:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class StateVariable:
+class StateVariable(NamedTuple):
     """A state variable."""
 
     name: str
@@ -100,26 +89,21 @@ class StateVariable:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Preamble:
+class Preamble(NamedTuple):
     """Code of a file or a class."""
 
     code: Code
-    line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
+class Method(NamedTuple):
     """A method."""
 
     name: str
     arguments: tuple[str, ...]
     code: Code
-    line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Port:
+class Port(NamedTuple):
     """An input or an output; `width` is None for a single port."""
 
     name: str
@@ -129,8 +113,7 @@ class Port:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Timer:
+class Timer(NamedTuple):
     """A timer."""
 
     name: str
@@ -139,8 +122,7 @@ class Timer:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(NamedTuple):
     """A logical or physical action."""
 
     name: str
@@ -151,8 +133,7 @@ class Action:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Reaction:
+class Reaction(NamedTuple):
     """A reaction; without a body, `code` is None."""
 
     name: str | None
@@ -165,8 +146,7 @@ class Reaction:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Instantiation:
+class Instantiation(NamedTuple):
     """A contained reactor, or with `width` a bank."""
 
     name: str
@@ -176,8 +156,7 @@ class Instantiation:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Connection:
+class Connection(NamedTuple):
     """`sources -> targets`; `iterated` for `( ... )+`, `physical` for `~>`."""
 
     sources: tuple[PortReference, ...]
@@ -188,8 +167,7 @@ class Connection:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Mode:
+class Mode(NamedTuple):
     """A mode and what exists in it."""
 
     name: str
@@ -218,8 +196,7 @@ class Reactor:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Import:
+class Import(NamedTuple):
     """`import A, B as C from "path"`; `names` maps what is used here to what it is called there."""
 
     names: dict[str, str]
@@ -228,8 +205,7 @@ class Import:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Property:
+class Property(NamedTuple):
     """A target property; a time is in nanoseconds."""
 
     name: str
@@ -237,12 +213,11 @@ class Property:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(NamedTuple):
     """A whole file."""
 
     target: str
     properties: tuple[Property, ...]
     imports: tuple[Import, ...] = ()
     preambles: tuple[Preamble, ...] = ()
-    reactors: tuple[Reactor, ...] = field(default=())
+    reactors: tuple[Reactor, ...] = ()

@@ -69,7 +69,7 @@ class Arena:
         size: int,
         worker: int,
         workers: int,
-        quota: Quota | None = None,
+        quota: Quota,
         blocks: int = BLOCKS,
     ) -> None:
         self.memory = memory
@@ -103,18 +103,12 @@ class Arena:
         return block
 
     def commit(self, blocks: Sequence[Block], receivers: Sequence[int]) -> None:
-        """The blocks go to these receivers, each of whom will release each once."""
+        """The blocks go to these receivers, each of whom will release each once; without any, nobody sees them."""
         for block in blocks:
             sent = block.sent
             for receiver in receivers:
                 count = block.first + receiver
                 sent[count] = sent.get(count, 0) + 1
-            if block.user == MESSAGE:
-                block.user = NOBODY
-
-    def drop(self, blocks: Sequence[Block]) -> None:
-        """The message for which these blocks were taken will not be sent."""
-        for block in blocks:
             if block.user == MESSAGE:
                 block.user = NOBODY
 
@@ -218,7 +212,7 @@ class Arena:
         block.funded += wanted
 
     def _charge(self, nbytes: int) -> None:
-        if self.quota is None or self.quota.take(nbytes):
+        if self.quota.take(nbytes):
             return
         self._sweep()
         for blocks in self._free.values():  # pages that lie idle serve better elsewhere

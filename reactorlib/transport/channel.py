@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections import deque
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from reactorlib.transport.arena import Arena
 from reactorlib.transport.lending import Lender
@@ -31,8 +31,7 @@ _SLOT_WORDS, _HEADER_WORDS = SLOT_BYTES // 8, HEADER_BYTES // 8
 _REFERENCE = struct.Struct("<QQQQ")
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(NamedTuple):
     """What one end of a channel is made of. `bell` is the other end's, `waiter` this one's.
 
     `states` says what each worker sleeps on (see Waiter), `arena` is the sender's, `ring` its place in `memory`.

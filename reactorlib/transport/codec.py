@@ -80,7 +80,7 @@ class Codec:
         try:
             return self._placing.send_off(self._placing.pickled(value, placed), placed, receivers)
         except BaseException:
-            self._placing.drop(placed)
+            self._placing.commit(placed, ())
             raise
 
     # Decoding

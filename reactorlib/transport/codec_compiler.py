@@ -64,7 +64,7 @@ class CodecCompiler:
 
     def encoder(self, placing: Placing) -> Encode:
         """The function that encodes values of the structure."""
-        encode: Encode = self._load(self._encoder_source(), "encode", {"placing": placing, "drop": placing.drop})
+        encode: Encode = self._load(self._encoder_source(), "encode", {"placing": placing})
         return encode
 
     def decoder(self, lender: Lending, unpickled: Decode) -> Decode:
@@ -260,7 +260,7 @@ class CodecCompiler:
                 *(f"        {line}" for line in self._preparations),
                 f"        return placing.send_off({message}, placed, receivers)",
                 "    except BaseException:",
-                "        drop(placed)",
+                "        placing.commit(placed, ())",
                 "        raise",
             ]
         return "\n".join(lines) + "\n"

@@ -26,7 +26,7 @@ Reference = tuple[int, int, int]  # how the receiver finds a part: in shared mem
 
 
 class Placing(ABC):
-    """The parts are collected in `placed`; the message is sent off with them, or they are dropped."""
+    """The parts are collected in `placed`; the message is sent off with them, or they are committed to nobody."""
 
     def __init__(self, worker: int) -> None:
         self.worker = worker
@@ -49,11 +49,7 @@ class Placing(ABC):
 
     @abstractmethod
     def commit(self, placed: Placed, receivers: Sequence[int]) -> None:
-        """The parts are on their way to the receivers."""
-
-    @abstractmethod
-    def drop(self, placed: Placed) -> None:
-        """The message will not be sent."""
+        """The parts are on their way to the receivers; without any, the message will not be sent."""
 
     def pickled(self, value: Any, placed: Placed) -> bytes:
         """Any value as HEAD, references to its large buffers, pickle."""
@@ -118,9 +114,6 @@ class ArenaPlacing(Placing):
 
     def commit(self, placed: Placed, receivers: Sequence[int]) -> None:
         self.arena.commit(placed, receivers)
-
-    def drop(self, placed: Placed) -> None:
-        self.arena.drop(placed)
 
     def _found(self, address: int, nbytes: int, placed: Placed) -> Reference | None:
         found = self.arena.block_at(address, nbytes)

@@ -5,8 +5,9 @@ The memory is laid out as: a control page, a ring for each ordered pair of worke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
+from itertools import permutations
 from typing import Any
 
 from reactorlib.cpus import available_cpus
@@ -31,15 +32,14 @@ class Exchange:
     """The shared memory, bells and abort flag of a run with `workers` workers.
 
     Make it before the workers start. A forked worker inherits it; for a spawned one it is pickled as an
-    argument of its `multiprocessing.Process`. `pairs` are the (sender, receiver) that will ever talk: all, if not
-    given. `kernel`: order memory through system calls, as needed where the machine keeps no store order.
+    argument of its `multiprocessing.Process`. `kernel`: order memory through system calls, as needed where the machine
+    keeps no store order.
     """
 
     def __init__(
         self,
         workers: int,
         *,
-        pairs: Sequence[tuple[int, int]] | None = None,
         capacity: int | None = None,
         kernel: bool | None = None,
         spin_ns: int | None = None,
@@ -48,9 +48,7 @@ class Exchange:
         self.capacity = default_capacity() if capacity is None else capacity
         self.kernel = not keeps_store_order() if kernel is None else kernel
         self.spin_ns = (SPIN_NS if workers <= available_cpus() else 0) if spin_ns is None else spin_ns
-        self.pairs = tuple(
-            (s, r) for s in range(workers) for r in range(workers) if s != r
-        ) if pairs is None else tuple(pairs)  # fmt: skip
+        self.pairs = tuple(permutations(range(workers), 2))  # (sender, receiver)
         self.memory = self._make_memory()
         self.memory.fund(0, self._rings)
         self.bells: list[Bell] = []
@@ -163,7 +161,7 @@ class Exchange:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         memory, size = state["memory"]
-        self.memory = Memory.attach(memory.detach(), size)
+        self.memory = Memory(size, memory.detach())
         self.bells = [_received(bell) for bell in state["bells"]]
         self.posts = {pair: _received(bell) for pair, bell in state["posts"].items()}
 
@@ -189,6 +187,7 @@ class Endpoint:
             for w in range(workers)
         ]
         self.arena = self._arenas[me]
+        self.allocate = self.allocate_shared = self.arena.allocate
         self.codec = Codec(ArenaPlacing(self.arena), [Lender(arena, me) for arena in self._arenas])
         self._states = memory.view[exchange.states : exchange.counts].cast("Q")
         self.waiter = Waiter(exchange.bells[me], self._states, me, check, self._pull, exchange.spin_ns)
@@ -218,12 +217,6 @@ class Endpoint:
     def receiver_from(self, worker: int) -> Callable[[], bytes]:
         """A function that waits for the next message of another worker."""
         return self.incoming(worker).receive
-
-    def allocate(self, nbytes: int) -> memoryview:
-        """A buffer in this worker's arena."""
-        return self.arena.allocate(nbytes)
-
-    allocate_shared = allocate
 
     def _channel(self, sender: int, receiver: int, other: int) -> Channel:
         exchange = self.exchange

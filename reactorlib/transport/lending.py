@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections import defaultdict
 from collections.abc import Callable
 from functools import cache
 from threading import RLock
@@ -60,16 +61,6 @@ def _maker(base: Any, room: int) -> Callable[[int], Any]:
     return make
 
 
-class _Nowhere:
-    """Takes the counts of buffers that a forked process inherited: it has the objects, but not the duty."""
-
-    def __getitem__(self, count: int) -> int:
-        return 0
-
-    def __setitem__(self, count: int, times: int) -> None:
-        pass
-
-
 class Lender:
     """Makes the buffers of one receiver over the blocks of one owner; they keep it, and it keeps the mapping."""
 
@@ -96,17 +87,14 @@ class Lender:
         buffer.lender = self
         return buffer
 
-    def disown(self) -> None:
-        """The buffers so far release nothing any more."""
-        self.releases = _Nowhere()
-
 
 _lenders: WeakSet[Lender] = WeakSet()
 
 
 def _disown_all() -> None:
+    """A forked process inherits buffers, but not the duty to release them: their counts go nowhere."""
     for lender in _lenders:
-        lender.disown()
+        lender.releases = defaultdict(int)
 
 
 os.register_at_fork(after_in_child=_disown_all)

@@ -16,10 +16,11 @@ PAGE = mmap.PAGESIZE
 
 
 class Memory:
-    """`size` bytes shared by every process that inherits or attaches it; a page exists once it is funded or touched.
+    """`size` bytes shared by every process that inherits or receives it; a page exists once it is funded or touched.
 
     It has no name, so that nothing can be left behind: the last process that maps it frees it. The mapping
-    lives as long as any view of it, also beyond the end of the run.
+    lives as long as any view of it, also beyond the end of the run. A process that received its descriptor gives it
+    as `fd`, which is the object's to close from then on.
     """
 
     def __init__(self, size: int, fd: int | None = None) -> None:
@@ -34,11 +35,6 @@ class Memory:
             raise WorkerError(f"cannot map {format_bytes(self.size)} of shared memory: {error}") from error
         self.view = memoryview(self.map)
         self.address = ctypes.addressof(ctypes.c_ubyte.from_buffer(self.map))  # in this process
-
-    @classmethod
-    def attach(cls, fd: int, size: int) -> Memory:
-        """Map the memory behind a descriptor that this process inherited or received; `Memory` owns it from now on."""
-        return cls(size, fd)
 
     def fund(self, offset: int, nbytes: int) -> None:
         """Make the pages of a range exist, so that touching them cannot fail. WorkerError if the machine has none."""

@@ -148,9 +148,6 @@ class Beside(Placing):
         for receiver in receivers:
             self.pending[receiver] += placed
 
-    def drop(self, placed: Placed) -> None:
-        pass
-
 
 class Received:
     """What came beside the latest message of one worker: kept by the buffers over it, and until the next message."""

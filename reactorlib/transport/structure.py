@@ -188,7 +188,7 @@ def has_large_arrays(structure: Structure) -> bool:
     """Whether some leaf of a structure is a large array or tensor."""
     if structure[0] in "AT":
         return True
-    return _is_container(structure) and any(map(has_large_arrays, structure[members_from(structure) :]))
+    return structure[0] in CONTAINERS and any(map(has_large_arrays, structure[members_from(structure) :]))
 
 
 def members_from(structure: Structure) -> int:
@@ -196,12 +196,8 @@ def members_from(structure: Structure) -> int:
     return 2 if structure[0] in "{C" else 1
 
 
-def _is_container(structure: Structure) -> bool:
-    return structure[0] in CONTAINERS
-
-
 def _fold(structure: Structure) -> Any:
-    if not _is_container(structure):
+    if structure[0] not in CONTAINERS:
         return structure
     first = members_from(structure)
     folded: list[Any] = list(structure[:first])
@@ -213,7 +209,7 @@ def _fold(structure: Structure) -> Any:
 
 
 def _unfold(folded: Any) -> Structure:
-    if not _is_container(folded):
+    if folded[0] not in CONTAINERS:
         return folded  # type: ignore[no-any-return]
     first = members_from(folded)
     return (*folded[:first], *_members(folded[first:]))

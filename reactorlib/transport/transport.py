@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Protocol
 
-
-class Coding(Protocol):
-    """Values to messages and back. What a value's type is, it is again after decoding, exactly."""
-
-    def encoder(self, receivers: Sequence[int]) -> Callable[[Any], bytes]:
-        """`encode` for the values of one place, which come in few structures."""
-
-    def encode(self, value: Any, receivers: Sequence[int]) -> bytes:
-        """The message that each receiver decodes once. WorkerError: it cannot be pickled, or memory is full."""
-
-    def decoder(self) -> Callable[[bytes], Any]:
-        """`decode` for the messages of one place."""
-
-    def decode(self, message: bytes) -> Any:
-        """The value of a message. WorkerError: it cannot be rebuilt."""
-
-    def close(self) -> None:
-        """Let go of all that was made for encoding and decoding."""
+from reactorlib.transport.codec import Codec
 
 
 class Transport(Protocol):
     """One worker's end. Messages of a pair of workers arrive in the order in which they were sent."""
 
     @property
-    def codec(self) -> Coding:
+    def codec(self) -> Codec:
         """For values that this worker sends, and those that it is sent."""
 
     def sender_to(self, worker: int) -> Callable[[bytes], None]:

@@ -9,7 +9,7 @@ many processors as there are, it is what they should measure.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from reactorlib.elaboration.program import Cell, Elaborated
 from reactorlib.view.playing import FREE, MessageCost, Player
@@ -22,8 +22,7 @@ WORKERS = (1, 2, 4, 8, 16, 32, 64)
 Written = Sequence[tuple[str, int]]
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
+class Prediction(NamedTuple):
     """Work and span in ns, and the predicted speed-up over one worker by number of workers."""
 
     work_ns: int

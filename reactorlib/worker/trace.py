@@ -131,11 +131,7 @@ def digest_of(records: Iterable[TraceRecord]) -> str:
             try:
                 form = canonical(value)
             except Exception as error:
-                raise _without_digest(path, value, error) from error
+                told = f"{type(error).__name__}: {' '.join(words_of(error).split())}"
+                raise RunError(f"{path}: a value of type {type_name(value)} has no digest: {told}") from error
             state.update(f"{path} {len(form)} ".encode() + form)
     return state.hexdigest()
-
-
-def _without_digest(path: str, value: Any, error: Exception) -> RunError:
-    reason = " ".join(words_of(error).split())
-    return RunError(f"{path}: a value of type {type_name(value)} has no digest: {type(error).__name__}: {reason}")

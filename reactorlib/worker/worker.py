@@ -145,7 +145,7 @@ class Worker:
         if found is None:
             record = self.program.reactions[reaction]
             assert record.deadline is not None
-            handler = self._bound(record, record.declaration.handler or _nothing)
+            handler = self._bound(record, record.declaration.handler or (lambda *_: None))
             found = self._deadlines[reaction] = Deadline(self, record.deadline, *self.call(reaction), handler)
         return found
 
@@ -222,7 +222,3 @@ class Worker:
             except (Exception, SystemExit) as second:  # noqa: BLE001  # noted on the first error, which is raised
                 raised.append(f"{reaction.path} raised too: {type(second).__name__}: {words_of(second)}")
         return raised
-
-
-def _nothing(_reactor: object, *arguments: object) -> None:
-    """A missed deadline without a handler: the reaction does not run."""

@@ -7,13 +7,10 @@ for each format.
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from reactorlib.elaboration.program import Elaborated
 from reactorlib.view.diagram.build import diagram_of
 from reactorlib.view.diagram.dot import dot_text
 from reactorlib.view.diagram.draw import scene_of
-from reactorlib.view.diagram.html import fragment_text, page_text
+from reactorlib.view.diagram.html import page_text
 from reactorlib.view.diagram.mermaid import mermaid_text
 from reactorlib.view.diagram.model import Diagram, DiagramError
 from reactorlib.view.diagram.png import png_bytes
@@ -45,15 +42,4 @@ def rendered(diagram: Diagram, file_format: str) -> bytes:
     raise DiagramError(f"unknown format {file_format!r}: one of {', '.join(FORMATS)}")
 
 
-def save(diagram: Diagram, path: str | Path) -> None:
-    """Write a diagram to a file in the format that its suffix names."""
-    path = Path(path)
-    path.write_bytes(rendered(diagram, path.suffix.removeprefix(".")))
-
-
-def html_of(program: Elaborated) -> str:
-    """What a notebook shows for a program: its dataflow, banks folded."""
-    return fragment_text(diagram_of(program))
-
-
-__all__ = ["FORMATS", "Diagram", "DiagramError", "diagram_of", "html_of", "rendered", "save"]
+__all__ = ["FORMATS", "Diagram", "DiagramError", "diagram_of", "rendered"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from reactorlib.view.diagram.model import CONNECTIONS, Edge, EdgeKind
 
@@ -13,8 +13,7 @@ EACH_OTHER = "each to every other"
 Key = tuple[EdgeKind, str, str, str]  # kind, label, source, target
 
 
-@dataclass(frozen=True, slots=True)
-class Strand:
+class Strand(NamedTuple):
     """One channel of a connection, or one name of a reaction; `members`: which reactors a connection joins."""
 
     kind: EdgeKind
@@ -27,7 +26,7 @@ class Strand:
     def between(self, source: str, target: str, labelled: bool = True) -> Strand:
         """A piece of the strand. Where its label stands on another piece, this one is a plain line."""
         if labelled:
-            return replace(self, source=source, target=target)
+            return self._replace(source=source, target=target)
         kind: EdgeKind = "connection" if self.kind in CONNECTIONS else self.kind
         return Strand(kind, source, target, "", self.cyclic)
 

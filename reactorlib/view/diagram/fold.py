@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance
 from reactorlib.elaboration.program import Elaborated
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """The instances that one box stands for; `width` is that of a folded bank (in each reactor that contains it)."""
 
     id: str

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from reactorlib.errors import ReactorError
 from reactorlib.view.diagram.style import WORKERS
@@ -23,8 +22,7 @@ class DiagramError(ReactorError):
     """A diagram cannot be written in the format that was asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Port:
+class Port(NamedTuple):
     """A port of a reactor, or the place where an edge crosses the border of a mode (`name` may be empty there)."""
 
     id: str
@@ -33,8 +31,7 @@ class Port:
     crossing: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(NamedTuple):
     """A reaction, timer, action or signal: `title` on its first line, `details` below; `number` of a reaction."""
 
     id: str
@@ -59,8 +56,7 @@ class Symbol:
         return f"{before} {self.title}".strip(), *self.details
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """Every source reaches every target. Ends are ids of symbols and ports; `cyclic`: on a causality cycle."""
 
     kind: EdgeKind
@@ -74,8 +70,7 @@ class Edge:
         return ((source, target) for source in self.sources for target in self.targets)
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(NamedTuple):
     """A reactor, a folded bank of them, or a mode, with everything inside."""
 
     id: str
@@ -113,14 +108,13 @@ class Box:
             yield from box.walk()
 
 
-@dataclass(frozen=True, slots=True)
-class Diagram:
+class Diagram(NamedTuple):
     """A program as it is drawn. `faults` are those that keep it from running."""
 
     root: Box
     reactors: int
     reactions: int
-    faults: tuple[str, ...] = field(default=())
+    faults: tuple[str, ...] = ()
 
     @property
     def description(self) -> str:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from reactorlib.view.diagram.layout.route import Command, Point
 
 MORE = 6.0  # px between a text and what follows it in another style
 
 
-@dataclass(frozen=True, slots=True)
-class Rect:
+class Rect(NamedTuple):
     """A rectangle with round corners; `tip` is shown under a pointer."""
 
     x: float
@@ -23,8 +21,7 @@ class Rect:
     tip: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Polygon:
+class Polygon(NamedTuple):
     """A filled outline."""
 
     points: tuple[Point, ...]
@@ -32,8 +29,7 @@ class Polygon:
     tip: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Circle:
+class Circle(NamedTuple):
     """A circle around (x, y)."""
 
     x: float
@@ -42,16 +38,14 @@ class Circle:
     style: str
 
 
-@dataclass(frozen=True, slots=True)
-class Path:
+class Path(NamedTuple):
     """An open line."""
 
     commands: tuple[Command, ...]
     style: str
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """A line of text from `x` on (or around it), with its baseline at `y`; `more` follows it in its own style."""
 
     x: float
@@ -69,8 +63,7 @@ class Text:
 Shape = Rect | Polygon | Circle | Path | Text
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(NamedTuple):
     """Shapes from back to front, and the canvas that holds them all."""
 
     width: float

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(NamedTuple):
     """How shapes of one role are drawn; colours are #rrggbb, an empty one draws nothing. `dash` in px."""
 
     fill: str = ""

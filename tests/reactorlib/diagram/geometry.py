@@ -85,7 +85,7 @@ def loose_ends(laid: Laid) -> Iterator[str]:
     """Wires that end where nothing is: no symbol, port, label or bus, and no other wire (edges share stubs)."""
     for number, route in enumerate(laid.routes):
         others = [other for place, other in enumerate(laid.routes) if place != number]
-        for x, y in (route.start, route.end):
+        for x, y in (route.path[0][1][0], route.path[-1][1][-1]):
             met = any(touches(item, x, y) for item in laid.items)
             if not met and not any(near(r, x, y) for r in others):
                 yield f"{laid.box.id}: {ends(route.edge)} ends at ({x}, {y})"
@@ -102,7 +102,7 @@ def touches(item: Item, x: float, y: float) -> bool:
 
 def near(route: Route, x: float, y: float) -> bool:
     """Whether a point lies on a path, of which the lines are level or upright."""
-    at = route.start
+    at = start = route.path[0][1][0]
     for letter, points in route.path[1:]:
         end = points[-1]
         if letter == "L":
@@ -112,7 +112,7 @@ def near(route: Route, x: float, y: float) -> bool:
         if abs(end[0] - x) < 0.15 and abs(end[1] - y) < 0.15:
             return True
         at = end
-    return abs(route.start[0] - x) < 0.15 and abs(route.start[1] - y) < 0.15
+    return abs(start[0] - x) < 0.15 and abs(start[1] - y) < 0.15
 
 
 def ends(edge: Edge) -> str:

@@ -277,8 +277,8 @@ def test_resident_memory_is_flat(make_exchange: MakeExchange) -> None:
             return resident_bytes(peer.pid)
 
         rounds(1500)
-        before, taken = rounds(1500), end.arena.quota.taken()  # type: ignore[union-attr]
+        before, taken = rounds(1500), end.arena.quota.taken()
         after = rounds(6000)
         assert after - before < MIB
-        assert end.arena.quota.taken() == taken  # type: ignore[union-attr]
+        assert end.arena.quota.taken() == taken
         end.outgoing(1).send(encode(None))

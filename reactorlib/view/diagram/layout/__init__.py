@@ -6,7 +6,7 @@ heights that make wires straight. All steps are deterministic, on every supporte
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from reactorlib.view.diagram.layout import metrics
 from reactorlib.view.diagram.layout.columns import assign
@@ -18,8 +18,7 @@ from reactorlib.view.diagram.layout.wires import Wires
 from reactorlib.view.diagram.model import Box, Edge
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """Something with a place in a box: its upper left corner, in px from that of the box."""
 
     kind: VertexKind
@@ -31,8 +30,7 @@ class Item:
     edge: Edge | None = None  # of a label or bus
 
 
-@dataclass(frozen=True, slots=True)
-class Laid:
+class Laid(NamedTuple):
     """A box with everything in it in place. `inputs` and `outputs`: the heights of its ports, by id."""
 
     box: Box

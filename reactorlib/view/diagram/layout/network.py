@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from reactorlib.view.diagram.layout import metrics
 from reactorlib.view.diagram.model import Box, Edge
@@ -40,8 +40,7 @@ class Vertex:
         return self.row == other.row and self.column < other.column
 
 
-@dataclass(frozen=True, slots=True)
-class Pin:
+class Pin(NamedTuple):
     """An end on one side of a vertex: where a wire begins."""
 
     vertex: Vertex

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from reactorlib.view.diagram.layout.network import Pin
 from reactorlib.view.diagram.layout.order import Columns
@@ -23,21 +22,12 @@ Point = tuple[float, float]
 Command = tuple[Literal["M", "L", "C"], tuple[Point, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(NamedTuple):
     """A piece of an edge as a path: move, lines, cubic curves; `arrives`: it ends at a symbol."""
 
     edge: Edge
     path: tuple[Command, ...]
     arrives: bool = False
-
-    @property
-    def start(self) -> Point:
-        return self.path[0][1][0]
-
-    @property
-    def end(self) -> Point:
-        return self.path[-1][1][-1]
 
 
 class Router:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from reactorlib.view.diagram.layout import metrics
 from reactorlib.view.diagram.layout.network import Flow, Network, Pin, Side, Vertex
@@ -13,8 +14,7 @@ OPPOSITE: dict[Side, Side] = {"left": "right", "right": "left"}
 Wire = tuple[Pin, Pin]  # a piece of a line in one gap, from left to right
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """What runs from the first pin to the last, to the right: by two pins for each gap that it crosses."""
 
     edge: Edge
