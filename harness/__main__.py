@@ -38,11 +38,12 @@ from harness.results import Results
 from harness.scaling import campaign as scaling
 from harness.scaling.show import EXPLAINED, told_costs
 from harness.selection import Selection, select
+from plots.quantity import counted
 
 # Tables are not squeezed into 80 columns when nobody said how many there are.
 _WIDTH_ELSEWHERE = 180
 _SHOWN_FAILURES = 20
-_AGAIN = "{} trials failed before, and run again"
+_AGAIN = "{} failed before, to run again"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -114,7 +115,7 @@ def _run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
         count, together = _expected(expected, todo, budget_s)
         console.print(f"{count} trials into {opened.path}, {together}")
         if again:
-            console.print(_AGAIN.format(again))
+            console.print(_AGAIN.format(counted(again, "trial")))
         try:
             with progress.Display(console, todo, done, expected, budget_s) as display:
                 manager.run(opened, display, parsed.time_limit, budget_s)
@@ -148,7 +149,7 @@ def _plan(parsed: argparse.Namespace, chosen: Grid, console: Console) -> None:
         todo = list(chosen.trials())
     _print_plan(chosen, todo, parsed.time_limit or chosen.time_limit_s, parsed.budget or chosen.budget_s)
     if again:
-        console.print(_AGAIN.format(again))
+        console.print(_AGAIN.format(counted(again, "trial")))
 
 
 def _print_plan(chosen: Grid, todo: Sequence[Trial], time_limit_s: float, budget_s: float | None) -> None:
@@ -194,7 +195,7 @@ def _conclude(opened: Results, as_json: bool, console: Console) -> int:
         }
         print(json.dumps(outcome, indent=2))
     if failed:
-        console.print(f"{len(failed)} trials FAILED; what they printed: {opened.logs}")
+        console.print(f"{counted(len(failed), 'trial')} FAILED; what was printed: {opened.logs}")
         for row in list(failed.values())[:_SHOWN_FAILURES]:
             where = f"{row.workload} {row.scenario} {row.backend} trial {row.trial}"
             console.print(f"  {where}: {row.status}")

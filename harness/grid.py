@@ -23,7 +23,7 @@ from workloads.parameter import ParameterError, unknown
 # and then (an episode's end, a copy of the target network), few enough to cost less than the trial.
 _VERIFY_ROUNDS = {"gym_sampling": 200, "multi_agent": 120, "atari_sampling": 50, "broadcast_gather": 3}
 _VERIFY_ROUNDS_ELSE = 12
-_VERIFY_BYTES = 4 * 2**30  # of arrays, to hash which takes a second for each GiB; one round in any case
+_VERIFY_BYTES = 4 * 2**30  # of arrays: hashing takes a second for each GiB; one round in any case
 # What the values of a run's files mean. 1: medians over rounds of trials by themselves, in files that name no schema;
 # 2: geometric means over turns, a trial being a block. 3: simulated work counts as overhead's ideal on the cores that a
 # backend uses; q_learning and multi_agent send arrays unless told otherwise.

@@ -77,7 +77,7 @@ def run(results: Results, watcher: Watcher, time_limit_s: float | None = None, b
 
 def _counted(grid: Grid) -> str:
     counts = sorted({point.trials for point in grid.points})
-    return f"{' or '.join(map(str, counts))} trials of each point"
+    return f"{' or '.join(map(str, counts))} trial{'s' if counts != [1] else ''} of each point"
 
 
 def forget_failures(results: Results) -> int:
