@@ -77,7 +77,7 @@ def _create() -> int:
 
 
 def default_capacity() -> int:
-    """How many bytes of shared memory a run may fund: REACTORLIB_SHARED_BYTES, or 60 % of what there is to use."""
+    """How many bytes of shared memory a run may fund: REACTORLIB_SHARED_BYTES, or 70 % of what there is to use."""
     asked = os.environ.get("REACTORLIB_SHARED_BYTES")
     if asked is not None:
         try:
@@ -93,7 +93,7 @@ def default_capacity() -> int:
             limits.append(int(Path(path).read_text(encoding="utf-8")))
         except (OSError, ValueError):  # no such cgroup, or "max"
             continue
-    return min(limits) * 6 // 10
+    return min(limits) * 7 // 10
 
 
 def most_bytes() -> int:
