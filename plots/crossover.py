@@ -23,6 +23,7 @@ _BYTES = "4"
 _NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 # Within this they are as good as each other.
 _AS_GOOD = 1.1
+_EDGES = (_AS_GOOD, 1 / _AS_GOOD)
 
 # Step time in ns, bytes of an observation, steps per message.
 _Place = tuple[int, int, int]
@@ -61,7 +62,7 @@ def speed_up(measurements: pd.DataFrame) -> Figure:
         label, text = _AXES[axis]
         lines.draw(one, panel, label, text, "speed-up over Ray (×)")
         one.axhline(1.0, color=style.FAINT, linewidth=1.0, zorder=1)
-        for edge in (_AS_GOOD, 1 / _AS_GOOD):
+        for edge in _EDGES:
             one.axhline(edge, color=style.FAINT, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
     lines.legend(axes[across - 1], axes)
     return figure
@@ -112,4 +113,4 @@ def _panel(ratios: dict[_Place, dict[str, intervals.Estimate]], axis: int) -> li
             curves.setdefault(backend, {})[float(place[axis])] = ratio
     words = (f"{quantity.duration_tick(longest[0][0])} a step", f"{quantity.size(longest[0][1])} an observation",
              f"{quantity.counted(longest[0][2], 'step')} a message")  # fmt: skip
-    return lines.Panel(curves, title=", ".join(word for at, word in enumerate(words) if at != axis))
+    return lines.Panel(curves, title=", ".join(word for at, word in enumerate(words) if at != axis), levels=_EDGES)

@@ -29,6 +29,7 @@ class Panel:
     measured: Mapping[str, Points]
     published: Sequence[tuple[Series, Points]] = ()
     title: str = ""
+    levels: Sequence[float] = ()  # values that the vertical axis has to show, whatever was measured
 
     @property
     def xs(self) -> list[float]:
@@ -37,8 +38,9 @@ class Panel:
 
     @property
     def extent(self) -> list[float]:
-        """All values on the vertical axis, ends of intervals included."""
-        return [end for points in self._curves() for one in points.values() for end in (one.low, one.high)]
+        """All values on the vertical axis, its levels and the ends of intervals included."""
+        measured = (one for points in self._curves() for one in points.values())
+        return [*self.levels, *(end for one in measured for end in (one.low, one.high))]
 
     def _curves(self) -> list[Points]:
         return [*self.measured.values(), *(points for _, points in self.published)]

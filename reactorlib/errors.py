@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from reactorlib.tag import Tag
 
@@ -106,6 +106,9 @@ class ElaborationError(ReactorError):
     2 faults in the program:
       1. Main.a: width must be positive
       2. Main.b: no such port
+    >>> print(ElaborationError([f"Main.c[{i}].a: no such port" for i in range(40)]))
+    40 faults in the program:
+      1. Main.c[0].a: no such port (and 39 more that differ from it in an index)
     """
 
     def __init__(self, faults: Sequence[str]) -> None:
@@ -114,12 +117,28 @@ class ElaborationError(ReactorError):
             text = self.faults[0]
         else:
             lines = [f"{len(self.faults)} faults in the program:"]
-            lines += [f"  {number}. {fault}" for number, fault in enumerate(self.faults, 1)]
+            lines += [f"  {number}. {fault}" for number, fault in enumerate(_alike(self.faults), 1)]
             text = "\n".join(lines)
         super().__init__(text)
 
     def __reduce__(self) -> tuple[type[ElaborationError], tuple[tuple[str, ...]]]:
         return type(self), (self.faults,)
+
+
+def _alike(faults: Iterable[str]) -> Iterator[str]:
+    """The faults; of those that differ in the index of a member or channel the first, and how many there are."""
+    import re  # only where something is wrong
+
+    first: dict[str, str] = {}
+    times: dict[str, int] = {}
+    for fault in faults:
+        pattern = re.sub(r"\[\d+\]", "[]", fault)
+        first.setdefault(pattern, fault)
+        times[pattern] = times.get(pattern, 0) + 1
+    for pattern, fault in first.items():
+        more, gap = times[pattern] - 1, "\n    " if "\n" in fault else " "
+        differ = "differs" if more == 1 else "differ"
+        yield fault + (f"{gap}(and {more} more that {differ} from it in an index)" if more else "")
 
 
 class ReactionError(ReactorError):

@@ -246,6 +246,7 @@ class Answer:
                 | {"speed": _parts(one.speed)}
                 for one in self.costs
             ],
+            "starts": len(self.found.blocks),
             "best": self.best.backend,
             "steps_per_message_for_5_percent_on_ray": None if steps == math.inf else steps,
             "sentences": list(self.sentences()),

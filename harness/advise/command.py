@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 
 from harness import quantity
-from harness.advise import measure
-from harness.advise.answer import Answer, interval
+from harness.advise import measure, screen
+from harness.advise.answer import Answer
 from harness.advise.profile import WORKLOAD, Profile
 from harness.engine.subject import SubjectError, call
 from harness.errors import UsageError
@@ -42,9 +41,11 @@ examples:
   python -m harness advise --step-time 2ms --observation 84x84x4 --actors 24
       one that is made up: so long a step, so many bytes
 
+  python -m harness advise --again results/advise/CartPole-v1-16/advise.json
+      an earlier answer
+
 Any other command takes the same names: python -m harness run --workload gym_sampling --set env=mypackage:MyEnv-v0
 """
-_BAR = 24  # characters
 _PURPOSES = {
     measure.AGAIN: ", to see the noise",
     measure.LIMIT: ": loops on all cores that exchange nothing, to see what stepping alone takes",
@@ -64,28 +65,46 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add("--seed", type=int, default=0, metavar="N", help="environment i takes seed + i (default: 0)")
     add("--seconds", type=float, default=100.0, metavar="S", help="how long to measure, about (default: 100)")
     add("--output", type=Path, metavar="DIR", help=f"for picture and JSON (default: one below {OUTPUT})")
+    add("--again", type=Path, metavar="FILE", help="measure nothing: show again the answer of an advise.json")
     add("--json", action="store_true", help="print the answer as JSON")
 
 
 def run(parsed: argparse.Namespace, console: Console) -> int:
     """Measure and answer; the exit status. `console`: for progress. Raises UsageError."""
+    if parsed.again is not None:
+        if parsed.env is not None or parsed.step_time is not None:
+            raise UsageError("--again measures nothing: expected it without --env and --step-time")
+        _print(screen.read(parsed.again), parsed.json)
+        return 0
     try:
         task = make_task(WORKLOAD, {"env": _name(parsed), "actors": parsed.actors, "seed": parsed.seed})
     except ParameterError as error:
         raise UsageError(str(error)) from None
     output: Path = parsed.output or OUTPUT / re.sub(r"[^\w.-]+", "-", f"{task.scenario}-{task.actors}")
+    is_new = not output.exists()
     output.mkdir(parents=True, exist_ok=True)
-    answer = _measured(task, parsed.seconds, console)
+    try:
+        answer = _measured(task, parsed.seconds, console)
+    except BaseException:
+        if is_new:
+            with contextlib.suppress(OSError):
+                output.rmdir()
+        raise
     files = [*_pictures(answer, output), output / "advise.json"]
-    content = json.dumps(answer.as_json(), indent=2) + "\n"
-    write_atomically(files[-1], content.encode())
-    if parsed.json:
-        print(content, end="")
+    answered = answer.as_json()
+    write_atomically(files[-1], f"{json.dumps(answered, indent=2)}\n".encode())
+    _print(answered, parsed.json)
+    if not parsed.json:
+        print(f"written: {', '.join(map(str, files))}")
+    return 0
+
+
+def _print(answered: screen.Answered, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(answered, indent=2))
     else:
         width = None if sys.stdout.isatty() else _WIDTH_ELSEWHERE
-        show(answer, Console(width=width, highlight=False, markup=False))
-        print(f"\nTo measure it in full:\n  {answer.proof}\nwritten: {', '.join(map(str, files))}")
-    return 0
+        screen.show(answered, Console(width=width, highlight=False, markup=False))
 
 
 def _name(parsed: argparse.Namespace) -> str:
@@ -146,38 +165,3 @@ def _pictures(answer: Answer, directory: Path) -> list[Path]:
             answer.ideal_ns,
         )
     return style.save(figure, directory, "advise")
-
-
-def show(answer: Answer, console: Console) -> None:
-    """Print the answer."""
-    profile = answer.profile
-    console.print(
-        f"{answer.env} x {answer.actors} on {answer.cores} cores: a step takes "
-        f"{quantity.show(profile.mean_ns, 'ns')}, its message has {quantity.show(profile.message_bytes, 'bytes')}\n"
-    )
-    for sentence in answer.sentences():
-        console.print(sentence)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("", "", "a round", "speed", "95 %", "not stepping", ""):
-        table.add_column(heading, justify="left" if heading == "" else "right", no_wrap=True)
-    for cost, bar in zip(answer.costs, _bars(answer), strict=True):
-        mark, speed = "->" if cost is answer.best else "", cost.speed
-        table.add_row(
-            mark, cost.backend, quantity.show(cost.round_ns, "ns"), f"{speed.value:.2f}x", interval(speed),
-            f"{100 * cost.share:.0f} %", bar,
-        )  # fmt: skip
-    console.print()
-    console.print(table)
-    starts = len(answer.found.blocks)
-    console.print(
-        "speed: of the plain loop's; bars: of a round, # stepping on all cores, - what comes on top; 95 %: over "
-        + (f"{starts} starts" if starts > 1 else "turns of one start, so without what differs from start to start")
-    )
-
-
-def _bars(answer: Answer) -> Iterator[str]:
-    longest = max(one.round_ns for one in answer.costs)
-    for one in answer.costs:
-        whole = max(1, round(_BAR * one.round_ns / longest))
-        solid = min(whole, round(_BAR * answer.ideal_ns / longest))
-        yield "#" * solid + "-" * (whole - solid)

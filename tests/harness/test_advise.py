@@ -165,6 +165,8 @@ def test_the_command_answers_draws_and_writes(tmp_path, monkeypatch, capsys):
     assert "--set env=busy:100us:8x2 --set actors=3 --set seed=0" in written["proof"]
     assert not [doubt for doubt in written["doubts"] if "computed" in doubt or "failed" in doubt]
     assert (tmp_path / "advise.png").read_bytes().startswith(b"\x89PNG")
+    assert main(["advise", "--again", str(tmp_path / "advise.json")]) == 0
+    assert capsys.readouterr().out == "".join(printed.out.splitlines(keepends=True)[:-1])  # all but what was written
 
 
 def test_each_environment_has_a_directory_of_its_own(tmp_path, monkeypatch):
@@ -180,6 +182,9 @@ def test_each_environment_has_a_directory_of_its_own(tmp_path, monkeypatch):
     [
         ((), "expected --env NAME, or --step-time TIME"),
         (("--env", "CartPole-v1", "--step-time", "2ms"), "expected --env NAME, or --step-time TIME"),
+        (("--env", "CartPole-v1", "--again", "advise.json"), "expected it without --env and --step-time"),
+        (("--again", "nowhere.json"), "cannot read nowhere.json: No such file or directory"),
+        (("--again", "/dev/null"), "/dev/null: expected an advise.json of this version, found no JSON"),
         (("--env", "CartPole-v9"), "env: unknown 'CartPole-v9'; did you mean"),
         (("--env", "Own-v0", "--import", "nowhere_at_all"), "env: no module nowhere_at_all"),
         (("--step-time", "2"), "--step-time, --observation: expected such as 2ms and 84x84x4, got 2 and 4"),
@@ -218,13 +223,14 @@ def test_shares_are_told_of_the_fastest_where_that_is_faster_than_the_limit():
     assert list(made.disturbances) == [f"{label(POOLED)} took less than loops that exchange nothing"]
 
 
-def test_an_environment_that_breaks_is_one_line(tmp_path, monkeypatch, capsys):
+def test_an_environment_that_breaks_is_one_line_and_leaves_no_directory(tmp_path, monkeypatch, capsys):
     (tmp_path / "broken.py").write_text("def make():\n    raise RuntimeError('no licence')\n")
     monkeypatch.chdir(tmp_path)
     assert main(["advise", "--env", "broken.py:make", "--output", "out"]) == 2
     printed = capsys.readouterr().err.splitlines()
     assert "no licence" in printed[-1]
     assert printed[-1].startswith("harness: ")
+    assert [path.name for path in tmp_path.iterdir() if path.name != "__pycache__"] == ["broken.py"]
 
 
 def test_help_shows_examples(capsys):
