@@ -1,7 +1,7 @@
 """reactorlib: the reactor model in plain Python, compiled to straight-line schedules, with one deterministic result."""
 
 from reactorlib.declaration.class_body import reaction
-from reactorlib.declaration.connections import connect, interleaved
+from reactorlib.declaration.connect import connect, interleaved
 from reactorlib.declaration.elements import (
     Input,
     LogicalAction,
@@ -16,8 +16,8 @@ from reactorlib.declaration.elements import (
     shutdown,
     startup,
 )
-from reactorlib.declaration.position import where
 from reactorlib.declaration.reactor import Bank, Reactor, per_member
+from reactorlib.declaration.source_position import where
 from reactorlib.errors import (
     EffectError,
     ElaborationError,

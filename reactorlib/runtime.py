@@ -13,8 +13,8 @@ from reactorlib.errors import RunError
 from reactorlib.execution import Execution, RunResult, fresh
 from reactorlib.executors import garbage
 from reactorlib.executors.choice import check_executor, check_names, make_executor
-from reactorlib.executors.early import rank_given, tell_of_failure
 from reactorlib.executors.executor import exit_on_signal
+from reactorlib.executors.failed_start import rank_given, tell_of_failure
 from reactorlib.executors.library_threads import limited
 from reactorlib.program import Program
 from reactorlib.tag import time_fault

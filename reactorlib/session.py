@@ -26,7 +26,7 @@ from reactorlib.tag import Tag, time_fault
 from reactorlib.transport.batch import Batch, batch
 from reactorlib.worker.cells import Reader
 from reactorlib.worker.context import current
-from reactorlib.worker.events import Events
+from reactorlib.worker.event_queue import Events
 from reactorlib.worker.main_worker import MainWorker, Pieces, schedule_of
 
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from reactorlib.executors.early import rank_given
+from reactorlib.executors.failed_start import rank_given
 from workloads import catalogue
 from workloads.parameter import UnsupportedError
 from workloads.probe import Probe

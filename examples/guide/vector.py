@@ -6,7 +6,7 @@ For its diagram only: `reactorlib.gymnasium.ReactorVectorEnv` makes this program
 """
 
 from reactorlib import Reactor
-from reactorlib.gymnasium.program import Carried, Environments
+from reactorlib.gymnasium.reactors import Carried, Environments
 
 
 class Main(Reactor):

@@ -65,7 +65,7 @@ def _asked_by(program: Program, options: argparse.Namespace) -> dict[str, Any]:
     """What a Lingua Franca program says about how it runs; what the command says comes first."""
     if not hasattr(program.cls, "__lf__"):
         return {}
-    from reactorlib.lf.program import federates, run_options  # for these programs only
+    from reactorlib.lf.load import federates, run_options  # for these programs only
 
     asked = run_options(program.cls)
     if options.executor != "inline":

@@ -73,7 +73,7 @@ def _is_lf(place: str) -> bool:
 def _class(target: str, structure: bool | None) -> type[Reactor]:
     place, _, name = target.rpartition(":") if ":" in target else (target, "", "")
     if _is_lf(place):
-        from reactorlib.lf.program import load  # for these files only
+        from reactorlib.lf.load import load  # for these files only
 
         if not Path(place).is_file():
             raise UsageError(f"no file {place}")

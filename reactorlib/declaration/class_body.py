@@ -11,7 +11,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, get_args, get_origin
 
 from reactorlib.declaration.building import building
 from reactorlib.declaration.elements import Element, Expression, Mode, Signal, Transition
-from reactorlib.declaration.position import located, said
+from reactorlib.declaration.source_position import located, said
 
 P = ParamSpec("P")
 D = TypeVar("D")

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Generic, Literal, Protocol, Self, TypeVar
 
 from reactorlib.declaration.building import building
-from reactorlib.declaration.position import here
+from reactorlib.declaration.source_position import here
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from unicodedata import normalize
 
 from reactorlib.declaration.building import building
 from reactorlib.declaration.elements import MODES_DO_NOT_NEST, Element, Input, Mode
-from reactorlib.declaration.position import located, said
+from reactorlib.declaration.source_position import located, said
 from reactorlib.errors import EffectError, ReadError, did_you_mean, words_of
 
 

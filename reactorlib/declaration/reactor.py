@@ -9,7 +9,7 @@ from typing import Any, Generic, Self, TypeVar, overload
 
 from reactorlib.declaration.building import building
 from reactorlib.declaration.class_body import Body, Declarations, declarations_of
-from reactorlib.declaration.connections import Ports, inside
+from reactorlib.declaration.connect import Ports, inside
 from reactorlib.declaration.elements import Action, Element, Port, State, Timer
 from reactorlib.declaration.instance import (
     Bound,
@@ -22,7 +22,7 @@ from reactorlib.declaration.instance import (
     name_in,
     typo,
 )
-from reactorlib.declaration.position import here, located, raised_at
+from reactorlib.declaration.source_position import here, located, raised_at
 from reactorlib.errors import ElaborationError, ReactorError, did_you_mean, words_of
 from reactorlib.tag import is_count, time_fault
 

@@ -26,7 +26,7 @@ from reactorlib.declaration.instance import (
     Instance,
     modes_of,
 )
-from reactorlib.declaration.position import located
+from reactorlib.declaration.source_position import located
 from reactorlib.elaboration.program import Cell, Forward, ModeInstance, ReactionInstance, Trigger, TriggerKind
 from reactorlib.elaboration.validate import direction_fault
 

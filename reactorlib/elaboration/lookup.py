@@ -9,8 +9,8 @@ from typing import Any, Literal
 from reactorlib.declaration.class_body import Reaction, declarations_of
 from reactorlib.declaration.elements import Action, Element, Signal, Transition, shutdown
 from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance, instance_of, name_in
-from reactorlib.declaration.position import located
 from reactorlib.declaration.reactor import Bank, Reactor, duration
+from reactorlib.declaration.source_position import located
 from reactorlib.elaboration.connections import Resolution
 from reactorlib.elaboration.program import Argument, Cell, ReactionInstance
 from reactorlib.elaboration.validate import argument_fault, mode_fault, touch_fault

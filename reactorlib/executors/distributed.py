@@ -12,7 +12,7 @@ from itertools import count
 from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure, Poisoned
 from reactorlib.executors.parallel import Parallel
-from reactorlib.executors.portable import failure_of
+from reactorlib.executors.portable_failure import failure_of
 from reactorlib.executors.post import Post
 from reactorlib.executors.protocol import (
     CARRYING,

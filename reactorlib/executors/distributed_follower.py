@@ -9,7 +9,6 @@ from reactorlib.elaboration.program import Elaborated
 from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure, Poisoned
 from reactorlib.executors.follower import Follower
-from reactorlib.executors.life import Life
 from reactorlib.executors.post import Post
 from reactorlib.executors.protocol import (
     CARRYING,
@@ -27,13 +26,14 @@ from reactorlib.executors.protocol import (
     Switched,
     control_of,
 )
+from reactorlib.executors.termination import Life
 from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.graph import Node, ReactionGraph
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Send, plan_of
 from reactorlib.schedule.split import Splitter
 from reactorlib.worker.cells import Event
-from reactorlib.worker.events import Events
+from reactorlib.worker.event_queue import Events
 from reactorlib.worker.inbox import Outside
 from reactorlib.worker.modes import ModeState, reset_states
 from reactorlib.worker.requests import Request, carried

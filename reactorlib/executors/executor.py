@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from reactorlib.executors.failure import OutOfTime
 from reactorlib.schedule.graph import Node
 from reactorlib.worker.cells import Event
-from reactorlib.worker.events import Events
+from reactorlib.worker.event_queue import Events
 from reactorlib.worker.main_worker import MainWorker, PausingSchedule, Pieces, Schedule, schedule_of
 
 COMPILED_STEPS = 200_000  # in the schedules of a run, over all workers

@@ -15,7 +15,7 @@ from reactorlib.schedule.graph import Node
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Send, Split
 from reactorlib.worker.context import current, origin
-from reactorlib.worker.events import Events
+from reactorlib.worker.event_queue import Events
 from reactorlib.worker.loader import Loader
 from reactorlib.worker.main_worker import Schedule
 from reactorlib.worker.worker import Worker

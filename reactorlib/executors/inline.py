@@ -15,7 +15,7 @@ from reactorlib.executors.executor import COMPILED_STEPS, Executor
 from reactorlib.schedule.graph import Node
 from reactorlib.worker.cells import Event
 from reactorlib.worker.main_worker import MainWorker, Schedule
-from reactorlib.worker.walk import Walk
+from reactorlib.worker.walked_schedule import Walk
 
 # Compiling a reaction costs as much as walking it some 40 times more, and first the compiler is imported: so a set of
 # events is compiled when it comes for this time. Beyond COMPILED_STEPS all others are walked.

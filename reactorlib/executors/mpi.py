@@ -20,11 +20,11 @@ from reactorlib.errors import RunError, WorkerError
 from reactorlib.executors.distributed import Distributed
 from reactorlib.executors.distributed_follower import DistributedFollower, worker_of
 from reactorlib.executors.failure import Stopped
-from reactorlib.executors.life import Life, leave_to_worker_0
-from reactorlib.executors.likeness import difference, likeness
 from reactorlib.executors.parallel import LONGEST_END_S
 from reactorlib.executors.post import Post
 from reactorlib.executors.ranks import ABORT, CALL, LEAVING, LEFT, Ranks, joined, note_place
+from reactorlib.executors.same_program import difference, likeness
+from reactorlib.executors.termination import Life, leave_to_worker_0
 from reactorlib.executors.thread_calls import Caller, pass_on
 from reactorlib.schedule.graph import Node
 from reactorlib.schedule.partition import Partition, partition

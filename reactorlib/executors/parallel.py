@@ -21,7 +21,7 @@ from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Split, plan_of
 from reactorlib.schedule.split import Splitter
 from reactorlib.worker.cells import Event
-from reactorlib.worker.events import Events
+from reactorlib.worker.event_queue import Events
 from reactorlib.worker.main_worker import MainWorker, PausingSchedule, Schedule
 from reactorlib.worker.requests import Request
 

@@ -13,7 +13,7 @@ from typing import Any
 from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure
 from reactorlib.executors.packing import packer, unpacker, values_of
-from reactorlib.executors.portable import told, told_briefly
+from reactorlib.executors.portable_failure import told, told_briefly
 from reactorlib.executors.protocol import PICKLED, POISON, SYNC, Control
 from reactorlib.transport.transport import Transport
 from reactorlib.worker.cells import Event, Reader

@@ -74,7 +74,7 @@ class End(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """A worker: this exception was raised; see `portable.py`. `where`: its traceback in words."""
+    """A worker: this exception was raised; see `portable_failure.py`. `where`: its traceback in words."""
 
     pickled: bytes
     kind: str

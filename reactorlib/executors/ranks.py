@@ -1,7 +1,7 @@
 """The ranks of a job started by mpiexec or the like: who they are, what they agree on, what all learn when one is lost.
 
-What is said here is not of a tag. It goes by way of the guards (see guard.py), so that a rank sleeps while it waits,
-and hears of a loss whatever it is busy with. Knows no worker and no program.
+What is said here is not of a tag. It goes by way of the guards (see rank_guard.py), so that a rank sleeps while it
+waits, and hears of a loss whatever it is busy with. Knows no worker and no program.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from time import sleep
 from typing import Any, NoReturn
 
 from reactorlib.errors import ReactionError, RunError, StandInError, ThreadError, WorkerError, kind_of, words_of
-from reactorlib.executors import guard
+from reactorlib.executors import rank_guard
 from reactorlib.executors.failure import Failure
-from reactorlib.executors.portable import failure_of, portable, told
+from reactorlib.executors.portable_failure import failure_of, portable, told
 from reactorlib.executors.protocol import Failed
 
 LINK_S, START_S = 10.0, 60.0  # unless REACTORLIB_MPI_LINK_S and REACTORLIB_MPI_START_S say otherwise
@@ -55,7 +55,7 @@ class Ranks:
         self._sending = threading.Lock()
         self._ready = threading.Event()
         self._port: SimpleQueue[int] = SimpleQueue()
-        self._line = guard.Line(self._start_guard())
+        self._line = rank_guard.Line(self._start_guard())
         threading.Thread(target=self._hear, name="reactor ranks", daemon=True).start()
         try:
             self._mpi = _mpi()
@@ -63,7 +63,7 @@ class Ranks:
             if world.size == 1 and not any(name in os.environ for name in LAUNCHED):
                 raise RunError(how_to_start())
         except BaseException:
-            self._send(0, guard.BYE)
+            self._send(0, rank_guard.BYE)
             raise
         self.comm = world.Dup()
         self.rank: int = world.rank
@@ -75,11 +75,11 @@ class Ranks:
     def _start_guard(self) -> socket.socket:
         mine, its = socket.socketpair()
         limits = (os.environ.get("REACTORLIB_MPI_START_S", START_S), os.environ.get("REACTORLIB_MPI_LINK_S", LINK_S))
-        command = [sys.executable, "-I", "-S", guard.__file__, str(its.fileno()), str(os.getpid()), *map(str, limits)]
+        command = [sys.executable, "-I", "-S", rank_guard.__file__, str(its.fileno()), str(os.getpid())]
         with its:
             subprocess.Popen(
-                command, pass_fds=[its.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                start_new_session=True,
+                [*command, *map(str, limits)], pass_fds=[its.fileno()], start_new_session=True,
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             )  # fmt: skip
         return mine
 
@@ -90,11 +90,11 @@ class Ranks:
         names = [f"rank {rank} on {host} (process {pid})" for rank, (host, pid, _) in enumerate(found)]
         what: dict[str, Any] = {"rank": self.rank, "names": names, "token": secrets.token_hex(16)}
         if self.rank == 0:
-            self._tell_guard(guard.LEAD, what)
+            self._tell_guard(rank_guard.LEAD, what)
             what |= {"addresses": _addresses(), "port": self._port.get(timeout=START_S)}
         what = {**self.comm.bcast(what), "rank": self.rank}
         if self.rank:
-            self._tell_guard(guard.JOIN, what)
+            self._tell_guard(rank_guard.JOIN, what)
         self._ready.wait()  # the guard ends this process if that takes too long
         self.check()
         _unlink_all({name for host, _, files in found if host == self.hosts[self.rank] for name in files})
@@ -116,14 +116,14 @@ class Ranks:
             self._lose("the guard of this rank is gone")
 
     def _take(self, rank: int, kind: int, payload: bytes) -> None:
-        if kind == guard.PORT:
+        if kind == rank_guard.PORT:
             self._port.put(int(payload))
-        elif kind == guard.READY:
+        elif kind == rank_guard.READY:
             self._ready.set()
-        elif kind == guard.LOST:
+        elif kind == rank_guard.LOST:
             self._is_told, self._first_lives = rank >= 0, rank > 0
             self._lose(payload.decode())
-        elif kind == guard.BYE:
+        elif kind == rank_guard.BYE:
             self._lose(f"rank {rank} on {self.hosts[rank]} has left")
         elif payload[:1] == ABORT:
             self.on_abort()
@@ -146,11 +146,11 @@ class Ranks:
 
     def tell(self, rank: int, kind: bytes, payload: bytes = b"") -> None:
         """Send to another rank."""
-        self._send(rank, guard.MAIL, kind + payload)
+        self._send(rank, rank_guard.MAIL, kind + payload)
 
     def kill(self, rank: int) -> None:
         """End the process of a rank that does not leave: the job ends with it."""
-        self._send(rank, guard.KILL)
+        self._send(rank, rank_guard.KILL)
 
     def hear(self) -> tuple[int, bytes, bytes]:
         """The next that was told: by whom, its kind and the rest. WorkerError after a loss."""
@@ -184,7 +184,7 @@ class Ranks:
             yield
         except BaseException as error:
             if self.lost is not None:
-                self._send(self.rank, guard.RAISED)
+                self._send(self.rank, rank_guard.RAISED)
                 if self._is_told:
                     self._told = error
             raise
@@ -283,13 +283,13 @@ class Ranks:
     def _leave(self) -> None:
         """Before MPI's own end, which would wait for ranks that are lost without end."""
         is_broken = self._failed or (self.lost is not None and " has left" not in self.lost)
-        self._send(self.rank, guard.GONE if self._failed else guard.BYE, self._failed.encode())
+        self._send(self.rank, rank_guard.GONE if self._failed else rank_guard.BYE, self._failed.encode())
         if is_broken:
             with suppress(Exception):
                 sys.stdout.flush()
                 sys.stderr.flush()
             # What the launcher has not read by then is lost: of this rank, and of the first, which ends the job itself.
-            sleep(guard.WAIT_S if self._first_lives and self.rank else guard.READ_S)
+            sleep(rank_guard.WAIT_S if self._first_lives and self.rank else rank_guard.READ_S)
             self._mpi.COMM_WORLD.Abort(1)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from reactorlib.clock import Clock
 from reactorlib.executors.failure import Failure
-from reactorlib.executors.portable import failure_of, told, told_briefly
+from reactorlib.executors.portable_failure import failure_of, told, told_briefly
 from reactorlib.executors.protocol import Failed
 from reactorlib.worker.inbox import Inbox, Outside
 

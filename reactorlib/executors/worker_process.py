@@ -20,8 +20,8 @@ from reactorlib.errors import WorkerError
 from reactorlib.executors.distributed_follower import DistributedFollower, worker_of
 from reactorlib.executors.failure import Failure, Stopped
 from reactorlib.executors.library_threads import limit
-from reactorlib.executors.life import Life, leave_to_worker_0
 from reactorlib.executors.post import Post
+from reactorlib.executors.termination import Life, leave_to_worker_0
 from reactorlib.executors.thread_calls import Caller
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange

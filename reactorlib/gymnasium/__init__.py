@@ -1,7 +1,7 @@
 """Gymnasium vector environments on reactors: a front end on top of sessions; the kernel knows nothing of it.
 
 Start with `vector_env.py`. `layout.py` says where data lies, `share.py` what a worker does with its environments,
-`program.py` which reactors there are.
+`reactors.py` which reactors there are.
 """
 
 from reactorlib.gymnasium.check import check_vector_env

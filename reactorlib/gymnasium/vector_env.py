@@ -22,7 +22,7 @@ from gymnasium.vector.utils import batch_differing_spaces, batch_space, concaten
 from reactorlib.cpus import available_cpus
 from reactorlib.errors import WorkerError
 from reactorlib.gymnasium.layout import Layout, Lease
-from reactorlib.gymnasium.program import Carried, Environments, Fault, Setup, packed, unpacked
+from reactorlib.gymnasium.reactors import Carried, Environments, Fault, Setup, packed, unpacked
 from reactorlib.gymnasium.share import Info, only_numbers
 from reactorlib.session import Session, Stepper
 

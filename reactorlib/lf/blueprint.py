@@ -16,11 +16,11 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from reactorlib.declaration.building import building
-from reactorlib.declaration.connections import Ports, connect, interleaved
+from reactorlib.declaration.connect import Ports, connect, interleaved
 from reactorlib.declaration.elements import Mode
 from reactorlib.declaration.instance import BoundMode, BoundPort, Channel, instance_of
-from reactorlib.declaration.position import located, where
 from reactorlib.declaration.reactor import Bank, Reactor, per_member
+from reactorlib.declaration.source_position import located, where
 from reactorlib.errors import ElaborationError, ReactorError, words_of
 from reactorlib.lf.expressions import WIDTH_OF, Value, as_time
 from reactorlib.lf.syntax import PortReference, Property

@@ -14,8 +14,8 @@ from types import ModuleType
 from typing import Any
 
 from reactorlib.declaration import class_body, elements
-from reactorlib.declaration.position import where
 from reactorlib.declaration.reactor import Reactor
+from reactorlib.declaration.source_position import where
 from reactorlib.lf import syntax
 from reactorlib.lf.blueprint import Blueprint, Child, Default, LinguaFrancaType, Link, State
 from reactorlib.lf.bodies import BodyError, Function, execute, function

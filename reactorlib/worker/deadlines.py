@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from reactorlib.clock import Clock
 from reactorlib.tag import LONGEST
-from reactorlib.worker.events import CurrentTag
+from reactorlib.worker.event_queue import CurrentTag
 
 ALWAYS_MISSED = -LONGEST
 

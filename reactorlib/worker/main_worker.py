@@ -10,7 +10,7 @@ from reactorlib.clock import LONGEST_WAIT_NS, Clock, PhysicalClock
 from reactorlib.elaboration.program import Elaborated, Trigger
 from reactorlib.schedule.graph import ReactionGraph
 from reactorlib.worker.cells import Event
-from reactorlib.worker.events import Events, Queue
+from reactorlib.worker.event_queue import Events, Queue
 from reactorlib.worker.inbox import Inbox
 from reactorlib.worker.modal_queue import ModalQueue
 from reactorlib.worker.modes import Modes

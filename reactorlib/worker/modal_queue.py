@@ -8,7 +8,7 @@ from math import inf
 from typing import Any
 
 from reactorlib.worker.cells import Event
-from reactorlib.worker.events import Events, Queue
+from reactorlib.worker.event_queue import Events, Queue
 
 FEW = 16  # times of an event that are noted before those that have passed are looked for
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from reactorlib.elaboration.program import Elaborated
 from reactorlib.errors import RunError, type_name, words_of
 from reactorlib.tag import Tag
-from reactorlib.worker.events import CurrentTag
+from reactorlib.worker.event_queue import CurrentTag
 
 
 class TraceRecord(NamedTuple):

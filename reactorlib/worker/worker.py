@@ -24,7 +24,7 @@ from reactorlib.worker.cells import (
     Writer,
 )
 from reactorlib.worker.deadlines import Deadline
-from reactorlib.worker.events import CurrentTag, Events
+from reactorlib.worker.event_queue import CurrentTag, Events
 from reactorlib.worker.inbox import Outside
 from reactorlib.worker.modes import ModeState
 from reactorlib.worker.requests import Request

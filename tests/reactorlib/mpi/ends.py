@@ -55,7 +55,7 @@ def misbehave() -> None:
     if WAY == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
     if WAY == "guard":
-        guards = [child for child in children(os.getpid()) if "guard.py" in child[1]]
+        guards = [child for child in children(os.getpid()) if "rank_guard.py" in child[1]]
         os.kill(guards[0][0], signal.SIGKILL)
         time.sleep(30)
     if WAY in ("interrupt", "link"):

@@ -10,7 +10,7 @@ from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-from reactorlib.lf.program import free_name, loaded
+from reactorlib.lf.load import free_name, loaded
 
 
 class _Finder:

@@ -8,7 +8,7 @@ from typing import Any
 from reactorlib.declaration.building import building
 from reactorlib.declaration.elements import Element, Port
 from reactorlib.declaration.instance import Bound, BoundPort, Channel, Connection, Instance
-from reactorlib.declaration.position import here
+from reactorlib.declaration.source_position import here
 from reactorlib.errors import ElaborationError
 from reactorlib.tag import time_fault
 

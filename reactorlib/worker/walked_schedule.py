@@ -15,7 +15,7 @@ from typing import Any
 from reactorlib.elaboration.program import Cell, Forward, ReactionInstance
 from reactorlib.schedule.graph import Node
 from reactorlib.worker.cells import Event, Reader
-from reactorlib.worker.events import Events
+from reactorlib.worker.event_queue import Events
 from reactorlib.worker.main_worker import MainWorker
 
 

@@ -12,11 +12,11 @@ import cloudpickle  # type: ignore[import-untyped]
 from gymnasium.vector import AutoresetMode
 
 from reactorlib.declaration.class_body import reaction
-from reactorlib.declaration.connections import connect
+from reactorlib.declaration.connect import connect
 from reactorlib.declaration.elements import Input, Output, shutdown
 from reactorlib.declaration.reactor import Bank, Reactor
 from reactorlib.executors.failure import Failure
-from reactorlib.executors.portable import failure_of, told
+from reactorlib.executors.portable_failure import failure_of, told
 from reactorlib.executors.protocol import Failed
 from reactorlib.gymnasium.layout import Layout
 from reactorlib.gymnasium.share import Share
