@@ -86,12 +86,11 @@ class Distributed(Parallel):
         rows = [
             (
                 post.encoder([events[i] for i in key], others) if key else bytes,
-                tuple(others),
                 [post.sender_to(other) for other in others],
             )
             for key, others in groups.items()
         ]
-        members = [other for _, others, _ in rows for other in others]
+        members = [other for others in groups.values() for other in others]
         has_modes, is_new = bool(self.worker.mode_states), True
         next_tag = self._tags
 
@@ -106,11 +105,15 @@ class Distributed(Parallel):
                     self._tell_modes(other)
                 is_new = False
             tail = GO_TAIL.pack(number, time, now.microstep, GO)
-            for encode, others, sends in rows:
-                message = encode() + tail
-                waiting.update(others)
-                for send in sends:
-                    send(message)
+            messages = [encode() + tail for encode, _ in rows]  # all, before anybody begins: one may be impossible
+            waiting.update(members)
+            try:
+                for message, (_, sends) in zip(messages, rows, strict=True):
+                    for send in sends:
+                        send(message)
+            except WorkerError:  # some have begun, and may wait for those that will not
+                self.interrupt()
+                raise
 
         return go
 

@@ -25,6 +25,7 @@ from reactorlib.executors import garbage
 from reactorlib.executors.distributed import Distributed
 from reactorlib.executors.executor import exit_on_signal
 from reactorlib.executors.parallel import LONGEST_END_S
+from reactorlib.executors.same_program import Likeness, likeness
 from reactorlib.executors.thread_calls import Listener
 from reactorlib.executors.worker_process import BEGUN, GONE, HELD, LEAVING, Setup, serve
 from reactorlib.schedule.partition import Partition
@@ -54,6 +55,7 @@ class Processes(Distributed):
         if self.start_method not in known:
             raise RunError(f"unknown start method {self.start_method!r}: one of {', '.join(known)}")
         self.processes: dict[int, BaseProcess] = {}
+        self._likeness: Likeness | None = None  # of the program that spawned workers make anew
         self.library_threads = library_threads
         self.owner = os.getpid()
         garbage.tidy()
@@ -70,7 +72,10 @@ class Processes(Distributed):
 
     def start(self) -> None:
         program = self.worker.program
-        handed: Any = program if self.start_method == "fork" else _pickled((program.cls, program.parameters))
+        handed: Any = program
+        if self.start_method != "fork":
+            handed = _pickled((program.cls, program.parameters))
+            self._likeness = likeness(program, self.partition)
         context: Any = multiprocessing.get_context(self.start_method)
         atexit.register(self.kill)  # where the end of the run itself was broken off
         with _signals_held(self.start_method):
@@ -87,6 +92,7 @@ class Processes(Distributed):
             self.owner,
             self.exchange,
             program,
+            self._likeness,
             self.partition,
             main.clock,
             self.listener.writing,

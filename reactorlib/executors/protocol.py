@@ -100,8 +100,8 @@ Control = Go | Sync | Poison | Ready | Begin | Learn | Switched | Forget | End |
 # The kind of a packed message is its last byte, so that what comes before is decoded where it lies.
 GO, DONE, SCHEDULED, SYNC, POISON = range(5)
 PICKLED: tuple[type[Control], ...] = (Ready, Begin, Learn, Switched, Forget, End, Failed, Rows, Bye)  # kinds from 5 on
-GO_TAIL = Struct("<IqIB")  # the fields of Go, kind; before it the values of events
-GO_FIELDS = Struct("<IqI")  # the same without the kind
+GO_TAIL = Struct("<IqqB")  # the fields of Go, kind; before it the values of events
+GO_FIELDS = Struct("<Iqq")  # the same without the kind
 SCHEDULED_TAIL = Struct("<IB")  # length of the message DONE that comes first, kind; between them the requests
 CARRYING = ("logical", "physical", "delay", "physical delay", "input")  # triggers whose events have values
 

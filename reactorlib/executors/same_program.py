@@ -1,10 +1,12 @@
-"""Whether the ranks of a job run the same: program, its code, partition, options and versions, as short texts."""
+"""Whether workers that each made the program run the same: the program, its code, partition, options and versions, as
+short texts.
+"""
 
 from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from types import CodeType
 from typing import Any
@@ -15,16 +17,21 @@ from reactorlib.worker.canonical_form import canonical
 
 VERSIONED = ("reactorlib", "numpy", "torch")  # whose values travel
 
-Likeness = dict[str, str]  # aspect: what this rank has
+Likeness = dict[str, str]  # aspect: what this worker has
 
 
-def likeness(program: Elaborated, placed: Partition, options: Mapping[str, object]) -> Likeness:
-    """What has to be equal on all ranks, in the order in which a difference is best told."""
+def versions() -> Likeness:
+    """What this process has imported of what values depend on."""
     found = {"the version of Python": platform.python_version()}
     for name in VERSIONED:
         if name in sys.modules:
             found[f"the version of {name}"] = str(getattr(sys.modules[name], "__version__", "unknown"))
-    found["the program"] = program.cls.__qualname__
+    return found
+
+
+def likeness(program: Elaborated, placed: Partition) -> Likeness:
+    """What of a program has to be equal on all workers, in the order in which a difference is best told."""
+    found = {"the program": program.cls.__qualname__}
     found["the parameters of the program"] = ", ".join(f"{k}={_shown(v)}" for k, v in program.parameters.items())
     reactions = program.reactions
     found["the reactors"] = _digest((i.path for i in program.instances), f"{len(program.instances)} reactors")
@@ -35,20 +42,19 @@ def likeness(program: Elaborated, placed: Partition, options: Mapping[str, objec
     for name, code in _bodies(program).items():
         found[f"the code of {name}"] = _digest(_code(code), "code")
     found["the partition"] = _digest(placed.of_node, f"{placed.workers} workers")
-    found["the options of run()"] = ", ".join(f"{name}={value!r}" for name, value in options.items())
     return found
 
 
-def difference(found: Sequence[Likeness], hosts: Sequence[str]) -> str | None:
-    """The first that is not equal on all ranks, in words; None where all is."""
+def difference(found: Sequence[Likeness], names: Sequence[str]) -> str | None:
+    """The first that is not equal on all workers, of these names, in words; None where all is."""
     first = found[0]
-    for rank, other in enumerate(found):
+    for name, other in zip(names, found, strict=True):
         for aspect in {**first, **other}:
             mine, its = first.get(aspect, "nothing"), other.get(aspect, "nothing")
             if mine != its:
                 return (
-                    f"the ranks do not run the same: {aspect} is {mine} on rank 0 (host {hosts[0]}), "
-                    f"{its} on rank {rank} (host {hosts[rank]})"
+                    f"the {names[0].partition(' ')[0]}s do not run the same: {aspect} is {mine} on {names[0]}, "
+                    f"{its} on {name}"
                 )
     return None
 

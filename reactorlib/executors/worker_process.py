@@ -16,11 +16,12 @@ from typing import Any, NamedTuple
 from reactorlib.clock import Clock
 from reactorlib.elaboration.elaborate import elaborated
 from reactorlib.elaboration.program import Elaborated
-from reactorlib.errors import WorkerError
+from reactorlib.errors import RunError, WorkerError
 from reactorlib.executors.distributed_follower import DistributedFollower, worker_of
 from reactorlib.executors.failure import Failure, Stopped
 from reactorlib.executors.library_threads import limit
 from reactorlib.executors.post import Post
+from reactorlib.executors.same_program import Likeness, difference, likeness
 from reactorlib.executors.termination import Life, leave_to_worker_0
 from reactorlib.executors.thread_calls import Caller
 from reactorlib.schedule.partition import Partition
@@ -40,6 +41,7 @@ class Setup(NamedTuple):
     parent: int  # process id
     exchange: Exchange
     program: Elaborated | bytes
+    likeness: Likeness | None  # of worker 0's program, if it is spawned
     partition: Partition
     clock: Clock
     calls: socket.socket  # to worker 0, for threads that reactions start
@@ -63,6 +65,7 @@ def serve(setup: Setup) -> None:
             follower = _follower(setup, post, life)
         except Exception as error:  # noqa: BLE001  # a constructor or an import of the user's: worker 0 raises it
             post.fail(Failure(error, None))
+            life.enter(GONE)
             return
         follower.say_ready()
         try:
@@ -90,7 +93,15 @@ def _program(setup: Setup) -> Elaborated:
             f"a new process cannot rebuild the program: {type(error).__name__}: {error}. Define its class in a module "
             "or script that can be imported, or use start_method='fork'"
         ) from error
-    return elaborated(cls, **parameters)
+    program = elaborated(cls, **parameters)
+    assert setup.likeness is not None
+    names = ("worker 0", f"worker {setup.worker}")
+    differs = difference((setup.likeness, likeness(program, setup.partition)), names)
+    if differs is not None:
+        raise RunError(
+            f"{differs}; what a constructor makes must not depend on the process, as the order of a set does"
+        )
+    return program
 
 
 class _Life(Life):

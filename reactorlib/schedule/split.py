@@ -54,6 +54,11 @@ class Splitter:
                 users = {0, *readers.get(trigger.cell, ())}
                 if users - {owner.get(trigger.source, 0)}:
                     crossing.add(trigger.source)
+        new = crossing
+        while new:  # what is handed on lies where the last reader sees it
+            handed_on = {forward.source for forward in graph.program.forwards if forward.target in new}
+            new = handed_on - crossing
+            crossing |= new
         return frozenset(crossing)
 
     def split(self, plan: Plan) -> Split:

@@ -166,11 +166,13 @@ class Arena:
             return self._last_resort(room, f"{self.blocks} blocks are in use")
         if room >= PAGE:
             if self._top + room > self.end:
-                return self._last_resort(room, f"all {format_bytes(self.end - self.start)} of its addresses are used")
+                return self._last_resort(room, self._no_address)
             block = Block(first, self._top, room, 0)
             self._top += room
         else:
             if self._slab_top + room > self._slab_end:
+                if self._top + SLAB > self.end:
+                    return self._last_resort(room, self._no_address)
                 self._new_slab()
             block = Block(first, self._slab_top, room, room)
             self._slab_top += room
@@ -181,6 +183,10 @@ class Arena:
         self._free.setdefault(room, [])
         self._busy.setdefault(room, deque())
         return block
+
+    @property
+    def _no_address(self) -> str:
+        return f"all {format_bytes(self.end - self.start)} of its addresses are used"
 
     def _new_slab(self) -> None:
         self._charge(SLAB)

@@ -35,6 +35,7 @@ from reactorlib.transport.structure import (
 Encode = Callable[[Any, Sequence[int]], bytes | None]  # of a value and the receivers; None: it has another structure
 Decode = Callable[[Any], Any]
 
+OUTERMOST = "v0"  # the variable of the value
 ALIGN = 16  # of small arrays in a message
 TYPES = {"?": "bool", "q": "int", "d": "float", "s": "str", "y": "bytes", "Y": "bytes"}
 
@@ -58,9 +59,9 @@ class CodecCompiler:
         self._reads: list[str] = []  # lines of the decoder
         self._variables = 0
         self._mutable: list[str] = []  # variables whose objects must be different ones
+        self._alike: dict[Structure, list[str]] = {}  # such variables of one value: arrays of one structure
         self._result = self._walk(structure, self._variable())
-        if len(self._mutable) > 1:
-            self._refuse(f"len({{{', '.join(f'id({v})' for v in self._mutable)}}}) != {len(self._mutable)}")
+        self._refuse_twins(self._mutable)
 
     def encoder(self, placing: Placing) -> Encode:
         """The function that encodes values of the structure."""
@@ -104,6 +105,10 @@ class CodecCompiler:
 
     def _refuse(self, condition: str) -> None:
         self._guards[-1].append(condition)
+
+    def _refuse_twins(self, variables: Sequence[str]) -> None:
+        if len(variables) > 1:
+            self._refuse(f"len({{{', '.join(f'id({v})' for v in variables)}}}) != {len(variables)}")
 
     def _plain(self, kind: str, v: str) -> str:
         if kind == "N":
@@ -151,7 +156,13 @@ class CodecCompiler:
         if variables:
             self._splits.append(f"{', '.join(variables)}, = {source}")
             self._guards.append([])
-        inner = [self._walk(member, variable) for member, variable in zip(members, variables, strict=True)]
+        inner = []
+        for member, variable in zip(members, variables, strict=True):
+            inner.append(self._walk(member, variable))
+            if v == OUTERMOST:
+                for alike in self._alike.values():
+                    self._refuse_twins(alike)
+                self._alike.clear()
         if kind == "{":
             return "{" + ", ".join(f"{key!r}: {part}" for key, part in zip(structure[1], inner, strict=True)) + "}"
         if kind == "[":
@@ -161,6 +172,7 @@ class CodecCompiler:
     def _array(self, kind: str, code: str | bytes, shape: Any, v: str) -> str:
         dtype = dtype_of(code)
         d = self._name("D", dtype)
+        self._alike.setdefault((kind, code, shape), []).append(v)
         a = v
         if kind in "tuT":
             self._refuse(f"type({v}) is not {self._name('Tensor', import_module('torch').Tensor)}")

@@ -32,6 +32,9 @@ BIG = 4096  # bytes from which an array or bytes travel through the arena
 MOST_INT = 1 << 63  # of a key; others are pickled with their dict
 SHORT = 8192  # the longest message; what is longer is itself put into the arena
 
+VALUES = 1  # the depth at which they begin: what is described is a tuple of the values of cells
+
+ARRAYS = "atvuAT"
 CONTAINERS: dict[str, type] = {"(": tuple, "[": list, "{": dict, "C": tuple}
 _PLAIN: dict[type, str] = {type(None): "N", bool: "?", int: "q", float: "d", str: "s", bytes: "y"}
 _SCALARS = "?bBhHiIlLqQefd"  # characters of the dtypes whose scalars `struct` can write
@@ -49,6 +52,8 @@ class Describer:
         self._leaves = 0
         self._arrays = 0
         self._shared: set[int] = set()  # ids of what a receiver may change
+        self._pickled = 0  # parts
+        self._seen_arrays: set[int] = set()  # ids, of one member of the outermost tuple: of one value
 
     def describe(self, value: Any) -> Structure:
         """The structure of a value; 'o' if it is large, and best left to pickle."""
@@ -56,18 +61,27 @@ class Describer:
             structure = self._describe(value)
         except TooLargeError:
             return "o"
+        if self._pickled and len(self._shared) > 1:
+            return "o"  # what is pickled may refer to another part: only a pickle of the whole keeps it one
         return structure if self._arrays or self._leaves <= PLAIN_LEAVES else "o"
 
     def _describe(self, value: Any, depth: int = 0) -> Structure:
         self._leaves += 1
         if self._leaves > LEAVES or depth > DEPTH:
             raise TooLargeError
+        if depth == VALUES:
+            self._seen_arrays.clear()
         kind = type(value)
         structure = self._of_kind(kind, value, depth)
         if structure == "o" or kind is list or kind is dict:
             if id(value) in self._shared:
                 raise TooLargeError  # one object in two places: only a pickle of the whole keeps it one
             self._shared.add(id(value))
+            self._pickled += structure == "o"
+        elif structure[0] in ARRAYS:
+            if id(value) in self._seen_arrays:
+                raise TooLargeError
+            self._seen_arrays.add(id(value))
         return structure
 
     def _of_kind(self, kind: type, value: Any, depth: int) -> Structure:

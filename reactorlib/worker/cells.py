@@ -67,9 +67,9 @@ class Writer:
         """An uninitialised NumPy array of this shape and dtype, to fill and then set."""
         import numpy as np
 
-        if self._allocate is None:
-            return np.empty(shape, dtype)
         kind = np.dtype(dtype)
+        if self._allocate is None or kind.hasobject or kind.subdtype is not None or not kind.itemsize:
+            return np.empty(shape, kind)
         count = int(math.prod(shape) if isinstance(shape, tuple | list) else shape)
         return np.frombuffer(self._allocate(max(1, count * kind.itemsize)), kind, count).reshape(shape)
 

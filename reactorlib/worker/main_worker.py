@@ -188,9 +188,12 @@ class MainWorker(Worker):
                 return True
 
     def join(self, inputs: Events, time: int | None) -> Events:
-        """Advance to `time`, or else to the next microstep: these inputs and what is due there; nothing is before."""
+        """Advance to `time`, or else to the next microstep: these inputs and what is due there; nothing is before.
+
+        With a `time`, after `reach`: what threads say since then is for the next step, as it may come before this one.
+        """
         queue = self.queue
-        if self.inbox.arrivals:
+        if time is None and self.inbox.arrivals:
             self._receive()
         if time is not None:
             for event, value in (inputs or NOTHING).items():

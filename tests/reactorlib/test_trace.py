@@ -18,6 +18,7 @@ import pytest
 import torch
 
 from reactorlib import MSEC, Output, Reactor, RunError, Tag, Timer, reaction, run, startup
+from reactorlib.worker.canonical_form import canonical
 from reactorlib.worker.trace import TraceRecord, digest_of
 
 
@@ -32,6 +33,25 @@ class Slotted:
 
     def __init__(self, one: Any) -> None:
         self.one = one
+
+
+def padded(content: int) -> Any:
+    """An array with bytes between its fields that say `content`."""
+    made = np.full(64, content, np.uint8).view(np.dtype([("a", "i1"), ("b", "f8")], align=True))
+    made["a"], made["b"] = 1, 2.0
+    return made
+
+
+def long(content: int) -> Any:
+    made = np.full(4, 0.1, np.longdouble)
+    if np.finfo(made.dtype).nmant == 63:
+        made.view(np.uint8).reshape(4, -1)[:, 10:] = content
+    return made
+
+
+@pytest.mark.parametrize("make", [padded, long, lambda content: padded(content)[0], lambda content: long(content) * 1j])
+def test_bytes_that_nobody_wrote_are_no_part_of_a_value(make: Any) -> None:
+    assert canonical(make(0)) == canonical(make(255)) != canonical(np.zeros_like(make(0)))
 
 
 class Counted:

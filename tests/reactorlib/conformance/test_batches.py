@@ -10,12 +10,15 @@ import numpy as np
 import pytest
 
 from reactorlib import (
+    MSEC,
     Bank,
     Batch,
     Input,
+    Mode,
     Output,
     Reactor,
     Session,
+    Timer,
     WorkerError,
     connect,
     reaction,
@@ -97,6 +100,41 @@ def test_whatever_way_processes_start(method: str) -> None:
     run(Rounds, rounds=3, shape=(4, 5), dtype="i2", executor="processes", workers=2, start_method=method)
     for array in SEEN.pop():
         np.testing.assert_array_equal(array, expected((4, 5), "i2"))
+
+
+class Farm(Reactor):
+    batch = Input[Batch]()
+    done = Output[int](width=4)
+
+    def __init__(self) -> None:
+        self.rows = Bank(Row, 4)
+        connect(self.batch, self.rows.batch)
+        connect(self.rows.done, self.done)
+
+
+class Modal(Reactor):
+    """Hands batches on along a connection in a mode, to rows of several workers."""
+
+    mode = Mode(initial=True)
+
+    def __init__(self) -> None:
+        self.maker = Maker()
+        self.farm = Farm()
+        with self.mode:
+            connect(self.maker.batch, self.farm.batch)
+
+
+class Maker(Reactor):
+    tick = Timer(0, 1 * MSEC)
+    batch = Output[Batch]()
+
+    @reaction(tick, effects=batch)
+    def make(self, tick, batch) -> None:
+        batch.set(batch.batch((4, 3), "i8"))
+
+
+def test_a_batch_goes_on_along_a_connection_in_a_mode(execute: Execute) -> None:
+    execute(Modal, timeout=3 * MSEC, trace=False)
 
 
 class Filled(Reactor):

@@ -41,6 +41,7 @@ from reactorlib import (
     startup,
 )
 from reactorlib.errors import ElaborationError
+from reactorlib.worker.main_worker import MainWorker
 from tests.reactorlib.observing import reactions, values
 
 Opened = Callable[..., Session]
@@ -238,6 +239,39 @@ def test_a_physical_action_keeps_its_tag_and_runs_once_a_step_reaches_it(opened:
     first, second = (record for record in session.close().trace if record.reaction == "Alarm.hear")
     assert 0 < first.tag.time < far
     assert second.tag == Tag(far, 2)
+
+
+class Meeting(Reactor):
+    ring = PhysicalAction[int]()
+    inp, out = Input[int](), Output[int]()
+
+    @reaction(inp, effects=out)
+    def answer(self, inp, out) -> None:
+        out.set(inp.value)
+
+    @reaction(ring)
+    def hear(self, ring) -> None: ...
+
+
+@pytest.mark.parametrize("value", [7, ABSENT])
+def test_what_a_thread_says_in_the_middle_of_a_step_is_for_the_next(opened: Opened, monkeypatch, value) -> None:
+    reach = MainWorker.reach
+
+    def interrupted(worker: MainWorker, *arguments: Any) -> bool:
+        ended = reach(worker, *arguments)
+        worker.inbox.schedule(next(event for event in worker.events if event.path == "Meeting.ring"), 0, None)
+        return ended
+
+    far = 10**9 * SEC
+    with opened(Meeting) as session:
+        step = session.stepper(("inp",), ("out",))
+        step(0, until=far)
+        with monkeypatch.context() as patched:
+            patched.setattr(MainWorker, "reach", interrupted)
+            for number in range(1, 5):
+                assert step(value, until=far + number * MSEC) == value
+                assert session.tag == Tag(far + number * MSEC, 0)
+    assert len([record for record in session.close().trace if record.reaction == "Meeting.hear"]) == 4
 
 
 # Overlap

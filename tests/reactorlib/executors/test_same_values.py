@@ -82,12 +82,29 @@ def twins(_n: int) -> list[list[int]]:
     return [one, one]
 
 
+def link(one: Box, two: Box) -> list[Box]:
+    one.other, two.other = two, one
+    return [one, two]
+
+
+def fill(array: Any) -> float:
+    array[:] = 5
+    return float(array[0])
+
+
 NOISE = np.random.default_rng(0).random((20, 20))
 CASES: dict[str, tuple[Callable[[int], Any], Callable[[Any], Any]]] = {
     "Fortran's order": (lambda n: np.asfortranarray(NOISE), lambda v: (v.flags.fnc, v.sum(axis=0).tobytes())),
     "C's order": (lambda n: NOISE.copy(), lambda v: (v.flags.c_contiguous, v.sum(axis=0).tobytes())),
     "one list twice": (twins, grow),
     "one object twice": (lambda n: [u := Box(), u], lambda v: v[0] is v[1]),
+    "one array twice": (lambda n: [a := np.zeros(2), a], lambda v: (v[0] is v[1], fill(v[0]), v[1].tolist())),
+    "one large array twice": (lambda n: (a := np.zeros(2000), a), lambda v: (fill(v[0]), v[1].sum())),
+    "objects that refer to each other": (
+        lambda n: link(Box(), Box()),
+        lambda v: (v[0].other is v[1], v[1].other is v[0]),
+    ),
+    "an object that refers to a list": (lambda n: [held := [n], Box(held)], lambda v: v[1].other is v[0]),
     "lists that are equal": (lambda n: [[0], [0]], grow),
     "record and plain dtype": (
         lambda n: (n, np.zeros(3, RECORD if n == 3 else PLAIN)),
@@ -104,7 +121,8 @@ CASES: dict[str, tuple[Callable[[int], Any], Callable[[Any], Any]]] = {
 
 
 class Box:
-    pass
+    def __init__(self, other: Any = None) -> None:
+        self.other = other
 
 
 @pytest.mark.parametrize("executor", EXECUTORS[1:])

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -74,6 +75,48 @@ class Sum(Reactor):
         self.leaf = Bank(Leaf, leaves)
         connect(self.hub.ask, self.leaf.inp, after=0)
         connect(self.leaf.out, self.hub.answers)
+
+
+class Named(Reactor):
+    @reaction(startup)
+    def begin(self) -> None:
+        pass
+
+
+class Unordered(Reactor):
+    """Its members depend on the process that makes it, as those of a set of strings do."""
+
+    def __init__(self) -> None:
+        names = ["left", "right"]
+        for name in names if multiprocessing.parent_process() is None else reversed(names):
+            setattr(self, name, Named())
+
+
+@pytest.mark.parametrize("start_method", ["spawn", "forkserver"])
+def test_a_program_that_is_another_in_a_new_process_is_refused(start_method, monkeypatch) -> None:
+    monkeypatch.setenv("REACTORLIB_START_METHOD", start_method)
+    with pytest.raises(
+        RunError, match=r"the workers do not run the same: the reactors is .* on worker 0, .* on worker 1"
+    ):
+        run(Unordered, executor="processes", workers=2, placement={"Unordered.left": 0, "Unordered.right": 1})
+
+
+class Choosy(Reactor):
+    """Cannot be made in the process of worker 2, which says so before worker 1 is ready."""
+
+    def __init__(self) -> None:
+        process = multiprocessing.current_process().name
+        if process.endswith("worker 1"):
+            time.sleep(1.5)
+        if process.endswith("worker 2"):
+            raise ValueError("the port is in use")
+        self.named = Bank(Named, 3)
+
+
+def test_why_a_worker_could_not_be_made_is_told_although_another_is_not_ready(monkeypatch) -> None:
+    monkeypatch.setenv("REACTORLIB_START_METHOD", "spawn")
+    with pytest.raises(ElaborationError, match="the port is in use"):
+        run(Choosy, executor="processes", workers=3)
 
 
 @pytest.fixture(scope="module")

@@ -91,6 +91,42 @@ def test_a_value_that_cannot_be_pickled_is_named_by_its_port(mover, after, how, 
     assert noted(log) == ["2", "ended", "ended"]
 
 
+class Late(Reactor):
+    """Ticks where others receive, so that its worker is told first."""
+
+    tick = Timer(1 * MSEC)
+    inp = Input[Any]()
+
+    @reaction(tick)
+    def begin(self, tick) -> None:
+        pass
+
+    @reaction(inp)
+    def take(self, inp) -> None:
+        pass
+
+
+class Relay(Reactor):
+    inp, out = Input[Any](), Output[int]()
+
+    @reaction(inp, effects=out)
+    def answer(self, inp, out) -> None:
+        out.set(1)
+
+
+class TwoGifts(Reactor):
+    def __init__(self) -> None:
+        self.giver, self.late, self.relay = Giver("port"), Late(), Relay()
+        connect(self.giver.out, self.relay.inp, after=1 * MSEC)
+        connect(self.relay.out, self.late.inp)
+
+
+def test_a_value_that_cannot_be_sent_to_one_worker_leaves_no_other_waiting(soon):
+    placement = {"TwoGifts.late": 1, "TwoGifts.relay": 2}
+    with soon(), pytest.raises(WorkerError, match=r"TwoGifts.giver.out: a value of type function cannot travel"):
+        run(TwoGifts, executor="processes", workers=3, placement=placement, fast=True)
+
+
 class Unwilling:
     """Can be pickled, but not rebuilt."""
 

@@ -164,6 +164,14 @@ def test_addresses_can_run_out() -> None:
     assert arena.allocate(MIB)
 
 
+def test_small_blocks_stay_within_their_region() -> None:
+    arena = _arena(capacity=1 << 30, region=10 * MIB)
+    kept = [arena.allocate(MIB) for _ in range(9)]
+    with pytest.raises(WorkerError, match=r"all .* of its addresses are used"):
+        kept += [arena.allocate(1000) for _ in range(20_000)]
+    assert max(arena._offsets) + 1024 <= arena.end
+
+
 def test_the_machine_may_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(fd: int, offset: int, length: int) -> None:
         raise OSError(28, "No space left on device")
