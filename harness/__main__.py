@@ -110,7 +110,7 @@ def _run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
             _point_latest(opened.path, console)
         again = manager.forget_failures(opened)
         todo = opened.missing()
-        done, budget_s = opened.grid.size - len(todo), parsed.budget or opened.grid.budget_s
+        done, budget_s = opened.grid.size - len(todo), _budget_s(parsed, opened.grid)
         expected = forecast.here(opened.grid, RUNS)
         count, together = _expected(expected, todo, budget_s)
         console.print(f"{count} trials into {opened.path}, {together}")
@@ -125,6 +125,12 @@ def _run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
             console.print(f"interrupted with {left} trials left; to complete them: {command}")
             raise
         return _conclude(opened, parsed.json, console)
+
+
+def _budget_s(parsed: argparse.Namespace, grid: Grid) -> float | None:
+    """What was asked for; else the grid's, where no number of trials was."""
+    budget_s: float | None = parsed.budget or (None if parsed.trials else grid.budget_s)
+    return budget_s
 
 
 def _end_on_signals() -> None:
@@ -147,7 +153,7 @@ def _plan(parsed: argparse.Namespace, chosen: Grid, console: Console) -> None:
         todo = results.to_run(chosen, kept)
     else:
         todo = list(chosen.trials())
-    _print_plan(chosen, todo, parsed.time_limit or chosen.time_limit_s, parsed.budget or chosen.budget_s)
+    _print_plan(chosen, todo, parsed.time_limit or chosen.time_limit_s, _budget_s(parsed, chosen))
     if again:
         console.print(_AGAIN.format(counted(again, "trial")))
 

@@ -9,16 +9,18 @@ from dataclasses import dataclass
 from harness import verdict
 from harness.metrics import HIGHER_IS_BETTER
 from harness.noise import floor
-from harness.summary import Summary
+from harness.stats import Estimate
+from harness.summary import PointSummary, Summary
 from harness.verdict import BEST_RAY, LOOP, RAY, Clause
+from plots.quantity import counted
 
 HEADING = "The paper's claims"
 HEADINGS = ("claim", "published", "here, against ray-paper", "best Ray", "plain loop", "holds here", "Ray otherwise")
 EXPLAINED = (
-    "'published': how many times as fast as Ray the paper's reactors were, from the lowest of its points to the "
-    "highest. The next columns tell the same of reactors on all cores here, against Ray as the paper calls it, the "
-    "best Ray and a plain loop. 'Ray otherwise': how many times as fast as ray-paper Ray's other backends are, which "
-    "is no gain of reactors."
+    "Of points that the paper has, too. 'published': how many times as fast as Ray its reactors were, from the lowest "
+    "of these points to the highest. The next columns tell the same of reactors on all cores here, against Ray as the "
+    "paper calls it, the best Ray and a plain loop. 'holds here': against ray-paper, each point beside its published "
+    "ratio. 'Ray otherwise': how many times as fast as ray-paper Ray's other backends are, no gain of reactors."
 )
 NOTHING = "-"
 _THEIRS, _OURS, _PAPER = "ray", "lf", "ray-paper"
@@ -29,14 +31,31 @@ _CLAIMS = {
     "q_learning": "synchronized parallel Q-learning: 31.2 % less time",
     "multi_agent": "multi-agent inference: 5.12x with 10 agents",
 }
+# Parameters that the paper's points have; at others than these it has none. Where a row lacks one, it had no choice.
+_GIVEN: dict[str, dict[str, object]] = {
+    "gym_sampling": {"actors": 15, "steps_per_message": 1},
+    "atari_sampling": {"actors": 15, "steps_per_message": 1, "frame_skip": 4},
+    "q_learning": {"actors": 16, "steps": 100, "representation": "arrays"},
+    "multi_agent": {"representation": "arrays"},
+}
+_FIGURES = {
+    "broadcast_gather": ("broadcast_gather_actors", "broadcast_gather_size"),
+    "multi_agent": ("multi_agent_agents",),
+}
+_ACTORS = 16  # of the figure by size
+_MIB, _MB = 2**20, 10**6
 
 
 @dataclass(frozen=True)
 class Row:
-    """A claim. `published`: the lowest and the highest ratio. A clause is None where there is nothing to compare."""
+    """A claim. `published`: the paper's ratio at each point that is here, too; `beside`: the one here; `lacking`: how
+    many of its points are not here. A clause is None where there is nothing to compare.
+    """
 
     claim: str
-    published: tuple[float, float]
+    published: tuple[float, ...]
+    lacking: int
+    beside: tuple[Estimate, ...]
     ray_paper: Clause
     best_ray: Clause | None
     loop: Clause | None
@@ -45,32 +64,34 @@ class Row:
     @property
     def holds(self) -> str:
         """Whether reactors are faster than Ray here too, called as in the paper, and by as much."""
-        ratios = [ratio for ratio, _ in self.ray_paper.ratios]
-        undecided = [self.ray_paper.undecided(ratio) for ratio in ratios]
+        undecided = [self.ray_paper.undecided(ratio) for ratio in self.beside]
         if self.ray_paper.loses:
-            return "no" if not any(undecided) and max(ratio.value for ratio in ratios) < 1 else "not everywhere"
+            return "no" if not any(undecided) and max(one.value for one in self.beside) < 1 else "not everywhere"
         if any(undecided):
             return "undecided" if all(undecided) else "undecided at some points"
-        least, most = self.published
-        if min(ratio.low for ratio in ratios) > most:
-            return "yes, by more"
-        return "yes, by less" if max(ratio.high for ratio in ratios) < least else "yes"
+        pairs = zip(self.beside, self.published, strict=True)
+        found = {"more" if one.low > theirs else "less" if one.high < theirs else "as much" for one, theirs in pairs}
+        return f"yes, by {' to '.join(word for word in ('less', 'as much', 'more') if word in found)}"
 
 
 def rows(summary: Summary) -> Iterator[Row]:
     """A row for each claim that the results have points of, with Ray called as the paper does."""
     ours, floors = verdict.parallel(summary), floor.by_workload(summary.noise)
     for workload, claim in _CLAIMS.items():
-        points = [point for point in summary.points if point.workload == workload]
-        noise = floors.get(workload, 1.0)
+        published, noise = _published(workload), floors.get(workload, 1.0)
+        points = [one for one in summary.points if one.workload == workload and _place(one) in published]
         clause = verdict.against(points, ours, _PAPER, noise)
         if clause is None:
             continue
+        alone = [(_place(point), verdict.against([point], ours, _PAPER, noise)) for point in points]
+        beside = [(place, one.ratios[0][0]) for place, one in alone if one is not None]
         others = {cell.backend: None for point in points for cell in point.cells if cell.backend.startswith(RAY)}
         otherwise = (verdict.against(points, name, _PAPER, noise) for name in others)
         yield Row(
             claim,
-            _published(workload),
+            tuple(published[place] for place, _ in beside),
+            len(published) - len(dict(beside)),
+            tuple(ratio for _, ratio in beside),
             clause,
             verdict.against(points, ours, BEST_RAY, noise),
             verdict.against(points, ours, LOOP, noise),
@@ -80,9 +101,11 @@ def rows(summary: Summary) -> Iterator[Row]:
 
 def cells(row: Row) -> tuple[str, ...]:
     """A row as text."""
+    ends = dict.fromkeys(f"{end(row.published):.2f}x" for end in (min, max))
+    some = f" (without {counted(row.lacking, 'point')})" if row.lacking else ""
     return (
         row.claim,
-        "{:.2f}x to {:.2f}x".format(*row.published),
+        " to ".join(ends) + some,
         *(_told(clause) for clause in (row.ray_paper, row.best_ray, row.loop)),
         row.holds,
         "; ".join(f"{clause.backend} {_told(clause)}" for clause in row.otherwise) or NOTHING,
@@ -93,16 +116,32 @@ def _told(clause: Clause | None) -> str:
     return NOTHING if clause is None else " to ".join(map(verdict.number, clause.ends))
 
 
-def _published(workload: str) -> tuple[float, float]:
-    """How many times as fast as Ray the paper's reactors were, at the lowest and the highest of its points."""
+def _place(point: PointSummary) -> tuple[str, str] | None:
+    """Which point of the paper a point here is, by figure and place on its axis; None where the paper has none such."""
+    given = point.parameters
+    if any(given.get(name, value) != value for name, value in _GIVEN.get(point.workload, {}).items()):
+        return None
+    if point.workload == "broadcast_gather":
+        nbytes = given["object_bytes"]
+        if nbytes == 10 * _MIB:
+            return "broadcast_gather_actors", str(given["actors"])
+        unit = _MB if nbytes % _MB == 0 else _MIB
+        return ("broadcast_gather_size", str(nbytes // unit)) if given["actors"] == _ACTORS else None
+    if point.workload == "multi_agent":
+        return "multi_agent_agents", str(given["agents"])
+    name = given.get("minibatch" if point.workload == "q_learning" else "env", "")
+    return point.workload, str(name).removesuffix("-v1")
+
+
+def _published(workload: str) -> dict[tuple[str, str] | None, float]:
+    """How many times as fast as Ray the paper's reactors were, at each of its points."""
     from plots import published  # takes a second to import
 
-    ratios = []
-    for figure in published.figures():
-        if figure.startswith(workload):
-            systems = {one.system: one for one in published.series(figure)}
-            theirs, ours = systems[_THEIRS], systems[_OURS]
-            for x, value in ours.points.items():
-                ratio = theirs.points[x].value / value.value
-                ratios.append(1 / ratio if ours.metric in HIGHER_IS_BETTER else ratio)
-    return min(ratios), max(ratios)
+    ratios: dict[tuple[str, str] | None, float] = {}
+    for figure in _FIGURES.get(workload, (workload,)):
+        systems = {one.system: one for one in published.series(figure)}
+        theirs, ours = systems[_THEIRS], systems[_OURS]
+        for x, value in ours.points.items():
+            ratio = theirs.points[x].value / value.value
+            ratios[figure, x] = 1 / ratio if ours.metric in HIGHER_IS_BETTER else ratio
+    return ratios

@@ -51,13 +51,12 @@ def run(results: Results, watcher: Watcher, time_limit_s: float | None = None, b
     """Run what is missing from the results. Raises OSError when a row can't be written.
 
     `time_limit_s`: for whatever a trial is asked, its start included, instead of the grid's. `budget_s`: for all that
-    is run now, instead of the grid's. Of each point one block runs in any case; a further one runs if the last of its
+    is run now, if not None. Of each point one block runs in any case; a further one runs if the last of its
     point, or else the longest of all, would still end in time. The results are then of a grid with as many trials as
     there are, unless later ones are there already.
     """
     effort = replace(engine.EFFORT, limit_s=time_limit_s or results.grid.time_limit_s)
     lacking = {trial.key for trial in results.missing()}
-    budget_s = budget_s or results.grid.budget_s
     began, taken_s = time.monotonic(), dict[Point, float]()
     for number, block in enumerate(results.grid.blocks()):
         found: Mapping[str, Measured] = {}

@@ -71,8 +71,8 @@ def section(summary: Summary, drawn: Sequence[Path], base: Path) -> str:
     doubts = f" Doubts: {'; '.join(summary.doubts)}." if summary.doubts else ""
     parts.append(
         "A row is the point of its workload at which reactors lead Ray least; bold is the best of the three. In "
-        "brackets: 95 % intervals, which count that the best Ray was chosen from the results. Undecided: equal speeds "
-        "are not excluded, or too few trials to tell. `serial` is the plain loop, "
+        "brackets: 95 % intervals, which count that the best Ray was chosen from the results, not that the point was. "
+        "Undecided: equal speeds are not excluded, or too few trials to tell. `serial` is the plain loop, "
         f"`{verdict.parallel(summary)}` {BACKENDS[verdict.parallel(summary)].summary}.{told}{without} "
         f"[All numbers]({where}/report.md), measured on: "
         f"{report.markdown_text(f'{machine}.{doubts}')} "
@@ -126,7 +126,7 @@ def _of_ray(point: PointSummary, ray: Cell, best: Cell | None) -> str:
 
 
 def _lead(ratio: Estimate, noise: float) -> str:
-    if ratio.count <= verdict.FEWEST and not ratio.borrows:  # an interval of so few would say nothing of the ratio
+    if not ratio.decides:
         return f"{verdict.number(ratio)}, undecided ({counted(ratio.count, 'trial')})"
     return f"{verdict.number(ratio)}{', undecided' if verdict.undecided(ratio, noise) else ''}"
 

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness import claims, limits, quantity, verdict, verdict_table
+from harness import claims, limits, quantity, stats, verdict, verdict_table
 from harness.breakdown import stragglers
 from harness.checks import DOUBTS_EXPLAINED
 from harness.noise import floor
@@ -118,7 +118,7 @@ def _shares(points: Sequence[PointSummary]) -> Iterator[str]:
 
 
 def _ratio(estimate: Estimate) -> str:
-    return quantity.estimated(estimate, "x", beyond=verdict.FEWEST)
+    return quantity.estimated(estimate, "x", beyond=stats.FEW)
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ def _cells(point: PointSummary, cell: Cell, baselines: Sequence[str], sides: Seq
 
 def _value(estimate: Estimate, unit: str) -> str:
     divisor, name = quantity.scale([estimate.value], _base(unit))
-    text = quantity.estimated(estimate, beyond=verdict.FEWEST, write=lambda value: quantity.number(value / divisor))
+    text = quantity.estimated(estimate, beyond=stats.FEW, write=lambda value: quantity.number(value / divisor))
     return f"{text} {name}" if name else text
 
 

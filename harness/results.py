@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness import details, machine, record, turns
+from harness import checks, details, machine, record, turns
 from harness.errors import UsageError
 from harness.grid import SCHEMA, Description, Grid, Trial, differences
 from harness.record import Journal, Row
@@ -50,8 +50,10 @@ class Results:
         """Keep a block's rows, details and turns, instead of what there is of its trials."""
         for detail in found:
             details.append(self.path / details.FILE_NAME, detail)
+        wrong = {row.trial_key for row in self.rows if checks.is_disagreement(row.status)}
+        rows = [row for row in rows if row.trial_key not in wrong]  # which did run, and a second time hides nothing
         measured = {row.trial_key for row in rows}
-        turns.replace(self.path / turns.FILE_NAME, measured, taken)
+        turns.replace(self.path / turns.FILE_NAME, measured, [turn for turn in taken if turn.trial_key not in wrong])
         kept = [row for row in self.rows if row.trial_key not in measured]
         if len(kept) < len(self.rows):
             self.replace_rows([*kept, *rows])

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from statistics import fmean, stdev
 
-from plots.intervals import CONFIDENCE, Estimate, change, holm, least, mean, ratio_of_turns
+from plots.intervals import CONFIDENCE, FEW, Estimate, change, holm, least, mean, ratio_of_turns
 from plots.intervals import ratio_of_pairs as ratio
 from plots.moderated import moderated
 
 __all__ = [
     "CONFIDENCE",
+    "FEW",
     "Estimate",
     "change",
     "holm",

@@ -62,6 +62,7 @@ class PointSummary:
     metric: str
     units: Mapping[str, str]
     cells: tuple[Cell, ...]
+    parameters: Mapping[str, Any]
 
     def best(self, cells: Iterable[Cell]) -> Cell | None:
         """Which of these cells did best; None where none has a result."""
@@ -87,12 +88,12 @@ class Verdict:
     @property
     def slower(self) -> bool:
         """Whether the baseline wins, by the whole interval and by more than noise."""
-        return self.speedup.high < 1 and not self.within and self.speedup.has_interval
+        return self.speedup.high < 1 and not self.within and self.speedup.decides
 
     @property
     def faster(self) -> bool:
         """Whether our backend wins, by the whole interval and by more than noise."""
-        return self.speedup.low > 1 and not self.within and self.speedup.has_interval
+        return self.speedup.low > 1 and not self.within and self.speedup.decides
 
     @property
     def within(self) -> bool:
@@ -139,16 +140,15 @@ def summarise(path: Path) -> Summary:
     baselines = tuple(_order([*others, LIMIT]))
     labels = point_labels(rows)
     late = stragglers.medians(BREAKDOWN.read(path))
-    points = _moderated(
-        [
-            _point(label, [row for row in rows if row.point == point], baselines, described, known, taken, late)
-            for point, label in labels.items()
-        ]
-    )
+    points = [
+        _point(label, [row for row in rows if row.point == point], baselines, described, known, taken, late)
+        for point, label in labels.items()
+    ]
+    points = [_doubted(point) for point in _moderated(points)]
     return Summary(
         path=path,
         machine=described,
-        points=points,
+        points=tuple(points),
         verdicts=_verdicts(points, floor.by_workload(noise)),
         doubts=(*_run_doubts(described), *_incomplete(path, rows)),
         notes={name: BACKENDS[name].note for name in _order(present) if name in BACKENDS and BACKENDS[name].note},
@@ -267,11 +267,16 @@ def _point(
     by_backend: dict[str, list[Row]] = {}
     for row in rows:
         by_backend.setdefault(row.backend, []).append(row)
-    trials = {backend: _by_trial(own, metric) for backend, own in by_backend.items()}
+    # Where one trial computed something else, the others are no result either.
+    trials = {
+        backend: {} if any(checks.is_disagreement(row.status) for row in own) else _by_trial(own, metric)
+        for backend, own in by_backend.items()
+    }
     higher_is_better, cores = metric in HIGHER_IS_BETTER, described.get("cores_allowed")
     limit = limits.limit(*rows[0].point, trials, higher_is_better, cores)
     compared = {**trials, LIMIT: limit}
-    simulated = json.loads(rows[0].parameters).get("work_seconds")
+    parameters = json.loads(rows[0].parameters)
+    simulated = parameters.get("work_seconds")
 
     def beside(backend: str, baseline: str) -> list[list[float]]:
         """Log ratios of neighbouring turns, where the metric is of their times alone, by trial."""
@@ -310,7 +315,7 @@ def _point(
                 unsupported=next((row.status.removeprefix(record.UNSUPPORTED) for row in own if row.unsupported), ""),
             )
         )
-    return PointSummary(rows[0].workload, label, metric, units, tuple(cells))
+    return PointSummary(rows[0].workload, label, metric, units, tuple(cells), parameters)
 
 
 def _moderated(points: Sequence[PointSummary]) -> tuple[PointSummary, ...]:
@@ -335,6 +340,19 @@ def _moderated(points: Sequence[PointSummary]) -> tuple[PointSummary, ...]:
             ),
         )
         for place, point in enumerate(points)
+    )
+
+
+def _doubted(point: PointSummary) -> PointSummary:
+    """The same, with a doubt where a backend passes what nothing can pass."""
+    return replace(
+        point,
+        cells=tuple(
+            replace(cell, doubts=(*cell.doubts, checks.BEATS_LIMIT))
+            if LIMIT in cell.speedups and cell.speedups[LIMIT].low > 1 and cell.speedups[LIMIT].decides
+            else cell
+            for cell in point.cells
+        ),
     )
 
 

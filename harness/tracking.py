@@ -51,7 +51,8 @@ def _add_compare(command: argparse.ArgumentParser) -> None:
     add(
         "--metric",
         choices=record.METRICS,
-        help="default: as in `report`; cpu_time suffers less from other load, and tells nothing of waiting",
+        help="default: as in `report`, by the time that passed; cpu_time suffers less from other load, and tells "
+        "nothing of waiting",
     )
     add("--strict", action="store_true", help="exit with 3 where a regression can't be excluded")
     form = command.add_mutually_exclusive_group()

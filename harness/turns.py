@@ -10,6 +10,7 @@ One row per turn, in these columns:
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from collections.abc import Container, Iterable, Iterator
@@ -47,6 +48,11 @@ class Row:
     rounds: int
     wall_ns: int
     cpu_ns: int
+
+    @property
+    def trial_key(self) -> TrialKey:
+        """The trial that it is of."""
+        return self.workload, self.parameters, self.backend, self.trial
 
     def round_ns(self, by_cpu: bool) -> float:
         """Time of a round."""
@@ -86,10 +92,11 @@ def read(path: Path) -> pd.DataFrame:
     if not path.exists():
         return pd.DataFrame(columns=list(COLUMNS))
     try:
-        frame = pd.read_csv(path, on_bad_lines="error", keep_default_na=False, dtype=str)
+        text = path.read_bytes()
+        whole = text[: text.rindex(b"\n") + 1] if b"\n" in text else text  # without a line that was torn
+        frame = pd.read_csv(io.BytesIO(whole), on_bad_lines="error", keep_default_na=False, dtype=str)
         if tuple(frame.columns) != COLUMNS:
             raise ValueError(f"expected the columns {','.join(COLUMNS)}")
-        frame = frame if _is_whole(path) else frame.iloc[:-1]
         numbers = [name for name in COLUMNS if name not in _KEY[:3]]
         frame = frame.astype(dict.fromkeys(numbers, "int64"))
         if (frame[["rounds", "wall_ns"]] <= 0).any(axis=None):

@@ -13,7 +13,6 @@ from harness.noise import floor
 from harness.stats import Estimate
 from harness.summary import LIMIT, Cell, PointSummary, Summary
 
-FEWEST = 2  # trials of which no interval is shown: it would span orders of magnitude
 RAY = "ray-"
 BEST_RAY = "the best Ray"
 LOOP = "serial"
@@ -108,8 +107,8 @@ class Clause:
 
 
 def undecided(ratio: Estimate, noise: float) -> bool:
-    """Whether a ratio is within the noise floor, or cannot be told from 1, which needs an interval."""
-    return floor.within(ratio.value, noise) or ratio.low <= 1 <= ratio.high or not ratio.has_interval
+    """Whether a ratio is within the noise floor, or cannot be told from 1 by an interval that says something."""
+    return floor.within(ratio.value, noise) or ratio.low <= 1 <= ratio.high or not ratio.decides
 
 
 def _clauses(points: Sequence[PointSummary], backend: str, noise: float) -> Iterator[Clause]:
@@ -150,7 +149,7 @@ def _end(span: Clause, ratio: Estimate, where: str) -> str:
 
 def number(ratio: Estimate) -> str:
     """A ratio with its interval, in as many digits as mean something."""
-    return quantity.estimated(ratio, "x", beyond=FEWEST, write=_digits)
+    return quantity.estimated(ratio, "x", beyond=stats.FEW, write=_digits)
 
 
 def _digits(value: float) -> str:

@@ -24,7 +24,8 @@ WORDS = tuple(
         """Best Ray: of Ray's backends the one that does best at a point. It is chosen from the results, and the
         interval counts that.""",
         limits.EXPLAINED.replace("'limit':", "Limit:"),
-        "Undecided: the interval contains 1, or the difference is no larger than between equals.",
+        """Undecided: the interval contains 1, the difference is below the noise floor of the noisiest backend, or there
+        are too few trials to tell.""",
         """Every backend shown has the loop's digest, a short number made from all that it computed in its first rounds,
         unless it says otherwise: it has done the same work.""",
     )

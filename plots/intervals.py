@@ -20,9 +20,11 @@ The library's Student distribution would bring scipy for one function: it is com
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from statistics import fmean, variance
 
 CONFIDENCE = 0.95
+FEW = 2  # trials, which alone decide nothing
 _BATCHES = 6
 # Of the trials, at each end: of fewer than seven none.
 _TRIMMED = 0.15
@@ -59,9 +61,11 @@ class Estimate:
         return (self.high - self.low) / 2 / abs(self.value) if self.value else float("inf")
 
     @property
-    def has_interval(self) -> bool:
-        """Whether an interval is known: not for a single value."""
-        return self.count > 1 or self.low < self.high
+    def decides(self) -> bool:
+        """Whether its interval says something: of two trials alone it spans orders of magnitude, of one it leaves out
+        what differs from one start to the next.
+        """
+        return self.count > FEW or self.borrows
 
     @property
     def p_value(self) -> float:
@@ -121,8 +125,9 @@ def ratio_of_turns(blocks: Sequence[Sequence[float]]) -> Estimate:
     if len(blocks) != 1:
         return _exponential([fmean(block) for block in blocks])
     (turns,) = blocks
-    size = max(1, len(turns) // _BATCHES)
-    batches = [fmean(turns[first : first + size]) for first in range(0, len(turns) - size + 1, size)]
+    count = min(_BATCHES, len(turns))
+    ends = [number * len(turns) // count for number in range(count + 1)]
+    batches = [fmean(turns[first:end]) for first, end in pairwise(ends)]
     of_batches = _exponential(batches)
     shift = math.exp(fmean(turns)) / of_batches.value
     return Estimate(of_batches.value * shift, of_batches.low * shift, of_batches.high * shift, 1,

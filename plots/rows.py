@@ -8,7 +8,7 @@ import io
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -119,6 +119,7 @@ def select(
     for name in varied:
         if not all(name in setting for _, setting in records):
             raise FigureError(f"rows of {workload} don't say their {name}; expected a column or parameter of that name")
+    varying = {name for name in _NOT_A_SETTING if _differs_alone(name, varied, records)}
     points = [
         {
             "backend": record["backend"],
@@ -126,7 +127,7 @@ def select(
             "trial": int(number("trial", record.get("trial") or 0)),
             "value": _measured(metric, record["value"]),
             "workers": number("workers", record.get("workers") or 0),
-            "setting": _fixed(setting, varied),
+            "setting": _fixed(setting, varied, varying),
             **{name: setting[name] for name in varied},
         }
         for record, setting in records
@@ -151,9 +152,20 @@ def setting_of(record: Mapping[Any, Any]) -> dict[str, Any]:
     return setting or {name: int(number(name, record[name])) for name in _PARAMETER_COLUMNS if record.get(name)}
 
 
-def _fixed(setting: Mapping[str, Any], varied: Sequence[str]) -> str:
-    kept = {name: value for name, value in setting.items() if name not in _NOT_A_SETTING and name not in varied}
-    return json.dumps(kept, sort_keys=True)
+def _fixed(setting: Mapping[str, Any], varied: Sequence[str], also: Collection[str] = ()) -> str:
+    ignored = {*_NOT_A_SETTING, *varied} - {*also}
+    return json.dumps({name: value for name, value in setting.items() if name not in ignored}, sort_keys=True)
+
+
+def _differs_alone(name: str, varied: Sequence[str], records: Sequence[tuple[Any, Mapping[str, Any]]]) -> bool:
+    """Whether a trial is there twice, with this parameter different: then it is a setting after all."""
+    found: dict[tuple[Any, ...], Any] = {}
+    for record, setting in records:
+        trial = (record["scenario"], record["backend"], record.get("workers"), record.get("trial"))
+        at = (*trial, _fixed(setting, varied), *(str(setting[one]) for one in varied))
+        if found.setdefault(at, setting.get(name)) != setting.get(name):
+            return True
+    return False
 
 
 def _most_shown(frame: pd.DataFrame, varied: tuple[str, ...]) -> Selection:

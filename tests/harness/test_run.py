@@ -295,6 +295,35 @@ def test_a_wrong_digest_is_not_tried_until_it_comes_out_right(harness):
 
 
 @pytest.mark.usefixtures("made_up")
+def test_a_wrong_digest_stays_where_another_trial_of_its_block_runs_again(harness, finished):
+    finished(*TWO)
+    path = Path("out/measurements.csv")
+    rows = rows_of("out")
+    backends = sorted({row.backend for row in rows})
+    status = {backends[0]: "digest differs: aa, most backends have bb", backends[1]: "error: it was the weather"}
+    with contextlib.closing(record.Journal(path)) as journal:
+        journal.rewrite([row.failed(status[row.backend]) for row in rows])
+    done = harness("run", "--output", "out", "--resume")
+    assert done.returncode == 1
+    assert {row.backend: row.status for row in rows_of("out")} == {
+        backends[0]: status[backends[0]],
+        backends[1]: record.OK,
+    }
+
+
+@pytest.mark.usefixtures("made_up")
+def test_trials_that_are_added_know_no_budget_but_their_own(harness, monkeypatch):
+    clock = itertools.count()
+    monkeypatch.setattr(manager, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    assert (
+        harness("run", *TWO, "--set", "actors=2", "--trials", "3", "--budget", "1s", "--output", "out").returncode == 0
+    )
+    done = harness("run", "--resume", "--trials", "4", "--output", "out")
+    assert done.returncode == 0, done.stderr
+    assert len({row.trial for row in rows_of("out")}) == 4
+
+
+@pytest.mark.usefixtures("made_up")
 def test_rows_lost_with_a_torn_line_are_measured_again(harness, finished):
     finished(*ONE)
     path = Path("out/measurements.csv")

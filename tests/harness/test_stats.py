@@ -136,6 +136,14 @@ def test_of_one_block_the_interval_is_over_batches_of_turns():
     assert held >= 0.85 * ATTEMPTS  # batches of 8 still hang together a little
 
 
+@pytest.mark.parametrize("count", [1, 5, 7, 10, 11, 23, 48])
+def test_of_one_block_every_turn_counts_in_value_and_interval(count):
+    found = stats.ratio_of_turns([[0.01, -0.01] * (count // 2) + [3.0] * (count % 2 or 1)])
+    assert found.low <= 1 or count == 1
+    assert found.low <= found.value <= found.high
+    assert found.freedom == min(count + 1 - count % 2, 6) - 1
+
+
 @pytest.mark.parametrize("count", [3, 5])
 def test_the_interval_of_a_change_that_is_none_holds_1_as_often_as_it_says(count):
     generator = np.random.default_rng([9, count])

@@ -54,5 +54,16 @@ def test_only_turns_of_one_sweep_are_compared(stored):
     assert turns.log_ratios(POINT, ("reactor-processes", 1), ("serial", 0)) == []
 
 
+@pytest.mark.parametrize("kept", [1, 8, 20, 40])
+def test_a_line_that_was_torn_is_left_out_and_replaced(stored, tmp_path, kept):
+    stored(*taken(POINT))
+    path, last = tmp_path / "turns.csv", taken(POINT)[-1]
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole.splitlines()[-1][:kept])  # in the middle of a quoted field, too
+    assert len(read(path)) == len(taken(POINT))
+    replace(path, {last.trial_key}, [last])
+    assert len(read(path)) == len(taken(POINT)) - 2
+
+
 def test_no_file_is_no_turn(tmp_path):
     assert tuple(read(tmp_path / "turns.csv").columns) == COLUMNS

@@ -136,6 +136,18 @@ def test_rounds_and_seed_are_no_settings(full_rows):
     assert selection.cells("backend", "agents")["serial", 4].count == 5
 
 
+def test_points_that_differ_in_their_seed_alone_are_not_one(full_rows):
+    again = full_rows.assign(
+        value="1.0", parameters=[json.dumps(json.loads(text) | {"seed": 7}) for text in full_rows["parameters"]]
+    )
+    import pandas as pd
+
+    selection = rows.select(pd.concat([full_rows, again]), "multi_agent", "throughput", ["agents"])
+    assert selection.omitted == 1
+    assert selection.cells("backend", "agents")["serial", 4].count == 5
+    assert selection.setting["seed"] in (0, 7)
+
+
 def test_of_a_parallel_backend_each_point_shows_the_most_workers_that_it_was_measured_with():
     frame = pd.DataFrame(
         {
