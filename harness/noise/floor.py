@@ -37,6 +37,11 @@ class Floor:
     farthest: float
 
     @property
+    def factor(self) -> float:
+        """How far from 1 a ratio of equals is, at most: as far as one was, and no farther than an interval reaches."""
+        return min(self.farthest, self.half_width)
+
+    @property
     def holds(self) -> bool:
         """Whether the intervals contain 1 often enough."""
         return at_most(self.containing, self.comparisons) >= UNLIKELY
@@ -131,7 +136,7 @@ def by_workload(rows: Sequence[Row]) -> dict[str, float]:
     """The factor below which a difference at a workload is undecided: of the noisiest backend measured there."""
     found: dict[str, float] = {}
     for floor in floors(rows):
-        found[floor.workload] = max(found.get(floor.workload, 1.0), floor.half_width)
+        found[floor.workload] = max(found.get(floor.workload, 1.0), floor.factor)
     return found
 
 
