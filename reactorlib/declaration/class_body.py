@@ -256,7 +256,7 @@ def _is_constant(klass: type, name: str) -> bool:
 def _line_of(klass: type) -> str | None:
     try:
         return f"{inspect.getsourcefile(klass)}:{inspect.getsourcelines(klass)[1]}"
-    except (OSError, TypeError):  # made without a file
+    except (OSError, TypeError, SyntaxError):  # made without a file of Python
         return None
 
 

@@ -21,8 +21,8 @@ from reactorlib.declaration.elements import Mode
 from reactorlib.declaration.instance import BoundMode, BoundPort, Channel, instance_of
 from reactorlib.declaration.reactor import Bank, Reactor, per_member
 from reactorlib.declaration.source_position import located, where
-from reactorlib.errors import ElaborationError, ReactorError, words_of
-from reactorlib.lf.expressions import WIDTH_OF, Value, as_time
+from reactorlib.errors import ElaborationError, words_of
+from reactorlib.lf.expressions import AROUND, WIDTH_OF, Value, as_time
 from reactorlib.lf.syntax import PortReference, Property
 from reactorlib.tag import Time
 
@@ -173,7 +173,7 @@ class _Making:
         return Bank(child.cls, child.width(self.scope), **given)
 
     def _of_member(self, value: Value) -> Any:
-        return per_member(lambda index: value({**self.scope, "bank_index": index}))
+        return per_member(lambda index: value({**self.scope, "bank_index": index, AROUND: self.scope}))
 
     def connect(self, link: Link) -> None:
         """The channels of a connection, in pairs."""
@@ -209,7 +209,7 @@ def _told(what: str, at: str) -> Iterator[None]:
     """An exception of an expression as a fault with its place."""
     try:
         yield
-    except ReactorError:
+    except ElaborationError:
         raise
     except Exception as error:
         path = ".".join([*(record.name for record in building.stack), what])

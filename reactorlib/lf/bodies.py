@@ -79,7 +79,7 @@ def _block(code: Code) -> tuple[str, str]:
 
 def _defined(name: str, arguments: Iterable[str], text: str, code: Code, path: str, names: Names) -> Function:
     """A function whose body is the text, which begins on the line after the header."""
-    compiled = _compiled(f"def body({', '.join(arguments)}):{text}", code, path)
+    compiled = _compiled(f"def {_WRAPPER}({', '.join(arguments)}):{text}", code, path)
     if compiled.co_code != _ALONE:
         message = "a line of this code is indented less than its first one, which ends it"
         raise BodyError(fault(path, code.line, None, linecache.getline(path, code.line), message))
@@ -87,7 +87,8 @@ def _defined(name: str, arguments: Iterable[str], text: str, code: Code, path: s
     return FunctionType(_moved(body, path, code.line - 2, name), names, name)
 
 
-_ALONE = compile("def body(): pass", "", "exec").co_code  # of a module that defines a function, and nothing else
+_WRAPPER = "__of_lingua_franca__"
+_ALONE = compile(f"def {_WRAPPER}(): pass", "", "exec").co_code  # of a module that defines a function, and nothing else
 
 
 def _compiled(text: str, code: Code, path: str) -> CodeType:
@@ -116,6 +117,6 @@ def _moved(code: CodeType, path: str, lines: int, name: str) -> CodeType:
         co_filename=path,
         co_firstlineno=code.co_firstlineno + lines,
         co_consts=tuple(constants),
-        co_name=name if code.co_name == "body" else code.co_name,
-        co_qualname=code.co_qualname.replace("body", name, 1),
+        co_name=name if code.co_name == _WRAPPER else code.co_name,
+        co_qualname=code.co_qualname.replace(_WRAPPER, name, 1),
     )

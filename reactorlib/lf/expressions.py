@@ -13,6 +13,7 @@ from reactorlib.tag import Time
 Scope = Mapping[str, Any]
 Value = Callable[[Scope], Any]
 WIDTH_OF = "<widthof>"  # in a scope: the width of a port
+AROUND = "<around>"  # in the scope of a bank's member: that of the reactor which contains the bank
 
 
 class ExpressionError(Exception):
@@ -44,7 +45,7 @@ def value_of(tree: Expression, names: Collection[str], path: str, module: Names 
     if isinstance(tree, Name):
         if tree.name not in names:
             raise ExpressionError(tree.line, f"{tree.name!r} is no parameter here{hint(tree.name, names)}")
-        return lambda scope: scope[tree.name]
+        return lambda scope: _named(tree.name, scope)
     if isinstance(tree, Code):
         return (lambda _: None) if module is None else _of_code(tree, names, path, module)
     if isinstance(tree, WidthOf):
@@ -53,13 +54,20 @@ def value_of(tree: Expression, names: Collection[str], path: str, module: Names 
     parts = [value_of(part, names, path, module) for part in (tree.terms if isinstance(tree, Sum) else tree.items)]
     if isinstance(tree, Sum):
         return lambda scope: sum(part(scope) for part in parts)
-    kind = {"(": tuple, "{": set if module is not None else list}.get(tree.bracket, list)
+    braced: type = list if module is None else set if parts else dict  # {} is what Python makes of it
+    kind = {"(": tuple, "{": braced}.get(tree.bracket, list)
     return lambda scope: kind(part(scope) for part in parts)
 
 
 def as_time(value: Any) -> Any:
     """A number of nanoseconds as the kernel takes it. What other targets' code would say is no time to wait for."""
     return Time(round(value or 0)) if value is None or isinstance(value, int | float) else value
+
+
+def _named(name: str, scope: Scope) -> Any:
+    """A parameter, of the reactor that the expression stands in: code alone sees the index of each member."""
+    around = scope.get(AROUND, scope)
+    return around[name] if name in around else scope[name]
 
 
 def _of_code(code: Code, names: Collection[str], path: str, module: Names) -> Value:

@@ -69,6 +69,18 @@ class Files:
             elif found not in self._reading:
                 self._read(found, found)
         self.sources[path] = Source(str(shown), tree)
+        self._check_definitions(self.sources[path])
+
+    def _check_definitions(self, source: Source) -> None:
+        """Every reactor of a file has a name of its own, and one of them is the main one."""
+        lines: dict[str, int] = {}
+        for definition in self.reactors(source):
+            roles = ["the main reactor"] if definition.reactor.main else []
+            for name in (definition.name, *roles):
+                line = definition.reactor.line
+                if name in lines:
+                    self.faults.append(f"{source.path}:{line}: {name} is defined in line {lines[name]} already")
+                lines.setdefault(name, line)
 
     def _check_names(self, source: Source, imported: Import) -> None:
         there = {reactor.name for reactor in self._imported(source, imported).tree.reactors}

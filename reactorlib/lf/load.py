@@ -127,8 +127,8 @@ def _prepare(program: Program) -> None:
     for source in program.files.sources.values():
         for entry in source.tree.properties:
             if entry.name == "files":
-                _importable(Path(source.path).resolve().parent, entry.value)
-    _importable(program.path.resolve().parent, "")
+                _importable(Path(source.path).resolve().parent, entry.value, first=True)
+    _importable(program.path.resolve().parent, "", first=False)
     for source in program.files.sources.values():
         for preamble in source.tree.preambles:
             try:
@@ -145,13 +145,13 @@ def _prepare(program: Program) -> None:
             warnings.warn_explicit(words, LinguaFrancaWarning, str(program.path), reactor.line)
 
 
-def _importable(directory: Path, files: Any) -> None:
-    """Directories of Python files on the path, where Lingua Franca copies the files to one directory."""
+def _importable(directory: Path, files: Any, first: bool) -> None:
+    """Directories of Python files on the path: Lingua Franca copies the files to one directory, which comes first."""
     for name in files if isinstance(files, list) else [files]:
         place = directory / str(name)
         folder = str(place if place.is_dir() else place.parent)
         if folder not in sys.path:
-            sys.path.append(folder)
+            sys.path.insert(0 if first else len(sys.path), folder)
 
 
 def run_options(cls: type[Reactor]) -> dict[str, Any]:
@@ -170,6 +170,8 @@ def run_options(cls: type[Reactor]) -> dict[str, Any]:
                 where = f"{blueprint.address[0]}:{entry.line}"
                 raise ElaborationError([f"{where}: the target property {entry.name} cannot be {entry.value!r}"])
             found[entry.name] = entry.value
+    if not found.get("workers", 1):
+        del found["workers"]  # as many as suit the machine
     return found
 
 

@@ -8,8 +8,12 @@ from typing import NamedTuple
 
 _PATTERN = re.compile(
     r"""
-      (?P<blank>(?:[ \t\r\n\f\ufeff]|//[^\n]*|\#[^\n]*|/\*(?s:.)*?\*/)+)
-    | (?P<code>\{=(?s:.)*?=\})
+      (?P<blank>(?:[ \t\r\n\f\ufeff]|//[^\n]*|\#[^\n]*|/\*(?s:.)*?\*/|\'{3}(?s:.)*?\'{3})+)
+    | (?P<code>\{=(?>(?:                                 # texts and comments do not end a body
+        \"{3}(?s:\\.|[^\\])*?\"{3}|\'{3}(?s:\\.|[^\\])*?\'{3}|"(?:\\(?s:.)|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'
+        |\#(?:(?!=\}[ \t]*(?:\n|\}|$))[^\n])*           # but for one that ends with it
+        |(?!=\})(?s:.))*)=\}
+      |\{=(?s:.)*?=\})
     | (?P<name>[A-Za-z_][A-Za-z_0-9]*)
     | (?P<number>0[xX][0-9a-fA-F]+|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)
     | (?P<string>\"{3}(?s:\\.|[^\\])*?\"{3}|"(?:\\(?s:.)|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
@@ -20,6 +24,7 @@ _PATTERN = re.compile(
 )
 UNCLOSED = {
     "{=": "a body that begins with {= and does not end with =}",
+    "'''": "a comment that begins with ''' and does not end with '''",
     "/*": "a comment that begins with /* and does not end with */",
     '"': "a text whose closing quotation mark is missing",
     "'": "a text whose closing quotation mark is missing",
@@ -71,7 +76,7 @@ class Text:
                 opened = next((opening for opening in UNCLOSED if text.startswith(opening, offset)), None)
                 what = f"a character that means nothing here: {text[offset]!r}"
                 faults.append(self.fault(offset, UNCLOSED[opened] if opened else what))
-                if opened in ("{=", "/*"):
+                if opened in ("{=", "/*", "'''"):
                     break  # it swallows the rest
                 offset += 1
                 continue

@@ -18,10 +18,11 @@ from reactorlib.declaration.reactor import Reactor
 from reactorlib.declaration.source_position import where
 from reactorlib.lf import syntax
 from reactorlib.lf.blueprint import Blueprint, Child, Default, LinguaFrancaType, Link, State
-from reactorlib.lf.bodies import BodyError, Function, execute, function
+from reactorlib.lf.bodies import BodyError, Function, Names, execute, function
 from reactorlib.lf.expressions import WIDTH_OF, ExpressionError, Scope, Value, as_time, hint, value_of
 from reactorlib.lf.files import Definition, Files, Source
 from reactorlib.lf.names import LinguaFrancaReactor
+from reactorlib.tag import Time
 
 SIGNALS = {"startup": elements.startup, "shutdown": elements.shutdown, "reset": elements.reset}
 
@@ -88,7 +89,8 @@ class Translation:
         blueprint, module = self.blueprint, self.program.module
         blueprint.shadowed = {name: value for name, value in self._methods.items() if name in self.elements}
         body = {**self._methods, **self.elements, **self._all_reactions(), "__init__": _constructor(blueprint),
-                "__lf__": blueprint, "__module__": __name__ if module is None else module.__name__}  # fmt: skip
+                "__lf__": blueprint, "__module__": __name__ if module is None else module.__name__,
+                "__annotations__": dict.fromkeys(self._methods, "Final")}  # fmt: skip  # a preamble's, shared as there
         made: type[Reactor] = LinguaFrancaType(blueprint.name, (LinguaFrancaReactor,), body)
         return made
 
@@ -207,11 +209,19 @@ class Translation:
         try:
             if isinstance(member, syntax.Preamble):
                 execute(member.code, source.path, names, self._methods)
+                self._let_travel(names)
             else:
                 made = function(member.name, member.arguments, member.code, source.path, names)
                 self._methods[member.name] = made
         except BodyError as error:
             self.program.faults.append(str(error))
+
+    def _let_travel(self, module: Names) -> None:
+        """Classes of a preamble where other processes find them: in the module."""
+        for name, made in self._methods.items():
+            if isinstance(made, type) and (made.__module__, made.__qualname__) == (module["__name__"], name):
+                made.__qualname__ = f"{self.definition.name}_{name}"
+                module.setdefault(made.__qualname__, made)
 
     def _element(
         self, source: Source, member: syntax.StateVariable | syntax.Port | syntax.Timer | syntax.Action
@@ -255,6 +265,8 @@ class Translation:
         found = [self._is_port(source, reference) for reference in (*tree.sources, *tree.targets)]
         if not all(found):
             return
+        if isinstance(tree.after, syntax.Literal) and not isinstance(tree.after.value, Time) and tree.after.value:
+            self.program.fault(source, tree.line, f"after {tree.after.value}: a time has a unit, such as msec")
         after = None if tree.after is None else self._value(source, tree.after, "self")
         self.blueprint.links.append(
             Link(tree.sources, tree.targets, tree.iterated, tree.physical, after, mode, source.path, tree.line)

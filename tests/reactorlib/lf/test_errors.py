@@ -263,3 +263,20 @@ def test_parameters_that_are_not_there(write):
     with pytest.raises(ElaborationError, match="missing a required"):
         elaborate(main)
     assert elaborate(main, m=2).instances[0].parameters == {"n": 1, "m": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("main reactor { } reactor Main { }", "Main.lf:2: Main is defined in line 2 already"),
+        ("reactor A { }\nreactor A { }", "Main.lf:3: A is defined in line 2 already"),
+        ("main reactor A { }\nmain reactor B { }", "Main.lf:3: the main reactor is defined in line 2 already"),
+        (
+            "reactor A { output o }\nmain reactor { a = new A() b = new B() a.o -> b.i after 5 } reactor B { input i }",
+            "Main.lf:3: after 5: a time has a unit",
+        ),
+        ("main reactor { state t = {= lf.time.physical() =} }", "Main.t: RunError: "),
+    ],
+)
+def test_what_the_compiler_of_the_language_refuses_is_a_fault_with_its_line(faults, text, message):
+    assert message in faults(text)

@@ -742,3 +742,97 @@ def test_a_structure_may_be_left_to_the_target(write):
     assert [reaction.path for reaction in program.reactions] == ["Main.reaction_1", "Main.s.reaction_1"]
     assert [port.width for port in program.ports] == [2]
     assert elaborate(load(write(text), structure=None)).reactions
+
+
+# What is easily misread
+
+
+def test_a_parameter_in_the_arguments_of_a_bank_is_that_of_the_reactor_around_it(printed):
+    text = """
+    reactor Child(bank_index = 0, outer = 0, entry = 0) {
+      reaction(startup) {= print(self.bank_index, self.outer, self.entry) =}
+    }
+    reactor Parent(bank_index = 0, table = {= [10, 20] =}) {
+      c = new[2] Child(outer = bank_index, entry = {= table[bank_index] =})
+    }
+    main reactor { p = new[2] Parent() }"""
+    assert printed(text) == ["0 0 10", "1 0 20", "0 1 10", "1 1 20"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['print(f"{self.n=}")', "print(f'{self.n=}')", 'print("self.n=1")  # not f"{n=}"', 'print("""self.n=1""") # =} x'],
+)
+def test_a_body_does_not_end_within_a_text_or_a_comment(printed, line):
+    text = f"""
+    main reactor {{
+      state n = 1
+      reaction(startup) {{=
+        {line}
+      =}}
+      reaction(shutdown) {{= print("=}}") # the end =}}
+    }}"""
+    assert printed(text) == ["self.n=1", "=}"]
+
+
+def test_a_preamble_of_a_reactor_may_hold_a_table(printed):
+    text = """
+    reactor A { preamble {= table = {"a": 1} =} reaction(startup) {= print(self.table["a"]) =} }
+    main reactor { preamble {= listed = [2] =} a = new A() reaction(startup) {= print(self.listed) =} }"""
+    assert sorted(printed(text)) == ["1", "[2]"]
+
+
+def test_comments_in_three_quotation_marks(printed):
+    text = """
+    '''
+    What it does: "nothing
+    '''
+    main reactor { ''' here ''' reaction(startup) {= print(1) =} }"""
+    assert printed(text) == ["1"]
+
+
+def test_empty_braces_are_a_dict(printed):
+    text = """
+    main reactor(p = {}) { state seen = {} reaction(startup) {= self.seen["a"] = 1; print(self.seen, self.p) =} }"""
+    assert printed(text) == ["{'a': 1} {}"]
+
+
+def test_what_the_preamble_of_a_reactor_defines_travels(write):
+    text = """
+    reactor A { preamble {=
+        class Message:
+          text = "hello"
+      =}
+      output o reaction(startup) -> o {= o.set(self.Message()) =} }
+    reactor B { input i output o reaction(i) -> o {= o.set(i.value.text) =} }
+    main reactor { a = new A() b = new B() a.o -> b.i }"""
+    main = load(write(text))
+    where = {"a": 0, "b": 1}
+    result = run(
+        main, executor="processes", workers=2, placement={f"Main.{k}": w for k, w in where.items()}, trace=True
+    )
+    assert [value for record in result.trace for path, value in record.writes if path == "Main.b.o"] == ["hello"]
+
+
+def test_names_of_functions_are_their_own(printed):
+    text = """
+    preamble {=
+    def nbody(): pass
+    def body(): pass
+    =}
+    main reactor { method everybody() {= pass =}
+      reaction(startup) {= print(nbody.__qualname__, body.__name__, self.everybody.__name__) =} }"""
+    assert printed(text) == ["nbody body everybody"]
+
+
+def test_no_workers_are_as_many_as_suit(write):
+    assert run_options(load(write("target Python { workers: 0 } main reactor { }"))) == {}
+
+
+def test_files_of_the_program_come_before_what_is_installed(write, printed, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    write("print('its own')", "lib/this.py")
+    assert printed('target Python { files: ["lib/this.py"] } preamble {= import this =} main reactor { }') == [
+        "its own"
+    ]
+    sys.modules.pop("this")
