@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from reactorlib.tag import Tag
 
 MOST_NAMES = 12  # listed in a message
+MANY = 3  # faults that differ from another in an index
 
 
 class StandIn(BaseException):
@@ -126,19 +127,18 @@ class ElaborationError(ReactorError):
 
 
 def _alike(faults: Iterable[str]) -> Iterator[str]:
-    """The faults; of those that differ in the index of a member or channel the first, and how many there are."""
+    """The faults; of many that differ in the index of a member or channel the first, and how many there are."""
     import re  # only where something is wrong
 
-    first: dict[str, str] = {}
-    times: dict[str, int] = {}
+    alike: dict[str, list[str]] = {}
     for fault in faults:
-        pattern = re.sub(r"\[\d+\]", "[]", fault)
-        first.setdefault(pattern, fault)
-        times[pattern] = times.get(pattern, 0) + 1
-    for pattern, fault in first.items():
-        more, gap = times[pattern] - 1, "\n    " if "\n" in fault else " "
-        differ = "differs" if more == 1 else "differ"
-        yield fault + (f"{gap}(and {more} more that {differ} from it in an index)" if more else "")
+        alike.setdefault(re.sub(r"\[\d+\]", "[]", fault), []).append(fault)
+    for first, *more in alike.values():
+        if len(more) < MANY:
+            yield from (first, *more)
+        else:
+            gap = "\n    " if "\n" in first else " "
+            yield f"{first}{gap}(and {len(more)} more that differ from it in an index)"
 
 
 class ReactionError(ReactorError):

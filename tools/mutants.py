@@ -52,7 +52,7 @@ def _mutants(where: tuple[str, tuple[str, ...]], *rules: tuple[str, str, str]) -
 
 MUTANTS = [
     *_mutants(
-        _of("worker", "events", "test_event_queue", "conformance/test_time_and_tags", "conformance/test_logical_actions", RANDOM),
+        _of("worker", "event_queue", "test_event_queue", "conformance/test_time_and_tags", "conformance/test_logical_actions", RANDOM),
         ("a new time begins at microstep 0", "self.time = time\n            self.microstep = 0", "self.time = time"),
         ("what is due now comes after now", "if time > self.time:\n            step =", "if time >= self.time:\n            step ="),
         ("an action waits for its minimum delay", "delay = trigger.delay + extra_delay", "delay = extra_delay"),
@@ -84,7 +84,7 @@ MUTANTS = [
         ("what is scheduled for a mode that waits is kept", "self._held[event.mode].append((delay, event, value))", "pass"),
     ),
     *_mutants(
-        _of("worker", "walk", "conformance/test_modes_timing", "conformance/test_connections", "conformance/test_reactions", RANDOM),
+        _of("worker", "walked_schedule", "conformance/test_modes_timing", "conformance/test_connections", "conformance/test_reactions", RANDOM),
         ("shutdown reaches a mode that was entered", "return state.entered", "return state.active"),
         ("a reaction runs once a tag, whatever triggers it", "if queued[rank] != walk:", "if True:"),
         ("what was present is absent at the next tag", "heard.reader.is_present = False", "pass"),

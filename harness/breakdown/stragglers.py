@@ -48,7 +48,7 @@ class Stragglers(NamedTuple):
         last = Counter(max(sorted(of_round), key=of_round.__getitem__) for of_round, _ in computed)
         lags = sorted((max(found.values()) - median_low(found.values())) / length for found, length in computed)
         return cls(
-            lanes=len({lane for of_round, _ in computed for lane in of_round}),
+            lanes=float(len({lane for of_round, _ in computed for lane in of_round})),
             share=max(last.values()) / len(computed),
             lag=fmean(lags),
             lag_p95=lags[math.ceil(_PART * len(lags)) - 1],

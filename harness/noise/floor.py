@@ -11,6 +11,7 @@ from harness.grid import Point
 from harness.noise.table import Row
 from harness.stats import CONFIDENCE, Estimate
 from harness.turns import Turns
+from plots.quantity import counted
 
 HEADING = "Noise floor"
 # Fewer intervals with 1 in them than intervals that keep their promise would show in one of a hundred such campaigns.
@@ -146,17 +147,17 @@ def lines(rows: Sequence[Row]) -> Iterator[str]:
         yield NOT_MEASURED
     for floor in floors(rows):
         text = (
-            f"{floor.workload} {floor.scenario}: {floor.backend} against itself, {floor.comparisons} comparisons of "
-            f"{floor.trials} trials: {floor.containing} of {floor.comparisons} intervals contain 1; they reach "
-            f"{percent(floor.half_width)} to either side in the median, {percent(floor.widest)} at most; the ratio "
-            f"farthest from 1 is off by {percent(floor.farthest)}"
+            f"{floor.workload} {floor.scenario}: {floor.backend} against itself, "
+            f"{counted(floor.comparisons, 'comparison')} of {counted(floor.trials, 'trial')}: {floor.containing} of "
+            f"{floor.comparisons} intervals contain 1; they reach {percent(floor.half_width)} to either side in the "
+            f"median, {percent(floor.widest)} at most; the ratio farthest from 1 is off by {percent(floor.farthest)}"
         )
         yield text if floor.holds else f"{text}. That is too few: intervals here promise more than they hold"
     for workload, factor in by_workload(rows).items():
         yield f"{workload}: differences of less than {percent(factor)} are called undecided"
     failed = [row for row in rows if row.ratio is None]
     if failed:
-        yield f"{len(failed)} comparisons failed, the first: {failed[0].status}"
+        yield f"{counted(len(failed), 'comparison')} failed, the first: {failed[0].status}"
 
 
 def percent(factor: float) -> str:

@@ -23,7 +23,7 @@ from reactorlib.executors.failure import Stopped
 from reactorlib.executors.parallel import LONGEST_END_S
 from reactorlib.executors.post import Post
 from reactorlib.executors.ranks import ABORT, CALL, LEAVING, LEFT, Ranks, joined, note_place
-from reactorlib.executors.same_program import difference, likeness, versions
+from reactorlib.executors.same_program import difference, likeness, parameters, versions
 from reactorlib.executors.termination import Life, leave_to_worker_0
 from reactorlib.executors.thread_calls import Caller, pass_on
 from reactorlib.schedule.graph import Node
@@ -71,7 +71,7 @@ def on_ranks(
             placed = partition(program, count, placement, costs)
         names = [f"rank {rank} (host {host})" for rank, host in enumerate(ranks.hosts)]
         told = ", ".join(f"{name}={value!r}" for name, value in options.items())
-        mine = versions() | likeness(program, placed) | {"the options of run()": told}
+        mine = versions() | parameters(program) | likeness(program, placed) | {"the options of run()": told}
         found = difference(ranks.gather(mine, "run()"), names)
         if found is not None:
             ranks.fail(RunError(found))

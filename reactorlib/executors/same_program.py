@@ -29,10 +29,15 @@ def versions() -> Likeness:
     return found
 
 
+def parameters(program: Elaborated) -> Likeness:
+    """What a program was made with."""
+    told = ", ".join(f"{name}={_shown(value)}" for name, value in program.parameters.items())
+    return {"the parameters of the program": told}
+
+
 def likeness(program: Elaborated, placed: Partition) -> Likeness:
     """What of a program has to be equal on all workers, in the order in which a difference is best told."""
     found = {"the program": program.cls.__qualname__}
-    found["the parameters of the program"] = ", ".join(f"{k}={_shown(v)}" for k, v in program.parameters.items())
     reactions = program.reactions
     found["the reactors"] = _digest((i.path for i in program.instances), f"{len(program.instances)} reactors")
     shape = ((r.path, r.triggers, r.reads, r.writes, r.deadline, r.mode) for r in reactions)

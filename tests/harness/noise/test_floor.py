@@ -52,7 +52,7 @@ def test_the_noisiest_backend_makes_the_floor_of_its_workload_as_far_as_it_was_f
 def test_failed_comparisons_are_counted_and_are_no_part_of_the_floor():
     failed = dataclasses.replace(ROW, ratio=None, low=None, high=None, contains_one=None, status="time limit")
     told = list(floor.lines([*comparisons(), failed]))
-    assert told[-1] == "1 comparisons failed, the first: time limit"
+    assert told[-1] == "1 comparison failed, the first: time limit"
     assert floor.floors([*comparisons(), failed])[0].comparisons == 20
 
 
