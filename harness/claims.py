@@ -71,7 +71,8 @@ class Row:
             return "undecided" if all(undecided) else "undecided at some points"
         pairs = zip(self.beside, self.published, strict=True)
         found = {"more" if one.low > theirs else "less" if one.high < theirs else "as much" for one, theirs in pairs}
-        return f"yes, by {' to '.join(word for word in ('less', 'as much', 'more') if word in found)}"
+        words = [word for word in ("less", "as much", "more") if word in found]
+        return f"yes, by {' to '.join(dict.fromkeys((words[0], words[-1])))}"
 
 
 def rows(summary: Summary) -> Iterator[Row]:

@@ -500,7 +500,7 @@ def test_each_point_is_held_against_its_own_of_the_paper(tmp_path, row):
     journal.close()
     (told,) = claimed(summarise(tmp_path))
     assert told["published"] == "1.45x to 2.00x"
-    assert told["holds here"] == "yes, by less to as much to more"
+    assert told["holds here"] == "yes, by less to more"
 
 
 def test_without_ray_nothing_is_said_of_the_claim(results):
