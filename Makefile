@@ -85,7 +85,7 @@ diagrams: $(STAMP)  ## draw the diagrams in docs/ again, by the commands written
 docs: $(STAMP)  ## build the site of docs/ into site/; a broken link fails
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
-test: $(STAMP)  ## run the tests that every change needs: seven minutes on two slow cores
+test: $(STAMP)  ## run the tests that every change needs: four minutes on two cores, seven where they are slow
 	$(BIN)/python -m pytest -n $(JOBS)
 
 test-all: $(STAMP)  ## run all tests, the slow ones of docs/tests.md as well

@@ -56,7 +56,8 @@ def draw(
 ) -> None:
     """One panel over a logarithmic axis that names the measured values."""
     curves(axes, panel, _beside(panel))
-    page.scale(axes, "y", panel.extent, y_text)
+    # Levels that lie near each other can be told apart on a logarithmic axis alone.
+    page.scale(axes, "y", panel.extent, y_text, decided_by=(1.0, math.inf) if panel.levels else ())
     page.named_ticks(axes, panel.xs, x_text)
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)

@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from itertools import pairwise
 
 import pytest
 import yaml
@@ -104,6 +105,16 @@ def test_reactorlib_knows_the_options_and_the_programs(command):
     options = _parser()[0].parse_args(words)
     path = "" if words[0] == "new" else options.target.partition(":")[0]
     assert not path or (ROOT / path).is_file()
+
+
+def test_the_advice_that_is_shown_is_the_recorded_one(monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    found = pages.blocks(DOCS / "your-environment.md")
+    ((line, shown),) = [
+        (block, after) for (_, block), (_, after) in pairwise(found) if block.startswith(HARNESS + "advise --again")
+    ]
+    assert main(shlex.split(line.removeprefix(HARNESS))) == 0
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == shown.splitlines()
 
 
 def test_all_files_that_are_named_exist():

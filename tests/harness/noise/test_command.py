@@ -33,7 +33,7 @@ def test_a_comparison_that_fails_is_a_row_with_its_reason_and_the_exit_status(ha
     assert done.returncode == 1
     (row,) = NOISE.read(fake / "out")
     assert (row.ratio, row.contains_one, row.status) == (None, None, "RuntimeError: told to raise")
-    assert "1 comparisons failed, the first: RuntimeError: told to raise" in done.stdout
+    assert "1 comparison failed, the first: RuntimeError: told to raise" in done.stdout
 
 
 @pytest.mark.parametrize(
