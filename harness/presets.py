@@ -64,6 +64,7 @@ _SMOKE = Preset(
         Sweep("atari_sampling", {"env": ("Pong",), "actors": (2,), "rounds": (50,), **_FEW_WARM_UP}),
         Sweep("q_learning", {"actors": (2,), "rounds": (5,), "warmup_rounds": (1,)}),
         Sweep("multi_agent", {"agents": (2,), "rounds": (100,), **_FEW_WARM_UP}),
+        Sweep("ppo", {"actors": (2,), "rounds": (3,), "warmup_rounds": (1,)}),
         Sweep(
             "overhead",
             {"shape": ("fan_out",), "actors": (2,), "messages_per_round": (10,), "rounds": (20,), **_FEW_WARM_UP},
@@ -87,6 +88,7 @@ _QUICK = Preset(
         Sweep("atari_sampling", {"env": ("Pong",), "actors": (15,), "rounds": (150,)}),
         Sweep("q_learning", {"actors": (16,), "minibatch": (250,), "rounds": (10,)}),
         Sweep("multi_agent", {"agents": (4,), "rounds": (500,)}),
+        Sweep("ppo", {"actors": (16,), "rounds": (10,)}),
         Sweep("overhead", {"shape": ("fan_out",), "actors": (16,), "messages_per_round": (20,), "rounds": (30,)}),
     ),
     budget_s=40 * MINUTE,
@@ -147,10 +149,10 @@ _CROSSOVER = Preset(
 
 _VECTORS = Preset(
     name="vectors",
-    summary="vector environments beside each other, by step time, those of the extra `vectors` too; 15 minutes",
+    summary="vector environments beside each other, by step time, those of the extra `vectors` too; 20 minutes",
     trials=3,
     time_limit_s=180,
-    budget_s=15 * MINUTE,
+    budget_s=20 * MINUTE,
     backends=("serial", *_VECTOR_ENVIRONMENTS, "lockstep"),
     sweeps=(
         Sweep(
@@ -162,6 +164,7 @@ _VECTORS = Preset(
             },
         ),
         Sweep("atari_sampling", {"env": ("Pong",), "actors": (16,), "rounds": (150,)}),
+        Sweep("ppo", {"env": ("CartPole-v1", "busy:1ms"), "actors": (16,), "rounds": (10,)}),
     ),
 )
 

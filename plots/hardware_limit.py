@@ -23,6 +23,7 @@ _IN_PARTS = {
     "atari_sampling": ("Atari", ("env",)),
     "q_learning": ("Q-learning", ()),
     "multi_agent": ("Traffic Junction", ()),
+    "ppo": ("PPO", ("env",)),
 }
 _MEASURED = ("broadcast_gather", "Broadcast and gather")
 _SIZES = ("actors", "agents")

@@ -69,6 +69,7 @@ _WORKLOADS = (
     Workload(
         "multi_agent", "Traffic Junction with one policy network, in its own worker, per agent", ("policy", "tensors")
     ),
+    Workload("ppo", "proximal policy optimization: a learner that acts in all environments", ("player", "learner")),
     Workload("overhead", "actor micro-benchmarks: the cost of one message or reaction"),
 )
 _BACKENDS = (

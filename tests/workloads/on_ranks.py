@@ -10,6 +10,7 @@ from workloads.probe import Probe
 FURTHER = {
     "q_learning": ("q_learning", {"actors": 2}),
     "multi_agent": ("multi_agent", {"agents": 3}),
+    "ppo": ("ppo", {"actors": 2, "steps": 5}),
 }
 
 

@@ -1,6 +1,6 @@
-"""Q-learning and Traffic Junction on Ray actors compute the bits that the serial loop computes.
+"""Q-learning, PPO and Traffic Junction on Ray actors compute the bits that the serial loop computes.
 
-Both workloads in one file, by style: a session of Ray takes long to open, and a process has one at a time.
+All of them in one file, by style: a session of Ray takes long to open, and a process has one at a time.
 """
 
 import pytest
@@ -26,6 +26,7 @@ TASKS = {
         "representation": "tensors",
     },
     "multi_agent, tensors": {"agents": 3, "rounds": 20, "warmup_rounds": 2, "representation": "tensors"},
+    "ppo": {"actors": 3, "steps": 5, "rounds": 2, "warmup_rounds": 1},
     "multi_agent": {"agents": 3, "rounds": 30, "warmup_rounds": 2, "episode_steps": 15},
 }
 

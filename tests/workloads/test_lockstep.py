@@ -111,9 +111,10 @@ def test_a_process_whose_parent_was_killed_ends(monkeypatch, tmp_path):
         ("atari_sampling", {"actors": 2, "env": "Pong"}),
         ("q_learning", {"actors": 3}),
         ("multi_agent", {"agents": 3}),
+        ("ppo", {"actors": 3, "steps": 4}),
         ("multi_agent", {"agents": 3, "representation": "tensors"}),
     ],
-    ids=["CartPole", "Pong", "Q-learning", "Traffic Junction", "tensors"],
+    ids=["CartPole", "Pong", "Q-learning", "Traffic Junction", "PPO", "tensors"],
 )
 def test_workloads_run_in_lockstep(workload, values):
     outcome = execute(workload, "lockstep", {**values, "rounds": 4, "warmup_rounds": 1}, verify=False)

@@ -16,6 +16,7 @@ POINTS = {
     "broadcast_gather": {"actors": 2, "object_bytes": 10_000, "work_seconds": 0.0, "rounds": 5, "warmup_rounds": 1},
     "q_learning": {"actors": 2, "rounds": 2, "warmup_rounds": 1, "steps": 10},
     "multi_agent": {"agents": 2, "rounds": 5, "warmup_rounds": 1},
+    "ppo": {"actors": 2, "steps": 5, "rounds": 2, "warmup_rounds": 1},
     "overhead": {"shape": "fan_out", "actors": 2, "messages_per_round": 5, "rounds": 5, "warmup_rounds": 1},
 }
 

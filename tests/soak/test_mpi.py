@@ -1,0 +1,66 @@
+"""Ranks of MPI many times over: random programs, and every way in which a job ends. Only in `make soak`.
+
+REACTORLIB_SOAK_SCALE, 1 by default, multiplies how often each is done. With Open MPI, which has a launcher of the same
+name: `make soak-openmpi`.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from tests.reactorlib.mpi.conftest import start
+from tests.reactorlib.mpi.test_ends import (
+    test_a_rank_that_dies_ends_the_job,
+    test_a_rank_that_fails_after_the_run_ends_the_job,
+    test_a_rank_that_fails_before_the_run_ends_the_job,
+    test_a_rank_that_never_comes_is_not_waited_for_without_end,
+    test_a_rank_whose_guard_dies_ends_the_job,
+    test_a_signal_to_the_launcher_ends_the_job,
+    test_all_ranks_have_the_same_result,
+    test_an_exit_has_its_status,
+    test_what_is_raised_is_raised_on_all_ranks_and_printed_once,
+)
+from tests.reactorlib.mpi.test_nodes import (
+    test_a_link_that_goes_dead_ends_the_job_within_its_limit,
+    test_a_rank_that_dies_ends_the_job_on_both_nodes,
+)
+
+__all__ = [
+    "start",
+    "test_a_link_that_goes_dead_ends_the_job_within_its_limit",
+    "test_a_rank_that_dies_ends_the_job",
+    "test_a_rank_that_dies_ends_the_job_on_both_nodes",
+    "test_a_rank_that_fails_after_the_run_ends_the_job",
+    "test_a_rank_that_fails_before_the_run_ends_the_job",
+    "test_a_rank_that_never_comes_is_not_waited_for_without_end",
+    "test_a_rank_whose_guard_dies_ends_the_job",
+    "test_a_signal_to_the_launcher_ends_the_job",
+    "test_all_ranks_have_the_same_result",
+    "test_an_exit_has_its_status",
+    "test_what_is_raised_is_raised_on_all_ranks_and_printed_once",
+]
+
+SCALE = float(os.environ.get("REACTORLIB_SOAK_SCALE", "1"))
+PROGRAMS = max(1, round(1000 * SCALE))
+AT_ONCE = 100  # programs of a job
+
+pytestmark = pytest.mark.soak
+
+
+@pytest.fixture(autouse=True, params=range(max(1, round(20 * SCALE))))
+def again(request: Any) -> int:
+    """Each test, so many times."""
+    number: int = request.param
+    return number
+
+
+@pytest.mark.parametrize("again", range(0, PROGRAMS, AT_ONCE), indirect=True)
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_random_programs_have_the_digests_of_the_interpreter(start: Any, ranks: int, again: int) -> None:  # noqa: F811
+    arguments = ("--seed", str(again), "--programs", str(min(AT_ONCE, PROGRAMS - again)), "--processes", "1")
+    executors = f"compiled,mpi:{ranks}:scattered"
+    ended = start(ranks, "-m", "tests.reactorlib.reference", *arguments, "--executors", executors).ended(900.0)
+    assert ended.status == 0, ended.out

@@ -1,0 +1,102 @@
+"""Proximal policy optimization: its parameters, and the two parts that every backend arranges in its own way.
+
+A step: the learner's actions go to every player, each takes one step with its own and replies with what came of it. A
+round: `steps` of these, and then the learner learns from all of them.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import gymnasium
+from gymnasium.spaces import Box, Discrete
+
+from workloads import environment
+from workloads.digest import Digest, NoDigest
+from workloads.parameter import ParameterError, parameter, unknown, validate
+
+if TYPE_CHECKING:
+    from workloads.ppo.learner import Learner
+
+
+@dataclass(frozen=True)
+class Task:
+    """The parameters and makers of what they seed; the defaults are CleanRL's, but for 16 environments, not 4.
+
+    Its learning rate falls to 0 in the course of a run; here it stays, for rounds have no end.
+    """
+
+    metric: ClassVar[str] = "throughput"
+    unit: ClassVar[str] = "steps/s"
+
+    actors: int = parameter(16, "environments, each in its own worker", minimum=1)
+    env: str = parameter("CartPole-v1", "environment: an id, package:id, file.py:function or busy:2ms:84x84x4")
+    steps: int = parameter(128, "steps of each environment in a round", minimum=1)
+    minibatches: int = parameter(4, "minibatches that the steps of a round are cut into", minimum=1)
+    epochs: int = parameter(4, "how often the learner goes through the steps of a round", minimum=1)
+    learning_rate: float = parameter(2.5e-4, "step size of Adam", minimum=0)
+    gamma: float = parameter(0.99, "discount per step", minimum=0, maximum=1)
+    gae_lambda: float = parameter(0.95, "weight of later errors in an advantage", minimum=0, maximum=1)
+    rounds: int = parameter(100, "measured rounds", minimum=1)
+    warmup_rounds: int = parameter(2, "rounds before the measured ones; they train as well", minimum=0)
+    seed: int = parameter(0, "seed: environment i takes seed + i; networks, actions and minibatches", minimum=0)
+
+    def __post_init__(self) -> None:
+        """Check the parameters; raises ParameterError."""
+        validate(self)
+        object.__setattr__(self, "env", environment.whole(self.env))
+        if not environment.known(self.env):
+            raise ParameterError(unknown("env", self.env, gymnasium.registry))
+        if self.minibatches > self.actors * self.steps:
+            raise ParameterError(
+                f"minibatches: at most the {self.actors * self.steps} steps of a round, got {self.minibatches}"
+            )
+        self.make_environment().close()
+
+    @property
+    def scenario(self) -> str:
+        """The environment's name, of a path the last part."""
+        return self.env.rpartition("/")[2] if ".py:" in self.env else self.env
+
+    @property
+    def units_per_round(self) -> int:
+        """Environment steps per round over all players."""
+        return self.actors * self.steps
+
+    @property
+    def members(self) -> int:
+        """Workers that can be placed apart."""
+        return self.actors
+
+    @property
+    def parallel_parts(self) -> int:
+        """Equal parts of a step that could run at the same time."""
+        return self.actors
+
+    @property
+    def total_rounds(self) -> int:
+        """Warm-up and measured rounds."""
+        return self.warmup_rounds + self.rounds
+
+    def make_environment(self) -> gymnasium.Env[Any, Any]:
+        """A new environment; raises ParameterError where it can't be made, or is none that this learner knows."""
+        made = environment.make(self.env, {})
+        spaces = made.observation_space, made.action_space
+        if not isinstance(spaces[0], Box) or not isinstance(spaces[1], Discrete):
+            raise ParameterError(f"env: PPO here is for Box observations and Discrete actions, {self.env} has {spaces}")
+        return made
+
+    def make_learner(self) -> "Learner":
+        """The learner with the initial networks."""
+        from workloads.ppo.learner import Learner  # imports torch
+
+        made = self.make_environment()
+        assert made.observation_space.shape is not None
+        assert isinstance(made.action_space, Discrete)
+        learner = Learner(self, made.observation_space.shape, int(made.action_space.n))
+        made.close()
+        return learner
+
+    @staticmethod
+    def record(digest: Digest | NoDigest, learner: "Learner") -> None:
+        """Add a round's steps to the digest: what was seen, done and earned."""
+        digest.add(0, *learner.seen())
