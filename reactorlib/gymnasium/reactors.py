@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import marshal
 import os
 import pickle
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import cloudpickle  # type: ignore[import-untyped]
+import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from reactorlib.declaration.class_body import reaction
@@ -22,7 +22,7 @@ from reactorlib.gymnasium.layout import Layout
 from reactorlib.gymnasium.share import Share
 
 PLAIN = {int, float, bool, str, type(None)}
-MARSHALLED, PICKLED, FAILED = b"m", b"p", b"f"  # how a reply of another process begins; without infos it is empty
+PICKLED, FAILED = b"p", b"f"  # how a reply of another process begins; without infos it is empty
 
 
 class Setup(NamedTuple):
@@ -136,25 +136,23 @@ class Environments(Reactor):
 
 
 def packed(result: Any) -> bytes:
-    """A result for another process; the infos of a step, where they are plain, in the quickest way."""
+    """A result for another process: nothing where there are no infos; what holds no code needs no slow pickle."""
     if not result and isinstance(result, list):
         return b""
-    if isinstance(result, list) and _is_plain(result):
-        return MARSHALLED + marshal.dumps(result)
-    return PICKLED + bytes(cloudpickle.dumps(result))
+    dumps = pickle.dumps if _is_data(result) else cloudpickle.dumps
+    return PICKLED + bytes(dumps(result, protocol=5))
 
 
-def _is_plain(infos: list[Any]) -> bool:
-    """Whether marshal gives back the same: it takes subclasses for their bases."""
-    for item in infos:
-        if type(item) is not tuple or len(item) != 3 or item[2] is not None or type(item[1]) is not dict:
-            return False
-        if type(item[0]) is not int:
-            return False
-        for key, value in item[1].items():
-            if type(value) not in PLAIN or type(key) is not str:
-                return False
-    return True
+def _is_data(value: Any) -> bool:
+    """Whether it is of numbers, text and arrays of them alone."""
+    kind = type(value)
+    if kind in PLAIN:
+        return True
+    if kind is tuple or kind is list:
+        return all(map(_is_data, value))
+    if kind is dict:
+        return all(map(_is_data, value.values())) and all(map(_is_data, value))
+    return (kind is np.ndarray or isinstance(value, np.generic)) and not value.dtype.hasobject
 
 
 def unpacked(reply: Any) -> Any:
@@ -163,10 +161,8 @@ def unpacked(reply: Any) -> Any:
         return reply
     if not reply:
         return []
-    kind, body = reply[:1], memoryview(reply)[1:]
-    if kind == MARSHALLED:
-        return marshal.loads(body)
-    if kind == PICKLED:
-        return pickle.loads(body)
-    inside, words = pickle.loads(body)
+    body = pickle.loads(memoryview(reply)[1:])
+    if reply[:1] == PICKLED:
+        return body
+    inside, words = body
     return Fault(inside, failure_of(Failed(*words)).error)
