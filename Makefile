@@ -70,9 +70,10 @@ figures: $(STAMP)  ## draw the figures of the newest run again
 report: $(STAMP)  ## print the comparison table of the newest run
 	$(HARNESS) report $(RESULTS)
 
-readme: $(STAMP)  ## fill README again from results/quick, docs/paper.md from results/reference
+readme: $(STAMP)  ## fill README, docs/paper.md and docs/vector-environments.md again from results/
 	$(HARNESS) report results/quick --readme README.md
 	$(HARNESS) report results/reference --readme docs/paper.md
+	$(HARNESS) report results/vectors --readme docs/vector-environments.md
 
 # The pages say how each is drawn. The one of a program that cannot run is drawn with status 1.
 diagrams: $(STAMP)  ## draw the diagrams in docs/ again, by the commands written there

@@ -1,6 +1,7 @@
 """The parts of README and of other pages that results fill, between markers. No number by hand.
 
-`results`: one figure and one table. `claims`: the paper's claims and what was measured of them.
+`results`: one figure and one table. `claims`: the paper's claims and what was measured of them. `vectors`: vector
+environments beside the loop.
 """
 
 import os
@@ -17,7 +18,7 @@ from plots.figures import CAPTIONS
 from plots.quantity import counted
 from workloads.catalogue import BACKENDS, WORKLOADS
 
-_FIGURE = "step_time"
+_FIGURE, _VECTORS = "step_time", "vectors"
 _LOOP = "serial"
 _UNKNOWN = "–"
 
@@ -55,11 +56,7 @@ def _expected() -> str:
 def section(summary: Summary, drawn: Sequence[Path], base: Path) -> str:
     """The text between the markers; files are linked relative to `base`."""
     where = os.path.relpath(summary.path, base)
-    parts = [
-        f"![{CAPTIONS[_FIGURE]}]({os.path.relpath(path, base)})"
-        for path in drawn
-        if (path.stem, path.suffix) == (_FIGURE, ".svg")
-    ]
+    parts = _pictures(_FIGURE, drawn, base)
     parts.append(report.markdown_table(table(summary)))
     measured = {cell.backend for point in summary.points for cell in point.cells}
     lacking = [name for name in BACKENDS if name.startswith(verdict.RAY) and name not in measured]
@@ -149,5 +146,36 @@ def claimed(summary: Summary, _drawn: Sequence[Path], _base: Path) -> str:
     return f"{told}\n\n{claims.EXPLAINED} Made by `make readme`, from the same rows as the figures.\n"
 
 
+def vectors(summary: Summary, drawn: Sequence[Path], base: Path) -> str:
+    """How many times as fast as the loop each backend is, one row for each environment."""
+    backends = [name for name in BACKENDS if name != _LOOP
+                and any(cell.main for point in summary.points for cell in point.cells if cell.backend == name)]  # fmt: skip
+    rows = tuple(
+        (point.workload, point.label, *(_of_loop(_cell(point, backend)) for backend in backends))
+        for point in summary.points
+    )
+    table = report.Grid("", ("workload", "point", *backends), rows, frozenset())
+    where = os.path.relpath(summary.path, base)
+    doubts = f" Doubts: {'; '.join(summary.doubts)}." if summary.doubts else ""
+    told = (
+        f"In times the speed of `{_LOOP}`; in brackets: 95 % intervals. [All numbers, and what each is]({where}/report.md), measured on: "
+        f"{report.markdown_text(f'{report.context(summary)[1]}.{doubts}')} Made by `make readme`."
+    )
+    return "\n\n".join((*_pictures(_VECTORS, drawn, base), report.markdown_table(table), told)) + "\n"
+
+
+def _of_loop(cell: Cell | None) -> str:
+    ratio = cell.speedups.get(_LOOP) if cell else None
+    return verdict.number(ratio) if ratio else _UNKNOWN
+
+
+def _pictures(name: str, drawn: Sequence[Path], base: Path) -> list[str]:
+    return [
+        f"![{CAPTIONS[name]}]({os.path.relpath(path, base)})"
+        for path in drawn
+        if (path.stem, path.suffix) == (name, ".svg")
+    ]
+
+
 Part = Callable[[Summary, Sequence[Path], Path], str]
-PARTS: dict[str, Part] = {"results": section, "claims": claimed}
+PARTS: dict[str, Part] = {"results": section, "claims": claimed, "vectors": vectors}

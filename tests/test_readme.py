@@ -16,7 +16,12 @@ def test_it_is_a_page():
 
 
 @pytest.mark.parametrize(
-    ("page", "part", "run"), [(README, "results", "quick"), (ROOT / "docs" / "paper.md", "claims", "reference")]
+    ("page", "part", "run"),
+    [
+        (README, "results", "quick"),
+        (ROOT / "docs" / "paper.md", "claims", "reference"),
+        (ROOT / "docs" / "vector-environments.md", "vectors", "vectors"),
+    ],
 )
 def test_generated_results_have_their_place_and_are_those_of_the_recorded_run(page, part, run):
     text = page.read_text(encoding="utf-8")

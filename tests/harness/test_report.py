@@ -623,6 +623,17 @@ def test_a_page_gets_what_its_markers_ask_for(results, tmp_path):
         assert page.read_text() == broken
 
 
+def test_a_page_of_vectors_has_each_beside_the_loop(results):
+    summary = results({"serial": times(100), "gymnasium-async": times(200), "reactor-vector": times(50)})
+    drawn = [summary.path / "figures" / f"{name}.svg" for name in ("vectors", "step_time")]
+    picture, table, told = readme.vectors(summary, drawn, summary.path).strip().split("\n\n")
+    assert picture == "![Vector environments, by how long the environment takes](figures/vectors.svg)"
+    head, _, row = table.splitlines()
+    assert head == "| workload | point | gymnasium-async | reactor-vector |"
+    assert re.search(r"\| 0\.50x \[0\.\d+, 0\.\d+\] \| 2\.00x \[", row)
+    assert "`serial`" in told
+
+
 def test_what_a_file_says_is_text_on_every_page(results, tmp_path):
     described = {**MACHINE, "kernel": f"Linux\n\n# {HOSTILE}", "packages": {"numpy": HOSTILE}}
     described["sessions"] = [{**MACHINE["sessions"][0], "command": ["run", "\n```\n", HOSTILE]}]

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import gymnasium
@@ -443,6 +444,28 @@ def test_a_process_killed_at_any_moment_is_one_error_and_nothing_is_left(seed: i
         use()
     killer.join()
     env.close(terminate=True)
+    assert not any(alive(pid) for pid in gone)
+
+
+@pytest.mark.parametrize("seed", first(3, range(30), "repetition in search of races"))
+def test_a_process_killed_while_it_is_closed_leaves_nothing(seed: int) -> None:
+    draw = random.Random(seed)
+    env = ReactorVectorEnv(made("no infos"), workers=3, caller_steps=draw.random() < 0.5)
+    env.reset(seed=1)
+    gone = pids(env)
+    victim = draw.choice(gone)
+
+    def kill() -> None:
+        with suppress(ProcessLookupError):
+            os.kill(victim, signal.SIGKILL)
+
+    killer = threading.Timer(draw.random() * 0.003, kill)
+    killer.start()
+    time.sleep(draw.random() * 0.003)
+    with suppress(WorkerError):  # where it was killed before it had closed its environments
+        env.close()
+    killer.join()
+    env.close()
     assert not any(alive(pid) for pid in gone)
 
 

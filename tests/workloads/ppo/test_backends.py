@@ -17,7 +17,9 @@ CASES = {
 BACKENDS = ["reactor-inline", "gymnasium-sync", "reactor-vector", "gymnasium-async"]
 
 
-@pytest.mark.parametrize("backend", first(3, BACKENDS, "Gymnasium's processes are as slow to start as many"))
+@pytest.mark.parametrize(
+    "backend", first(3, BACKENDS, "Gymnasium's processes take seconds to start; three are always tried")
+)
 @pytest.mark.parametrize("values", CASES.values(), ids=CASES.keys())
 def test_each_backend_computes_what_the_loop_does(values, backend):
     expected = execute("ppo", "serial", SMALL | values, verify=True)
