@@ -148,8 +148,8 @@ def claimed(summary: Summary, _drawn: Sequence[Path], _base: Path) -> str:
 
 def vectors(summary: Summary, drawn: Sequence[Path], base: Path) -> str:
     """How many times as fast as the loop each backend is, one row for each environment."""
-    backends = [name for name in BACKENDS if name != _LOOP
-                and any(cell.main for point in summary.points for cell in point.cells if cell.backend == name)]  # fmt: skip
+    measured = {cell.backend for point in summary.points for cell in point.cells if cell.main}
+    backends = [name for name in BACKENDS if name in measured and name != _LOOP]
     rows = tuple(
         (point.workload, point.label, *(_of_loop(_cell(point, backend)) for backend in backends))
         for point in summary.points
@@ -158,8 +158,9 @@ def vectors(summary: Summary, drawn: Sequence[Path], base: Path) -> str:
     where = os.path.relpath(summary.path, base)
     doubts = f" Doubts: {'; '.join(summary.doubts)}." if summary.doubts else ""
     told = (
-        f"In times the speed of `{_LOOP}`; in brackets: 95 % intervals. [All numbers, and what each is]({where}/report.md), measured on: "
-        f"{report.markdown_text(f'{report.context(summary)[1]}.{doubts}')} Made by `make readme`."
+        f"In times the speed of `{_LOOP}`; in brackets: 95 % intervals. [All numbers, and what each is]"
+        f"({where}/report.md), measured on: {report.markdown_text(f'{report.context(summary)[1]}.{doubts}')} "
+        "Made by `make readme`."
     )
     return "\n\n".join((*_pictures(_VECTORS, drawn, base), report.markdown_table(table), told)) + "\n"
 

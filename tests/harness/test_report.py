@@ -630,7 +630,7 @@ def test_a_page_of_vectors_has_each_beside_the_loop(results):
     assert picture == "![Vector environments, by how long the environment takes](figures/vectors.svg)"
     head, _, row = table.splitlines()
     assert head == "| workload | point | gymnasium-async | reactor-vector |"
-    assert re.search(r"\| 0\.50x \[0\.\d+, 0\.\d+\] \| 2\.00x \[", row)
+    assert re.search(r"\| 2\.00x \[2\.00, 2\.00\] \| 0\.50x \[", row)
     assert "`serial`" in told
 
 

@@ -59,7 +59,7 @@ def again(request: Any) -> int:
 
 @pytest.mark.parametrize("again", range(0, PROGRAMS, AT_ONCE), indirect=True)
 @pytest.mark.parametrize("ranks", [2, 4])
-def test_random_programs_have_the_digests_of_the_interpreter(start: Any, ranks: int, again: int) -> None:  # noqa: F811
+def test_random_programs_have_the_digests_of_the_interpreter(start: Any, ranks: int, again: int) -> None:
     arguments = ("--seed", str(again), "--programs", str(min(AT_ONCE, PROGRAMS - again)), "--processes", "1")
     executors = f"compiled,mpi:{ranks}:scattered"
     ended = start(ranks, "-m", "tests.reactorlib.reference", *arguments, "--executors", executors).ended(900.0)
