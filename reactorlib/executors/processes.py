@@ -50,10 +50,7 @@ class Processes(Distributed):
         start_method: str | None = None,
         library_threads: int | None = None,
     ) -> None:
-        known = multiprocessing.get_all_start_methods()
-        self.start_method = start_method or os.environ.get("REACTORLIB_START_METHOD") or known[0]
-        if self.start_method not in known:
-            raise RunError(f"unknown start method {self.start_method!r}: one of {', '.join(known)}")
+        self.start_method = start_method_of(start_method)
         self.processes: dict[int, BaseProcess] = {}
         self._likeness: Likeness | None = None  # of the program that spawned workers make anew
         self.library_threads = library_threads
@@ -203,6 +200,15 @@ def _see_that_descriptors_suffice() -> None:
         for _ in range(DESCRIPTORS):
             for descriptor in os.pipe():
                 stack.callback(os.close, descriptor)
+
+
+def start_method_of(asked: str | None) -> str:
+    """How processes start, where somebody asks for this, or for nothing. Raises RunError."""
+    known = multiprocessing.get_all_start_methods()
+    chosen = asked or os.environ.get("REACTORLIB_START_METHOD") or known[0]
+    if chosen not in known:
+        raise RunError(f"unknown start method {chosen!r}: one of {', '.join(known)}")
+    return chosen
 
 
 @contextmanager

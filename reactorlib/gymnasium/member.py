@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,7 +44,8 @@ class Member:
             self.envs._running.finish()
         self.parts.clear()
         self._next.clear()
-        self._begin("reset", (seeds, [options] * self.count, None, 0), list(range(self.count)))
+        each = [deepcopy(options) for _ in seeds]
+        self._begin("reset", (seeds, each, None, 0), list(range(self.count)))
 
     def step(self, actions: dict[int, Any]) -> None:
         """Step the environments at these positions, as soon as the worker can."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from copy import deepcopy
 from itertools import pairwise
 from time import monotonic, sleep
 from time import perf_counter_ns as clock
@@ -81,10 +82,12 @@ class ReactorPool(VectorEnv[Any, Any, Any]):
         try:
             for low, high in pairwise(bounds):
                 self._members.append(Member(str(self), low, env_fns[low:high], **options))
+            first = self._members[0].envs
+            for member in self._members[1:]:
+                member.envs._check_spaces(first.single_observation_space, first.single_action_space)
         except BaseException:
             self.close(terminate=True)
             raise
-        first = self._members[0].envs
         self.metadata, self.render_mode = first.metadata, first.render_mode
         self.single_observation_space = first.single_observation_space
         self.single_action_space = first.single_action_space
@@ -108,7 +111,7 @@ class ReactorPool(VectorEnv[Any, Any, Any]):
     def send(self, actions: Any, env_ids: Any) -> None:
         """Let these environments take a step each: `env_ids` are n different numbers, `actions` a batch of n."""
         self._assert_is_running()
-        ids, rows = np.asarray(env_ids), list(iterate(self.action_space, actions))
+        ids, rows = np.asarray(env_ids), list(iterate(self.action_space, deepcopy(actions)))  # they may have to wait
         if ids.ndim != 1 or (len(ids) and ids.dtype.kind not in "iu") or len(rows) != len(ids):
             raise ValueError(f"{len(rows)} actions, and env_ids={env_ids!r}: give one number for each")
         if len(np.unique(ids)) != len(ids) or not np.isin(ids, range(self.num_envs)).all():
@@ -134,6 +137,11 @@ class ReactorPool(VectorEnv[Any, Any, Any]):
         Observations, rewards, terminations, truncations, infos, with a row for each, in the order of their numbers,
         which are `infos["env_id"]`. TimeoutError after so many seconds: receive again, or close.
         """
+        ids, *received, infos = self._received(min_envs, timeout)
+        return (*received, {**infos, "env_id": ids})
+
+    def _received(self, min_envs: int | None = None, timeout: float | None = None) -> tuple[Any, ...]:
+        """The numbers of those that are ready, and what they have come to."""
         self._assert_is_running()
         count = int(self._pending.sum())
         if not count or self._failed:
@@ -168,7 +176,7 @@ class ReactorPool(VectorEnv[Any, Any, Any]):
     def _ready(self) -> int:
         return sum([member.advance() for member in self._members])
 
-    def _merged(self, parts: list[Part]) -> Received:
+    def _merged(self, parts: list[Part]) -> tuple[Any, ...]:
         ids = np.concatenate([part.ids for part in parts])
         order = np.argsort(ids)
         ids = ids[order]
@@ -183,11 +191,12 @@ class ReactorPool(VectorEnv[Any, Any, Any]):
         for row, info, final in (one for part in parts for one in part.infos):
             infos = self._add_info(infos, info if final is None else {**final, **info}, row)
         return (
+            ids,
             observations,
             np.concatenate([part.rewards for part in parts])[order],
             np.concatenate([part.terminations for part in parts])[order],
             np.concatenate([part.truncations for part in parts])[order],
-            {**rows_of(infos, ids), "env_id": ids},
+            rows_of(infos, ids),
         )
 
     @contextmanager
@@ -205,16 +214,14 @@ class ReactorPool(VectorEnv[Any, Any, Any]):
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Reset all environments: observations and infos."""
         self.reset_async(seed, options)
-        observations, *_, infos = self.recv()
-        del infos["env_id"]
+        _, observations, *_, infos = self._received()
         return observations, infos
 
     def step(self, actions: Any) -> Received:
         """Step all environments: observations, rewards, terminations, truncations, infos."""
         self.send(actions, np.arange(self.num_envs))
-        received = self.recv()
-        del received[-1]["env_id"]
-        return received
+        _, *received = self._received()
+        return tuple(received)
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Call a method of each environment, or read its attribute; none is being stepped meanwhile."""
@@ -225,6 +232,26 @@ class ReactorPool(VectorEnv[Any, Any, Any]):
     def get_attr(self, name: str) -> tuple[Any, ...]:
         """An attribute of each environment."""
         return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Set an attribute of each environment: to one value each of a list or tuple, else all to the same."""
+        self._assert_is_running()
+        self._assert_nothing_pends("set_attr")
+        if isinstance(values, list | tuple) and len(values) != self.num_envs:
+            raise ValueError(f"got {len(values)} values for {self.num_envs} environments")
+        for member in self._members:
+            mine = values[member.low : member.low + member.count] if isinstance(values, list | tuple) else values
+            member.envs.set_attr(name, mine)
+
+    @property
+    def np_random_seed(self) -> Any:
+        """The seed of each environment."""
+        return self.get_attr("np_random_seed")
+
+    @property  # type: ignore[misc]
+    def np_random(self) -> Any:
+        """The random number generator of each environment."""
+        return self.get_attr("np_random")
 
     def render(self) -> tuple[Any, ...]:
         """What each environment renders."""

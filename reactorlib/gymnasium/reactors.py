@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from io import BytesIO
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import cloudpickle  # type: ignore[import-untyped]
@@ -33,6 +36,7 @@ class Setup(NamedTuple):
     layout: Layout
     mode: AutoresetMode
     process: int  # the caller's
+    forked: bool  # whether other processes are
 
 
 class Carried:
@@ -65,6 +69,7 @@ class Group(Reactor):
 
     def __init__(self, setup: Carried) -> None:
         self.setup: Setup = setup.value
+        self.known = known_to_all(self.setup.forked)
         self.share: Share | None = None
 
     @reaction(step, effects=reply)
@@ -98,10 +103,10 @@ class Group(Reactor):
     @reaction(shutdown)
     def end(self) -> None:
         if self.share is not None:
-            self.share.close()
+            self.share.close()  # what the caller has not closed
 
     def _open(self, memory: Any) -> None:
-        make, bounds, layout, mode, _ = self.setup
+        make, bounds, layout, mode, *_ = self.setup
         low, high = bounds[self.bank_index : self.bank_index + 2]
         self.arrays = layout.carve(memory)
         self.arrays.inside[self.bank_index], self.arrays.answered[self.bank_index] = -1, 0
@@ -112,7 +117,7 @@ class Group(Reactor):
         return os.getpid() != self.setup.process
 
     def _packed(self, result: Any) -> Any:
-        return packed(result) if self._is_remote else result
+        return packed(result, self.known) if self._is_remote else result
 
     def _fault(self, error: Exception) -> Any:
         inside = int(self.arrays.inside[self.bank_index])
@@ -135,12 +140,35 @@ class Environments(Reactor):
         connect(self.groups.reply, self.replies)
 
 
-def packed(result: Any) -> bytes:
+def known_to_all(forked: bool) -> dict[str, Any]:
+    """Classes and functions of the main module that every process has, by name: those of the time of forking."""
+    everything = vars(sys.modules["__main__"]) if forked else {}
+    return {name: value for name, value in everything.items() if isinstance(value, type | FunctionType)}
+
+
+def packed(result: Any, known: Mapping[str, Any]) -> bytes:
     """A result for another process: nothing where there are no infos; what holds no code needs no slow pickle."""
     if not result and isinstance(result, list):
         return b""
-    dumps = pickle.dumps if _is_data(result) else cloudpickle.dumps
-    return PICKLED + bytes(dumps(result, protocol=5))
+    if _is_data(result):
+        return PICKLED + pickle.dumps(result, protocol=5)
+    file = BytesIO()
+    _Pickler(file, known).dump(result)
+    return PICKLED + file.getvalue()
+
+
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+    """cloudpickle takes along what a main module defines, which is another class then; not what both sides know."""
+
+    def __init__(self, file: BytesIO, known: Mapping[str, Any]) -> None:
+        super().__init__(file, protocol=5)
+        self._known = known
+
+    def reducer_override(self, obj: Any) -> Any:
+        """By name, where both sides have it."""
+        if isinstance(obj, type | FunctionType) and self._known.get(obj.__qualname__) is obj:
+            return NotImplemented
+        return super().reducer_override(obj)
 
 
 def _is_data(value: Any) -> bool:

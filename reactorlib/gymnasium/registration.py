@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import gymnasium
-from gymnasium.envs.registration import EnvSpec
+from gymnasium.envs.registration import EnvSpec, find_highest_version, get_env_id, parse_env_id
 from gymnasium.vector import AsyncVectorEnv
 
 from reactorlib.gymnasium.vector_env import ReactorVectorEnv
@@ -48,7 +48,8 @@ def _spec_of(id: str) -> EnvSpec:  # noqa: A002
     module, _, known = id.rpartition(":")
     if module:
         importlib.import_module(module)
-    return gymnasium.spec(known)
+    namespace, name, version = parse_env_id(known)
+    return gymnasium.spec(get_env_id(namespace, name, version or find_highest_version(namespace, name)))
 
 
 def register(id: str) -> str:  # noqa: A002

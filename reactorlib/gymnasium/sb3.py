@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,7 @@ from stable_baselines3.common.env_util import is_wrapped
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 from stable_baselines3.common.vec_env.patch_gym import _patch_env
 
-from reactorlib.gymnasium.share import Info
+from reactorlib.gymnasium.share import NOT_GIVEN, Info
 from reactorlib.gymnasium.vector_env import ReactorVectorEnv
 
 
@@ -41,7 +42,8 @@ class ReactorVecEnv(VecEnv):
     def reset(self) -> Any:
         """Observations; `reset_infos` has the infos, `seed` and `set_options` have said how."""
         self.env._assert_is_running()
-        self.env._begin_reset(list(self._seeds), [options or None for options in self._options], None)
+        options = [one or NOT_GIVEN for one in self._options]  # some environments of Stable-Baselines3 take none
+        self.env._begin_reset(list(self._seeds), options, None)
         said: Any
         observations, said = self.env.reset_wait()
         self.reset_infos = [{} for _ in range(self.num_envs)]
@@ -63,9 +65,9 @@ class ReactorVecEnv(VecEnv):
         ended: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
         for row, info, final in said:
             if final is None:
-                infos[row] = dict(info)
+                infos[row] = deepcopy(info)
             else:
-                infos[row] = dict(final["final_info"])
+                infos[row] = deepcopy(final["final_info"])
                 ended[row] = final, info
         for row, info in enumerate(infos):
             info["TimeLimit.truncated"] = bool(truncations[row] and not terminations[row])
@@ -98,10 +100,10 @@ class ReactorVecEnv(VecEnv):
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         """Whether these environments have such a wrapper."""
-        return self.env.apply(lambda env: is_wrapped(env, wrapper_class), self._chosen(indices))
+        return self.env.apply(partial(is_wrapped, wrapper_class=wrapper_class), self._chosen(indices))
 
     def _chosen(self, indices: int | Iterable[int] | None) -> list[int]:
-        return [int(row) for row in self._get_indices(indices)]
+        return [range(self.num_envs)[row] for row in self._get_indices(indices)]
 
 
 def _patched(make: Callable[[], Any]) -> Any:

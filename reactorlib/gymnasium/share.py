@@ -14,6 +14,7 @@ from reactorlib.gymnasium.layout import Arrays, Layout, writer
 
 # What a step or a reset says beside the arrays: the number of an environment, its infos, and those of its end.
 Info = tuple[int, dict[str, Any], dict[str, Any] | None]
+NOT_GIVEN = ...  # options that `reset` is called without
 NOT_CALLED = ("reset", "step", "close", "_setattr", "_check_spaces")
 
 
@@ -62,11 +63,15 @@ class Share:
     ) -> list[Info]:
         """Reset all environments, or those of the mask, each with its seed and options."""
         infos: list[Info] = []
+        arrays = self.arrays
         for position, env in enumerate(self.envs):
             self._enter(position)
             if mask is None or mask[position]:
-                observation, info = env.reset(seed=seeds[position], options=options[position])
+                given = {} if options[position] is NOT_GIVEN else {"options": options[position]}
+                observation, info = env.reset(seed=seeds[position], **given)
                 self._ended[position] = False
+                row = self.low + position
+                arrays.rewards[row], arrays.terminations[row], arrays.truncations[row] = 0.0, False, False
                 self._put(buffer, position, observation)
                 if info:
                     infos.append((self.low + position, info, None))
@@ -97,7 +102,7 @@ class Share:
                 truncations[row] = truncated
                 if terminated or truncated:
                     if mode is AutoresetMode.SAME_STEP:
-                        final = {"final_obs": deepcopy(observation), "final_info": info}
+                        final = {"final_obs": deepcopy(observation), "final_info": _kept(info)}
                         observation, info = env.reset()
                     else:
                         ended[position] = True
@@ -120,12 +125,12 @@ class Share:
         """Step with the actions that lie in the arrays; an environment may keep its own."""
         return self.step(self.arrays.actions[self.low : self.low + self.count].copy(), buffer)
 
-    def call(self, name: str, args: Any, kwargs: Any) -> list[Any]:
-        """The results of a method of each environment, or its attributes."""
+    def call(self, name: str, arguments: Sequence[tuple[Any, Any]]) -> list[Any]:
+        """The results of a method of each environment, given its own arguments, or its attributes."""
         if name in NOT_CALLED:
             raise ValueError(f"Trying to call function `{name}` with `call`, use `{name}` directly instead.")
         results = []
-        for position, env in enumerate(self.envs):
+        for position, (env, (args, kwargs)) in enumerate(zip(self.envs, arguments, strict=True)):
             self._enter(position)
             found = env.get_wrapper_attr(name)
             results.append(found(*args, **kwargs) if callable(found) else found)
@@ -159,9 +164,24 @@ class Share:
         return rows
 
     def close(self) -> None:
-        """Close all environments."""
-        for env in self.envs:
-            env.close()
+        """Close all environments; then raises what the first of them raised that did."""
+        failed: list[tuple[int, Exception]] = []
+        envs, self.envs = self.envs, []
+        for position, env in enumerate(envs):
+            try:
+                env.close()
+            except Exception as error:  # noqa: BLE001  # the environment's: the others are closed all the same
+                failed.append((position, error))
+        if failed:
+            self._enter(failed[0][0])
+            raise failed[0][1]
+
+
+def _kept(info: Any) -> Any:
+    """What a vector keeps of infos: their numbers and arrays, which the environment may write to again."""
+    if isinstance(info, dict):
+        return {key: _kept(value) for key, value in info.items()}
+    return info.copy() if isinstance(info, np.ndarray) else info
 
 
 def only_numbers(infos: Sequence[Info], n: int) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ import multiprocessing
 import os
 from collections.abc import Callable, Sequence
 from copy import deepcopy
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,9 @@ from gymnasium.vector.utils import batch_differing_spaces, batch_space, concaten
 
 from reactorlib.cpus import available_cpus
 from reactorlib.errors import WorkerError
+from reactorlib.executors.processes import start_method_of
 from reactorlib.gymnasium.layout import Layout, Lease
-from reactorlib.gymnasium.reactors import Carried, Environments, Fault, Setup, packed, unpacked
+from reactorlib.gymnasium.reactors import Carried, Environments, Fault, Setup, known_to_all, packed, unpacked
 from reactorlib.gymnasium.share import Info, only_numbers
 from reactorlib.session import Session, Stepper
 
@@ -131,7 +133,9 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
         layout = Layout(
             n, shares, self.single_observation_space, self.action_space, self.single_action_space, not self.copy
         )
-        setup = Setup(self.env_fns, self._bounds, layout, self.autoreset_mode, os.getpid())
+        forked = start_method_of(self.context) == "fork"
+        setup = Setup(self.env_fns, self._bounds, layout, self.autoreset_mode, os.getpid(), forked)
+        self._known = known_to_all(forked)
         first = 0 if caller_steps else 1
         if shares == 1 and caller_steps:
             executor = "inline"
@@ -154,14 +158,15 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
             if not layout.is_plain:
                 self._last = create_empty_array(self.single_observation_space, n, np.zeros)
             self._all("open", [memory] * shares, raw=True)
-            self._check_spaces()
+            self._check_spaces(self.single_observation_space, self.single_action_space)
         except BaseException:
             self.close(terminate=True)
             raise
 
-    def _check_spaces(self) -> None:
+    def _check_spaces(self, observation_space: Any, action_space: Any) -> None:
+        """Raise RuntimeError where an environment has others."""
         same = self.observation_mode == "same"
-        arguments = (same, self.single_observation_space, self.single_action_space)
+        arguments = (same, observation_space, action_space)
         rows = [row for rows in self._all("compare", [arguments] * len(self._remote)) for row in rows]
         if not all(observations for observations, _ in rows):
             raise RuntimeError(
@@ -173,11 +178,19 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
             )
         if not all(actions for _, actions in rows):
             raise RuntimeError(
-                f"Some environments have an action space different from `{self.single_action_space}`. In order to "
+                f"Some environments have an action space different from `{action_space}`. In order to "
                 "batch actions, the action spaces from all environments must be equal."
             )
 
     # What groups are asked, and what they say
+
+    def _one_each(self, value: Any) -> list[Any]:
+        """A value for each environment, its own where processes have theirs: as of AsyncVectorEnv."""
+        return [deepcopy(value) if any(self._remote) else value for _ in range(self.num_envs)]
+
+    def _shared_out(self, values: Sequence[Any]) -> list[Sequence[Any]]:
+        """What is for the environments of each share."""
+        return [values[low:high] for low, high in pairwise(self._bounds)]
 
     def _all(self, method: str, arguments: Sequence[Any], raw: bool = False) -> list[Any]:
         """Ask all groups, wait for what they say."""
@@ -186,7 +199,7 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _begin(self, method: str, arguments: Sequence[Any], raw: bool = False) -> None:
         questions = [
-            packed((method, one)) if remote and not raw else (method, one)
+            packed((method, one), self._known) if remote and not raw else (method, one)
             for remote, one in zip(self._remote, arguments, strict=True)
         ]
         self._start(self._ask, method, questions)
@@ -199,8 +212,12 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
             raise self._told(error) from error
 
     def _finish(self, timeout: float | None = None) -> list[Any]:
+        return self._results(self._replies(timeout))
+
+    def _replies(self, timeout: float | None) -> list[Any]:
+        """What the groups reply, once all have. Raises EnvironmentTimeoutError and WorkerError only."""
         try:
-            replies = self._running.finish(timeout)
+            replies: list[Any] = self._running.finish(timeout)
         except TimeoutError as error:
             where = [int(row) + self._first for row in self._arrays.inside if row >= 0]
             raise EnvironmentTimeoutError(
@@ -209,7 +226,7 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
             ) from error
         except WorkerError as error:
             raise self._told(error) from error
-        return self._results(replies)
+        return replies
 
     def _results(self, replies: list[Any]) -> list[Any]:
         """What the groups said; the error of the first environment that raised."""
@@ -260,13 +277,13 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
         if options is not None and "reset_mask" in options:
             options = dict(options)
             mask = self._checked_mask(options.pop("reset_mask")).tolist()
-        self._begin_reset(seeds, [options] * self.num_envs, mask)
+        self._begin_reset(seeds, self._one_each(options), mask)
 
     def _begin_reset(self, seeds: list[Any], options: list[Any], mask: list[bool] | None) -> None:
         self._turn()
+        masks = self._shared_out(mask) if mask is not None else [None] * len(self._remote)
         parts = [
-            (seeds[low:high], options[low:high], None if mask is None else mask[low:high], self._buffer)
-            for low, high in zip(self._bounds, self._bounds[1:], strict=False)
+            (*own, self._buffer) for own in zip(self._shared_out(seeds), self._shared_out(options), masks, strict=True)
         ]
         self._begin("reset", parts)
         self._state = AsyncState.WAITING_RESET
@@ -313,7 +330,7 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
         if self._placed(actions):
             self._start(self._step, "step", self._buffer)
         else:
-            self._begin_with(actions)
+            self._begin_with(deepcopy(actions))  # the caller may write to them before `step_wait`
         self._state = AsyncState.WAITING_STEP
 
     def step_wait(self, timeout: float | None = None) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
@@ -336,8 +353,7 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
         if len(rows) != self.num_envs:
             raise ValueError(f"{len(rows)} actions for {self.num_envs} environments")
         self._turn()
-        bounds = zip(self._bounds, self._bounds[1:], strict=False)
-        self._begin("step", [(rows[low:high], self._buffer) for low, high in bounds])
+        self._begin("step", [(part, self._buffer) for part in self._shared_out(rows)])
 
     def _stepped(self, results: list[Any]) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         arrays = self._arrays
@@ -396,7 +412,7 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
         """Begin to call; see `call_wait`."""
         self._assert_is_running()
         self._assert_nothing_pends("call_async")
-        self._begin("call", [(name, args, kwargs)] * len(self._remote))
+        self._begin("call", [(name, one) for one in self._shared_out(self._one_each((args, kwargs)))])
         self._state = AsyncState.WAITING_CALL
 
     def call_wait(self, timeout: float | None = None) -> tuple[Any, ...]:
@@ -424,15 +440,14 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
         """Set an attribute of each environment: to one value each of a list or tuple, else all to the same."""
         self._assert_is_running()
         if not isinstance(values, list | tuple):
-            values = [values] * self.num_envs
+            values = self._one_each(values)
         if len(values) != self.num_envs:
             raise ValueError(
                 "Values must be a list or tuple with length equal to the number of environments. Got "
                 f"`{len(values)}` values for {self.num_envs} environments."
             )
         self._assert_nothing_pends("set_attr")
-        bounds = zip(self._bounds, self._bounds[1:], strict=False)
-        self._all("set_attr", [(name, values[low:high]) for low, high in bounds])
+        self._all("set_attr", [(name, part) for part in self._shared_out(values)])
 
     # States
 
@@ -456,14 +471,14 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
                 f"Calling `{state.value}_wait` without any prior call to `{state.value}_async`.", state.value
             )
         try:
-            results = self._finish(timeout)
-        except TimeoutError:
+            replies = self._replies(timeout)
+        except EnvironmentTimeoutError:
             raise
         except BaseException:
             self._state = AsyncState.DEFAULT
             raise
         self._state = AsyncState.DEFAULT
-        return results
+        return self._results(replies)
 
     def close_extras(self, timeout: float | None = None, terminate: bool = False, **_kwargs: Any) -> None:
         """Close all environments. `terminate`, or a pending call that takes longer than `timeout` seconds: at once."""
@@ -472,13 +487,16 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
         if self._state is not AsyncState.DEFAULT and not terminate:
             logger.warn(f"Calling `close` while waiting for a pending call to `{self._state.value}` to complete.")
             try:
-                self._finish(timeout)
-            except Exception:  # noqa: BLE001  # nobody waits for it any more
+                self._replies(timeout)  # which nobody waits for any more
+            except (EnvironmentTimeoutError, WorkerError):
                 terminate = True
         if terminate:
             self._session.kill()
         elif not self._session.closed:
-            self._session.close()
+            try:
+                self._all("close", [()] * len(self._remote))
+            finally:
+                self._session.close()
 
     def __del__(self) -> None:
         if not self.closed and hasattr(self, "_session"):

@@ -71,3 +71,35 @@ def test_images_and_spec() -> None:
     assert env.get_attr("spec")[0].id == "CartPole-v1"
     assert isinstance(env.observation_space, gymnasium.spaces.Box)
     env.close()
+
+
+class Old(gymnasium.Env[Any, Any]):
+    """As some that are written for Stable-Baselines3: no options, and one array of infos that is written to."""
+
+    observation_space = gymnasium.spaces.Box(-1, 1, (2,))
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def __init__(self) -> None:
+        self.place = np.zeros(1)
+
+    def reset(self, seed: Any = None) -> Any:  # type: ignore[override]
+        return np.zeros(2, np.float32), {}
+
+    def step(self, action: Any) -> Any:
+        self.place += 1
+        return np.zeros(2, np.float32), 0.0, False, False, {"place": self.place}
+
+
+@pytest.mark.parametrize("options", [{"executor": "inline"}, {"workers": 2}])
+def test_what_dummy_vec_env_takes_is_taken(options: dict[str, Any]) -> None:
+    ours, dummy = ReactorVecEnv([Old] * 3, **options), DummyVecEnv([Old] * 3)
+    for env in (ours, dummy):
+        env.reset()
+        kept = env.step(np.zeros(3, int))[3]
+        env.step(np.zeros(3, int))
+        assert [info["place"].tolist() for info in kept] == [[1.0]] * 3
+        env.set_attr("number", 5, indices=-1)
+        assert env.env_method("has_wrapper_attr", "number") == [False, False, True]
+        with pytest.raises(IndexError):
+            env.get_attr("number", indices=3)
+    ours.close()

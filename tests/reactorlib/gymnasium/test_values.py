@@ -1,0 +1,233 @@
+"""What goes to environments and comes from them: whose it is, of which class, and when it is looked at."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+import sys
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+from gymnasium.vector import SyncVectorEnv
+
+import reactorlib.gymnasium
+from reactorlib.gymnasium import ReactorPool, ReactorVectorEnv
+from reactorlib.gymnasium.check import difference
+from tests.pages import ROOT
+
+WAYS: list[dict[str, Any]] = [
+    {"executor": "inline"},
+    {"executor": "threads", "workers": 2},
+    {"workers": 2, "caller_steps": True},
+    {"workers": 2, "caller_steps": False},
+]
+
+
+class Told(gymnasium.Env[Any, Any]):
+    """Gives its action back as its reward, and its one array of infos in every step, which `reset` writes to."""
+
+    observation_space = spaces.Box(-9, 9, (1,))
+    action_space = spaces.Box(-9, 9, (1,))
+    closed: ClassVar[list[int]] = []
+
+    def __init__(self, number: int = 0, ends: int = 3, fails: str = "") -> None:
+        self.number, self.ends, self.fails = number, ends, fails
+        self.place, self.at = np.zeros(1), 0
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.at = 0
+        self.place[:] = 0
+        return np.zeros(1, np.float32), {"scene": options.pop("scene", "none"), "env_id": 7} if options else {}
+
+    def step(self, action: Any) -> Any:
+        if self.fails == "step":
+            raise TimeoutError("the simulator does not answer")
+        self.at += 1
+        self.place[:] = self.at
+        return np.zeros(1, np.float32), float(action[0]), self.at == self.ends, False, {"place": self.place}
+
+    def close(self) -> None:
+        Told.closed.append(self.number)
+        if self.fails == "close":
+            raise OSError(f"no display {self.number}")
+
+
+def told(n: int = 2, **given: Any) -> list[Any]:
+    return [functools.partial(Told, number, **given) for number in range(n)]
+
+
+MAIN = """
+import enum, sys
+import gymnasium, numpy as np
+from gymnasium import spaces
+from reactorlib.gymnasium import ReactorVectorEnv
+
+class Mode(enum.Enum):
+    EASY, HARD = 1, 2
+
+class Words(spaces.Space):
+    def __init__(self): super().__init__(None, None)
+    def __eq__(self, other): return isinstance(other, Words)
+    __hash__ = None
+
+class Env(gymnasium.Env):
+    observation_space, action_space = Words(), spaces.Discrete(2)
+    def reset(self, seed=None, options=None):
+        return "x", {"is hard": options["mode"] is Mode.HARD, "mode": Mode.EASY}
+
+class Wrap(gymnasium.Wrapper):
+    pass
+
+def is_wrapped(env):
+    return isinstance(env, Wrap)
+
+if __name__ == "__main__":
+    envs = ReactorVectorEnv([lambda: Wrap(Env())] * 2, workers=2, caller_steps=False)
+    _, infos = envs.reset(options={"mode": Mode.HARD})
+    assert infos["is hard"].all() and infos["mode"].tolist() == [Mode.EASY] * 2
+    assert envs.apply(is_wrapped) == envs.apply(lambda env: isinstance(env, Wrap)) == [True, True]
+    class Later:
+        pass
+    def is_later(env, what=Later):
+        return what.__name__ == "Later"
+    assert envs.apply(is_later) == [True, True]
+    envs.close()
+"""
+
+
+def test_classes_of_the_main_script_are_the_same_where_it_was_forked() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", MAIN], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_error_of_the_name_of_ours_ends_the_call_that_it_is_of(way: dict[str, Any]) -> None:
+    env = ReactorVectorEnv(told(fails="step"), **way)
+    env.reset()
+    env.step_async(np.zeros((2, 1), np.float32))
+    with pytest.raises(TimeoutError, match="the simulator does not answer"):
+        env.step_wait(timeout=20)
+    env.reset()
+    env.close()
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_actions_are_those_of_the_time_of_the_call(way: dict[str, Any], dtype: str) -> None:
+    env = ReactorVectorEnv(told(), **way)
+    env.reset()
+    actions = np.full((2, 1), 0.5, dtype)
+    env.step_async(actions)
+    actions[:] = 9
+    assert env.step_wait()[1].tolist() == [0.5, 0.5]
+    env.close()
+
+
+@pytest.mark.parametrize("executor", ["threads", "processes"])
+def test_actions_that_wait_for_a_worker_are_those_of_the_time_of_the_call(executor: str) -> None:
+    pool = ReactorPool(told(), workers=1, executor=executor)
+    pool.reset_async()
+    pool.recv()
+    actions = np.full((1, 1), 0.5, np.float32)
+    pool.send(actions, [0])
+    actions[:] = 0.75
+    pool.send(actions, [1])
+    actions[:] = 9
+    assert pool.recv()[1].tolist() == [0.5, 0.75]
+    pool.close()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_infos_of_an_episode_s_end_are_those_before_the_reset(way: dict[str, Any]) -> None:
+    both: Any = [SyncVectorEnv(told(), autoreset_mode="SameStep"),
+                 ReactorVectorEnv(told(), autoreset_mode="SameStep", **way)]  # fmt: skip
+    for env in both:
+        env.reset()
+    for _ in range(7):
+        steps = [env.step(np.zeros((2, 1), np.float32)) for env in both]
+        assert difference(*steps, "step") is None
+    assert steps[0][-1].keys() == {"place", "_place"}
+    for env in both:
+        env.close()
+
+
+@pytest.mark.parametrize("way", WAYS[2:])
+def test_options_are_each_environment_s_own_where_there_are_processes(way: dict[str, Any]) -> None:
+    env = ReactorVectorEnv(told(4), **way)
+    assert env.reset(options={"scene": "hard"})[1]["scene"].tolist() == ["hard"] * 4
+    env.close()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_all_are_closed_though_one_of_them_cannot_be(way: dict[str, Any]) -> None:
+    Told.closed.clear()
+    functions = [functools.partial(Told, 0), functools.partial(Told, 1, fails="close"), functools.partial(Told, 2)]
+    env = ReactorVectorEnv(functions, **way)
+    Told.closed.clear()  # the first is made once to look at its spaces
+    with pytest.raises(OSError, match=r"^no display 1\b") as raised:
+        env.close()
+    assert "in environment 1 of ReactorVectorEnv(num_envs=3), in `close`" in "".join(raised.value.__notes__)
+    if way.get("executor"):
+        assert sorted(Told.closed) == [0, 1, 2]
+    assert env._session.closed
+
+
+def test_one_that_raises_in_a_call_that_nobody_waits_for_is_closed_with_the_others() -> None:
+    env = ReactorVectorEnv(told(fails="step"), executor="inline")
+    env.reset()
+    Told.closed.clear()
+    env.step_async(np.zeros((2, 1), np.float32))
+    with pytest.warns(UserWarning, match="pending call"):
+        env.close()
+    assert Told.closed == [0, 1]
+
+
+class Wide(Told):
+    action_space = spaces.Box(-9, 9, (3,))
+
+
+def test_a_pool_has_environments_of_the_same_spaces() -> None:
+    with pytest.raises(RuntimeError, match="Some environments have an action space different from `Box"):
+        ReactorPool([Told, Wide], workers=2, executor="threads")
+
+
+@pytest.mark.parametrize("executor", ["threads", "processes"])
+def test_a_pool_s_reset_gives_rewards_of_nought(executor: str) -> None:
+    pool = ReactorPool(told(ends=1), workers=1, executor=executor, autoreset_mode="SameStep")
+    pool.reset_async()
+    for _ in range(2):
+        assert [column.tolist() for column in pool.recv()[1:4]] == [[0.0, 0.0], [False, False], [False, False]]
+        pool.send(np.full((2, 1), 5, np.float32), [0, 1])
+        assert [column.tolist() for column in pool.recv()[1:3]] == [[5.0, 5.0], [True, True]]
+        pool.reset_async()
+    pool.recv()
+    pool.close()
+
+
+def test_a_pool_has_what_every_vector_has() -> None:
+    pool = ReactorPool(told(3), workers=2, executor="threads")
+    _, infos = pool.reset(seed=5, options={"scene": "hard"})
+    assert infos["env_id"].tolist() == [7, 7, 7]  # the environments' own
+    assert pool.np_random_seed == (5, 6, 7)
+    assert len(pool.np_random) == 3
+    pool.set_attr("number", [4, 5, 6])
+    assert pool.get_attr("number") == (4, 5, 6)
+    pool.set_attr("number", 1)
+    assert pool.get_attr("number") == (1, 1, 1)
+    with pytest.raises(ValueError, match="2 values for 3 environments"):
+        pool.set_attr("number", [1, 2])
+    pool.close()
+
+
+def test_an_id_without_a_version_is_the_latest() -> None:
+    env = reactorlib.gymnasium.make_vec("CartPole", 2, vector_kwargs={"executor": "inline"})
+    assert env.spec.id == "CartPole-v1"
+    env.close()
+    with pytest.raises(gymnasium.error.NameNotFound):
+        reactorlib.gymnasium.make_vec("CartPol", 2)
