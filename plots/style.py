@@ -92,6 +92,10 @@ _LOOKS = {
     "xronos": Look("xronos", "#44AA99", "d"),
     "lockstep": Look("limit: loops in lockstep", "#7A7A7A", "_"),
     "limit": Look("limit: copies alone", "#555555", "|"),
+    "reactors": Look("reactors, MPI", "#661100", "*"),
+    "ray": Look("Ray, call of an actor", "#E69F00", "^"),
+    "mpi": Look("MPI", "#332288", "s"),
+    "gloo": Look("gloo", "#44AA99", "d"),
 }
 _UNKNOWN = "#999999", "x"
 _PUBLISHED = {"ray": Look("", "#D55E00", "v"), "lf": Look("", "#0072B2", "o")}

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import Token
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import ReactionError, WorkerError, kind_of
@@ -23,6 +22,8 @@ from reactorlib.worker.main_worker import MainWorker
 from reactorlib.worker.port_hints import explain
 from reactorlib.worker.trace import Span, TraceRecord, costs_of, digest_of
 from reactorlib.worker.user_threads import hook
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +60,7 @@ def fresh(program: type[Reactor] | Program, parameters: Mapping[str, Any]) -> Pr
 
 
 class Execution:
-    """A program and what runs it, from its start to its end.
-
-    In a `with` block reactions may run. An exception that leaves the block ends the execution, after the shutdown
-    reactions; it is a ReactionError where a reaction raised.
-    """
+    """A program and what runs it, from its start to its end. Reactions may run in what `guarded` calls."""
 
     def __init__(self, make_worker: Callable[[], MainWorker], make: Callable[[MainWorker], Executor]) -> None:
         with _system_willing():
@@ -77,10 +74,9 @@ class Execution:
         self.over: str | None = None  # why no reaction may run any more
         self.living = [self]  # nothing, once it has ended: who waits to kill it keeps this, not what an error holds
         self._begun = False
-        self._before: Token[Outside | None] | None = None
 
     def begin(self) -> None:
-        """Start the other workers; the first tag may run. Within a `with` block."""
+        """Start the other workers; the first tag may run. Within `guarded`."""
         hook()
         with _system_willing():
             self.executor.start()
@@ -89,27 +85,36 @@ class Execution:
         self._begun = True
         self.worker.begin()
 
-    def __enter__(self) -> None:
-        current.worker = self.worker
-        self._before = origin.set(self.worker.inbox)
+    def guarded(self, part: Callable[..., T], *arguments: Any) -> T:
+        """What a part of the execution gives, in which reactions may run.
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _traceback: TracebackType | None
-    ) -> None:
-        if error is not None and self.over is None:
-            self.over = "an error ended it"
+        An exception that leaves it ends the execution, after the shutdown reactions; it is a ReactionError where a
+        reaction raised. The handler of a signal may raise wherever a function is called or returns: so nothing is set
+        outside of `try`, and what would lock out all others is the first thing that is put back.
+        """
+        before: Token[Outside | None] | None = None
         try:
-            if error is not None and os.getpid() == self.worker.process:  # else a reaction forked: nothing is its own
-                if not self._begun:
-                    self.executor.kill()
-                else:
-                    self._end_early(error)
+            current.worker = self.worker
+            before = origin.set(self.worker.inbox)
+            return part(*arguments)
+        except BaseException as error:
+            self.over = self.over or "an error ended it"
+            self._fail(error)
+            raise
         finally:
             current.worker = None
-            assert self._before is not None
-            origin.reset(self._before)
-            if error is not None:
-                self._release()
+            if before is not None:
+                origin.reset(before)
+
+    def _fail(self, error: BaseException) -> None:
+        try:
+            if os.getpid() == self.worker.process:  # else a reaction forked: nothing is its own
+                if self._begun:
+                    self._end_early(error)
+                else:
+                    self.executor.kill()
+        finally:
+            self._release()
 
     def _end_early(self, error: BaseException) -> None:
         """Run the shutdown reactions of the other reactors, then raise: a ReactionError where a reaction raised."""
@@ -123,7 +128,7 @@ class Execution:
         raise ReactionError(reactor, name, tag, error) from error
 
     def finish(self) -> None:
-        """The last tag has run: the other workers end. Within a `with` block."""
+        """The last tag has run: the other workers end. Within `guarded`."""
         self.worker.inbox.close()
         if self.worker.inbox.failure is not None:
             raise self.worker.inbox.failure

@@ -109,10 +109,13 @@ def run(
 
 
 def _run_once(execution: Execution) -> RunResult:
-    with _stopping_on_sigterm(), execution:
+    def whole() -> None:
         execution.begin()
         execution.worker.loop(execution.executor)
         execution.finish()
+
+    with _stopping_on_sigterm():
+        execution.guarded(whole)
     return execution.result()
 
 

@@ -117,12 +117,13 @@ class Session:
         )
         finalize(self, _kill, self._execution.living)  # also at exit
         self._result: RunResult | None = None
+        self._ended = False  # as it should
         self._pending: Stepper | None = None  # whose step has begun
         self._busy = threading.Lock()  # held by the call that is under way
         self._named: dict[tuple[str, ...], _Named] = {}
         self._events = {event.trigger.cell: event for event in self._execution.worker.events}
-        with limited(library_threads), self._execution:
-            self._execution.begin()
+        with limited(library_threads):
+            self._execution.guarded(self._execution.begin)
         _open.add(self._execution)
         self.stepper((), ())(until=0)
 
@@ -150,14 +151,14 @@ class Session:
         """The outputs of the step that was begun. TimeoutError after `timeout` seconds: it goes on, finish it later."""
         stepper = self._pending
         if stepper is None:
-            self._take("finish")
-            self._busy.release()
-            raise RunError("finish(): no step has begun")
+            with self._one_call("finish"):
+                raise RunError("finish(): no step has begun")
         return stepper.finish(timeout)
 
     def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Batch:
         """An uninitialised array to pass as an input, which whoever reads it may fill, in part: see Batch."""
-        return batch(self._execution.worker.allocate_shared, shape, dtype)
+        with self._one_call("batch"):
+            return batch(self._execution.worker.allocate_shared, shape, dtype)
 
     # The end
 
@@ -181,26 +182,17 @@ class Session:
         if not self.closed and self._pending is not None:
             self.finish()
         if not self.closed:
-            self._take("close")
-            execution, worker = self._execution, self._execution.worker
-            try:
-                with execution:
-                    worker.request_stop()
-                    worker.reach(execution.executor, worker.queue.time + 1)
-                    execution.finish()
-                self._leave()
-            finally:
-                self._busy.release()
+            with self._one_call("close"):
+                self._execution.guarded(self._stop)
+        if self._ended and self._result is None:
+            self._leave()
         return self._result
 
     def kill(self) -> None:
         """End it at once, without shutdown reactions, whatever its other workers do."""
         if not self.closed:
-            self._take("kill")
-            try:
+            with self._one_call("kill"):
                 self._execution.kill()
-            finally:
-                self._busy.release()
 
     def __enter__(self) -> Self:
         return self
@@ -210,14 +202,26 @@ class Session:
     ) -> None:
         self.close()
 
-    def _take(self, call: str) -> None:
-        """One call at a time, where there may be one; it releases `_busy` when it is done."""
+    def _one_call(self, call: str) -> threading.Lock:
+        """What is held by a call that is under way: for a `with`, between which and its block no signal is handled."""
         if current.worker is not None:
             raise RunError(f"{call}() inside a reaction: the step in which it runs must end first")
         if self._execution.over is not None:
             raise RunError(f"{call}(): the session is closed: {self._execution.over}")
-        if not self._busy.acquire(blocking=False):
+        if self._busy.locked():
             raise RunError(f"{call}(): another thread is in a step of this session")
+        return self._busy
+
+    def _stop(self) -> None:
+        execution, worker = self._execution, self._execution.worker
+        worker.request_stop()
+        worker.reach(execution.executor, worker.queue.time + 1)
+        self._end()
+
+    def _end(self) -> None:
+        """The last tag has run."""
+        self._execution.finish()
+        self._ended = True
 
     def _reach(self, until: int) -> None:
         """Run what is due before the time of a step."""
@@ -227,16 +231,18 @@ class Session:
         execution = self._execution
         if until < execution.worker.queue.time:
             raise RunError(f"until={until} is before the last step, which was at {self.tag}")
-        with execution:
-            ended = execution.worker.reach(execution.executor, int(until))
-            if ended:
-                execution.finish()
-        if ended:
+        if execution.guarded(self._reached, int(until)):
             self._leave()
             raise RunError(f"step(): the program stopped at {self.tag}, before the tag of this step")
 
+    def _reached(self, until: int) -> bool:
+        ended = self._execution.worker.reach(self._execution.executor, until)
+        if ended:
+            self._end()
+        return ended
+
     def _leave(self) -> None:
-        """The last tag has run."""
+        """Take what it leaves."""
         self._pending = None
         garbage.tidy()
         self._result = self._execution.result()
@@ -247,6 +253,10 @@ class Session:
 
     def _found(self, names: Sequence[str], *, is_input: bool) -> list[BoundPort]:
         """Ports of the main reactor by their names."""
+        if isinstance(names, str):
+            raise RunError(f"stepper(): give names in a list or tuple, such as ({names!r},)")
+        if len(set(names)) != len(names):
+            raise RunError(f"stepper(): a name twice in {', '.join(map(repr, names))}")
         known = self._ports(is_input=is_input)
         for name in names:
             if name not in known:
@@ -297,39 +307,22 @@ class Stepper:
         """Run one tag with these values of the inputs: at the next microstep, or `until` ns since the start."""
         session = self._session
         execution = session._execution
-        queue, executor = execution.worker.queue, execution.executor
         inputs = self._present(values)
-        if current.worker is not None or execution.over is not None or not session._busy.acquire(blocking=False):
-            session._take("step")  # which says why not
-        try:
+        busy = session._busy
+        if current.worker is not None or execution.over is not None or busy.locked():
+            session._one_call("step")  # which says why not
+        with busy:
             self._prepare(until)
-            with execution:
-                events = execution.worker.join(inputs, until)
-                ended = schedule_of(executor, events)(queue.time, queue.soon)
-                if ended:
-                    execution.finish()
-            if ended:
+            if execution.guarded(self._tag, inputs, until):
                 session._leave()
             return self._read()
-        finally:
-            session._busy.release()
 
     def begin(self, *values: Any, until: int | None = None) -> None:
         """Let the other workers run their parts of the tag, after what is due before it."""
-        session = self._session
-        execution = session._execution
-        queue, executor = execution.worker.queue, execution.executor
         inputs = self._present(values)
-        session._take("begin")
-        try:
+        with self._session._one_call("begin"):
             self._prepare(until)
-            with execution:
-                events = execution.worker.join(inputs, until)
-                self._pieces = executor.pausing(events)(queue.time, queue.soon)
-                self._wait = next(self._pieces)
-            session._pending = self
-        finally:
-            session._busy.release()
+            self._session._execution.guarded(self._first_half, inputs, until)
 
     def finish(self, timeout: float | None = None) -> Any:
         """Run the rest of the tag that was begun; what its outputs hold.
@@ -337,27 +330,46 @@ class Stepper:
         TimeoutError, if the other workers take longer than `timeout` seconds: the step goes on, finish it later.
         """
         session = self._session
-        execution = session._execution
-        session._take("finish")
-        try:
+        with session._one_call("finish"):
             if session._pending is not self:
                 raise RunError("finish(): no step of this stepper has begun")
-            with execution:
-                ended = self._resume(None if timeout is None else monotonic() + timeout)
-                if ended:
-                    execution.finish()
+            ended = session._execution.guarded(self._second_half, None if timeout is None else monotonic() + timeout)
             if ended is None:
                 raise TimeoutError(f"finish(): the step takes longer than {timeout} s")
-            session._pending = None
             if ended:
                 session._leave()
             return self._read()
-        finally:
-            session._busy.release()
+
+    def _tag(self, inputs: Events, until: int | None) -> bool:
+        """The tag of a step: whether it was the last one."""
+        execution = self._session._execution
+        queue, events = execution.worker.queue, execution.worker.join(inputs, until)
+        ended = schedule_of(execution.executor, events)(queue.time, queue.soon)
+        if ended:
+            self._session._end()
+        return ended
+
+    def _first_half(self, inputs: Events, until: int | None) -> None:
+        execution = self._session._execution
+        queue, events = execution.worker.queue, execution.worker.join(inputs, until)
+        self._pieces = execution.executor.pausing(events)(queue.time, queue.soon)
+        self._session._pending = self
+        self._wait = next(self._pieces)
+
+    def _second_half(self, limit: float | None) -> bool | None:
+        """Whether the tag was the last one; None where it takes too long."""
+        ended = self._resume(limit)
+        if ended is not None:
+            self._session._pending = None
+        if ended:
+            self._session._end()
+        return ended
 
     def _prepare(self, until: int | None) -> None:
         """What comes before the tag of a step: what is due earlier runs, the outputs hold nothing."""
         session = self._session
+        if session._execution.over is not None:  # while this call waited for another thread's
+            raise RunError(f"step(): the session is closed: {session._execution.over}")
         if session._pending is not None:
             raise RunError("a step has begun: finish() it first")
         if until is not None:
@@ -376,7 +388,7 @@ class Stepper:
                 if self._wait is not None:
                     executor.limit = limit
                     self._wait()
-                    executor.limit = None
+                    self._wait = executor.limit = None
                 self._wait = next(pieces)
         except StopIteration as end:
             return bool(end.value)

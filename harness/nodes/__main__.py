@@ -1,7 +1,7 @@
 """`python -m harness.nodes`: latency and sampling between two nodes of this machine, each engine in turn.
 
 Needs root or user namespaces, mpi4py with a launcher, and Ray; says what is missing, with exit status 77, where it
-cannot run. Writes nodes.json: every repetition's times, and the bytes and packets that left both nodes.
+cannot run. Writes nodes.json, every repetition's times and the bytes and packets that left both nodes, and its figures.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -46,8 +46,13 @@ def main() -> int:
     parser.add_argument(
         "--mpiexec", default=shutil.which("mpiexec", path=f"{Path(sys.executable).parent}:{os.defpath}")
     )
-    parser.add_argument("-o", "--output", default="nodes.json")
+    parser.add_argument("-o", "--output", type=Path, default=Path("nodes"), help="a directory (default: nodes)")
+    parser.add_argument("--again", action="store_true", help="measure nothing: the figures and the table of --output")
     options = parser.parse_args()
+    recorded = options.output / "nodes.json"
+    if options.again:
+        return shown(json.loads(recorded.read_text()), options.output)
+    options.output.mkdir(parents=True, exist_ok=True)
     if "TWO_NODES" not in os.environ:
         reason = why_not() or ("" if options.mpiexec else "no mpiexec: pip install 'reactorlib[mpi]'")
         if reason:
@@ -66,8 +71,19 @@ def main() -> int:
                 these = [e for e in (LATENCY if point == "latency" else SAMPLING) if e in engines]
                 for engine in random.sample(these, len(these)):
                     rows.append({"repetition": repetition, "point": point, "engine": engine, **measured(point, engine, options.mpiexec)})  # noqa: E501  # fmt: skip
-                    Path(options.output).write_text(json.dumps(rows, indent=1))
+                    recorded.write_text(json.dumps(rows, indent=1))
+    return shown(rows, options.output)
+
+
+def shown(rows: Sequence[Row], directory: Path) -> int:
+    """Print the table, and draw what there are rows for."""
+    from plots import nodes, style  # takes a second
+    from plots.errors import FigureError
+
     print("\n".join(table(rows)))
+    for name, draw in (("latency", nodes.latency), ("sampling", nodes.sampling)):
+        with style.applied(), suppress(FigureError):
+            print(*style.save(draw(rows), directory, name))
     return 0
 
 

@@ -5,7 +5,6 @@ What worker 0 and the others say to each other is in `distributed`; `worker_proc
 
 from __future__ import annotations
 
-import atexit
 import multiprocessing
 import os
 import pickle
@@ -17,6 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait as wait_for
 from multiprocessing.process import BaseProcess
+from multiprocessing.util import Finalize
 from time import monotonic, sleep
 from typing import Any
 
@@ -55,6 +55,7 @@ class Processes(Distributed):
         self._likeness: Likeness | None = None  # of the program that spawned workers make anew
         self.library_threads = library_threads
         self.owner = os.getpid()
+        self._at_exit: Finalize | None = None
         garbage.tidy()
         self.exchange = Exchange(partition.workers)
         try:
@@ -74,7 +75,14 @@ class Processes(Distributed):
             handed = _pickled((program.cls, program.parameters))
             self._likeness = likeness(program, self.partition)
         context: Any = multiprocessing.get_context(self.start_method)
-        atexit.register(self.kill)  # where the end of the run itself was broken off
+        if multiprocessing.current_process().daemon:
+            raise WorkerError(
+                "this is a daemonic process of multiprocessing, which may start no others: use executor='threads' or "
+                "'inline' here, or start it with daemon=False"
+            )
+        # Where the end of the run itself was broken off. A process of multiprocessing waits for its own at its exit,
+        # where `atexit` would come too late.
+        self._at_exit = Finalize(None, self.kill, exitpriority=1)
         with _signals_held(self.start_method):
             for worker in range(1, self.workers):
                 self.processes[worker] = self._start(context, self._setup(worker, handed))
@@ -82,7 +90,8 @@ class Processes(Distributed):
 
     def _setup(self, worker: int, program: Any) -> Setup:
         main = self.worker
-        survives = signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, exit_on_signal)
+        handler = signal.getsignal(signal.SIGTERM)
+        survives = None if handler == signal.SIG_DFL else handler != exit_on_signal
         traced = main.recorder is not None
         return Setup(
             worker,
@@ -168,7 +177,8 @@ class Processes(Distributed):
         garbage.note(self.exchange.taken())
         self.exchange.close()
         self.listener.close()
-        atexit.unregister(self.kill)
+        if self._at_exit is not None:
+            self._at_exit.cancel()
 
 
 def _signal_name(number: int) -> str:

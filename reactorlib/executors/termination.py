@@ -17,13 +17,18 @@ class Life(ABC):
 
     def __init__(self) -> None:
         self.stopped = False  # all that is left to do is to leave
-        self.survives = False  # SIGTERM to the whole group, as worker 0 does by a handler of its own
+        # SIGTERM to the whole group, as worker 0 does by a handler of its own; None: if it has one by then.
+        self.survives: bool | None = False
         self._alone = False  # SIGTERM was for this process only
 
     @property
     @abstractmethod
     def is_over(self) -> bool:
         """Whether worker 0 told all workers to leave at once, or cannot be heard any more."""
+
+    def is_handled_by_worker_0(self, number: int) -> bool:
+        """Whether worker 0 has a handler for this signal now."""
+        return False
 
     @abstractmethod
     def leave(self) -> None:
@@ -40,7 +45,7 @@ class Life(ABC):
         if self.stopped:
             return
         Life.check(self)
-        if self.survives:
+        if self.survives or (self.survives is None and self.is_handled_by_worker_0(number)):
             return
         if self._alone:
             signal.signal(number, signal.SIG_DFL)

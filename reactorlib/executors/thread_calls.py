@@ -84,6 +84,7 @@ class Listener:
         if self._thread is not None:
             with suppress(OSError):
                 self.writing.send(LEAVE)
-            self._thread.join()
+            if self._thread is not threading.current_thread():  # in which garbage may be collected, too
+                self._thread.join()
         self._reading.close()
         self.writing.close()

@@ -11,6 +11,7 @@ import socket
 import sys
 import threading
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from reactorlib.clock import Clock
@@ -46,7 +47,7 @@ class Setup(NamedTuple):
     clock: Clock
     calls: socket.socket  # to worker 0, for threads that reactions start
     traced: bool
-    survives: bool  # SIGTERM to the whole group, as worker 0 does by a handler of its own
+    survives: bool | None  # SIGTERM to the whole group, as worker 0 does by a handler; None: if it has one by then
     library_threads: int | None
     tied: bool  # to the thread that starts it: it lives as long as the run
 
@@ -117,6 +118,7 @@ class _Life(Life):
         tied = setup.tied and self.parent == setup.parent
         self.remote_parent = None if tied else multiprocessing.parent_process()
         self.survives = setup.survives
+        self._worker_0 = setup.parent
 
     def guard(self) -> None:
         """Put the signal handlers in place: first thing in the process."""
@@ -143,6 +145,14 @@ class _Life(Life):
     def _follow(self, parent: Any) -> None:
         parent.join()
         os._exit(1)
+
+    def is_handled_by_worker_0(self, number: int) -> bool:
+        try:
+            status = Path(f"/proc/{self._worker_0}/status").read_text()
+        except OSError:  # another system than Linux
+            return False
+        caught = int(status.partition("SigCgt:")[2].split()[0], 16)
+        return bool(caught >> (number - 1) & 1)
 
     def leave(self) -> None:
         self.enter(LEAVING)

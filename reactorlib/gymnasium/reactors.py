@@ -31,7 +31,7 @@ PICKLED, FAILED = b"p", b"f"  # how a reply of another process begins; without i
 class Setup(NamedTuple):
     """What all groups know from the start."""
 
-    make: Sequence[Callable[[], Any]]
+    make: list[Callable[[], Any]]
     bounds: Sequence[int]  # of shares
     layout: Layout
     mode: AutoresetMode

@@ -134,7 +134,7 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
             n, shares, self.single_observation_space, self.action_space, self.single_action_space, not self.copy
         )
         forked = start_method_of(self.context) == "fork"
-        setup = Setup(self.env_fns, self._bounds, layout, self.autoreset_mode, os.getpid(), forked)
+        setup = Setup([*self.env_fns], self._bounds, layout, self.autoreset_mode, os.getpid(), forked)
         self._known = known_to_all(forked)
         first = 0 if caller_steps else 1
         if shares == 1 and caller_steps:
@@ -158,6 +158,7 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
             if not layout.is_plain:
                 self._last = create_empty_array(self.single_observation_space, n, np.zeros)
             self._all("open", [memory] * shares, raw=True)
+            setup.make.clear()  # what is kept till the exit must not refer to whom the functions belong to
             self._check_spaces(self.single_observation_space, self.single_action_space)
         except BaseException:
             self.close(terminate=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import gc
 import subprocess
 import sys
+import weakref
 from typing import Any, ClassVar
 
 import gymnasium
@@ -231,3 +233,25 @@ def test_an_id_without_a_version_is_the_latest() -> None:
     env.close()
     with pytest.raises(gymnasium.error.NameNotFound):
         reactorlib.gymnasium.make_vec("CartPol", 2)
+
+
+class Trainer:
+    """Whose method makes the environments."""
+
+    def __init__(self, **way: Any) -> None:
+        self.envs = ReactorVectorEnv([self.make] * 2, **way)
+
+    def make(self) -> Told:
+        return Told()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_one_whose_owner_makes_its_environments_is_collected_with_it(way: dict[str, Any]) -> None:
+    trainer = Trainer(**way)
+    trainer.envs.reset()
+    session = trainer.envs._session
+    gone = weakref.ref(trainer)
+    del trainer
+    gc.collect()
+    assert gone() is None
+    assert session.closed

@@ -1,0 +1,222 @@
+"""The handler of a signal may raise at any moment: then the session is as before, or has ended, and can be closed."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from reactorlib import Bank, Input, Output, Reactor, RunError, Session, connect, reaction
+from reactorlib.worker.context import current
+from tests.choice import first
+from tests.pages import ROOT
+
+EXECUTORS = ["inline", "threads", "processes"]
+
+
+class Square(Reactor):
+    inp, out = Input[int](), Output[int]()
+
+    @reaction(inp, effects=out)
+    def act(self, inp: Any, out: Any) -> None:
+        out.set(inp.value**2)
+
+
+class Squares(Reactor):
+    inp, out = Input[int](), Output[int](width=2)
+
+    def __init__(self) -> None:
+        self.squares = Bank(Square, 2)
+        connect(self.inp, self.squares.inp)
+        connect(self.squares.out, self.out)
+
+
+def opened(executor: str) -> Session:
+    return Session(Squares, executor=executor, workers=None if executor == "inline" else 2)
+
+
+def whole(session: Session, step: Any) -> None:
+    assert step(3) == [9, 9]
+
+
+def halves(session: Session, step: Any) -> None:
+    step.begin(3)
+    assert step.finish(20) == [9, 9]
+
+
+def closing(session: Session, step: Any) -> None:
+    assert session.close() is not None
+
+
+def interrupted_at(moment: int, do: Callable[[], None]) -> bool:
+    """Raise at the n-th moment, below `do`, at which Python handles signals; whether it came to that.
+
+    That is where a function begins, and after calls of functions that are not written in Python.
+    """
+    left = moment + 1  # the call of `do` itself
+
+    def look(_frame: FrameType, event: str, _argument: Any) -> None:
+        nonlocal left
+        left -= event in ("call", "c_return")
+        if left < 0:
+            sys.setprofile(None)
+            raise KeyboardInterrupt
+
+    sys.setprofile(look)
+    try:
+        do()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.setprofile(None)
+    return False
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # where garbage was collected
+@pytest.mark.parametrize("what", [whole, halves, closing], ids=["whole", "halves", "closing"])
+@pytest.mark.parametrize("executor", first(2, EXECUTORS, "a process for each of some hundred moments"))
+def test_whenever_it_is_interrupted_a_session_can_be_closed(executor: str, what: Any) -> None:
+    moment, reached = 0, True
+    while reached:
+        session = opened(executor)
+        step = session.stepper(("inp",), ("out",))
+        assert step(2) == [4, 4]
+        reached = interrupted_at(moment, lambda: what(session, step))  # noqa: B023
+        assert current.worker is None
+        if not session.closed and session._pending is None:
+            assert step(5) == [25, 25]
+        session.close()
+        assert session.closed
+        moment += 1
+    assert moment > 20
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_signals_at_random_moments_leave_sessions_that_can_be_closed(executor: str) -> None:
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    draw = random.Random(1)
+    before = signal.signal(signal.SIGPROF, interrupt)
+    try:
+        for _ in range(40):
+            session = opened(executor)
+            step = session.stepper(("inp",), ("out",))
+            with pytest.raises(KeyboardInterrupt):  # noqa: PT012
+                signal.setitimer(signal.ITIMER_PROF, draw.uniform(1e-4, 3e-3))
+                while True:
+                    assert step(2) == [4, 4]
+            assert current.worker is None
+            session.close()
+            assert session.closed
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def test_one_that_is_not_the_caller_s_gives_no_batch() -> None:
+    with opened("processes") as session:
+        assert session.batch((3,)).array.shape == (3,)
+    with pytest.raises(RunError, match=r"batch\(\): the session is closed"):
+        session.batch((3,))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "message"),
+    [
+        (("inp", "inp"), ("out",), r"a name twice in 'inp', 'inp'"),
+        ("inp", ("out",), r"give names in a list or tuple, such as \('inp',\)"),
+        (("inp",), "out", r"give names in a list or tuple, such as \('out',\)"),
+    ],
+)
+def test_names_that_make_no_sense_are_refused(inputs: Any, outputs: Any, message: str) -> None:
+    with opened("inline") as session, pytest.raises(RunError, match=message):
+        session.stepper(inputs, outputs)
+
+
+# Other processes than that of a plain script
+
+
+def in_a_script(body: str) -> str:
+    """What a script prints whose main part is this; `opened` and `os`, `signal`, `time`, `mp` are there."""
+    lines = "".join(f"    {line}\n" for line in body.strip().splitlines())
+    script = (
+        "import multiprocessing as mp, os, signal, time\n"
+        "from tests.reactorlib.executors.test_session_interrupts import opened\n"
+        "def forgets():\n"
+        "    global kept\n"
+        "    kept = opened('processes')\n"
+        "    print(kept.step(inp=2), flush=True)\n"
+        "def opens():\n"
+        "    try:\n"
+        "        opened('processes')\n"
+        "    except Exception as error:\n"
+        "        print(type(error).__name__, error, flush=True)\n"
+        f"if __name__ == '__main__':\n    mp.set_start_method('fork')\n{lines}"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
+        start_new_session=True,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout.strip()
+
+
+def test_a_process_of_multiprocessing_ends_though_it_forgot_a_session() -> None:
+    said = in_a_script(
+        """
+process = mp.Process(target=forgets)
+process.start()
+process.join(20)
+print(process.exitcode)
+process.kill()
+"""
+    )
+    assert said.splitlines() == ["{'out': [4, 4]}", "0"]
+
+
+def test_a_daemonic_process_is_told_what_it_can_have() -> None:
+    said = in_a_script("process = mp.Process(target=opens, daemon=True); process.start(); process.join(20)")
+    assert said.startswith("WorkerError this is a daemonic process")
+    assert "use executor='threads' or 'inline'" in said
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_a_handler_of_the_caller_s_keeps_workers_alive_whenever_it_was_installed(early: bool) -> None:
+    handle = "signal.signal(signal.SIGTERM, lambda *_: print('handled', flush=True))"
+    said = in_a_script(
+        f"""
+{handle if early else ""}
+session = opened("processes")
+{handle}
+os.killpg(0, signal.SIGTERM)
+time.sleep(0.5)
+print(session.step(inp=3))
+session.close()
+"""
+    )
+    assert said.splitlines() == ["handled", "{'out': [9, 9]}"]
+
+
+def test_a_fork_s_copy_has_no_batches_of_the_original_s_memory() -> None:
+    said = in_a_script(
+        """
+session = opened("processes")
+def copy():
+    try:
+        session.batch((3,))
+    except Exception as error:
+        print(error, flush=True)
+process = mp.Process(target=copy)
+process.start()
+process.join(20)
+session.close()
+"""
+    )
+    assert said.startswith("batch(): the session is closed: it is a copy of that of process ")
