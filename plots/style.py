@@ -92,6 +92,9 @@ _LOOKS = {
     "xronos": Look("xronos", "#44AA99", "d"),
     "lockstep": Look("limit: loops in lockstep", "#7A7A7A", "_"),
     "limit": Look("limit: copies alone", "#555555", "|"),
+}
+# What two nodes are compared by, which is no backend of a workload.
+_ENGINES = {
     "reactors": Look("reactors, MPI", "#661100", "*"),
     "ray": Look("Ray, call of an actor", "#E69F00", "^"),
     "mpi": Look("MPI", "#332288", "s"),
@@ -103,7 +106,7 @@ _PUBLISHED = {"ray": Look("", "#D55E00", "v"), "lf": Look("", "#0072B2", "o")}
 
 def look(backend: str) -> Look:
     """The look of a backend; one without an entry is grey and keeps its own name."""
-    return _LOOKS.get(backend, Look(backend, *_UNKNOWN))
+    return _LOOKS.get(backend) or _ENGINES.get(backend) or Look(backend, *_UNKNOWN)
 
 
 def known() -> list[str]:

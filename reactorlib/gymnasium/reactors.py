@@ -69,7 +69,6 @@ class Group(Reactor):
 
     def __init__(self, setup: Carried) -> None:
         self.setup: Setup = setup.value
-        self.known = known_to_all(self.setup.forked)
         self.share: Share | None = None
 
     @reaction(step, effects=reply)
@@ -106,7 +105,8 @@ class Group(Reactor):
             self.share.close()  # what the caller has not closed
 
     def _open(self, memory: Any) -> None:
-        make, bounds, layout, mode, *_ = self.setup
+        make, bounds, layout, mode, _, forked = self.setup
+        self.known = known_to_all(forked)
         low, high = bounds[self.bank_index : self.bank_index + 2]
         self.arrays = layout.carve(memory)
         self.arrays.inside[self.bank_index], self.arrays.answered[self.bank_index] = -1, 0

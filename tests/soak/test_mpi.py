@@ -1,7 +1,7 @@
 """Ranks of MPI many times over: random programs, and every way in which a job ends. Only in `make soak`.
 
-REACTORLIB_SOAK_SCALE, 1 by default, multiplies how often each is done. With Open MPI, which has a launcher of the same
-name: `make soak-openmpi`.
+REACTORLIB_SOAK_SCALE, 1 by default, multiplies how often each is done. With Open MPI:
+`make test-openmpi OMPI_TESTS='-m soak tests/soak/test_mpi.py'`.
 """
 
 from __future__ import annotations

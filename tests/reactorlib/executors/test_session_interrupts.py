@@ -6,6 +6,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -17,6 +18,7 @@ from reactorlib.worker.context import current
 from tests.choice import first
 from tests.pages import ROOT
 
+IN_FINALIZERS = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 EXECUTORS = ["inline", "threads", "processes"]
 
 
@@ -78,7 +80,7 @@ def interrupted_at(moment: int, do: Callable[[], None]) -> bool:
     return False
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # where garbage was collected
+@IN_FINALIZERS
 @pytest.mark.parametrize("what", [whole, halves, closing], ids=["whole", "halves", "closing"])
 @pytest.mark.parametrize("executor", first(2, EXECUTORS, "a process for each of some hundred moments"))
 def test_whenever_it_is_interrupted_a_session_can_be_closed(executor: str, what: Any) -> None:
@@ -97,27 +99,32 @@ def test_whenever_it_is_interrupted_a_session_can_be_closed(executor: str, what:
     assert moment > 20
 
 
+@IN_FINALIZERS
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_signals_at_random_moments_leave_sessions_that_can_be_closed(executor: str) -> None:
     def interrupt(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    draw = random.Random(1)
+    draw, interrupted = random.Random(1), 0
     before = signal.signal(signal.SIGPROF, interrupt)
     try:
-        for _ in range(40):
+        for _ in range(30):
             session = opened(executor)
             step = session.stepper(("inp",), ("out",))
-            with pytest.raises(KeyboardInterrupt):  # noqa: PT012
+            until = time.monotonic() + 1  # where it is raised in a finalizer, nobody hears of it
+            try:
                 signal.setitimer(signal.ITIMER_PROF, draw.uniform(1e-4, 3e-3))
-                while True:
+                while time.monotonic() < until:
                     assert step(2) == [4, 4]
+            except KeyboardInterrupt:
+                interrupted += 1
             assert current.worker is None
             session.close()
             assert session.closed
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+    assert interrupted > 20
 
 
 def test_one_that_is_not_the_caller_s_gives_no_batch() -> None:
