@@ -108,13 +108,22 @@ class Session:
                     executor=None if executor == "inline" else executor, start_method=start_method,
                     library_threads=library_threads, trace=trace or None)  # fmt: skip
         check_executor(executor, workers, library_threads)
-        if executor == "mpi":
-            raise RunError("a session is driven by one process, executor='mpi' by all ranks: use run(), or 'processes'")
         taken = fresh(program, parameters)
-        self._execution = Execution(
-            lambda: MainWorker(taken, fast=True, keepalive=True, traced=trace),
-            lambda worker: make_executor(worker, executor, workers, placement, costs, start_method, library_threads),
-        )
+        if executor == "mpi":
+            from reactorlib.executors import mpi  # only where it is used: it needs ranks
+
+            workers = mpi.ask_to_serve(taken, workers, placement, costs, trace)
+        try:
+            self._execution = Execution(
+                lambda: MainWorker(taken, fast=True, keepalive=True, traced=trace),
+                lambda worker: make_executor(
+                    worker, executor, workers, placement, costs, start_method, library_threads
+                ),
+            )
+        except BaseException:
+            if executor == "mpi":
+                mpi.give_up()
+            raise
         finalize(self, _kill, self._execution.living)  # also at exit
         self._result: RunResult | None = None
         self._ended = False  # as it should
@@ -449,6 +458,11 @@ def _kill(living: list[Execution]) -> None:
 
 
 _open: WeakSet[Execution] = WeakSet()
+
+
+def kill_all() -> None:
+    """End whatever sessions there are: the process is about to."""
+    _kill([*_open])
 
 
 def _disown() -> None:

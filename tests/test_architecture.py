@@ -30,7 +30,8 @@ OF_TRANSPORTS = {"reactorlib/transport/mpi.py": {"mpi4py"}, "reactorlib/executor
 # The rooms of the kernel, and the modules at its top: each may import those before it, also inside functions and for
 # annotations only. Further bounds: what a room may not know although it comes before.
 ROOMS = ("tag", "errors", "cpus", "clock", "transport", "declaration", "elaboration", "schedule", "worker", "executors",
-         "view", "program", "execution", "runtime", "session", "lf", "gymnasium", "cli", "__main__")  # fmt: skip
+         "view", "program", "execution", "runtime", "session", "mpi", "lf", "gymnasium", "cli",
+         "__main__")  # fmt: skip
 ONLY = {"transport": {"errors", "cpus"}, "declaration": {"tag", "errors"}}
 
 

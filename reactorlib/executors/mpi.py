@@ -5,25 +5,31 @@ What a rank says and hears at a tag is in `distributed`; who the ranks are, and 
 
 from __future__ import annotations
 
+import pickle
 import signal
+import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
+from importlib import import_module
 from struct import Struct
 from time import monotonic, perf_counter_ns
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from reactorlib.clock import PhysicalClock
 from reactorlib.cpus import available_cpus
+from reactorlib.elaboration.elaborate import elaborated
 from reactorlib.elaboration.program import Elaborated
 from reactorlib.errors import RunError, WorkerError
+from reactorlib.executors import garbage
 from reactorlib.executors.distributed import Distributed
 from reactorlib.executors.distributed_follower import DistributedFollower, worker_of
 from reactorlib.executors.failure import Stopped
 from reactorlib.executors.parallel import LONGEST_END_S
 from reactorlib.executors.post import Post
-from reactorlib.executors.ranks import ABORT, CALL, LEAVING, LEFT, Ranks, joined, note_place
-from reactorlib.executors.same_program import difference, likeness, parameters, versions
+from reactorlib.executors.ranks import ABORT, CALL, LEAVING, LEFT, Ranks, has_joined, joined, note_place
+from reactorlib.executors.same_program import VERSIONED, Likeness, difference, likeness, parameters, versions
 from reactorlib.executors.termination import Life, leave_to_worker_0
 from reactorlib.executors.thread_calls import Caller, pass_on
 from reactorlib.schedule.graph import Node
@@ -58,24 +64,14 @@ def on_ranks(
     workers than there are ranks.
     """
     ranks = joined()
+    if ranks.is_served:
+        raise RunError("run(executor='mpi') is called by all ranks, and these serve sessions: use Session()")
     with ranks.acknowledging():
-        with ranks.together("run()"):
-            count = workers or ranks.size
-            if count > ranks.size:
-                there = "is one rank" if ranks.size == 1 else f"are {ranks.size} ranks"
-                raise RunError(
-                    f"workers={count}, but there {there}: each worker is a rank, so give the launcher as many: "
-                    f"mpiexec -n {count} ..."
-                )
-            program = make()
-            placed = partition(program, count, placement, costs)
-        names = [f"rank {rank} (host {host})" for rank, host in enumerate(ranks.hosts)]
         told = ", ".join(f"{name}={value!r}" for name, value in options.items())
-        mine = versions() | parameters(program) | likeness(program, placed) | {"the options of run()": told}
-        found = difference(ranks.gather(mine, "run()"), names)
-        if found is not None:
-            ranks.fail(RunError(found))
-        ranks.runs += 1
+        program, placed, count = _agreed(
+            ranks, "run()", make, workers, placement, costs,
+            lambda program: parameters(program) | {"the options of run()": told},
+        )  # fmt: skip
         if ranks.rank:
             with _signals_left_to_rank_0():
                 if ranks.rank < count:
@@ -84,6 +80,134 @@ def on_ranks(
         with ranks.telling() as outcome:
             outcome.append(lead(program, count))
         return outcome[0]  # type: ignore[no-any-return]
+
+
+def _agreed(
+    ranks: Ranks,
+    place: str,
+    make: Callable[[], Program],
+    workers: int | None,
+    placement: Mapping[str, int] | None,
+    costs: Mapping[str, float] | None,
+    further: Callable[[Program], Likeness],
+) -> tuple[Program, Partition, int]:
+    """The program, its partition and how many workers there are, the same on all ranks, or RunError on all."""
+    with ranks.together(place):
+        count = workers or ranks.size
+        if count > ranks.size:
+            there = "is one rank" if ranks.size == 1 else f"are {ranks.size} ranks"
+            raise RunError(
+                f"workers={count}, but there {there}: each worker is a rank, so give the launcher as many: "
+                f"mpiexec -n {count} ..."
+            )
+        program = make()
+        placed = partition(program, count, placement, costs)
+    names = [f"rank {rank} (host {host})" for rank, host in enumerate(ranks.hosts)]
+    mine = versions() | likeness(program, placed) | further(program)
+    found = difference(ranks.gather(mine, place), names)
+    if found is not None:
+        ranks.fail(RunError(found))
+    ranks.runs += 1
+    return program, placed, count
+
+
+# Sessions, which the first rank drives
+
+
+class Request(NamedTuple):
+    """What the other ranks are to serve."""
+
+    program: bytes  # the pickle of a class and its parameters
+    workers: int | None
+    placement: Mapping[str, int] | None
+    costs: Mapping[str, float] | None
+    traced: bool
+    modules: Sequence[str]  # whose values travel
+
+
+def serving() -> Ranks:
+    """The ranks, on the first of them. RunError where the others do not serve."""
+    if not has_joined() or not joined().is_served:
+        raise RunError(
+            "a session on ranks is driven by the first of them, whose script the others serve: "
+            "mpiexec -n 4 python -m reactorlib.mpi script.py"
+        )
+    return joined()
+
+
+def ask_to_serve(
+    program: Elaborated,
+    workers: int | None,
+    placement: Mapping[str, int] | None,
+    costs: Mapping[str, float] | None,
+    traced: bool,
+) -> int:
+    """Have the other ranks serve a session of this program; how many workers it has. RunError where they do not."""
+    ranks = serving()
+    try:
+        pickled = pickle.dumps((program.cls, program.parameters), protocol=5)
+    except Exception as error:
+        raise RunError(
+            f"{program.cls.__name__} and its parameters go to other ranks, and cannot be pickled ({error}): define the "
+            "class at the top of a module"
+        ) from error
+    if ranks.is_busy:
+        garbage.collect()  # a session that was forgotten ends here
+    if ranks.is_busy:
+        raise RunError("the ranks serve one session at a time: close the other one first")
+    modules = [name for name in VERSIONED if name in sys.modules]
+    with ranks.acknowledging():
+        ranks.check()
+        ranks.request(Request(pickled, workers, placement, costs, traced, modules))
+        count = _agreed(ranks, "Session()", lambda: program, workers, placement, costs, _nothing_more)[2]
+    ranks.is_busy = True
+    return count
+
+
+def give_up() -> None:
+    """What the other ranks were asked to serve will not be."""
+    ranks = joined()
+    ranks.is_busy = False
+    for other in range(1, ranks.size):
+        ranks.tell(other, ABORT)
+
+
+def serve(ranks: Ranks, load_main: Callable[[], None]) -> None:
+    """On the other ranks: serve the sessions of the first one, until it has no more.
+
+    `load_main` defines what the script does, for the first of them. WorkerError after a loss.
+    """
+    main = [load_main]  # empty, once it is loaded
+
+    def make(request: Request) -> Elaborated:
+        while main:
+            main.pop()()
+        for name in request.modules:
+            import_module(name)
+        cls, given = pickle.loads(request.program)
+        return elaborated(cls, **given)
+
+    with ranks.acknowledging(), _signals_left_to_rank_0():
+        while (request := ranks.requested()) is not None:
+            try:
+                program, placed, count = _agreed(
+                    ranks, "Session()", partial(make, request), request.workers, request.placement, request.costs,
+                    _nothing_more,
+                )  # fmt: skip
+            except Exception:  # noqa: BLE001  # the first rank raises it
+                ranks.check()
+                continue
+            if ranks.rank < count:
+                _serve(ranks, program, placed, request.traced)
+
+
+def _nothing_more(_program: Elaborated) -> Likeness:
+    return {}
+
+
+def dismiss(ranks: Ranks) -> None:
+    """On the first: there are no more sessions."""
+    ranks.request(None)
 
 
 def _transport(ranks: Ranks, workers: int, check: Callable[[], None]) -> MPITransport:
@@ -124,6 +248,7 @@ class MPI(Distributed):
 
     def abandon(self, error: BaseException) -> tuple[BaseException, Node | None]:
         found, node = super().abandon(error)
+        self.ranks.acknowledge(found)
         if found is not self.lost:
             rank = next((worker for worker, failure in self.failures.items() if failure.error is found), 0)
             note_place(found, rank, self.ranks.hosts[rank])
@@ -151,6 +276,7 @@ class MPI(Distributed):
                     staying.discard(rank)
         for rank in staying if self.ranks.lost is None else ():
             self.ranks.kill(rank)
+        self.ranks.is_busy = False
         self._transport.close()
         self.ranks.quiet()
 

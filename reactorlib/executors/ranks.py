@@ -35,7 +35,7 @@ LAUNCHED = ("PMI_RANK", "PMI_FD", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PALS_RAN
 Packed = tuple[Failed, list[str]]
 
 # What ranks tell each other, by its first byte.
-GATHER, OUTCOME, ABORT, LEAVING, LEFT, CALL = (bytes([kind]) for kind in range(6))
+GATHER, OUTCOME, ABORT, LEAVING, LEFT, CALL, SERVE = (bytes([kind]) for kind in range(7))
 
 
 class Ranks:
@@ -47,6 +47,8 @@ class Ranks:
         self.on_abort: Callable[[], None] = _nothing
         self.on_call: Callable[[bytes], None] = _nothing
         self.runs = 0
+        self.is_served = False  # on the first: the others wait for `request`
+        self.is_busy = False  # on the first: with one of these
         self._mail: SimpleQueue[tuple[int, bytes]] = SimpleQueue()
         self._told: BaseException | None = None  # the error that every rank has, if the latest run had one
         self._failed = ""
@@ -183,11 +185,15 @@ class Ranks:
         try:
             yield
         except BaseException as error:
-            if self.lost is not None:
-                self._send(self.rank, rank_guard.RAISED)
-                if self._is_told:
-                    self._told = error
+            self.acknowledge(error)
             raise
+
+    def acknowledge(self, error: BaseException) -> None:
+        """A loss, if there is one, is raised as this error."""
+        if self.lost is not None:
+            self._send(self.rank, rank_guard.RAISED)
+            if self._is_told:
+                self._told = error
 
     def quiet(self) -> None:
         """Until the next run nobody is called."""
@@ -271,6 +277,16 @@ class Ranks:
             self.fail(unpacked(error))
         return result
 
+    # What the first asks of the others
+
+    def request(self, what: Any) -> None:
+        """On the first rank: what the others are to serve; None where there is nothing more."""
+        self._tell_all(SERVE, what)
+
+    def requested(self) -> Any:
+        """On the others: the next of these. WorkerError after a loss."""
+        return self._told_by_first(SERVE)
+
     # The end of the process
 
     def _uncaught(self, kind: type[BaseException], error: BaseException, trace: Any) -> None:
@@ -302,6 +318,11 @@ def joined() -> Ranks:
     if _ranks is None:
         _ranks = Ranks()
     return _ranks
+
+
+def has_joined() -> bool:
+    """Whether this process is one of the ranks of a job already."""
+    return _ranks is not None
 
 
 def is_first() -> bool:

@@ -117,6 +117,18 @@ def rows_of(batch: Any, rows: Any) -> Any:
     return batch[rows]
 
 
+def put_rows(batch: Any, rows: slice, values: Any) -> None:
+    """The opposite of `rows_of`."""
+    if isinstance(batch, dict):
+        for key, part in batch.items():
+            put_rows(part, rows, values[key])
+    elif isinstance(batch, tuple):
+        for part, value in zip(batch, values, strict=True):
+            put_rows(part, rows, value)
+    else:
+        batch[rows] = values
+
+
 def joined(batches: list[Any]) -> Any:
     """One batch of all their rows."""
     if isinstance(batches[0], dict):

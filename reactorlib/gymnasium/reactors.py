@@ -21,7 +21,8 @@ from reactorlib.declaration.reactor import Bank, Reactor
 from reactorlib.executors.failure import Failure
 from reactorlib.executors.portable_failure import failure_of, told
 from reactorlib.executors.protocol import Failed
-from reactorlib.gymnasium.layout import Layout
+from reactorlib.executors.ranks import is_first
+from reactorlib.gymnasium.layout import Layout, rows_of
 from reactorlib.gymnasium.share import Share
 
 PLAIN = {int, float, bool, str, type(None)}
@@ -36,7 +37,8 @@ class Setup(NamedTuple):
     layout: Layout
     mode: AutoresetMode
     process: int  # the caller's
-    forked: bool  # whether other processes are
+    forked: bool  # whether other processes have what the main script defines
+    apart: bool  # whether they share no memory with the caller's
 
 
 class Carried:
@@ -58,6 +60,16 @@ class Fault(NamedTuple):
 
     environment: int
     error: BaseException
+
+
+class Part(NamedTuple):
+    """What a share that has memory of its own came to in a step or a reset, beside what it says of it."""
+
+    said: Any
+    observations: Any  # None, where they are no arrays: then they are in `said`
+    rewards: Any
+    terminations: Any
+    truncations: Any
 
 
 class Group(Reactor):
@@ -86,12 +98,12 @@ class Group(Reactor):
         method, arguments = unpacked(ask.value)
         try:
             if method == "open":
-                self._open(arguments.array)
+                self._open(arguments)
                 result: Any = None
             else:
                 result = getattr(self.share, method)(*arguments)
-                if method in ("step", "reset") and self.share is not None and not self.share.arrays.observations:
-                    result = result, self.share.last
+                if method in ("step", "reset"):
+                    result = self._with_values(result, arguments[-1])
             packed = self._packed(result)
         except Exception as error:  # noqa: BLE001
             reply.set(self._fault(error))
@@ -105,16 +117,28 @@ class Group(Reactor):
             self.share.close()  # what the caller has not closed
 
     def _open(self, memory: Any) -> None:
-        make, bounds, layout, mode, _, forked = self.setup
+        make, bounds, layout, mode, _, forked, _ = self.setup
         self.known = known_to_all(forked)
         low, high = bounds[self.bank_index : self.bank_index + 2]
-        self.arrays = layout.carve(memory)
+        self.arrays = layout.carve(np.zeros(layout.nbytes, np.uint8) if memory is None else memory.array)
         self.arrays.inside[self.bank_index], self.arrays.answered[self.bank_index] = -1, 0
         self.share = Share(self.bank_index, low, make[low:high], layout, self.arrays, mode)
 
+    def _with_values(self, said: Any, buffer: int) -> Any:
+        """What is said of a step, and what the caller does not find in memory."""
+        share = self.share
+        assert share is not None
+        if not share.arrays.observations:
+            said = said, share.last
+        if not (self.setup.apart and self._is_remote):
+            return said
+        rows, arrays = slice(share.low, share.low + share.count), share.arrays
+        seen = rows_of(arrays.observations[buffer], rows) if arrays.observations else None
+        return Part(said, seen, arrays.rewards[rows], arrays.terminations[rows], arrays.truncations[rows])
+
     @property
     def _is_remote(self) -> bool:
-        return os.getpid() != self.setup.process
+        return not is_first() if self.setup.apart else os.getpid() != self.setup.process
 
     def _packed(self, result: Any) -> Any:
         return packed(result, self.known) if self._is_remote else result
@@ -176,7 +200,7 @@ def _is_data(value: Any) -> bool:
     kind = type(value)
     if kind in PLAIN:
         return True
-    if kind is tuple or kind is list:
+    if kind is tuple or kind is list or kind is Part:
         return all(map(_is_data, value))
     if kind is dict:
         return all(map(_is_data, value.values())) and all(map(_is_data, value))

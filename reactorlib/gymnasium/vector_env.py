@@ -23,10 +23,11 @@ from gymnasium.vector.utils import batch_differing_spaces, batch_space, concaten
 from reactorlib.cpus import available_cpus
 from reactorlib.errors import WorkerError
 from reactorlib.executors.processes import start_method_of
-from reactorlib.gymnasium.layout import Layout, Lease
-from reactorlib.gymnasium.reactors import Carried, Environments, Fault, Setup, known_to_all, packed, unpacked
+from reactorlib.gymnasium.layout import Layout, Lease, put_rows
+from reactorlib.gymnasium.reactors import Carried, Environments, Fault, Part, Setup, known_to_all, packed, unpacked
 from reactorlib.gymnasium.share import Info, only_numbers
 from reactorlib.session import Session, Stepper
+from reactorlib.transport.batch import batch
 
 FEW_CPUS = 4  # up to which the caller's process steps environments, too
 
@@ -41,7 +42,8 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
     `env_fns` make the environments. `workers` of them (default: as many as there are processors, at most one for each
     environment) step a share each; where processors are few, or with `caller_steps`, the caller's process is one of
     them: it steps its share in `step` and `step_wait`, which no timeout breaks off. `executor` is "processes",
-    "threads" or "inline"; `context` says how processes start: "fork", "spawn" or "forkserver".
+    "threads", "inline", or "mpi" for ranks that may be on several hosts, where the script is run by `python -m
+    reactorlib.mpi`; `context` says how processes start: "fork", "spawn" or "forkserver".
 
     `copy`, `observation_mode` and `autoreset_mode` are as of SyncVectorEnv. With `copy`, what `reset` and `step` return
     is the caller's to keep; large batches are lent for as long as they are kept, not copied. `shared_memory` and
@@ -83,11 +85,12 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
         self._state = AsyncState.DEFAULT
         self._whole, self._first = "", 0  # in errors: what these environments are a part of, and from which number
         self._learn_spaces()
-        shares = min(n, int(workers or available_cpus()), int(max_concurrency or n))
+        if caller_steps is None:
+            caller_steps = executor in ("inline", "mpi") or available_cpus() <= FEW_CPUS
+        most = available_cpus() if executor != "mpi" else _ranks() - (0 if caller_steps else 1)
+        shares = min(n, int(workers or most), int(max_concurrency or n))
         if executor == "inline":
             shares, caller_steps = 1, True
-        elif caller_steps is None:
-            caller_steps = available_cpus() <= FEW_CPUS
         self._bounds = [n * share // shares for share in range(shares + 1)]
         self._open(executor, caller_steps)
 
@@ -133,8 +136,10 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
         layout = Layout(
             n, shares, self.single_observation_space, self.action_space, self.single_action_space, not self.copy
         )
-        forked = start_method_of(self.context) == "fork"
-        setup = Setup([*self.env_fns], self._bounds, layout, self.autoreset_mode, os.getpid(), forked)
+        self._is_apart = executor == "mpi"  # workers share no memory
+        # What the main script defines is the same in forked processes, and in ranks, which import it.
+        forked = self._is_apart or start_method_of(self.context) == "fork"
+        setup = Setup([*self.env_fns], self._bounds, layout, self.autoreset_mode, os.getpid(), forked, self._is_apart)
         self._known = known_to_all(forked)
         first = 0 if caller_steps else 1
         if shares == 1 and caller_steps:
@@ -142,22 +147,26 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
         several: dict[str, Any] = {}
         if executor != "inline":
             placement = {f"Environments.groups[{share}]": share + first for share in range(shares)}
-            several = {"workers": shares + first, "placement": placement, "start_method": self.context}
+            several = {"workers": shares + first, "placement": placement}
+            several |= {} if self._is_apart else {"start_method": self.context}
         self._session = Session(Environments, groups=shares, setup=Carried(setup), executor=executor, **several)
-        self._remote = [executor == "processes" and share + first > 0 for share in range(shares)]
+        self._remote = [executor in ("processes", "mpi") and share + first > 0 for share in range(shares)]
         self._step: Stepper = self._session.stepper(("step",), ("replies",))
         self._ask: Stepper = self._session.stepper(("ask",), ("replies",))
         self._running = self._ask  # the stepper whose step was begun
         self._what = "open"
         try:
-            memory = self._session.batch(layout.nbytes, np.uint8)
+            memory = (
+                batch(None, layout.nbytes, np.uint8) if self._is_apart else self._session.batch(layout.nbytes, np.uint8)
+            )
             self._arrays = layout.carve(memory.array)
             self._leases = [Lease(batch) for batch in self._arrays.observations[:-1]]
             self._buffer = 0
             self._last: Any = None
             if not layout.is_plain:
                 self._last = create_empty_array(self.single_observation_space, n, np.zeros)
-            self._all("open", [memory] * shares, raw=True)
+            own = [None if self._is_apart and remote else memory for remote in self._remote]
+            self._all("open", own, raw=True)
             setup.make.clear()  # what is kept till the exit must not refer to whom the functions belong to
             self._check_spaces(self.single_observation_space, self.single_action_space)
         except BaseException:
@@ -238,7 +247,17 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
                 where = f"environment {number}" if result.environment >= 0 else f"worker {share}"
                 result.error.add_note(f"in {where} of {self._whole or self}, in `{self._what}`")
                 raise result.error
+            if isinstance(result, Part):
+                results[share] = self._taken(share, result)
         return results
+
+    def _taken(self, share: int, part: Part) -> Any:
+        """Copy into the arrays what a share has in memory of its own; what else it said."""
+        rows, arrays = slice(*self._bounds[share : share + 2]), self._arrays
+        if arrays.observations:
+            put_rows(arrays.observations[self._buffer], rows, part.observations)
+        arrays.rewards[rows], arrays.terminations[rows], arrays.truncations[rows] = part[2:]
+        return part.said
 
     def _told(self, error: WorkerError) -> WorkerError:
         """The error of a worker that died, with the environment that it was in."""
@@ -341,7 +360,7 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
     def _placed(self, actions: Any) -> bool:
         """Put the actions where all workers see them, if they are as the space says: other types travel as they are."""
         place = self._arrays.actions
-        if place is None or type(actions) is not np.ndarray or actions.dtype != place.dtype:
+        if place is None or type(actions) is not np.ndarray or actions.dtype != place.dtype or self._is_apart:
             return False
         if actions.shape != place.shape or not self._arrays.observations:
             return False
@@ -502,6 +521,13 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
     def __del__(self) -> None:
         if not self.closed and hasattr(self, "_session"):
             self.close(terminate=True)
+
+
+def _ranks() -> int:
+    """How many ranks there are that serve sessions, with that of the caller."""
+    from reactorlib.executors.mpi import serving  # only where it is used: it needs ranks
+
+    return serving().size
 
 
 def _numbers(environments: Sequence[int]) -> str:

@@ -151,5 +151,5 @@ def test_a_session_that_has_ended_leaves_no_memory(how: str, log: str) -> None:
 
 
 def test_a_session_on_ranks_is_refused_with_what_to_use(log: str) -> None:
-    with pytest.raises(RunError, match=r"executor='mpi' by all ranks: use run\(\), or 'processes'"):
+    with pytest.raises(RunError, match=r"whose script the others serve: mpiexec -n 4 python -m reactorlib\.mpi"):
         opened(log, executor="mpi")

@@ -1,0 +1,102 @@
+"""Sessions of a script on the first rank, which the other ranks serve."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.reactorlib.mpi.test_ends import SOON_S
+
+SCRIPT = str(Path(__file__).with_name("train.py"))
+HOST = re.escape(socket.gethostname())
+
+
+def started(start: Any, way: str, ranks: int = 3) -> Any:
+    return start(ranks, "-m", "reactorlib.mpi", SCRIPT, way)
+
+
+def test_a_session_on_ranks_computes_what_one_in_a_thread_does(start: Any) -> None:
+    ended = started(start, "good").ended()
+    assert ended.status == 0, ended.err
+    assert re.findall(r"(\w+) done", ended.out) == ["mpi", "inline", "mpi"]
+    where = re.findall(r"shut down (\d+)", ended.out)  # launchers mix lines
+    assert ended.out.count("shut down") == 3 * 4
+    assert len(set(where)) >= 3
+    assert ended.err == ""
+
+
+def test_a_reaction_that_raises_ends_the_session_and_the_next_one_opens(start: Any) -> None:
+    ended = started(start, "fails_in_a_reaction").ended()
+    assert ended.status == 0, ended.err
+    assert "Squares.squares[3].act raised ValueError at tag (0 ns, 1): no square | " in ended.out
+    assert re.search(rf"on rank 2, host {HOST}", ended.out)
+    assert "then 9" in ended.out
+
+
+def test_a_rank_that_is_lost_in_a_step_is_one_error_and_the_end_of_the_job(start: Any) -> None:
+    ended = started(start, "loses_a_rank").ended()
+    assert ended.status != 0
+    assert len(re.findall(rf"rank \d on {HOST} \(process \d+\)[^\n]* ended before the run did", ended.err)) == 1, (
+        ended.err
+    )
+    assert re.search(rf"rank 2 on {HOST} ", ended.err)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_the_launcher_ends_the_job(start: Any, number: int) -> None:
+    job = started(start, "hangs")
+    job.await_word("stuck")
+    job.process.send_signal(number)
+    ended = job.ended()
+    assert ended.status != 0
+    assert ended.after_s < SOON_S
+
+
+def test_what_makes_no_sense_is_refused_and_leaves_the_ranks_to_the_next_session(start: Any) -> None:
+    ended = started(start, "is_refused").ended()
+    assert ended.status == 0, ended.err
+    local, many, whole = (line for line in ended.out.splitlines() if "shut" not in line)
+    assert local.startswith("Local and its parameters go to other ranks, and cannot be pickled")
+    assert many.startswith("workers=9, but there are 3 ranks")
+    assert "use Session()" in whole
+    assert len(set(re.findall(r"shut down (\d+)", ended.out))) == 2
+
+
+@pytest.mark.parametrize(("way", "status"), [("forgets", 0), ("exits", 7), ("fails", 1)])
+def test_however_the_script_ends_the_job_does(start: Any, way: str, status: int) -> None:
+    ended = started(start, way).ended()
+    assert ended.status == status, ended.err
+    assert ended.err.count("KeyError: 'not ours'") == (2 if way == "fails" else 0)  # of Python, and of the guard
+    if way != "fails":
+        assert ended.err == ""
+
+
+def test_a_vector_environment_on_ranks_is_sync_s(start: Any) -> None:
+    pytest.importorskip("gymnasium")
+    ended = started(start, "steps_environments").ended()
+    assert ended.status == 0, ended.err
+    assert "by nought in environment 0 of ReactorVectorEnv(num_envs=3), in `step`" in ended.out
+    assert "all the same" in ended.out
+
+
+def alone(*command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_the_command_says_what_it_wants() -> None:
+    assert "mpiexec -n 4 python -m reactorlib.mpi train.py" in alone("-m", "reactorlib.mpi", "--help").stdout
+    assert alone("-m", "reactorlib.mpi").returncode == 2
+    ended = alone("-m", "reactorlib.mpi", "nothing.py")
+    assert (ended.returncode, ended.stderr.strip()) == (
+        2, "reactorlib.mpi: no file nothing.py: give a script, and then its arguments"
+    )  # fmt: skip
+    ended = alone("-m", "reactorlib.mpi", SCRIPT, "good")
+    assert ended.returncode == 2
+    assert re.match(r"reactorlib\.mpi: executor='mpi' needs .*mpiexec -n 2 python -m reactorlib\.mpi", ended.stderr)
