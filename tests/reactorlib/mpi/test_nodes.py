@@ -74,3 +74,10 @@ def test_what_is_raised_on_one_node_is_raised_on_both() -> None:
     assert ended["status"] == 1
     assert "on rank 1, host node1" in said
     assert said.count("ReactionError: Main.parts[2].act raised ValueError at tag (5 ms, 0): no reply") == 1
+
+
+def test_a_session_s_values_cross_the_link() -> None:
+    ended, said, crossed = on_two_nodes("-m", "reactorlib.mpi", str(HERE / "train.py"), "good")
+    assert ended["status"] == 0, said
+    assert said.count("done") == 3
+    assert min(crossed) > 1000
