@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.reactorlib.mpi.test_ends import SOON_S
+from tests.reactorlib.mpi.test_ends import SOON_S, texts
 
 SCRIPT = str(Path(__file__).with_name("train.py"))
 HOST = re.escape(socket.gethostname())
