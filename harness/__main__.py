@@ -33,6 +33,7 @@ from harness.engine import block
 from harness.engine.subject import WORKER_VARIABLES
 from harness.errors import Terminated, UsageError
 from harness.grid import Grid, Point, Trial
+from harness.nodes import command as nodes
 from harness.noise import command as noise
 from harness.results import Results
 from harness.scaling import campaign as scaling
@@ -383,6 +384,7 @@ _COMMANDS = {
     "breakdown": _breakdown,
     "scaling": _scaling,
     "noise": _noise,
+    "nodes": nodes.run,
     "plot": _plot,
     "report": _report,
 }

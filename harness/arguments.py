@@ -12,6 +12,7 @@ from harness.advise.command import EXAMPLES as ADVISE_EXAMPLES
 from harness.advise.command import add_arguments as add_advise
 from harness.doctor import probes
 from harness.errors import UsageError
+from harness.nodes.command import add_arguments as add_nodes
 from harness.noise.command import DESCRIPTION as NOISE
 from harness.presets import PRESETS
 from harness.selection import Setting
@@ -35,6 +36,7 @@ examples:
   python -m harness breakdown acrobot
   python -m harness scaling acrobot
   python -m harness noise acrobot
+  python -m harness nodes --output nodes --rate 100mbit
   python -m harness plot acrobot
   python -m harness report acrobot
   python -m harness compare results/runs/before results/runs/after
@@ -124,6 +126,14 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     command = subparsers.add_parser("noise", help="compare backends with themselves: the run's noise floor")
     _add_noise(command)
     command.set_defaults(command=commands["noise"])
+    command = subparsers.add_parser("nodes", help="Ray and reactors on two nodes, made of this machine's namespaces")
+    command.description = (
+        "Make two hosts of network namespaces, joined by a virtual link, and measure messages and sampling between "
+        "them, each engine in random order. Needs root or user namespaces, mpi4py with a launcher, and Ray; where they "
+        "cannot be had, exit status 77 and the reason. Writes nodes.json and its figures."
+    )
+    add_nodes(command)
+    command.set_defaults(command=commands["nodes"])
     command = subparsers.add_parser("plot", help="draw every figure that a run has rows for")
     _add_directory(command)
     command.add_argument("--output", type=Path, metavar="DIR", help="where to (default: figures/ in the run's)")

@@ -62,11 +62,14 @@ def test_the_workloads_and_their_digests_are_those_of_the_serial_loop(start: Any
     assert [row for row in rows if row[1] != row[2]] == []
 
 
-@pytest.mark.parametrize("target", first(2, EXAMPLES, "every example; two are always tried"))
-def test_the_examples_have_the_digests_of_one_worker(start: Any, target: str) -> None:
+@pytest.mark.parametrize(
+    ("target", "ranks"),
+    first(2, [(target, ranks) for ranks in (2, 4) for target in EXAMPLES], "every example; two are always tried"),
+)
+def test_the_examples_have_the_digests_of_one_worker(start: Any, target: str, ranks: int) -> None:
     program = ("-m", "reactorlib", "run", *target.split(), "--fast", "--digest")
     alone = subprocess.run([sys.executable, *program], capture_output=True, text=True, timeout=60, check=True)
-    ended = start(2, *program, "--executor", "mpi").ended()
+    ended = start(ranks, *program, "--executor", "mpi").ended()
     assert ended.status == 0, ended.err
     assert ended.out.splitlines()[-1] == alone.stdout.splitlines()[-1]
 

@@ -1,4 +1,4 @@
-"""`python -m harness.nodes`: latency and sampling between two nodes of this machine, each engine in turn.
+"""`python -m harness nodes`: latency and sampling between two nodes of this machine, each engine in turn.
 
 Needs root or user namespaces, mpi4py with a launcher, and Ray; says what is missing, with exit status 77, where it
 cannot run. Writes nodes.json, every repetition's times and the bytes and packets that left both nodes, and its figures.
@@ -20,8 +20,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from harness.errors import UsageError
 from harness.nodes.echo import SIZES
 from harness.nodes.namespaces import ADDRESSES, NOT_PERMITTED, across, crossed, two_nodes, why_not
+from workloads.parameter import unknown
 
 ROOT = Path(__file__).resolve().parents[2]
 LATENCY = ("tcp", "mpi", "reactors", "gloo", "ray")
@@ -36,9 +38,8 @@ LONGEST_S = 150
 Row = dict[str, Any]
 
 
-def main() -> int:
-    """Measure, and print what each engine takes of another's time."""
-    parser = argparse.ArgumentParser(prog="python -m harness.nodes", description=__doc__)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
     parser.add_argument("--reps", type=int, default=3, help="repetitions, each with all engines in random order")
     parser.add_argument("--engines", default=",".join(dict.fromkeys((*LATENCY, *SAMPLING))), help="default: all")
     parser.add_argument("--points", default="latency,CartPole,Pong", help="default: all")
@@ -46,12 +47,20 @@ def main() -> int:
     parser.add_argument(
         "--mpiexec", default=shutil.which("mpiexec", path=f"{Path(sys.executable).parent}:{os.defpath}")
     )
-    parser.add_argument("-o", "--output", type=Path, default=Path("nodes"), help="a directory (default: nodes)")
+    parser.add_argument("--output", type=Path, default=Path("nodes"), metavar="DIR", help="default: nodes")
     parser.add_argument("--again", action="store_true", help="measure nothing: the figures and the table of --output")
-    options = parser.parse_args()
+
+
+def run(options: argparse.Namespace, words: Sequence[str]) -> int:
+    """Measure, and print what each engine takes of another's time. `words`: of the command line."""
+    engines, points = options.engines.split(","), options.points.split(",")
+    for given, known in ((engines, (*LATENCY, *SAMPLING)), (points, ("latency", *POINTS))):
+        for name in given:
+            if name not in known:
+                raise UsageError(unknown("nodes", name, known))
     recorded = options.output / "nodes.json"
     if options.again:
-        return shown(json.loads(recorded.read_text()), options.output)
+        return shown(_recorded(recorded), options.output)
     options.output.mkdir(parents=True, exist_ok=True)
     if "TWO_NODES" not in os.environ:
         reason = why_not() or ("" if options.mpiexec else "no mpiexec: pip install 'reactorlib[mpi]'")
@@ -61,18 +70,27 @@ def main() -> int:
         env = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
         env |= {"TWO_NODES_RATE": options.rate} if options.rate else {}
         env |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}  # for this cluster alone
-        command = two_nodes([sys.executable, "-m", "harness.nodes", *sys.argv[1:]])
+        command = two_nodes([sys.executable, "-m", "harness", *words])
         return subprocess.run(command, env=env, check=False).returncode
-    engines = options.engines.split(",")
     rows: list[Row] = []
     with ray_cluster() if any(engine.startswith("ray") for engine in engines) else noop():
         for repetition in range(options.reps):
-            for point in options.points.split(","):
+            for point in points:
                 these = [e for e in (LATENCY if point == "latency" else SAMPLING) if e in engines]
                 for engine in random.sample(these, len(these)):
                     rows.append({"repetition": repetition, "point": point, "engine": engine, **measured(point, engine, options.mpiexec)})  # noqa: E501  # fmt: skip
                     recorded.write_text(json.dumps(rows, indent=1))
     return shown(rows, options.output)
+
+
+def _recorded(path: Path) -> list[Row]:
+    try:
+        rows: list[Row] = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}; expected what `nodes` without --again has written") from error
+    except ValueError as error:
+        raise UsageError(f"{path}: not what `nodes` writes: {error}") from error
+    return rows
 
 
 def shown(rows: Sequence[Row], directory: Path) -> int:
@@ -192,7 +210,3 @@ def _ratios(times: dict[tuple[str, int], float], base: str) -> str:
         ratios = [t / times[base, n] for (e, n), t in times.items() if e == engine and (base, n) in times]
         parts.append(f"{engine} {median(own):,.0f} us" + (f" (x{median(ratios):.2f} of {base})" if ratios else ""))
     return ", ".join(parts)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
