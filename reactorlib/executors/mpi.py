@@ -70,7 +70,7 @@ def on_ranks(
         told = ", ".join(f"{name}={value!r}" for name, value in options.items())
         program, placed, count = _agreed(
             ranks, "run()", make, workers, placement, costs,
-            lambda program: parameters(program) | {"the options of run()": told},
+            lambda program, placed: parameters(program) | likeness(program, placed) | {"the options of run()": told},
         )  # fmt: skip
         if ranks.rank:
             with _signals_left_to_rank_0():
@@ -89,7 +89,7 @@ def _agreed(
     workers: int | None,
     placement: Mapping[str, int] | None,
     costs: Mapping[str, float] | None,
-    further: Callable[[Program], Likeness],
+    aspects: Callable[[Program, Partition], Likeness],
 ) -> tuple[Program, Partition, int]:
     """The program, its partition and how many workers there are, the same on all ranks, or RunError on all."""
     with ranks.together(place):
@@ -103,7 +103,7 @@ def _agreed(
         program = make()
         placed = partition(program, count, placement, costs)
     names = [f"rank {rank} (host {host})" for rank, host in enumerate(ranks.hosts)]
-    mine = versions() | likeness(program, placed) | further(program)
+    mine = versions() | aspects(program, placed)
     found = difference(ranks.gather(mine, place), names)
     if found is not None:
         ranks.fail(RunError(found))
@@ -159,7 +159,7 @@ def ask_to_serve(
     with ranks.acknowledging():
         ranks.check()
         ranks.request(Request(pickled, workers, placement, costs, traced, modules))
-        count = _agreed(ranks, "Session()", lambda: program, workers, placement, costs, _nothing_more)[2]
+        count = _agreed(ranks, "Session()", lambda: program, workers, placement, costs, likeness)[2]
     ranks.is_busy = True
     return count
 
@@ -192,17 +192,13 @@ def serve(ranks: Ranks, load_main: Callable[[], None]) -> None:
             try:
                 program, placed, count = _agreed(
                     ranks, "Session()", partial(make, request), request.workers, request.placement, request.costs,
-                    _nothing_more,
+                    likeness,
                 )  # fmt: skip
             except Exception:  # noqa: BLE001  # the first rank raises it
                 ranks.check()
                 continue
             if ranks.rank < count:
                 _serve(ranks, program, placed, request.traced)
-
-
-def _nothing_more(_program: Elaborated) -> Likeness:
-    return {}
 
 
 def dismiss(ranks: Ranks) -> None:
