@@ -62,11 +62,13 @@ def test_a_signal_to_the_launcher_ends_the_job(start: Any, number: int) -> None:
 def test_what_makes_no_sense_is_refused_and_leaves_the_ranks_to_the_next_session(start: Any) -> None:
     ended = started(start, "is_refused").ended()
     assert ended.status == 0, ended.err
-    local, many, whole = (line for line in ended.out.splitlines() if "shut" not in line)
-    assert local.startswith("Local and its parameters go to other ranks, and cannot be pickled")
-    assert many.startswith("workers=9, but there are 3 ranks")
-    assert "use Session()" in whole
-    assert len(set(re.findall(r"shut down (\d+)", ended.out))) == 2
+    for said in (
+        "Local and its parameters go to other ranks, and cannot be pickled",
+        "workers=9, but there are 3 ranks",
+        "use Session()",
+    ):
+        assert said in ended.out  # launchers mix lines
+    assert ended.out.count("shut down") == 4
 
 
 @pytest.mark.parametrize(("way", "status"), [("forgets", 0), ("exits", 7), ("fails", 1)])
