@@ -96,7 +96,7 @@ def test_whenever_it_is_interrupted_a_session_can_be_closed(executor: str, what:
         session.close()
         assert session.closed
         moment += 1
-    assert moment > 20
+    assert moment > 10  # how many there are depends on how often a wait looks
 
 
 @IN_FINALIZERS
