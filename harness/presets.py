@@ -75,7 +75,7 @@ _SMOKE = Preset(
 # One point of each, and a slow environment: most of a block's time goes into starting and ending Ray's many actors.
 _QUICK = Preset(
     name="quick",
-    summary="a first answer with intervals: each workload at the paper's counts, a slow environment; 40 minutes",
+    summary="a first answer with intervals: each workload at the paper's counts, a slow environment; 20 minutes",
     trials=4,
     time_limit_s=180,
     backends=("serial", *_REACTORS, *_RAY, *_PEERS, *_LIMITS),
@@ -84,14 +84,15 @@ _QUICK = Preset(
             "broadcast_gather",
             {"actors": (16,), "object_bytes": (10 * MIB,), "work_seconds": (0.0,), "rounds": (30,)},
         ),
-        Sweep("gym_sampling", {"env": ("CartPole-v1", "busy:2ms"), "actors": (15,), "rounds": (500,)}),
-        Sweep("atari_sampling", {"env": ("Pong",), "actors": (15,), "rounds": (150,)}),
-        Sweep("q_learning", {"actors": (16,), "minibatch": (250,), "rounds": (10,)}),
+        Sweep("gym_sampling", {"env": ("CartPole-v1",), "actors": (15,), "rounds": (500,)}),
+        Sweep("gym_sampling", {"env": ("busy:2ms",), "actors": (15,), "rounds": (20,)}),
+        Sweep("atari_sampling", {"env": ("Pong",), "actors": (15,), "rounds": (100,)}),
+        Sweep("q_learning", {"actors": (16,), "minibatch": (250,), "rounds": (5,)}),
         Sweep("multi_agent", {"agents": (4,), "rounds": (500,)}),
-        Sweep("ppo", {"actors": (16,), "rounds": (10,)}),
+        Sweep("ppo", {"actors": (16,), "steps": (32,), "rounds": (5,)}),
         Sweep("overhead", {"shape": ("fan_out",), "actors": (16,), "messages_per_round": (20,), "rounds": (30,)}),
     ),
-    budget_s=40 * MINUTE,
+    budget_s=20 * MINUTE,
 )
 
 _SWEEPS = Preset(
