@@ -92,6 +92,7 @@ class Execution:
         reaction raised. The handler of a signal may raise wherever a function is called or returns: so nothing is set
         outside of `try`, and what would lock out all others is the first thing that is put back.
         """
+        outside = origin.get()
         before: Token[Outside | None] | None = None
         try:
             current.worker = self.worker
@@ -105,6 +106,8 @@ class Execution:
             current.worker = None
             if before is not None:
                 origin.reset(before)
+            elif origin.get() is not outside:  # set, and interrupted before it could say so
+                origin.set(outside)
 
     def _fail(self, error: BaseException) -> None:
         try:

@@ -83,16 +83,13 @@ class Distributed(Parallel):
                 carrying = tuple(i for i in part.events if self.worker.program.triggers[i].kind in CARRYING)
                 groups.setdefault(carrying, []).append(other)
         events = self.worker.events
-        rows = [
-            (
-                post.encoder([events[i] for i in key], others) if key else bytes,
-                [post.sender_to(other) for other in others],
-            )
-            for key, others in groups.items()
-        ]
+        encoders, sends = [], []  # each send with the number of the encoder whose message it sends
+        for number_of_message, (key, others) in enumerate(groups.items()):
+            encoders.append(post.encoder([events[i] for i in key], others) if key else bytes)
+            sends += [(number_of_message, post.sender_to(other)) for other in others]
         members = [other for others in groups.values() for other in others]
         has_modes, is_new = bool(self.worker.mode_states), True
-        next_tag = self._tags
+        next_tag, pack = self._tags, GO_TAIL.pack
 
         def go(time: int) -> None:
             nonlocal is_new
@@ -101,16 +98,16 @@ class Distributed(Parallel):
             if is_new or has_modes:
                 for other in members:
                     if is_new:
-                        self.post.tell(other, Learn(number, split.plan.events))
+                        post.tell(other, Learn(number, split.plan.events))
                     self._tell_modes(other)
                 is_new = False
-            tail = GO_TAIL.pack(number, time, now.microstep, GO)
-            messages = [encode() + tail for encode, _ in rows]  # all, before anybody begins: one may be impossible
+            tail, messages = pack(number, time, now.microstep, GO), []
+            for encode in encoders:  # all, before anybody begins: one may be impossible
+                messages.append(encode() + tail)  # noqa: PERF401  a comprehension costs a call more
             waiting.update(members)
             try:
-                for message, (_, sends) in zip(messages, rows, strict=True):
-                    for send in sends:
-                        send(message)
+                for message, send in sends:
+                    send(messages[message])
             except WorkerError:  # some have begun, and may wait for those that will not
                 self.interrupt()
                 raise

@@ -13,6 +13,9 @@ from reactorlib.executors.post import Post
 from reactorlib.executors.protocol import (
     CARRYING,
     DONE,
+    GO,
+    GO_FIELDS,
+    GO_TAIL,
     SCHEDULED,
     SCHEDULED_TAIL,
     SYNC,
@@ -64,7 +67,10 @@ class DistributedFollower(Follower):
         self._done = NO_CELLS  # made by the schedule that runs: its last message
 
     def receive(self) -> Control:
-        message = self._message = self._receive()
+        receive = self._receive
+        while (message := receive())[-1] == GO:  # nearly always, and at every tag
+            self._message = message
+            self.go(*GO_FIELDS.unpack_from(message, -GO_TAIL.size))
         return control_of(message)
 
     def obey(self, message: Control) -> None:
@@ -92,17 +98,8 @@ class DistributedFollower(Follower):
         self.load(lesson.number, split, finish, self._taker(carrying) if carrying else None)
 
     def _taker(self, events: list[Event]) -> Callable[[], None]:
-        decode = self.post.codec.decoder()
-
-        def take() -> None:
-            try:
-                values = decode(self._message)
-            except WorkerError as error:
-                raise self.post.unreadable(events, error) from error.__cause__
-            for event, value in zip(events, values, strict=True):
-                event.value = value
-
-        return take
+        fill = self.post.filler(events)
+        return lambda: fill(self._message)
 
     def crossing(self, ref: Ref) -> Callable[[], None]:
         item, post = ref.index, self.post

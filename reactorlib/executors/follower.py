@@ -58,8 +58,8 @@ class Follower(ABC):
         origin.set(self.worker.outside)
         while True:
             message = self.receive()
-            if type(message) is Go:  # nearly always, and at every tag
-                self._go(message)
+            if type(message) is Go:
+                self.go(*message)
             elif isinstance(message, Begin):
                 self.worker.outside.started = message.started
             elif isinstance(message, End):
@@ -68,15 +68,16 @@ class Follower(ABC):
             else:
                 self.obey(message)
 
-    def _go(self, go: Go) -> None:
-        part = self.parts[go.number]
+    def go(self, number: int, time: int, microstep: int) -> None:
+        """Run the part of this split at this tag, and say what became of it."""
+        part = self.parts[number]
         now = self.worker.now
-        now.time, now.microstep = go.time, go.microstep
+        now.time, now.microstep = time, microstep
         soon: Events = {}
         try:
             if part.take is not None:
                 part.take()
-            part.schedule(go.time, soon)
+            part.schedule(time, soon)
             self.say_done(soon)
         except Stopped:
             raise

@@ -62,6 +62,17 @@ def values_of(cells: Sequence[Reader], encode: Encode, blame: Blame) -> Callable
     return value
 
 
+def filler(cells: Sequence[Reader], decode: Decode, blame: Blame) -> Callable[[bytes], None]:
+    """A function that gives these cells what `values_of` encoded, and lets them be as present as they are."""
+    fill: Callable[[bytes], None] = _fill_maker(len(cells))(cells, decode, None, None, blame, WorkerError)
+    return fill
+
+
+@cache
+def _fill_maker(count: int) -> Any:
+    return _maker(count, "message", "decode", (f"{_each(count, 'value')}, = decode(message)",))
+
+
 @cache
 def _values_maker(count: int) -> Any:
     return _maker(count, "", "encode", (f"return encode(({_each(count, 'value')},))",))

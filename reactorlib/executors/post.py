@@ -12,7 +12,7 @@ from typing import Any
 
 from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure
-from reactorlib.executors.packing import packer, unpacker, values_of
+from reactorlib.executors.packing import filler, packer, unpacker, values_of
 from reactorlib.executors.portable_failure import told, told_briefly
 from reactorlib.executors.protocol import PICKLED, POISON, SYNC, Control
 from reactorlib.transport.transport import Transport
@@ -31,6 +31,10 @@ class Post:
     def encoder(self, events: Sequence[Event], receivers: Sequence[int]) -> Callable[[], bytes]:
         """A function that encodes the values of these events. It raises WorkerError with the path of an event."""
         return values_of(events, self.codec.encoder(receivers), lambda error: self.blame(events, error))
+
+    def filler(self, events: Sequence[Event]) -> Callable[[bytes], None]:
+        """A function that gives these events the values that such an encoder encoded."""
+        return filler(events, self.codec.decoder(), lambda error: self.unreadable(events, error))
 
     def tell(self, worker: int, message: Control) -> None:
         """Send a control message."""

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from reactorlib import Bank, Input, Output, Reactor, RunError, Session, connect, reaction
-from reactorlib.worker.context import current
+from reactorlib.worker.context import current, origin
 from tests.choice import first
 from tests.pages import ROOT
 
@@ -90,7 +90,7 @@ def test_whenever_it_is_interrupted_a_session_can_be_closed(executor: str, what:
         step = session.stepper(("inp",), ("out",))
         assert step(2) == [4, 4]
         reached = interrupted_at(moment, lambda: what(session, step))  # noqa: B023
-        assert current.worker is None
+        assert (current.worker, origin.get()) == (None, None)
         if not session.closed and session._pending is None:
             assert step(5) == [25, 25]
         session.close()
@@ -119,7 +119,7 @@ def test_signals_at_random_moments_leave_sessions_that_can_be_closed(executor: s
                 signal.setitimer(signal.ITIMER_PROF, 0)  # a process that did not run has not come to it yet
             except KeyboardInterrupt:
                 interrupted += 1
-            assert current.worker is None
+            assert (current.worker, origin.get()) == (None, None)
             session.close()
             assert session.closed
     finally:
