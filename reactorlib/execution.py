@@ -20,7 +20,7 @@ from reactorlib.worker.context import current, origin
 from reactorlib.worker.inbox import Outside
 from reactorlib.worker.main_worker import MainWorker
 from reactorlib.worker.port_hints import explain
-from reactorlib.worker.trace import Span, TraceRecord, costs_of, digest_of
+from reactorlib.worker.trace import Costs, Span, TraceRecord, costs_of, digest_of
 from reactorlib.worker.user_threads import hook
 
 T = TypeVar("T")
@@ -45,7 +45,8 @@ class RunResult:
     trace: list[TraceRecord] | None = None
     spans: list[Span] | None = None
     digest: str | None = None
-    costs: dict[str, float] | None = None  # ns that each reactor's reactions took, by path
+    costs: Costs | None = None  # ns that each reactor's reactions took, by path
+    reason: str = ""  # why executor="auto" chose this one
 
 
 def fresh(program: type[Reactor] | Program, parameters: Mapping[str, Any]) -> Program:
@@ -160,10 +161,11 @@ class Execution:
         self._release()
         worker, executor, tag = self.worker, self.executor, self._tag
         if worker.recorder is None:
-            return RunResult(tag, executor.name, executor.workers)
+            return RunResult(tag, executor.name, executor.workers, reason=executor.reason)
         records = worker.recorder.records()
         spans, digest = worker.recorder.spans(), digest_of(records)
-        return RunResult(tag, executor.name, executor.workers, records, spans, digest, costs_of(worker.program, spans))
+        costs = costs_of(worker.program, spans)
+        return RunResult(tag, executor.name, executor.workers, records, spans, digest, costs, executor.reason)
 
 
 @contextmanager

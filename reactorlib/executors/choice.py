@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping
 from inspect import Parameter
+from typing import TYPE_CHECKING
 
 from reactorlib.declaration.class_body import declarations_of
 from reactorlib.declaration.reactor import Reactor, is_reactor_class
@@ -15,8 +16,12 @@ from reactorlib.executors.inline import Inline
 from reactorlib.tag import is_count
 from reactorlib.worker.main_worker import MainWorker
 
+if TYPE_CHECKING:
+    from reactorlib.schedule.partition import Partition
+
 EXECUTORS = ("inline", "threads", "processes", "mpi", "auto")
 OF_LINUX = ("processes", "mpi")
+TELLING_NS = 10_000  # of a tag, for each other worker that takes part: it is told, and a few small replies come back
 
 
 def check_names(
@@ -76,7 +81,7 @@ def make_executor(
     start_method: str | None,
     library_threads: int | None,
 ) -> Executor:
-    """The executor of a run. `auto`: threads without a GIL, processes where something can run side by side."""
+    """The executor of a run. `auto`: threads without a GIL, processes where something can run side by side and pays."""
     if name == "inline":
         return Inline(worker)
     # Imported where they are used: a program on one thread starts in three quarters of the time without them.
@@ -86,16 +91,41 @@ def make_executor(
 
     count = int(workers or available_cpus())
     placed = partition(worker.program, count, placement, costs)
+    reason = ""
     if name == "auto":
-        if count == 1 or len(set(placed.of_node)) < 2:
-            return Inline(worker)
-        name = "processes" if gil_enabled() and sys.platform == "linux" else "threads"
-    if name == "threads":
-        return Threads(worker, placed)
-    if name == "mpi":
+        pays, reason = _pays(worker.program, placed, costs or {})
+        name = "inline" if not pays else "processes" if gil_enabled() and sys.platform == "linux" else "threads"
+    if name == "inline":
+        executor: Executor = Inline(worker)
+    elif name == "threads":
+        executor = Threads(worker, placed)
+    elif name == "mpi":
         from reactorlib.executors.mpi import MPI
 
-        return MPI(worker, placed)
-    from reactorlib.executors.processes import Processes  # only where it is used: it needs shared memory
+        executor = MPI(worker, placed)
+    else:
+        from reactorlib.executors.processes import Processes  # only where it is used: it needs shared memory
 
-    return Processes(worker, placed, start_method, library_threads)
+        executor = Processes(worker, placed, start_method, library_threads)
+    executor.reason = reason
+    return executor
+
+
+def _pays(program: Elaborated, placed: Partition, costs: Mapping[str, float]) -> tuple[bool, str]:
+    """Whether workers side by side gain more than telling them costs, as far as that is known; and why."""
+    if len(set(placed.of_node)) < 2:
+        return False, "nothing can run side by side"
+    tags: Mapping[str, int] = getattr(costs, "tags", {})
+    if not tags:
+        return True, "something can run side by side, and what it costs is not known"
+    loads, told = [0.0] * placed.workers, [0] * placed.workers
+    for instance, at in zip(program.instances, placed.of_instance, strict=True):
+        loads[at] += costs.get(instance.path, 0.0)
+        told[at] = max(told[at], tags.get(instance.path, 0))
+    gain, price = sum(loads) - max(loads), TELLING_NS * sum(told[1:])
+    count = max(told)
+    words = (
+        f"{placed.workers} workers save {gain / count / 1000:.3g} us a tag, "
+        f"and telling them costs {price / count / 1000:.3g} us"
+    )
+    return gain > price, words

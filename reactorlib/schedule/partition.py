@@ -10,6 +10,8 @@ from reactorlib.declaration.instance import Instance, name_in
 from reactorlib.elaboration.program import Elaborated
 from reactorlib.errors import RunError
 
+WORTH_MOVING = 1.1  # so much more loaded must the busiest worker be with members spread evenly
+
 
 class Partition(NamedTuple):
     """The worker of every instance (by position in `program.instances`) and of every reaction and forward."""
@@ -100,7 +102,10 @@ def worker_of_member(index: int, size: int, workers: int) -> int:
 
 
 def _balanced(program: Elaborated, workers: int, costs: Mapping[str, float]) -> dict[int, int]:
-    """The workers of the members of banks with known costs: the dearest first, each to the least loaded worker."""
+    """The workers of the members of banks with known costs: the dearest first, each to the least loaded worker.
+
+    A bank is left even where that gains less than costs are measured to.
+    """
     total = _costs_with_contents(program, costs)
     banks: dict[tuple[int, str], list[Instance]] = defaultdict(list)
     for instance in program.instances:
@@ -112,11 +117,15 @@ def _balanced(program: Elaborated, workers: int, costs: Mapping[str, float]) -> 
         if not known:
             continue
         usual = sum(known) / len(known)
-        loads = [0.0] * workers
-        dearest = sorted(members, key=lambda member: total.get(id(member), usual), reverse=True)
-        for member in dearest:
-            worker = of[id(member)] = loads.index(min(loads))
-            loads[worker] += total.get(id(member), usual)
+        loads, even, found = [0.0] * workers, [0.0] * workers, dict[int, int]()
+        for member in sorted(members, key=lambda member: total.get(id(member), usual), reverse=True):
+            cost = total.get(id(member), usual)
+            worker = found[id(member)] = loads.index(min(loads))
+            loads[worker] += cost
+            assert member.member is not None
+            even[worker_of_member(*member.member, workers)] += cost
+        if max(even) > WORTH_MOVING * max(loads):
+            of |= found
     return of
 
 

@@ -101,10 +101,15 @@ def test_costs_balance_the_members():
     assert leaf_workers(2, 4, costs=costs) == [0, 1, 1, 1]
     contents = {"Main.group[0].leaf[2]": 5.0, "Main.group[1].leaf[0]": 7.0}
     found = places(partition(elaborate(Main), 2, costs=contents))
-    assert (found["Main.group[0].leaf[0]"], found["Main.group[1]"]) == (1, 0)
+    assert (found["Main.group[0].leaf[0]"], found["Main.group[1]"]) == (0, 1)  # evenly, as good as the other way round
     ascending = {f"Main.leaf[{number}]": number + 1.0 for number in range(6)}
     found = leaf_workers(2, 6, costs=ascending)
     assert sorted(sum(number + 1 for number in range(6) if found[number] == worker) for worker in range(2)) == [10, 11]
+
+
+def test_costs_that_hardly_differ_leave_a_bank_even():
+    costs = {f"Main.leaf[{number}]": 10.0 + number % 2 for number in range(4)}
+    assert leaf_workers(2, 4, costs=costs) == [0, 0, 1, 1]
 
 
 @pytest.mark.parametrize("costs", [{}, {"Main.single": 5.0}, {"Main.leaf[0]": 0.0}])

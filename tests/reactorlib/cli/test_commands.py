@@ -307,7 +307,14 @@ def test_run_prints_the_digest_when_asked(call):
 def test_run_tells_a_machine_how_it_ended(call):
     code, printed, _ = call("run", POWERS, "--json")
     assert code == 0
-    assert json.loads(printed) == {"time_ns": 0, "microstep": 4, "executor": "inline", "workers": 1, "digest": None}
+    assert json.loads(printed) == {
+        "time_ns": 0,
+        "microstep": 4,
+        "executor": "inline",
+        "workers": 1,
+        "reason": "",
+        "digest": None,
+    }
 
 
 def test_a_reaction_that_raises_shows_its_traceback_and_one_line(call, tmp_path):
