@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
+from functools import partial
 from time import monotonic
 
 from reactorlib.cpus import available_cpus, gil_enabled
@@ -40,15 +41,22 @@ class Threads(Parallel):
         super().__init__(worker, partition, copies=False)
         workers = range(partition.workers)
         spins = not gil_enabled() and available_cpus() >= partition.workers
-        spinners = [Spinner() if spins else None for _ in workers]
+        spinners = [Spinner(fellows=partial(self._threads_beside, one)) if spins else None for one in workers]
         self.mail: dict[tuple[int, int], Mailbox[Control | Done]] = {
             (a, b): Mailbox(spinners[b]) for a in workers for b in workers if a != b
         }
+        self._main_thread: int | None = None
         self.over = False  # threads leave at once
         self.broken = False  # what a thread waits for in the middle of a tag will not come
         self.others: dict[int, ThreadFollower] = {}
 
+    def _threads_beside(self, worker: int) -> list[int]:
+        """What the system calls the threads of the other workers, as far as they have begun."""
+        threads = {0: self._main_thread, **{number: other.thread.native_id for number, other in self.others.items()}}
+        return [thread for number, thread in threads.items() if number != worker and thread is not None]
+
     def start(self) -> None:
+        self._main_thread = threading.get_native_id()
         for worker in range(1, self.workers):
             self.others[worker] = ThreadFollower(self, worker)
         for other in self.others.values():

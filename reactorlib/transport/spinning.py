@@ -8,8 +8,10 @@ waits for. The kernel tells the two apart: it counts how long a thread was ready
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from time import perf_counter_ns as clock
+
+from reactorlib.transport.processors import leave_fellows
 
 SPIN_NS = 5_000_000
 SURE_NS = 200_000  # so long it spins in any case, and no longer where nobody counts; what lasts longer is a long wait
@@ -20,10 +22,11 @@ _SCHEDSTAT = "/proc/thread-self/schedstat"  # ns that this thread ran, ns that i
 
 
 class Spinner:
-    """The spinning of one worker, at most `spin_ns` in a wait."""
+    """The spinning of one worker, at most `spin_ns` in a wait. `fellows`: the threads of the other workers."""
 
-    def __init__(self, spin_ns: int = SPIN_NS) -> None:
+    def __init__(self, spin_ns: int = SPIN_NS, fellows: Callable[[], Iterable[int]] = tuple) -> None:
         self.spin_ns = spin_ns
+        self._fellows = fellows
         self._rested = 0  # when it may spin again
         self._rest_ns = REST_NS
         self._vain = 0  # so many long waits in succession were spun in vain
@@ -42,7 +45,7 @@ class Spinner:
         kept = _kept_ns()
         if kept is None:
             return
-        if self._is_wanted(now, kept):
+        if self._is_wanted(now, kept) and not leave_fellows(self._fellows()):
             self._rest(now)
             return
         until = began + (self.spin_ns if self._vain % PROBE == 0 else self.spin_ns >> min(self._vain, 4))

@@ -12,6 +12,7 @@ import contextlib
 import os
 import select
 from collections.abc import Callable
+from threading import get_native_id
 from time import perf_counter_ns as clock
 
 from reactorlib.transport.spinning import SPIN_NS, Spinner
@@ -21,6 +22,7 @@ FIRST_SLEEP_MS = 2
 LONGEST_SLEEP_MS = 50
 AWAKE = 0  # the state of a worker that does not sleep; others say what it waits for
 STATE_WORDS = 8  # the state of a worker has a cache line of its own
+THREAD = 2  # the word of it that says in which thread the worker waits
 
 
 class Bell:
@@ -97,9 +99,10 @@ class Waiter:
         self.bell = bell
         self.check = check
         self.meanwhile = meanwhile
-        self._spinner = Spinner(spin_ns)
         self._states = states
         self._at = worker * STATE_WORDS
+        states[self._at + THREAD] = get_native_id()
+        self._spinner = Spinner(spin_ns, self._fellows)
 
     def wait(
         self,
@@ -124,6 +127,11 @@ class Waiter:
             else:
                 self._sleep(arrived, state, pause)
             pause = min(2 * pause, LONGEST_SLEEP_MS)
+
+    def _fellows(self) -> list[int]:
+        threads = [self._states[at] for at in range(THREAD, len(self._states), STATE_WORDS)]
+        del threads[self._at // STATE_WORDS]
+        return threads
 
     def _sleep(self, arrived: Callable[[], bool], state: int, pause: int) -> None:
         self._states[self._at] = state

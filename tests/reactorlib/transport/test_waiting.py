@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import get_native_id
 from typing import Any
 
 import pytest
@@ -235,3 +236,12 @@ def test_a_counting_bell_keeps_every_ring(make_bell: Callable[[bool], Bell]) -> 
     for _ in range(100):
         bell.ring()
     assert [bell.take() for _ in range(101)] == [True] * 100 + [False]
+
+
+def test_each_waiter_knows_the_threads_of_the_others() -> None:
+    states, bell = memoryview(bytearray(8 * 8 * 3)).cast("Q"), Bell()
+    try:
+        first, _ = (Waiter(bell, states, worker, lambda: None) for worker in (0, 2))
+        assert first._fellows() == [0, get_native_id()]  # nobody waits for worker 1 yet
+    finally:
+        bell.close()

@@ -1,0 +1,106 @@
+"""Workers that share a processor part; no other moves, and none is bound to where it goes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from reactorlib.transport import processors, spinning
+from tests.pages import ROOT
+
+Moves = list[set[int]]
+
+
+@pytest.fixture
+def moves(monkeypatch: pytest.MonkeyPatch) -> Moves:
+    """What this thread is bound to, one after the other; it may run on processors 0 to 3."""
+    found: Moves = []
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _thread: {0, 1, 2, 3}, raising=False)
+    monkeypatch.setattr(os, "sched_setaffinity", lambda _thread, allowed: found.append(set(allowed)), raising=False)
+    return found
+
+
+def on(monkeypatch: pytest.MonkeyPatch, mine: int | None, theirs: dict[int, int | None]) -> None:
+    monkeypatch.setattr(processors, "_processor_of", {"thread-self": mine, **theirs}.get)
+
+
+def test_who_shares_a_processor_goes_where_no_fellow_is_and_may_go_anywhere_again(
+    monkeypatch: pytest.MonkeyPatch, moves: Moves
+) -> None:
+    on(monkeypatch, 1, {70: 1, 71: 2})
+    assert processors.leave_fellows((70, 71))
+    assert moves == [{0, 3}, {0, 1, 2, 3}]
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs"),
+    [(1, {70: 0, 71: 2}), (1, {}), (None, {70: None}), (1, {70: None}), (0, {70: 0, 71: 1, 72: 2, 73: 3})],
+    ids=["apart", "alone", "nothing is known", "the fellow has ended", "nothing is free"],
+)
+def test_nobody_else_moves(
+    monkeypatch: pytest.MonkeyPatch, moves: Moves, mine: int | None, theirs: dict[int, int | None]
+) -> None:
+    on(monkeypatch, mine, theirs)
+    assert not processors.leave_fellows(theirs)
+    assert moves == []
+
+
+def test_processors_that_are_taken_away_meanwhile_are_no_error(monkeypatch: pytest.MonkeyPatch, moves: Moves) -> None:
+    def refuse(_thread: int, _allowed: Any) -> None:
+        raise OSError(22, "Invalid argument")
+
+    on(monkeypatch, 1, {70: 1})
+    monkeypatch.setattr(os, "sched_setaffinity", refuse, raising=False)
+    assert not processors.leave_fellows((70,))
+
+
+def test_a_worker_that_can_part_from_a_fellow_does_not_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = iter(range(0, 10**12, 10**9))
+    monkeypatch.setattr(spinning, "_kept_ns", lambda: next(kept))
+    for parts, rests in ((True, False), (False, True)):
+        asked = []
+
+        def leave(fellows: Any, parts: bool = parts, asked: list[Any] = asked) -> bool:
+            asked.append(fellows)
+            return parts
+
+        monkeypatch.setattr(spinning, "leave_fellows", leave)
+        spinner = spinning.Spinner(300_000, lambda: (70,))
+        for _ in range(2):  # the first look has nothing to compare with
+            spinner.spin(lambda: False, spinning.clock())
+        assert asked == [(70,)]
+        assert (spinner._rested > 0) is rests
+
+
+REAL = """
+import os, subprocess, sys
+from reactorlib.transport.processors import _processor_of, leave_fellows
+first, *_ = allowed = os.sched_getaffinity(0)
+os.sched_setaffinity(0, {first})
+fellow = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+try:
+    while _processor_of(fellow.pid) != first: pass
+    moved = False
+    for _ in range(1000):  # until it is on that processor when it looks, though it may be anywhere
+        os.sched_setaffinity(0, {first})
+        os.sched_setaffinity(0, allowed)
+        if leave_fellows([fellow.pid]):
+            moved = True
+            break
+    print(moved, os.sched_getaffinity(0) == allowed, leave_fellows([fellow.pid]))
+finally:
+    fellow.kill()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux" or len(os.sched_getaffinity(0)) < 2, reason="needs two processors")
+def test_on_this_machine_they_part() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", REAL], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )  # fmt: skip
+    moved, free, _ = done.stdout.split()
+    assert (moved, free) == ("True", "True"), done.stderr
