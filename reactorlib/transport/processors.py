@@ -1,4 +1,4 @@
-"""The processors that the workers of a run are on: one each, also where the system put two on one and leaves them there.
+"""The processors that the workers of a run are on: one each, also where the system put two on one and left them there.
 
 It may: a worker that is woken may start beside the one that wakes it, and from then on one sleeps while the other
 works, so that nothing looks overloaded. No worker is bound to a processor: the system is free to move it again.
