@@ -208,9 +208,10 @@ def dismiss(ranks: Ranks) -> None:
 
 def _transport(ranks: Ranks, workers: int, check: Callable[[], None]) -> MPITransport:
     """Spins where every rank of this host has a processor."""
-    here = sum(host == ranks.hosts[ranks.rank] for host in ranks.hosts[:workers])
-    spin_ns = SPIN_NS if here <= available_cpus() else 0
-    return MPITransport(ranks.comm, workers, ranks.runs, check, spin_ns, alone=here == 1)
+    here = [rank for rank in range(workers) if ranks.hosts[rank] == ranks.hosts[ranks.rank]]
+    spin_ns = SPIN_NS if len(here) <= available_cpus() else 0
+    fellows = [ranks.processes[rank] for rank in here if rank != ranks.rank]
+    return MPITransport(ranks.comm, workers, ranks.runs, check, spin_ns, fellows)
 
 
 class MPI(Distributed):

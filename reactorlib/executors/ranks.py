@@ -89,6 +89,7 @@ class Ranks:
         """Connect the guards of all ranks."""
         found = self.comm.allgather((socket.gethostname(), os.getpid(), _shared_files()))
         self.hosts = [host for host, _, _ in found]
+        self.processes = [pid for _, pid, _ in found]
         names = [f"rank {rank} on {host} (process {pid})" for rank, (host, pid, _) in enumerate(found)]
         what: dict[str, Any] = {"rank": self.rank, "names": names, "token": secrets.token_hex(16)}
         if self.rank == 0:

@@ -49,15 +49,15 @@ class Waiter:
     """How a rank waits: it looks for a short time, then between sleeps.
 
     MPI offers nothing to sleep on. But what brings it messages from a network has an epoll of its own, whose readiness
-    ends a sleep here, where a rank is `alone` on its host. Nothing depends on that, as all sleeps are short. Between
+    ends a sleep here, where a rank has no `fellows` on its host. Nothing depends on that, as all sleeps are short. Between
     ranks of one host nothing ends a sleep: they look for longer first.
     """
 
-    def __init__(self, check: Callable[[], None], spin_ns: int, alone: bool) -> None:
+    def __init__(self, check: Callable[[], None], spin_ns: int, fellows: Sequence[int]) -> None:
         self.check = check
-        self._spinner = Spinner(spin_ns)
+        self._spinner = Spinner(spin_ns, lambda: fellows)
         self._slack_ns = set_timer_slack(TIMER_SLACK_NS)
-        self._events = event_polls() if alone else []
+        self._events = [] if fellows else event_polls()
         self._is_woken = bool(self._events)
         self._look_ns = LOOK_FAR_NS if self._is_woken else LOOK_NS
         self._idle = 0  # so many times in succession one was ready, and nothing had come
@@ -224,18 +224,20 @@ class Incoming:
 class MPITransport:
     """The end of worker `me` of `workers`, the ranks of `comm` from 0 on. `run` is the number of the run in it.
 
-    `alone`: no other rank is on this host. For one thread. Runs have tags of their own: what is left of a run that was
+    `fellows`: processes of the other ranks on this host. For one thread. Runs have tags of their own: what is left of a run that was
     broken off meets no later one.
     """
 
-    def __init__(self, comm: Any, workers: int, run: int, check: Callable[[], None], spin_ns: int, alone: bool) -> None:
+    def __init__(
+        self, comm: Any, workers: int, run: int, check: Callable[[], None], spin_ns: int, fellows: Sequence[int]
+    ) -> None:
         from mpi4py import MPI
 
         self.comm = comm
         self.me: int = comm.rank
         self.tag = 2 * (run % TAGS)
         self.byte = MPI.BYTE
-        self.waiter = Waiter(check, spin_ns, alone)
+        self.waiter = Waiter(check, spin_ns, fellows)
         self._new_buffer = MPI.buffer.allocate
         self._all_done = MPI.Request.Testall
         received = [Received() for _ in range(workers)]

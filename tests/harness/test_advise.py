@@ -148,6 +148,7 @@ def test_an_environment_is_measured_by_itself():
     assert math.isclose(told.mean_ns, np.mean(told.step_ns))
 
 
+@pytest.mark.slow(reason="two backends are measured; `make test` has an environment that is, and made-up answers")
 def test_the_command_answers_draws_and_writes(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(measure, "CHOICES", (LOOP, REACTORS))
     monkeypatch.setattr(measure, "POOLED", LOOP)  # starts at once

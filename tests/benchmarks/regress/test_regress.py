@@ -100,11 +100,11 @@ def test_a_tree_that_does_not_run_gets_no_verdict(tmp_path, capsys):
 
 
 def test_what_hangs_gets_no_verdict(tmp_path, monkeypatch):
-    monkeypatch.setattr(findings, "LIMIT_S", 8.0)
+    monkeypatch.setattr(findings, "LIMIT_S", 5.0)
     hanging = changed(ROOT, tmp_path / "hanging", COMPILER, CALL, "        __import__('time').sleep(1000)\n")
     with (
         side_by_side(str(ROOT), hanging) as trees,
-        pytest.raises(CannotCompareError, match="new: fan_out: time limit: no result after 8 s"),
+        pytest.raises(CannotCompareError, match="new: fan_out: time limit: no result after 5 s"),
     ):
         find(trees, list(kernel_subjects(["fan_out"])), MIN_EFFECT, FEW)
 
