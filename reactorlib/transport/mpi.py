@@ -49,8 +49,8 @@ class Waiter:
     """How a rank waits: it looks for a short time, then between sleeps.
 
     MPI offers nothing to sleep on. But what brings it messages from a network has an epoll of its own, whose readiness
-    ends a sleep here, where a rank has no `fellows` on its host. Nothing depends on that, as all sleeps are short. Between
-    ranks of one host nothing ends a sleep: they look for longer first.
+    ends a sleep here, where a rank has no `fellows` on its host. Nothing depends on that, as all sleeps are short.
+    Between ranks of one host nothing ends a sleep: they look for longer first.
     """
 
     def __init__(self, check: Callable[[], None], spin_ns: int, fellows: Sequence[int]) -> None:
@@ -224,8 +224,8 @@ class Incoming:
 class MPITransport:
     """The end of worker `me` of `workers`, the ranks of `comm` from 0 on. `run` is the number of the run in it.
 
-    `fellows`: processes of the other ranks on this host. For one thread. Runs have tags of their own: what is left of a run that was
-    broken off meets no later one.
+    `fellows`: processes of the other ranks on this host. For one thread. Runs have tags of their own: what is left of
+    a run that was broken off meets no later one.
     """
 
     def __init__(
