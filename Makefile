@@ -132,7 +132,7 @@ lock: $(STAMP)  ## write constraints.txt again, of the newest versions that go t
 soak: $(STAMP)  ## repeat for SOAK_SECONDS (600) in search of leaks and rare races; ten runs and 20 attempts to find slowdowns
 	SOAK_SECONDS=$(SOAK_SECONDS) $(BIN)/python -m pytest -m soak --timeout=0
 
-mutants: $(STAMP)  ## break 45 rules of the kernel and its transport, one at a time: which do the tests not notice?
+mutants: $(STAMP)  ## break 47 rules of the kernel and its transport, one at a time: which do the tests not notice?
 	$(BIN)/python tools/mutants.py --jobs $(JOBS)
 
 clean:  ## remove .venv and the caches; results stay

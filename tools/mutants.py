@@ -119,6 +119,11 @@ MUTANTS = [
         ("a message from a block has its own length", 'return bytes(lent.cast("B")[:length])', 'return bytes(lent.cast("B"))'),
     ),
     *_mutants(
+        _of("transport", "processors", "transport/test_processors"),
+        ("only who shares a processor with a fellow leaves it", "if mine not in theirs or not free:", "if not free:"),
+        ("who has left a processor may go anywhere again", "os.sched_setaffinity(0, allowed)", "pass"),
+    ),
+    *_mutants(
         _of("transport", "arena", "transport/test_arena", "transport/test_codec", "transport/test_exchange"),
         ("a block that was sent twice is released twice", "sent[count] = sent.get(count, 0) + 1", "sent[count] = 1"),
         ("a buffer that somebody refers to is not used again", "if block.user:\n            return False", "if block.user == MESSAGE:\n            return False"),
