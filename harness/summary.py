@@ -319,22 +319,22 @@ def _point(
 
 
 def _moderated(points: Sequence[PointSummary]) -> tuple[PointSummary, ...]:
-    """The same, where each number of a backend takes into account what its others say of how much starts differ."""
-    found: dict[tuple[str, str], dict[int, Estimate]] = {}  # by backend and baseline ("": none), by point
+    """The same, where each number heeds what all others with its baseline say of how much starts differ."""
+    found: dict[str, dict[tuple[int, str], Estimate]] = {}  # by baseline ("": none), by point and backend
     for place, point in enumerate(points):
         for cell in point.cells:
             for baseline, estimate in {"": cell.main, **cell.speedups}.items():
                 if estimate is not None:
-                    found.setdefault((cell.backend, baseline), {})[place] = estimate
-    known = {pair: stats.moderated(by_point) for pair, by_point in found.items()}
+                    found.setdefault(baseline, {})[place, cell.backend] = estimate
+    known = {baseline: stats.moderated(estimates) for baseline, estimates in found.items()}
     return tuple(
         replace(
             point,
             cells=tuple(
                 replace(
                     cell,
-                    main=known[cell.backend, ""][place] if cell.main else None,
-                    speedups={baseline: known[cell.backend, baseline][place] for baseline in cell.speedups},
+                    main=known[""][place, cell.backend] if cell.main else None,
+                    speedups={baseline: known[baseline][place, cell.backend] for baseline in cell.speedups},
                 )
                 for cell in point.cells
             ),

@@ -44,6 +44,21 @@ def test_intervals_hold_at_their_rate_and_are_narrower_than_alone(trials, deviat
     assert narrower < (0.5 if trials == 2 else 0.9)
 
 
+def test_intervals_hold_where_ratios_share_their_baseline_and_half_have_a_single_trial():
+    rng = random.Random(3)
+    held = []
+    for _ in range(60):
+        found = {}
+        for point in range(8):
+            shared = [rng.gauss(0, 0.02) for _ in range(1 + point % 2)]
+            for backend, deviation in enumerate([0.01, 0.02, 0.02, 0.03, 0.05]):
+                starts = [of_baseline + rng.gauss(0, deviation) for of_baseline in shared]
+                blocks = [[start + rng.gauss(0, 0.08) for _ in range(24)] for start in starts]
+                found[point, backend] = ratio_of_turns(blocks)
+        held += [one.low <= 1 <= one.high for one in moderated(found).values()]
+    assert fmean(held) > 0.94
+
+
 def test_one_of_a_single_trial_learns_from_the_others():
     rng = random.Random(2)
     several = measured([0.1] * 8, 3, rng)
