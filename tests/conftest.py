@@ -3,6 +3,7 @@ where the tests run in the background of a shell, which has it ignored; a slow t
 `make test-all`; and of tests that run at the same time none disturbs another.
 """
 
+import gc
 import signal
 
 import pytest
@@ -32,6 +33,12 @@ def pytest_collection_modifyitems(config, items):
                 raise pytest.UsageError(f"{item.nodeid}: slow for two reasons; expected one, which docs/tests.md lists")
     order = {name: place for place, name in enumerate(GROUPS)}
     items.sort(key=lambda item: order.get(group_of(item.nodeid), len(order)))
+
+
+def pytest_collection_finish():
+    """What is loaded by now stays: collections of garbage, and what is forked, need not go through it every time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
