@@ -58,23 +58,23 @@ def at_most(containing: int, comparisons: int) -> float:
 
 def of_run(rows: Sequence[record.Row], taken: Turns) -> Iterator[Row]:
     """A run's own comparisons: of the backends that some of its blocks had twice."""
-    for point, backend in taken.repeated:
-        own = {row.trial: row for row in rows if row.ok and row.point == point and row.backend == backend}
-        beside = taken.log_ratios(point, (backend, 0), (backend, 1), own)
-        if beside:
-            of = next(iter(own.values()))
-            known = {"": stats.ratio_of_turns(beside), **_to_the_loop(rows, taken, backend)}
-            yield row(of.run_id, of, backend, len(beside), 0, stats.moderated(known)[""], record.OK)
-
-
-def _to_the_loop(rows: Sequence[record.Row], taken: Turns, backend: str) -> dict[str | tuple[str, str], Estimate]:
-    """The ratios of a backend to the plain loop, by point: they say how much its starts differ."""
-    trials: dict[tuple[str, str], list[int]] = {}
+    cells: dict[tuple[tuple[str, str], str], list[record.Row]] = {}
     for one in rows:
-        if one.ok and one.backend == backend:
-            trials.setdefault(one.point, []).append(one.trial)
-    besides = {point: taken.log_ratios(point, (REFERENCE_BACKEND, 0), (backend, 0), of) for point, of in trials.items()}
-    return {point: stats.ratio_of_turns(beside) for point, beside in besides.items() if beside}
+        if one.ok:
+            cells.setdefault((one.point, one.backend), []).append(one)
+    found: dict[tuple[tuple[str, str], str, int], Estimate] = {}  # by point, backend and the copy beside it
+    for (point, backend), of in cells.items():
+        trials = {one.trial for one in of}
+        # How much its starts differ is in a backend's ratio to the loop, too.
+        for name, copy in (backend, 1), (REFERENCE_BACKEND, 0):
+            beside = taken.log_ratios(point, (backend, 0), (name, copy), trials)
+            if beside and (name, copy) != (backend, 0):
+                found[point, backend, copy] = stats.ratio_of_turns(beside)
+    for (point, backend, copy), ratio in stats.moderated(found).items():
+        if copy:
+            yield row(
+                cells[point, backend][0].run_id, cells[point, backend][0], backend, ratio.count, 0, ratio, record.OK
+            )
 
 
 def row(
