@@ -1,5 +1,7 @@
 """Row "deadline"."""
 
+import time
+
 import pytest
 
 from reactorlib import (
@@ -72,6 +74,27 @@ class Far(Reactor):
 
     def __init__(self, deadline: int = FAR):
         pass
+
+
+class AfterSleep(Reactor):
+    tick = Timer(offset=10 * SEC)
+    out = Output[str]()
+
+    @reaction(startup)
+    def sleep(self):
+        time.sleep(0.02)
+
+    @reaction(tick, effects=out, deadline=1 * MSEC)
+    def in_time(self, tick, out):
+        out.set("in time")
+
+    @in_time.missed
+    def late(self, tick, out):
+        out.set("late")
+
+
+def test_deadline_counts_from_its_tag_and_not_from_the_start(execute: Execute) -> None:
+    assert values(execute(AfterSleep, fast=True), "AfterSleep.out") == ["in time"]
 
 
 @pytest.mark.parametrize("fast", [False, True])

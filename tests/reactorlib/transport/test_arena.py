@@ -89,6 +89,18 @@ def test_a_cycle_is_released_when_it_is_collected() -> None:
     assert arena._is_free(block)
 
 
+def test_memory_is_a_buffer_s_where_all_of_it_is_inside() -> None:
+    arena = _arena()
+    array = np.frombuffer(arena.allocate(8000), "u1")
+    room, address = room_of(8000), array.ctypes.data
+    offset = address - arena.memory.address
+    assert arena.block_at(address, 8000) == (arena.block_at(address, 1)[0], offset)  # type: ignore[index]
+    assert arena.block_at(address + 100, room - 100) is not None
+    assert arena.block_at(address, room + 1) is None
+    assert arena.block_at(address + 100, room - 99) is None
+    assert arena.block_at(address - 1, 1) is None
+
+
 def test_an_allocated_buffer_is_kept_while_it_is_referred_to() -> None:
     arena, _ = _small()
     array = np.frombuffer(arena.allocate(8000), "f8")

@@ -9,7 +9,7 @@ import pytest
 from reactorlib.errors import WorkerError
 from reactorlib.transport.channel import INLINE, PUBLISH, SLOTS
 from reactorlib.transport.exchange import Endpoint, Exchange
-from reactorlib.transport.waiting import _pipe
+from reactorlib.transport.waiting import AWAKE, STATE_WORDS, _pipe
 from tests.reactorlib.transport.conftest import MakeExchange
 from tests.reactorlib.transport.peer import Peer
 
@@ -51,6 +51,16 @@ def test_hundreds_of_thousands_of_messages_of_random_sizes_both_ways(make_exchan
                 end.outgoing(1).send(there[ahead])
                 ahead += 1
             _check(number, end.incoming(1).receive())
+
+
+def test_only_a_receiver_that_sleeps_on_this_sender_is_woken(make_exchange: MakeExchange, kernel: bool) -> None:
+    channel = make_exchange(kernel=kernel).endpoint(0).outgoing(1)
+    link = channel.link
+    for state, rings in ((AWAKE, False), (link.sender + 1, True), (link.sender + 2, False)):
+        link.states[link.receiver * STATE_WORDS] = state
+        channel.send(b"message")
+        assert link.bell.take() is rings
+        assert link.states[link.receiver * STATE_WORDS] == (AWAKE if rings else state)
 
 
 def test_a_fast_sender_waits_for_room(make_exchange: MakeExchange, kernel: bool) -> None:
