@@ -94,7 +94,7 @@ def test_memory_is_a_buffer_s_where_all_of_it_is_inside() -> None:
     array = np.frombuffer(arena.allocate(8000), "u1")
     room, address = room_of(8000), array.ctypes.data
     offset = address - arena.memory.address
-    assert arena.block_at(address, 8000) == (arena.block_at(address, 1)[0], offset)  # type: ignore[index]
+    assert arena.block_at(address, 8000) == (arena.block_at(address, 1)[0], offset)
     assert arena.block_at(address + 100, room - 100) is not None
     assert arena.block_at(address, room + 1) is None
     assert arena.block_at(address + 100, room - 99) is None
