@@ -137,8 +137,3 @@ class Turns:
             if logs := [math.log(a / b) for a, b in times if a and b]:
                 found.append(logs)
         return found
-
-    @property
-    def repeated(self) -> list[tuple[tuple[str, str], str]]:
-        """Points and backends of which there is a second subject."""
-        return [(point, backend) for point, backend, copy in self._taken if copy]

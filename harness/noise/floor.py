@@ -63,8 +63,8 @@ def of_run(rows: Sequence[record.Row], taken: Turns) -> Iterator[Row]:
         if one.ok:
             cells.setdefault((one.point, one.backend), []).append(one)
     found: dict[tuple[tuple[str, str], str, int], Estimate] = {}  # by point, backend and the copy beside it
-    for (point, backend), of in cells.items():
-        trials = {one.trial for one in of}
+    for (point, backend), own in cells.items():
+        trials = {one.trial for one in own}
         # How much its starts differ is in a backend's ratio to the loop, too.
         for name, copy in (backend, 1), (REFERENCE_BACKEND, 0):
             beside = taken.log_ratios(point, (backend, 0), (name, copy), trials)
@@ -72,9 +72,8 @@ def of_run(rows: Sequence[record.Row], taken: Turns) -> Iterator[Row]:
                 found[point, backend, copy] = stats.ratio_of_turns(beside)
     for (point, backend, copy), ratio in stats.moderated(found).items():
         if copy:
-            yield row(
-                cells[point, backend][0].run_id, cells[point, backend][0], backend, ratio.count, 0, ratio, record.OK
-            )
+            of, *_ = cells[point, backend]
+            yield row(of.run_id, of, backend, ratio.count, 0, ratio, record.OK)
 
 
 def row(
