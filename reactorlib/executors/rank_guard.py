@@ -389,7 +389,7 @@ def end(pid: int) -> None:
 
 
 def sweep(since: float) -> None:
-    """Unlink what ranks of MPICH left that were killed before all had it, as it is then that its name goes."""
+    """Unlink what ranks left that ended before all had met: MPICH's names go as all have it, Open MPI's as it ends."""
     sleep(LEAVE_S)
     mapped = b""
     for entry in os.scandir("/proc"):
@@ -398,7 +398,7 @@ def sweep(since: float) -> None:
     for entry in os.scandir("/dev/shm"):
         with suppress(OSError):
             found = entry.stat()
-            is_ours = entry.name.startswith("mpich_shm_") and found.st_uid == os.getuid()
+            is_ours = entry.name.startswith(("mpich_shm_", "sm_segment.")) and found.st_uid == os.getuid()
             if is_ours and since - 1 < found.st_mtime < time() - LEAVE_S / 2 and entry.name.encode() not in mapped:
                 os.unlink(entry.path)  # noqa: PTH108
 

@@ -124,4 +124,4 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 def shared_files() -> set[str]:
     """What MPI has in shared memory."""
-    return {path.name for path in Path("/dev/shm").glob("mpich_shm*")} if Path("/dev/shm").is_dir() else set()
+    return {path.name for kind in ("mpich_shm_", "sm_segment.") for path in Path("/dev/shm").glob(f"{kind}*")}
