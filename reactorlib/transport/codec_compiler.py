@@ -192,7 +192,9 @@ class CodecCompiler:
         self._refuse(f"{a}.ndim != {shape}")
         self._refuse(f"{a}.nbytes {'<' if kind in 'AT' else '>='} BIG")
         sizes = [f"s{axis}_{v}" for axis in range(shape)]
-        self._fields += [("Q", f"{a}.shape[{axis}]", size) for axis, size in enumerate(sizes)]
+        if sizes:
+            self._preparations.append(f"{', '.join(sizes)}, = {a}.shape")
+        self._fields += [("Q", size, size) for size in sizes]
         if kind == "A":
             self._block(v, f"placing.array({a}, placed)")
             return self._ndarray(d, _tuple(sizes), f"lend(f_{v}, o_{v}, r_{v})")

@@ -21,6 +21,7 @@ PICKLED, ENCLOSED = 0, 1  # kinds of messages that have no structure: a pickle; 
 HEAD = struct.Struct("<BBHI")  # kind, nothing, owner, number of references that follow
 REFERENCE = struct.Struct("<QQQQ")  # a Reference, bytes
 
+_SHARED = memoryview, Owned  # what arrays that lie in shared memory are based on
 Placed = list[Any]  # what one message refers to
 Reference = tuple[int, int, int]  # how the receiver finds a part: in shared memory first release count, offset, room
 
@@ -86,7 +87,7 @@ class ArenaPlacing(Placing):
         base = array.base
         if type(base) is type(array):
             base = base.base
-        if isinstance(base, memoryview | Owned) and array.flags.c_contiguous:
+        if isinstance(base, _SHARED) and array.flags.c_contiguous:
             found = self._found(array.__array_interface__["data"][0], array.nbytes, placed)
             if found is not None:
                 array.flags.writeable = False

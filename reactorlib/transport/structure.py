@@ -28,9 +28,9 @@ Structure = str | tuple[Any, ...]
 LEAVES = 512  # larger values are pickled as a whole
 DEPTH = 32  # so are values of deeper nesting, cycles among them
 PLAIN_LEAVES = 64  # the same without an array: then pickle is as fast
-BIG = 4096  # bytes from which an array or bytes travel through the arena
 MOST_INT = 1 << 63  # of a key; others are pickled with their dict
 SHORT = 8192  # the longest message; what is longer is itself put into the arena
+BIG = SHORT - 512  # bytes from which an array or bytes travel through the arena: less fits into a message
 
 VALUES = 1  # the depth at which they begin: what is described is a tuple of the values of cells
 

@@ -211,19 +211,19 @@ def test_a_parameter_that_learns_uses_no_pickled_copy(ends: Ends) -> None:
 @pytest.mark.parametrize(
     "array_over",
     [
-        lambda buffer: np.frombuffer(buffer, np.float64).reshape(10, 100),
-        lambda buffer: np.ndarray((10, 100), np.float64, buffer),
-        lambda buffer: np.asarray(buffer).view(np.float64).reshape(10, 100),
+        lambda buffer: np.frombuffer(buffer, np.float64).reshape(10, 200),
+        lambda buffer: np.ndarray((10, 200), np.float64, buffer),
+        lambda buffer: np.asarray(buffer).view(np.float64).reshape(10, 200),
     ],
 )
 def test_an_array_in_an_allocated_buffer_is_sent_without_a_copy(ends: Ends, array_over: Any) -> None:
     arena = ends.one.arena
-    array = array_over(arena.allocate(8 * 1000))
+    array = array_over(arena.allocate(8 * 2000))
     array[:] = 7
     offset = array.ctypes.data - arena.memory.address
     message = ends.one.codec.encode((array[2:], 1), [1])
     [received, _] = ends.other.codec.decode(message)
-    assert received.ctypes.data - ends.other.arena.memory.address == offset + 2 * 800
+    assert received.ctypes.data - ends.other.arena.memory.address == offset + 2 * 1600
     assert (received == 7).all()
 
 
