@@ -47,7 +47,10 @@ class Ended(NamedTuple):
 
 
 class Job:
-    """A job under way. Its processes are known by their environment."""
+    """A job under way. Its processes are known by their environment.
+
+    A line that one of them prints is one piece to the launcher: unbuffered, it would be mixed with those of others.
+    """
 
     def __init__(self, ranks: int, arguments: tuple[str, ...], env: dict[str, str], folder: Path) -> None:
         self.mark = uuid.uuid4().hex
@@ -56,7 +59,7 @@ class Job:
             self.process = subprocess.Popen(
                 [*launcher(), "-n", str(ranks), sys.executable, *arguments],
                 stdout=out, stderr=err, stdin=subprocess.DEVNULL, cwd=ROOT, start_new_session=True,
-                env={**os.environ, "PYTHONPATH": str(ROOT), MARK: self.mark, **env},
+                env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "", MARK: self.mark, **env},
             )  # fmt: skip
         self.began = time.monotonic()
 
