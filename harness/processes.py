@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Self
 
 import psutil
 
@@ -54,6 +55,33 @@ def _cpu_ns(pid: int) -> int:
         return time.clock_gettime_ns((~pid << 3) | 2)
     times = psutil.Process(pid).cpu_times()
     return int((times.user + times.system) * 1e9)
+
+
+class Handle:
+    """A process, to which signals are sent: to it alone, also where its number has gone to another since then. Many of
+    them in short time, where the kernel has handles itself: psutil looks in /proc before each. A context manager.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self._process, self._descriptor = psutil.Process(pid), -1
+        with contextlib.suppress(OSError, AttributeError):
+            self._descriptor = os.pidfd_open(pid)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def send(self, number: signal.Signals) -> None:
+        """Nothing happens where it has ended."""
+        with contextlib.suppress(OSError, psutil.Error):
+            if self._descriptor >= 0:
+                signal.pidfd_send_signal(self._descriptor, number)
+            else:
+                self._process.send_signal(number)
 
 
 def resident_bytes(pids: Iterable[int]) -> int:

@@ -26,7 +26,8 @@ def measured(rows: Sequence[Row], size: Size) -> Iterator[Claim]:
     costs = [cost for row in rows for cost in (row.cost, row.over, row.beyond) if cost is not None]
     subjects = {name: Subject(name, paths.order(cost.path, **cost.parameters), on_one_cpu=True)
                 for cost in costs for name in [_name(cost)]}  # fmt: skip
-    effort = Effort(size.sweeps, 3, 10.0, turn_ns=20_000_000, lead_ns=2_000_000, warmup_s=(0.2, 2.0), limit_s=_LIMIT_S)
+    effort = Effort(size.sweeps, 3, 10.0, turn_ns=20_000_000, lead_ns=2_000_000, warmup_ns=20_000_000,
+                    warmup_s=(0.2, 2.0), limit_s=_LIMIT_S)  # fmt: skip
     with tempfile.TemporaryDirectory() as logs:
         blocks = [
             {one.subject.name: one for one in block.run(

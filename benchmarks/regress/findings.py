@@ -38,7 +38,9 @@ class Effort:
     @property
     def of_block(self) -> block.Effort:
         """The same, as the engine wants it."""
-        return block.Effort(self.laps, 3, turn_ns=20_000_000, lead_ns=2_000_000, warmup_s=(0.2, 2.0), limit_s=LIMIT_S)
+        lead_ns = 2_000_000  # two trees wake alike
+        return block.Effort(self.laps, 3, turn_ns=20_000_000, lead_ns=lead_ns, waking_ns=lead_ns, resuming_ns=lead_ns,
+                            warmup_ns=20_000_000, warmup_s=(0.2, 2.0), limit_s=LIMIT_S)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -40,16 +40,29 @@ class Effort:
     (where rounds are so long, another block says more than further turns of this one). A wave with a part of the
     subjects has that part of the time.
 
-    `warmup_s`: the least and the most time of a subject's warm-up. `limit_s`: for each thing that a subject is asked.
+    `lead_ns`, `waking_ns`, `resuming_ns`: how long a subject runs in each turn before it is timed, until it runs as it
+    does without rests. One that computes in one thread must only fill its caches; whose threads or processes wait for
+    each other, until the system's scheduler treats them as before; that was stopped because it spins, longest of all.
+    `warmup_s`: the least and the most time of a subject's warm-up, in turns of `warmup_ns` without rests. `limit_s`:
+    for each thing that a subject is asked.
     """
 
-    sweeps: int = 24
+    sweeps: int = 10
     fewest: int = 3
-    longest_s: float = 40.0
-    turn_ns: int = 60_000_000
+    longest_s: float = 60.0
+    turn_ns: int = 150_000_000
     lead_ns: int = 4_000_000
+    waking_ns: int = 100_000_000
+    resuming_ns: int = 250_000_000
+    warmup_ns: int = 60_000_000
     warmup_s: tuple[float, float] = (0.4, 8.0)
     limit_s: float = 180.0
+
+    def lead_of(self, running: Running) -> int:
+        """The lead of a subject's turns in ns."""
+        if running.subject.on_one_cpu:
+            return self.lead_ns
+        return self.resuming_ns if running.spins else self.waking_ns
 
 
 # What is measured unless told otherwise.
@@ -156,7 +169,7 @@ class _Living:
         least_s, most_s = effort.warmup_s
         times: list[float] = []
         while not measured.steady and measured.warmup_s < most_s:
-            times.append(running.turn(effort.turn_ns, effort.lead_ns).round_ns)
+            times.append(running.turn(effort.warmup_ns, 0).round_ns)
             measured.warmup_s = time.monotonic() - began
             measured.steady = measured.warmup_s >= least_s and steady(times)
         measured.warmup_turns = len(times)
@@ -174,7 +187,7 @@ class _Living:
             for position, name in enumerate(order):
                 measured = self._found[name]
                 with self._failing(measured):
-                    turn = self._running[name].turn(effort.turn_ns, effort.lead_ns)
+                    turn = self._running[name].turn(effort.turn_ns, effort.lead_of(self._running[name]))
                     measured.turns[sweep, position] = turn
             sweep += 1
             if sweep - first == effort.sweeps // 2:

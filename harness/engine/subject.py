@@ -5,7 +5,7 @@ Owns these processes from start to end. Whatever goes wrong with them is a Subje
 Who is not in turn uses no processor: the program waits in a read. Where something goes on by itself all the same
 (actors of Ray's compiled graphs look for the next message without a pause, agents for news), which CPU time shows, all
 processes of the subject are stopped between turns; but never Ray's own daemons, which take a stopped peer for a dead
-one.
+one. Processes that spin are told apart: resumed all at once, they take long to share the processors as they did before.
 """
 
 from __future__ import annotations
@@ -45,8 +45,9 @@ WORKER_VARIABLES = {
 _GRACE_SECONDS = 30.0
 # Ray's sockets lie below the scratch directory, and a socket's path has at most 107 characters.
 _SCRATCH_PARENT_CHARACTERS = 24
-# A process that uses more of a core than this while its subject waits is busy.
+# A process that uses more of a core than this while its subject waits is busy; a subject that uses so much spins.
 _BUSY_SHARE = 0.005
+_SPINNING_SHARE = 0.5
 _LOOK_SECONDS = 0.1
 # A younger one may be busy because it starts: that is waited for, so long at most.
 _GROWN_SECONDS = 2.5
@@ -110,7 +111,8 @@ class Running:
 
     def __enter__(self) -> Self:
         self._pending = b""
-        self._parked: list[psutil.Process] = []
+        self._parked: list[processes.Handle] = []
+        self.spins = False
         self.pids: list[int] = []
         self.forget_idling()
         self._stack = contextlib.ExitStack()
@@ -161,13 +163,11 @@ class Running:
         if self._last is not None:
             self._idle_cpu_ns += used_ns(self._last[0], before)
             self._idle_wall_ns += began - self._last[1]
-        for process in self._parked:
-            with contextlib.suppress(psutil.Error):
-                process.resume()
+        self._tell_parked(signal.SIGCONT)
         with contextlib.suppress(OSError):  # whoever is gone is found when the answer is read
             self._channel.sendall(json.dumps({"turn_ns": turn_ns, "lead_ns": lead_ns}).encode() + b"\n")
         told = self._answer()
-        self._stop()
+        self._tell_parked(signal.SIGSTOP)
         after = self.cpu_ns()
         self._last = after, time.perf_counter_ns()
         cpu_ns = used_ns(before, after) * told["rounds"] // told["all_rounds"]
@@ -189,10 +189,9 @@ class Running:
         """What is used until the next turn doesn't count as used between turns: somebody has looked at it."""
         self._last = None
 
-    def _stop(self) -> None:
+    def _tell_parked(self, number: signal.Signals) -> None:
         for process in self._parked:
-            with contextlib.suppress(psutil.Error):
-                process.suspend()
+            process.send(number)
 
     def look(self) -> None:
         """Learn anew which processes there are."""
@@ -206,21 +205,27 @@ class Running:
         while True:
             self.look()
             busy = self._busy()
-            young = any(time.time() - process.create_time() < _GROWN_SECONDS for process in busy)
+            young = any(time.time() - process.create_time() < _GROWN_SECONDS for process, _ in busy)
             if not young or time.monotonic() > give_up:
                 break
+        self.spins = sum(share for _, share in busy) > _SPINNING_SHARE
         if busy:
             living = (psutil.Process(pid) for pid in self.pids if psutil.pid_exists(pid))
-            self._parked = [process for process in living if process.name() not in _NEVER_PARKED]
-        self._stop()
+            to_park = [process.pid for process in living if process.name() not in _NEVER_PARKED]
+            self._parked = [self._stack.enter_context(processes.Handle(pid)) for pid in to_park]
+        self._tell_parked(signal.SIGSTOP)
 
-    def _busy(self) -> list[psutil.Process]:
-        before = self.cpu_ns()
+    def _busy(self) -> list[tuple[psutil.Process, float]]:
+        """The processes that are, and how much of a core each uses."""
+        before, began = self.cpu_ns(), time.perf_counter_ns()
         time.sleep(_LOOK_SECONDS)
-        after = self.cpu_ns()
-        limit_ns = _BUSY_SHARE * _LOOK_SECONDS * 1e9
-        busy = [pid for pid, used in after.items() if used - before.get(pid, used) > limit_ns]
-        return [psutil.Process(pid) for pid in busy if psutil.pid_exists(pid)]
+        after, wall_ns = self.cpu_ns(), time.perf_counter_ns() - began
+        shares = {pid: (used - before.get(pid, used)) / wall_ns for pid, used in after.items()}
+        return [
+            (psutil.Process(pid), share)
+            for pid, share in shares.items()
+            if share > _BUSY_SHARE and psutil.pid_exists(pid)
+        ]
 
     @property
     def parked(self) -> int:

@@ -4,9 +4,9 @@ Owns the subject's end of the channel to the engine. Imports nothing that is mea
 
 A program reports each round it has done. The first rounds may be verified; after them it tells that it is ready and
 waits. An order, a line of JSON, gives it a turn: `turn_ns`, the time in which it runs whole rounds, at least one, and
-`lead_ns`, for which it runs first without being timed, so that what the others left in the caches is not charged to
-it; whose last round took longer than that has no lead. It answers with what the turn took, and how many rounds took
-how long, and waits again, blocked in a read, which uses no processor.
+`lead_ns`, for which it first runs whole rounds that are not timed, at least one unless it is 0, so that neither what
+the others left in the caches nor how it wakes is charged to it. It answers with what the turn took, and how many rounds
+took how long, and waits again, blocked in a read, which uses no processor.
 """
 
 from __future__ import annotations
@@ -89,12 +89,11 @@ class Turns:
         self._verify_rounds = verify_rounds
         self._settled = settled
         self._clock = clock
-        self._due_ns: float = 0  # when the present stage is over
+        self._due_ns = 0  # when the present stage is over
         self._done = 0  # rounds since the turn's order came
         self._lead = 0  # those of them that are not timed
         self._began_ns: int | None = None  # when the timed part began
         self._turn_ns = 0
-        self._last_round_ns = 0.0
         self._stamps = array("q")  # of a turn: when its timed part began, and when each round was reported
 
     def begin(self) -> None:
@@ -116,11 +115,9 @@ class Turns:
                 self._verify_rounds = 0
                 self._wait(self._settled())
         elif self._began_ns is None:  # the lead is over
-            self._lead, self._due_ns = self._done, now + self._turn_ns
             self._begin(now)
         else:
             rounds, wall_ns = self._done - self._lead, now - self._began_ns
-            self._last_round_ns = wall_ns / rounds
             told: dict[str, Any] = {"rounds": rounds, "wall_ns": wall_ns, "all_rounds": self._done}
             if len(self._stamps) - 1 == rounds:
                 told["durations"] = self._durations()
@@ -128,7 +125,7 @@ class Turns:
 
     def _begin(self, now: int) -> None:
         """The timed part begins."""
-        self._began_ns = now
+        self._lead, self._due_ns, self._began_ns = self._done, now + self._turn_ns, now
         self._stamps = array("q", (now,))
 
     def _durations(self) -> list[list[int]]:
@@ -142,9 +139,6 @@ class Turns:
         order = self._channel.hear()
         self._turn_ns = order["turn_ns"]
         self._done = self._lead = 0
-        now = self._clock()
-        if self._last_round_ns > order["lead_ns"]:
-            self._due_ns = now + self._turn_ns
-            self._begin(now)
-        else:
-            self._began_ns, self._due_ns = None, now + order["lead_ns"]
+        self._began_ns, self._due_ns = None, self._clock() + order["lead_ns"]
+        if not order["lead_ns"]:
+            self._begin(self._due_ns)

@@ -28,7 +28,9 @@ def fake(monkeypatch, tmp_path):
     """The workload `fake` in this process and all that it starts; an empty current directory."""
     monkeypatch.setattr(workloads, "__path__", [*workloads.__path__, str(_FAKE)])
     monkeypatch.setitem(catalogue.WORKLOADS, "fake", catalogue.Workload("fake", "counts"))
-    short = dataclasses.replace(block.EFFORT, sweeps=3, fewest=1, turn_ns=1_000_000, lead_ns=0, warmup_s=(0.0, 0.05))
+    short = dataclasses.replace(
+        block.EFFORT, sweeps=3, fewest=1, turn_ns=1_000_000, waking_ns=0, warmup_ns=1_000_000, warmup_s=(0.0, 0.05)
+    )
     monkeypatch.setattr(block, "EFFORT", short)
     monkeypatch.setenv("PYTHONPATH", f"{_FAKE}{os.pathsep}{_ROOT}")
     monkeypatch.chdir(tmp_path)

@@ -13,7 +13,7 @@ from harness.engine.block import Effort
 from harness.engine.subject import Running, Subject, SubjectError, workload_order
 from harness.engine.turn import Turn
 
-EFFORT = Effort(sweeps=6, fewest=2, longest_s=1e9, turn_ns=1_000, lead_ns=0, warmup_s=(0.0, 1e9))
+EFFORT = Effort(sweeps=6, fewest=2, longest_s=1e9, turn_ns=1_000, warmup_s=(0.0, 1e9))
 
 
 class FakeRunning:
@@ -22,10 +22,11 @@ class FakeRunning:
     alive: ClassVar[set[str]] = set()
     most = 0
     log: ClassVar[list[str]] = []
+    leads: ClassVar[dict[str, list[int]]] = {}
 
     def __init__(self, subject, log, limit_s):
         self.subject, self.told = subject, {}
-        self.parked = 0
+        self.parked, self.spins = 0, subject.order.get("spins", False)
         self.idle_share = 0.0
         self.lengths = itertools.chain(subject.order.get("lengths", ()), itertools.repeat(1_000))
 
@@ -42,6 +43,7 @@ class FakeRunning:
 
     def turn(self, turn_ns, lead_ns):
         FakeRunning.log.append(self.subject.name)
+        FakeRunning.leads.setdefault(self.subject.name, []).append(lead_ns)
         length = next(self.lengths)
         if length is None:
             raise SubjectError("scripted")
@@ -59,6 +61,9 @@ class FakeRunning:
     def look(self):
         pass
 
+    def confine(self, cpu):
+        pass
+
     rest = forget_idling = look
 
 
@@ -67,6 +72,7 @@ def fake(request, monkeypatch):
     if "real" not in request.keywords:
         monkeypatch.setattr(block, "Running", FakeRunning)
         FakeRunning.alive, FakeRunning.most, FakeRunning.log = set(), 0, []
+        FakeRunning.leads = {}
 
 
 def run(*subjects, effort=EFFORT, seed="1"):
@@ -74,8 +80,8 @@ def run(*subjects, effort=EFFORT, seed="1"):
 
 
 def subject(name, *lengths, **options):
-    pinned = options.pop("pinned", True)
-    return Subject(name, {"lengths": lengths, **options}, pinned=pinned)
+    fields = {field: options.pop(field) for field in ("pinned", "on_one_cpu") if field in options}
+    return Subject(name, {"lengths": lengths, **options}, **fields)
 
 
 def test_all_take_one_turn_in_every_sweep_in_an_order_that_is_drawn_anew_and_repeats_with_the_seed():
@@ -106,6 +112,13 @@ def test_the_warm_up_has_a_limit_that_is_told():
     endless = [int(1e9 * 0.9**index) for index in range(100)]
     (found,) = run(subject("a", *endless), effort=Effort(sweeps=2, turn_ns=1, warmup_s=(0.0, 0.0)))
     assert (found.steady, found.warmup_turns, len(found.turns)) == (False, 0, 2)
+
+
+def test_the_lead_is_as_long_as_a_subject_takes_to_run_as_it_does_without_rests_and_the_warm_up_has_none():
+    effort = Effort(sweeps=2, lead_ns=1, waking_ns=2, resuming_ns=3, warmup_s=(0.0, 1e9))
+    run(subject("alone", on_one_cpu=True), subject("waits"), subject("spins", spins=True), effort=effort)
+    leads = {name: (set(found[:-2]), found[-2:]) for name, found in FakeRunning.leads.items()}
+    assert leads == {"alone": ({0}, [1, 1]), "waits": ({0}, [2, 2]), "spins": ({0}, [3, 3])}
 
 
 def test_noise_is_no_drift():
@@ -174,7 +187,7 @@ def test_an_interruption_ends_all(monkeypatch):
     assert FakeRunning.alive == set()
 
 
-SHORT = Effort(sweeps=3, turn_ns=2_000_000, lead_ns=0, warmup_s=(0.0, 0.2), limit_s=60)
+SHORT = Effort(sweeps=3, turn_ns=2_000_000, waking_ns=0, warmup_ns=2_000_000, warmup_s=(0.0, 0.2), limit_s=60)
 PARAMETERS = {"actors": 2, "env": "CartPole-v1"}
 
 
@@ -198,6 +211,7 @@ def test_a_subject_is_parked_where_it_is_busy_without_a_turn(tmp_path):
         running.look()
         while not running.parked:
             running.park()
+        assert running.spins
         while {psutil.Process(pid).status() for pid in running.pids} != {"stopped"}:
             pass  # the test's own limit ends it
         before = running.cpu_ns()

@@ -17,5 +17,5 @@ if "harness" in sys.orig_argv:
     from harness.engine import block
 
     block.EFFORT = dataclasses.replace(
-        block.EFFORT, sweeps=3, fewest=1, turn_ns=1_000_000, lead_ns=0, warmup_s=(0.0, 0.05)
+        block.EFFORT, sweeps=3, fewest=1, turn_ns=1_000_000, waking_ns=0, warmup_ns=1_000_000, warmup_s=(0.0, 0.05)
     )

@@ -27,7 +27,8 @@ def test_a_session_on_ranks_computes_what_one_in_a_thread_does(start: Any) -> No
     ended = started(start, "good").ended()
     assert ended.status == 0, ended.err
     assert re.findall(r"(\w+) done", ended.out) == ["mpi", "inline", "mpi"]
-    assert Counter(Counter(re.findall(r"shut down (\d+)", ended.out)).values()) == {2: 2, 8: 1}  # one did the inline one
+    of_each = Counter(re.findall(r"shut down (\d+)", ended.out)).values()
+    assert sorted(of_each) == [2, 2, 2 + 4 + 2]  # the first rank runs the inline one, too
     assert ended.err == ""
 
 
