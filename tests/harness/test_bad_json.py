@@ -81,7 +81,7 @@ def test_no_value_of_a_wrong_type_ends_in_a_traceback(ask, name, command):
         (GRID_NAME, {"backends": "serial"}, "grid.json: broken (backends: expected an array, got text)"),
         (GRID_NAME, {"points": [{"trials": 1.5}]}, "(points[0].trials: expected an integer, got a number)"),
         (GRID_NAME, {"time_limit_s": 1e300}, "time_limit_s: must be more than 0, at most 1e+08"),
-        (GRID_NAME, {"schema": 4}, "describes no grid of this version (schema 4, where this version reads 1 to 3)"),
+        (GRID_NAME, {"schema": 5}, "describes no grid of this version (schema 5, where this version reads 1 to 4)"),
         (GRID_NAME, {"schema": "2"}, "grid.json: broken (schema: expected an integer, got text)"),
         (GRID_NAME, {"points": []}, "describes no grid of this version (trials: expected 1 or more"),
     ],
