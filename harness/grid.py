@@ -26,9 +26,9 @@ _VERIFY_ROUNDS_ELSE = 12
 _VERIFY_BYTES = 4 * 2**30  # of arrays: hashing takes a second for each GiB; one round in any case
 # What the values of a run's files mean. 1: medians over rounds of trials by themselves, in files that name no schema;
 # 2: geometric means over turns, a trial being a block. 3: simulated work counts as overhead's ideal on the cores that a
-# backend uses; q_learning and multi_agent send arrays unless told otherwise. 4: every turn begins with a lead, until the
-# backend runs as it does without rests.
-SCHEMA = 4
+# backend uses; q_learning and multi_agent send arrays unless told otherwise. 4: every turn begins with a lead, until
+# the backend runs as it does without rests.
+SCHEMA = LEADS_SINCE = 4
 # More trials than any machine gets through: who asks for them has made a mistake.
 MOST_TRIALS = 100_000
 _LONGEST_S = 1e8  # as a time limit; of much more the system can't wait

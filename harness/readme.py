@@ -64,15 +64,13 @@ def section(summary: Summary, drawn: Sequence[Path], base: Path) -> str:
     rays = "; ".join(f"`{name}` {BACKENDS[name].summary}" for name in BACKENDS
                      if name.startswith(verdict.RAY) and name in measured)  # fmt: skip
     told = f" Ray's backends: {rays}." if rays else ""
-    machine = report.context(summary)[1]
-    doubts = f" Doubts: {'; '.join(summary.doubts)}." if summary.doubts else ""
     parts.append(
         "A row is the point of its workload at which reactors lead Ray least; bold is the best of the three. In "
         "brackets: 95 % intervals, which count that the best Ray was chosen from the results, not that the point was. "
         "Undecided: equal speeds are not excluded, or too few trials to tell. `serial` is the plain loop, "
         f"`{verdict.parallel(summary)}` {BACKENDS[verdict.parallel(summary)].summary}.{told}{without} "
         f"[All numbers]({where}/report.md), measured on: "
-        f"{report.markdown_text(f'{machine}.{doubts}')} "
+        f"{report.markdown_text(f'{report.context(summary)[1]}.{_doubts(summary)}')} "
         f"This part is made by `python -m harness report {where} --readme README.md`."
     )
     return "\n\n".join(parts) + "\n"
@@ -143,7 +141,12 @@ def claimed(summary: Summary, _drawn: Sequence[Path], _base: Path) -> str:
     """The paper's claims, and what was measured of each; a word where Ray was never called as the paper does."""
     grid = report.published_claims(summary)
     told = report.markdown_table(grid) if grid.rows else "The results have nothing to compare with `ray-paper`."
-    return f"{told}\n\n{claims.EXPLAINED} Made by `make readme`, from the same rows as the figures.\n"
+    doubts = report.markdown_text(_doubts(summary))
+    return f"{told}\n\n{claims.EXPLAINED} Made by `make readme`, from the same rows as the figures.{doubts}\n"
+
+
+def _doubts(summary: Summary) -> str:
+    return f" Doubts: {'; '.join(summary.doubts)}." if summary.doubts else ""
 
 
 def vectors(summary: Summary, drawn: Sequence[Path], base: Path) -> str:
@@ -156,10 +159,9 @@ def vectors(summary: Summary, drawn: Sequence[Path], base: Path) -> str:
     )
     table = report.Grid("", ("workload", "point", *backends), rows, frozenset())
     where = os.path.relpath(summary.path, base)
-    doubts = f" Doubts: {'; '.join(summary.doubts)}." if summary.doubts else ""
     told = (
         f"In times the speed of `{_LOOP}`; in brackets: 95 % intervals. [All numbers, and what each is]"
-        f"({where}/report.md), measured on: {report.markdown_text(f'{report.context(summary)[1]}.{doubts}')} "
+        f"({where}/report.md), measured on: {report.markdown_text(f'{report.context(summary)[1]}.{_doubts(summary)}')} "
         "Made by `make readme`."
     )
     return "\n\n".join((*_pictures(_VECTORS, drawn, base), report.markdown_table(table), told)) + "\n"

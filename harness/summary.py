@@ -16,6 +16,7 @@ from harness.breakdown.stragglers import Stragglers
 from harness.breakdown.table import BREAKDOWN
 from harness.details import Detail
 from harness.errors import UsageError
+from harness.grid import LEADS_SINCE
 from harness.metrics import HIGHER_IS_BETTER
 from harness.noise import floor
 from harness.noise.table import NOISE
@@ -32,6 +33,10 @@ SIDE_METRICS = ("startup_time", "peak_rss", "cpu_time")
 # What nothing can pass, as a baseline: no rival, but the measure of all.
 LIMIT = "limit"
 OURS = "reactor-"
+_WITHOUT_LEADS = (
+    "backends whose threads or processes wait for each other were timed as they wake: Ray's up to twice as slow as "
+    "they are for good, threads that share a GIL and EnvPool's up to twice as fast"
+)
 _NOT_A_SETTING = ("rounds", "warmup_rounds", "seed")
 _SIZES = ("actors", "agents")
 
@@ -150,7 +155,7 @@ def summarise(path: Path) -> Summary:
         machine=described,
         points=tuple(points),
         verdicts=_verdicts(points, floor.by_workload(noise)),
-        doubts=(*_run_doubts(described), *_incomplete(path, rows)),
+        doubts=(*_run_doubts(described), *_grid_doubts(path, rows)),
         notes={name: BACKENDS[name].note for name in _order(present) if name in BACKENDS and BACKENDS[name].note},
         rows=len(rows),
         noise=noise,
@@ -172,21 +177,22 @@ def _run_doubts(described: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _incomplete(path: Path, rows: Sequence[Row]) -> list[str]:
-    """In one line, what a run lacks of its grid; nothing where it lacks nothing, or its grid isn't there."""
+def _grid_doubts(path: Path, rows: Sequence[Row]) -> list[str]:
+    """How it was measured otherwise than now, and what it lacks of its grid; nothing where the grid isn't there."""
     if not (path / results.GRID_NAME).exists():
         return []
     try:
         _, grid = results.stored_grid(path)
     except UsageError as error:
         return [f"whether trials are missing is not known: {error}"]
+    without_leads = [_WITHOUT_LEADS] if 1 < grid.schema < LEADS_SINCE else []
     found = []
     missing, expected = len(results.missing(grid, rows)), grid.size
     if missing:
         found.append(f"{missing} of {expected} trials {'is' if missing == 1 else 'are'} missing")
     if record.is_torn(path / record.FILE_NAME):
         found.append(f"the last line of {record.FILE_NAME} is torn")
-    return [f"{', '.join(found)}: complete the run with --resume"] if found else []
+    return without_leads + ([f"{', '.join(found)}: complete the run with --resume"] if found else [])
 
 
 def _order(names: Sequence[str]) -> list[str]:

@@ -279,6 +279,14 @@ def test_points_that_differ_in_nothing_else_are_named_by_how_long_they_ran(tmp_p
     ]
 
 
+@pytest.mark.parametrize(("schema", "doubted"), [(1, False), (2, True), (3, True), (4, False)])
+def test_turns_without_a_lead_are_a_doubt_about_a_run(tmp_path, schema, doubted):
+    path = runs.write(tmp_path / "run", chosen=runs.grid())
+    described = json.loads((path / "grid.json").read_text())
+    (path / "grid.json").write_text(json.dumps({**described, "schema": schema}))
+    assert any("were timed as they wake" in doubt for doubt in summarise(path).doubts) is doubted
+
+
 def test_what_a_run_lacks_of_its_grid_is_a_doubt_about_it(tmp_path):
     path = runs.write(tmp_path / "run", chosen=runs.grid(trials=4))
     heading = "Doubts about the whole run"
