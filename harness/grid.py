@@ -178,19 +178,18 @@ class Grid:
 
     @cached_property
     def _widest(self) -> Point:
-        """The first of the points that most backends run."""
-        return max(self.points, key=lambda one: len(backends_of(one.workload, self.backends)))
+        """The first of the points that most kinds of backends run."""
+        return max(self.points, key=lambda point: len(self._kinds(point)))
+
+    def _kinds(self, point: Point) -> dict[str, str]:
+        """A backend of each kind, by it."""
+        return {kind_of(BACKENDS[name]): name for name in backends_of(point.workload, self.backends)}
 
     def repeated(self, point: Point) -> list[str]:
         """The backends that the blocks of a point have twice, by which a run measures its own noise: one of each kind,
-        at the first of the points that most backends run.
+        at the first of the points that most kinds run.
         """
-        if point != self._widest:
-            return []
-        kinds: dict[str, str] = {}
-        for name in backends_of(point.workload, self.backends):
-            kinds[kind_of(BACKENDS[name])] = name
-        return list(kinds.values())
+        return list(self._kinds(point).values()) if point == self._widest else []
 
     def with_trials(self, trials: int) -> "Grid":
         """The same with so many of each point."""

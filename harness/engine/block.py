@@ -47,7 +47,7 @@ class Effort:
     for each thing that a subject is asked.
     """
 
-    sweeps: int = 10
+    sweeps: int = 8
     fewest: int = 3
     longest_s: float = 60.0
     turn_ns: int = 150_000_000
