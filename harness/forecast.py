@@ -69,7 +69,7 @@ class Forecast:
         for block in _blocks(trials):
             needed = self.seconds(block)
             if budget_s is not None and block[0].index and taken + needed > budget_s:
-                break
+                continue
             count, taken = count + len(block), taken + needed
         return count, taken
 

@@ -52,26 +52,28 @@ def run(results: Results, watcher: Watcher, time_limit_s: float | None = None, b
 
     `time_limit_s`: for whatever a trial is asked, its start included, instead of the grid's. `budget_s`: for all that
     is run now, if not None. Of each point one block runs in any case; a further one runs if the last of its
-    point, or else the longest of all, would still end in time. The results are then of a grid with as many trials as
-    there are, unless later ones are there already.
+    point, or else the longest of all, would still end in time, and is left out if not. The results are then of a grid
+    with as many trials as there are, unless later ones are there already.
     """
     effort = replace(engine.EFFORT, limit_s=time_limit_s or results.grid.time_limit_s)
     lacking = {trial.key for trial in results.missing()}
-    began, taken_s = time.monotonic(), dict[Point, float]()
-    for number, block in enumerate(results.grid.blocks()):
+    began, taken_s, left_out = time.monotonic(), dict[Point, float](), list[Block]()
+    for block in results.grid.blocks():
         found: Mapping[str, Measured] = {}
         if any(trial.key in lacking for trial in block):
             block_began, point = time.monotonic(), block[0].point
             needed_s = taken_s.get(point, max(taken_s.values(), default=0.0))
             if budget_s is not None and block[0].index and block_began - began + needed_s > budget_s:
-                settled = results.settle_for(number)
-                left = _counted(results.grid) if settled else f"{len(results.missing())} trials are left for --resume"
-                watcher.note(f"the budget of {quantity.duration(budget_s)} is used: {left}")
-                return
+                left_out.append(block)
+                continue
             found = _run_block(results, block, effort, watcher)
             taken_s[point] = time.monotonic() - block_began
         wrong = _judge(results, block, watcher)
         watcher.block_ends(block[0].point, {name: one for name, one in found.items() if name not in wrong})
+    if left_out and budget_s is not None:
+        settled = results.settle_without(left_out)
+        left = _counted(results.grid) if settled else f"{len(results.missing())} trials are left for --resume"
+        watcher.note(f"the budget of {quantity.duration(budget_s)} is used: {left}")
 
 
 def _counted(grid: Grid) -> str:

@@ -7,8 +7,8 @@ never meet in one file.
 import contextlib
 import fcntl
 import json
+import math
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 
 from harness import checks, details, machine, record, turns
 from harness.errors import UsageError
-from harness.grid import SCHEMA, Description, Grid, Trial, differences
+from harness.grid import SCHEMA, Block, Description, Grid, Trial, differences
 from harness.record import Journal, Row
 from workloads.parameter import ParameterError
 
@@ -61,13 +61,15 @@ class Results:
             self.journal.append(rows)
             self.rows.extend(rows)
 
-    def settle_for(self, blocks: int) -> bool:
-        """Have the grid end after so many of its blocks, at least one of each point; not where a later one has rows."""
-        present, planned = {row.trial_key for row in self.rows}, list(self.grid.blocks())
-        if any(trial.key in present for block in planned[blocks:] for trial in block):
+    def settle_without(self, left_out: Sequence[Block]) -> bool:
+        """Have each point of the grid end before the first of its blocks that is among these, which are in the order in
+        which they run; not where a later one has rows.
+        """
+        ends = {first.point: first.index for first, *_ in reversed(left_out)}
+        present = {row.trial_key for row in self.rows}
+        if any(one.key in present and one.index >= ends.get(one.point, math.inf) for one in self.grid.trials()):
             return False
-        counts = Counter(block[0].point for block in planned[:blocks])
-        points = tuple(replace(point, trials=counts[point]) for point in self.grid.points)
+        points = tuple(replace(point, trials=ends.get(point, point.trials)) for point in self.grid.points)
         self.grid = replace(self.grid, points=points)
         _write_json(self.path / GRID_NAME, {"run_id": self.run_id, **self.grid.describe()})
         return True

@@ -204,28 +204,23 @@ class Running:
         give_up = time.monotonic() + _LONGEST_LOOK_SECONDS
         while True:
             self.look()
-            busy = self._busy()
-            young = any(time.time() - process.create_time() < _GROWN_SECONDS for process, _ in busy)
-            if not young or time.monotonic() > give_up:
+            shares = self._busy_shares()
+            if not any(_young(pid) for pid in shares) or time.monotonic() > give_up:
                 break
-        self.spins = sum(share for _, share in busy) > _SPINNING_SHARE
-        if busy:
-            living = (psutil.Process(pid) for pid in self.pids if psutil.pid_exists(pid))
-            to_park = [process.pid for process in living if process.name() not in _NEVER_PARKED]
-            self._parked = [self._stack.enter_context(processes.Handle(pid)) for pid in to_park]
+        self.spins = sum(shares.values()) > _SPINNING_SHARE
+        for pid in self.pids if shares else ():
+            with contextlib.suppress(psutil.Error):  # it ended in the meantime
+                if psutil.Process(pid).name() not in _NEVER_PARKED:
+                    self._parked.append(self._stack.enter_context(processes.Handle(pid)))
         self._tell_parked(signal.SIGSTOP)
 
-    def _busy(self) -> list[tuple[psutil.Process, float]]:
-        """The processes that are, and how much of a core each uses."""
+    def _busy_shares(self) -> dict[int, float]:
+        """How much of a core each process uses that does so."""
         before, began = self.cpu_ns(), time.perf_counter_ns()
         time.sleep(_LOOK_SECONDS)
         after, wall_ns = self.cpu_ns(), time.perf_counter_ns() - began
         shares = {pid: (used - before.get(pid, used)) / wall_ns for pid, used in after.items()}
-        return [
-            (psutil.Process(pid), share)
-            for pid, share in shares.items()
-            if share > _BUSY_SHARE and psutil.pid_exists(pid)
-        ]
+        return {pid: share for pid, share in shares.items() if share > _BUSY_SHARE}
 
     @property
     def parked(self) -> int:
@@ -310,6 +305,12 @@ class Running:
                 os.killpg(supervisor.pid, signal.SIGKILL)
                 supervisor.wait()
             supervisor.stdout.close()
+
+
+def _young(pid: int) -> bool:
+    with contextlib.suppress(psutil.Error):
+        return time.time() - psutil.Process(pid).create_time() < _GROWN_SECONDS
+    return False
 
 
 def used_ns(before: Mapping[int, int], after: Mapping[int, int]) -> int:

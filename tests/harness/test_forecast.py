@@ -63,6 +63,13 @@ def test_a_budget_ends_it_after_the_first_trial_of_each_point(trials, budget_s, 
     assert Forecast().within(trials, budget_s) == (seconds // 5, seconds)
 
 
+def test_what_is_too_long_for_a_budget_leaves_the_rest_of_it_to_what_is_not(trials):
+    expected = Forecast()
+    for trial in trials:
+        expected.add(trial, {2: 10.0, 5: 1.0}[trial.point.values["actors"]])
+    assert expected.within(trials, 30) == (6, 24)
+
+
 def test_a_trial_that_is_beside_itself_counts_twice(grid):
     assert [len(grid.repeated(point)) for point in grid.points] == [2, 0]
     assert Forecast(grid).seconds(grid.trials()) == (2 * 2 + 2) * 5

@@ -463,6 +463,23 @@ def test_a_budget_decides_how_many_trials_there_are_and_each_point_has_one(harne
 
 
 @pytest.mark.usefixtures("made_up")
+def test_what_is_too_long_for_the_rest_of_a_budget_leaves_it_to_what_is_not(harness, monkeypatch):
+    clock, run_block = [0], manager._run_block
+
+    def taking(results, block, *rest):
+        clock[0] += {2: 10, 5: 2}[block[0].point.values["actors"]]
+        return run_block(results, block, *rest)
+
+    monkeypatch.setattr(manager, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(manager, "_run_block", taking)
+    done = harness("run", *TWO, "--trials", "3", "--set", "actors=2,5", "--budget", "17s", "--output", "out")
+    grid = json.loads(Path("out/grid.json").read_text())
+    assert [point["trials"] for point in grid["points"]] == [1, 3]
+    assert "the budget of 17 s is used: 1 or 3 trials of each point" in done.stderr
+    assert harness("run", "--resume", "--output", "out", "--dry-run").stdout.startswith("0 trials")
+
+
+@pytest.mark.usefixtures("made_up")
 def test_a_run_with_a_budget_is_completed_by_the_command_that_began_it(harness, monkeypatch):
     clock = itertools.count()
     monkeypatch.setattr(manager, "time", SimpleNamespace(monotonic=lambda: next(clock)))
