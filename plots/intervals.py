@@ -36,8 +36,9 @@ Pairs = tuple[Sequence[float], Sequence[float]]
 class Estimate:
     """A number over `count` trials with its interval, which is the number itself where it isn't known.
 
-    `error`: of its logarithm, one standard error with so many degrees of `freedom`; 0 where there are none. `borrows`:
-    from others that were measured alike (see `moderated`).
+    `error`: of its logarithm, one standard error with so many degrees of `freedom`; 0 where there are none. `of_turns`:
+    the variance of a trial that its own turns lead to expect, and its degrees of freedom, 0 where nothing is known of
+    turns. `borrows`: from others that were measured alike (see `moderated`).
     """
 
     value: float
@@ -46,6 +47,7 @@ class Estimate:
     count: int
     error: float = field(default=0.0, compare=False)
     freedom: float = field(default=0, compare=False)
+    of_turns: tuple[float, int] = field(default=(0.0, 0), compare=False)
     borrows: bool = field(default=False, compare=False)
 
     @property
@@ -78,13 +80,11 @@ class Estimate:
 
     def scaled(self, factor: float) -> "Estimate":
         """The same in another unit; `factor` is positive."""
-        ends = (self.value * factor, self.low * factor, self.high * factor)
-        return Estimate(*ends, self.count, self.error, self.freedom, self.borrows)
+        return replace(self, value=self.value * factor, low=self.low * factor, high=self.high * factor)
 
     def inverse(self) -> "Estimate":
         """The estimate of 1 / value, for a positive one: a rate becomes the time per unit."""
-        ends = (1 / self.value, 1 / self.high, 1 / self.low)
-        return Estimate(*ends, self.count, self.error, self.freedom, self.borrows)
+        return replace(self, value=1 / self.value, low=1 / self.high, high=1 / self.low)
 
 
 def mean(values: Sequence[float]) -> Estimate:
@@ -122,16 +122,17 @@ def ratio_of_turns(blocks: Sequence[Sequence[float]]) -> Estimate:
 
     Raises ValueError without a block.
     """
+    several = [block for block in blocks if len(block) > 1]
+    expected = fmean(variance(block) / len(block) for block in several) if several else 0.0
+    of_turns = expected, sum(len(block) - 1 for block in several)
     if len(blocks) != 1:
-        return _exponential([fmean(block) for block in blocks])
+        return replace(_exponential([fmean(block) for block in blocks]), of_turns=of_turns)
     (turns,) = blocks
     count = min(_BATCHES, len(turns))
     ends = [number * len(turns) // count for number in range(count + 1)]
-    batches = [fmean(turns[first:end]) for first, end in pairwise(ends)]
-    of_batches = _exponential(batches)
-    shift = math.exp(fmean(turns)) / of_batches.value
-    return Estimate(of_batches.value * shift, of_batches.low * shift, of_batches.high * shift, 1,
-                    of_batches.error, of_batches.freedom)  # fmt: skip
+    of_batches = _exponential([fmean(turns[first:end]) for first, end in pairwise(ends)])
+    moved = of_batches.scaled(math.exp(fmean(turns)) / of_batches.value)
+    return replace(moved, count=1, of_turns=of_turns)
 
 
 def change(before: Pairs, after: Pairs) -> Estimate:

@@ -7,19 +7,27 @@ shows, and each is moderated towards its middle: the more, the less they differ 
 and Empirical Bayes Methods, Statistical Applications in Genetics and Molecular Biology 2004; limma's `squeezeVar`). So
 95 of 100 intervals of a run hold, rather than of each number by itself: one that varies much more than the others has
 less. Therefore none is taken to vary less than its own trials do.
+
+What is moderated is a variance as a part of the one that the turns within the blocks lead to expect, where these are
+known, for some backends' turns vary much more than others'; limma's `trend` does so, too. That expectation, of few
+turns, is moderated by those of the others first.
+
+Smyth takes the distribution from the moments of the variances' logarithms, which says little where each is of one
+degree of freedom: any spread may come out of forty. Here it comes from how likely it makes the variances, whose ratios
+to its middle then follow an F distribution: of every spread this likelihood, and the mean of all with that weight.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from statistics import fmean, median, variance
+from operator import mul
 from typing import TypeVar
 
 from plots.intervals import Estimate, of_logs
 
 FEWEST = 3  # variances, of which something is known of their distribution
 _EXACT = 1e-9  # an error that is rounding: a ratio to itself has no other
-_LEAST = 1e-5  # of the middle one: a variance of nothing is chance
+_SPREADS = tuple((number + 0.5) / 20 for number in range(20))  # of variances: one over the degrees of freedom
 
 Key = TypeVar("Key")
 
@@ -32,63 +40,62 @@ def moderated(estimates: Mapping[Key, Estimate]) -> dict[Key, Estimate]:
     own = {key: one for key, one in estimates.items() if one.count > 1 and one.error > _EXACT}
     if len(own) < FEWEST:
         return dict(estimates)
-    middle, freedom = _prior(list(own.values()))
+    expected = _expected(estimates)
+    middle, freedom = _prior([(one.variance / expected[key], one.freedom) for key, one in own.items()])
     most = sum(one.freedom for one in own.values())
     found = dict(estimates)
     for key, one in estimates.items():
         if key in own:
-            known = min(freedom + one.freedom, most)
-            weight = 1.0 if math.isinf(freedom) else freedom / (freedom + one.freedom)
-            spread = max(one.variance, weight * middle + (1 - weight) * one.variance)
+            known, weight = min(freedom + one.freedom, most), freedom / (freedom + one.freedom)
+            spread = max(one.variance, weight * middle * expected[key] + (1 - weight) * one.variance)
         elif one.count == 1 and one.value > 0:
-            known, spread = min(freedom, most), middle
+            known, spread = min(freedom, most), middle * expected[key]
         else:
             continue
-        if known >= 1:
-            told = of_logs(math.log(one.value), math.sqrt(spread / one.count), known, one.count)
-            low, high = min(told.low, one.value), max(told.high, one.value)
-            found[key] = replace(told, value=one.value, low=low, high=high, borrows=True)
+        told = of_logs(math.log(one.value), math.sqrt(spread / one.count), known, one.count)
+        low, high = min(told.low, one.value), max(told.high, one.value)
+        found[key] = replace(told, value=one.value, low=low, high=high, borrows=True)
     return found
 
 
-def _prior(estimates: list[Estimate]) -> tuple[float, float]:
-    """The middle of the distribution of variances, and how many degrees of freedom knowing it is worth."""
-    least = _LEAST * median(one.variance for one in estimates)
-    centred = [
-        math.log(max(one.variance, least)) - _digamma(one.freedom / 2) + math.log(one.freedom / 2) for one in estimates
-    ]
-    beyond_chance = variance(centred) - fmean(_trigamma(one.freedom / 2) for one in estimates)
-    if beyond_chance <= 0:
-        return math.exp(fmean(centred)), math.inf
-    half = _trigamma_inverse(beyond_chance)
-    return math.exp(fmean(centred) + _digamma(half) - math.log(half)), 2 * half
+def _expected(estimates: Mapping[Key, Estimate]) -> dict[Key, float]:
+    """Of each the variance that its turns lead to expect; the same of all where too few know of turns."""
+    known = {key: one.of_turns for key, one in estimates.items() if one.of_turns[0] > _EXACT**2}
+    if len(known) < FEWEST:
+        return dict.fromkeys(estimates, 1.0)
+    middle, prior = _prior(list(known.values()))
+    own = {key: (prior * middle + freedom * of_turns) / (prior + freedom) for key, (of_turns, freedom) in known.items()}
+    return dict.fromkeys(estimates, middle) | own
 
 
-# The derivatives of the logarithm of the gamma function: Abramowitz and Stegun, 6.3.5, 6.3.18, 6.4.6 and 6.4.12.
+def _prior(known: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """The middle of the distribution of variances, of which these are known with so many degrees of freedom each; and
+    how many degrees of freedom knowing it is worth.
+    """
+    likely = [_log_likelihood(known, _middle(known, spread), spread) for spread in _SPREADS]
+    weights = [math.exp(one - max(likely)) for one in likely]
+    spread = math.fsum(map(mul, weights, _SPREADS)) / math.fsum(weights)
+    return _middle(known, spread), 1 / spread
 
 
-def _digamma(x: float) -> float:
-    shift = 0.0
-    while x < 6:
-        shift -= 1 / x
-        x += 1
-    square = 1 / (x * x)
-    series = square * (1 / 12 - square * (1 / 120 - square * (1 / 252 - square / 240)))
-    return shift + math.log(x) - 1 / (2 * x) - series
+def _log_likelihood(known: Sequence[tuple[float, float]], middle: float, spread: float) -> float:
+    """Of these variances and their degrees of freedom, but for what does not depend on the distribution."""
+    return math.fsum(
+        math.lgamma((freedom + 1 / spread) / 2)
+        - math.lgamma(1 / spread / 2)
+        + freedom / 2 * math.log(freedom * spread / middle)
+        - (freedom + 1 / spread) / 2 * math.log1p(freedom * spread * variance / middle)
+        for variance, freedom in known
+    )
 
 
-def _trigamma(x: float) -> float:
-    shift = 0.0
-    while x < 6:
-        shift += 1 / (x * x)
-        x += 1
-    square = 1 / (x * x)
-    return shift + 1 / x + square / 2 + square / x * (1 / 6 - square * (1 / 30 - square / 42))
-
-
-def _trigamma_inverse(value: float) -> float:
-    low, high = 1e-4, 1e6
-    for _ in range(80):
+def _middle(known: Sequence[tuple[float, float]], spread: float) -> float:
+    """The one that makes these most likely: where the likelihood's slope, which falls, is 0."""
+    low, high = min(known)[0], max(known)[0]
+    for _ in range(50):
         middle = math.sqrt(low * high)
-        low, high = (middle, high) if _trigamma(middle) > value else (low, middle)
+        slope = math.fsum(
+            freedom * (variance - middle) / (middle + freedom * spread * variance) for variance, freedom in known
+        )
+        low, high = (middle, high) if slope > 0 else (low, middle)
     return math.sqrt(low * high)

@@ -7,7 +7,7 @@ from statistics import fmean, median
 import pytest
 
 from plots.intervals import Estimate, ratio_of_turns
-from plots.moderated import _digamma, _trigamma, _trigamma_inverse, moderated
+from plots.moderated import _prior, moderated
 from tests.choice import first
 
 
@@ -94,12 +94,26 @@ def test_order_and_names_change_nothing():
         assert (one.low, one.high) == pytest.approx((backwards[key].low, backwards[key].high))
 
 
-def test_derivatives_of_the_logarithm_of_the_gamma_function():
-    for x in (0.5, 1.0, 2.5, 9.0):
-        step = 1e-4
-        first = (math.lgamma(x + step) - math.lgamma(x - step)) / (2 * step)
-        assert _digamma(x) == pytest.approx(first, rel=1e-6)
-        assert _trigamma(x) == pytest.approx((_digamma(x + step) - _digamma(x - step)) / (2 * step), rel=1e-4)
-        assert _trigamma_inverse(_trigamma(x)) == pytest.approx(x, rel=1e-9)
-    assert _trigamma(0.5) == pytest.approx(math.pi**2 / 2)
-    assert _trigamma(1.0) == pytest.approx(math.pi**2 / 6)
+def test_one_whose_turns_vary_more_has_the_wider_interval_and_all_hold():
+    rng, held, widths = random.Random(7), {0.01: [], 0.1: []}, {0.01: [], 0.1: []}
+    for _ in range(40):
+        found = {}
+        for number, deviation in enumerate([0.01, 0.1] * 15):
+            blocks = [[rng.gauss(0, deviation) for _ in range(8)] for _ in range(1 + number % 3 // 2)]
+            found[deviation, number] = ratio_of_turns(blocks)
+        for (deviation, _), one in moderated(found).items():
+            held[deviation].append(one.low <= 1 <= one.high)
+            widths[deviation].append(math.log(one.high / one.low))
+    assert 0.93 < fmean(held[0.01]) < 0.98
+    assert 0.93 < fmean(held[0.1]) < 0.98
+    assert 5 < median(widths[0.1]) / median(widths[0.01]) < 15
+
+
+@pytest.mark.parametrize(("freedom", "at_least", "at_most"), [(3, 1.5, 4.5), (1000, 5, 40)])
+def test_how_much_variances_differ_is_seen_in_forty_of_one_degree_of_freedom(freedom, at_least, at_most):
+    rng, found = random.Random(6), []
+    for _ in range(40):
+        middles = [0.01 * freedom / rng.gammavariate(freedom / 2, 2) for _ in range(40)]
+        found.append(_prior([(rng.gauss(0, math.sqrt(middle)) ** 2, 1) for middle in middles]))
+    assert math.exp(fmean(math.log(middle) for middle, _ in found)) == pytest.approx(0.01, rel=0.4)
+    assert at_least < median(known for _, known in found) < at_most
