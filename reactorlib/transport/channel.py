@@ -61,7 +61,9 @@ class Channel:
         link.memory.fund(link.ring, RING_BYTES)
         self._map = link.memory.map
         self._words = link.memory.view[link.ring : link.ring + RING_BYTES].cast("Q")
-        self._first = link.ring + HEADER_BYTES + 8  # where the first slot's message begins
+        first = link.ring + HEADER_BYTES + 8
+        # Of each slot: where its message begins, and the place of its word among the words.
+        self._slots = [(first + n * SLOT_BYTES, _HEADER_WORDS + n * _SLOT_WORDS) for n in range(SLOTS)]
         self._number = 0  # of the last message that was sent or taken
         self._limit = SLOTS  # the last message for which there is room
         self._backlog: deque[bytes] = deque()  # taken, not yet asked for
@@ -79,10 +81,9 @@ class Channel:
             message = self._in_block(message)
             length = len(message)
             word = length | IN_BLOCK
-        slot = number % SLOTS
-        at = self._first + slot * SLOT_BYTES
+        at, word_at = self._slots[number % SLOTS]
         self._map[at : at + length] = message
-        self._words[_HEADER_WORDS + slot * _SLOT_WORDS] = number << NUMBER | word
+        self._words[word_at] = number << NUMBER | word
         self._number = number
         if self._states[self._receiver_state] == self._waited_for:
             self._wake()
@@ -113,12 +114,11 @@ class Channel:
         if self._backlog:
             return self._backlog.popleft()
         number = self._number + 1
-        slot = number % SLOTS
-        word = self._words[_HEADER_WORDS + slot * _SLOT_WORDS]
+        at, word_at = self._slots[number % SLOTS]
+        word = self._words[word_at]
         if word >> NUMBER < number:
             self._await()
             return self.receive()
-        at = self._first + slot * SLOT_BYTES
         message = self._map[at : at + (word & LENGTH)]
         self._number = number
         if not number % PUBLISH:
@@ -139,14 +139,14 @@ class Channel:
     def _is_next(self) -> bool:
         """Whether the next message may be read."""
         number = self._number + 1
-        word: int = self._words[_HEADER_WORDS + number % SLOTS * _SLOT_WORDS]
+        word: int = self._words[self._slots[number % SLOTS][1]]
         return word >> NUMBER >= number
 
     def _await(self) -> None:
         words, number = self._words, self._number + 1
-        at, least = _HEADER_WORDS + number % SLOTS * _SLOT_WORDS, number << NUMBER
+        word_at, least = self._slots[number % SLOTS][1], number << NUMBER
         for _ in range(LOOKS):
-            if words[at] >= least:
+            if words[word_at] >= least:
                 return
         self._waiter.wait(self.arrived, self._waited_for)  # while it waits, it may pull the message into the backlog
 
