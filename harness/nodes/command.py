@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace, words: Sequence[str]) -> int:
         command = two_nodes([sys.executable, "-m", "harness", *words])
         return subprocess.run(command, env=env, check=False).returncode
     rows: list[Row] = []
-    with ray_cluster() if any(engine.startswith("ray") for engine in engines) else noop():
+    with ray_cluster() if any(engine.startswith("ray") for engine in engines) else nullcontext():
         for repetition in range(options.reps):
             for point in points:
                 these = [e for e in (LATENCY if point == "latency" else SAMPLING) if e in engines]
@@ -153,12 +153,6 @@ def _sampling(point: str, engine: str, mpiexec: str) -> "subprocess.CompletedPro
     if engine == "serial":
         return _run([sys.executable, "-m", *words, str(rounds)])
     return _run([sys.executable, "-m", *words, str(fewer), f"{ADDRESSES[0]}:{RAY_PORT}"])
-
-
-@contextmanager
-def noop() -> Iterator[None]:
-    """In the place of a cluster."""
-    yield
 
 
 @contextmanager
