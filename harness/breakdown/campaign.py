@@ -48,7 +48,7 @@ def run(
         for name in _shuffled(backends_of(point.workload, names), f"{point.parameters} {trial}")
     ]
     for number, (trial, point, name) in enumerate(todo, start=1):
-        added = _run_trial(path, run_id, point, name, trial, most_rounds, time_limit_s)
+        added = _run_trial(run_id, point, name, trial, most_rounds, time_limit_s)
         rows += added
         BREAKDOWN.write(path, rows)
         tell(f"[{number}/{len(todo)}] {point.workload} {point.scenario} {name} trial {trial}: {added[0].status}")
@@ -60,14 +60,12 @@ def _shuffled(names: list[str], seed: str) -> list[str]:
     return names
 
 
-def _run_trial(
-    path: Path, run_id: str, point: Point, backend: str, trial: int, most_rounds: int, time_limit_s: float
-) -> list[Row]:
+def _run_trial(run_id: str, point: Point, backend: str, trial: int, most_rounds: int, time_limit_s: float) -> list[Row]:
     fitted = fitting(point.values, most_rounds)
     started_at = machine.timestamp()
-    log, found, failure = path / f".breakdown-{backend}.log", {}, ""
+    found, failure = {}, ""
     try:
-        found = call("harness.breakdown.measure:measure", [point.workload, backend, fitted], log, time_limit_s)
+        found = call("harness.breakdown.measure:measure", [point.workload, backend, fitted], time_limit_s)
     except SubjectError as error:
         failure = str(error)
     return [

@@ -14,6 +14,7 @@ import contextlib
 import math
 import os
 import random
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -99,12 +100,13 @@ def run(
     subjects: Sequence[Subject],
     effort: Effort,
     seed: str,
-    logs: Callable[[Subject], Path],
+    logs: Callable[[Subject], Path] | None = None,
     starts: Callable[[Subject], None] = lambda _: None,
 ) -> list[Measured]:
     """Measure the subjects, whose names differ; the outcome of each, in their order.
 
-    `logs`: into which file a subject prints. `starts` is told of each before it starts.
+    `logs`: into which file a subject prints; without it nothing of that is kept. `starts` is told of each before it
+    starts.
     """
     draw = random.Random(seed)
     found = {subject.name: Measured(subject) for subject in subjects}
@@ -112,7 +114,8 @@ def run(
     pinned = [subject for subject in subjects if subject.pinned]
     for group in (waiting, pinned):
         draw.shuffle(group)
-    with contextlib.ExitStack() as stack:
+    with tempfile.TemporaryDirectory() as passing, contextlib.ExitStack() as stack:
+        logs = logs or (lambda subject: Path(passing, str(subjects.index(subject))))
         living = _Living(found, effort, logs, starts)
         stack.callback(living.end)
         for subject in pinned:

@@ -328,13 +328,11 @@ def environment(tree: Path, scratch: Path) -> dict[str, str]:
     return kept | WORKER_VARIABLES | temporary
 
 
-def call(function: str, arguments: Mapping[str, Any] | list[Any], log: Path, limit_s: float) -> Any:
+def call(function: str, arguments: list[Any], limit_s: float) -> Any:
     """What "module:function" returns in a fresh process under a supervisor; raises SubjectError. Keeps no log."""
-    try:
-        with Running(Subject(function, {"call": function, "arguments": arguments}), log, limit_s) as running:
-            return running.ask()
-    finally:
-        log.unlink(missing_ok=True)
+    subject = Subject(function, {"call": function, "arguments": arguments})
+    with tempfile.TemporaryDirectory() as passing, Running(subject, Path(passing, "log"), limit_s) as running:
+        return running.ask()
 
 
 @contextlib.contextmanager
