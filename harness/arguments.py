@@ -13,7 +13,6 @@ from harness.advise.command import add_arguments as add_advise
 from harness.doctor import probes
 from harness.errors import UsageError
 from harness.nodes.command import add_arguments as add_nodes
-from harness.noise.command import DESCRIPTION as NOISE
 from harness.presets import PRESETS
 from harness.selection import Setting
 from reactorlib.errors import meant
@@ -58,8 +57,6 @@ examples:
 
 exit status: 0 all rows ok; 1 a row failed; 2 bad input; 130 interrupted (then --resume completes the run)
 """
-
-
 _NODES = (
     "Make two hosts of network namespaces, joined by a virtual link, and measure messages and sampling between "
     "them, each engine in random order. Needs root or user namespaces, mpi4py with a launcher, and Ray; where they "
@@ -200,7 +197,11 @@ def _add_scaling(command: argparse.ArgumentParser) -> None:
 
 
 def _add_noise(command: argparse.ArgumentParser) -> None:
-    command.description = NOISE
+    command.description = (
+        "Compare backends of a finished run with themselves, in blocks of turns as the run's own, and write every "
+        "comparison into noise.csv beside its measurements. The report then says how often the interval contained 1 "
+        "and how wide it was, and calls smaller differences undecided."
+    )
     _add_directory(command)
     add = command.add_argument
     _add_names(add, "--workload", "its first point; repeatable (default: the first of the run)")
