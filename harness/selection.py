@@ -86,7 +86,7 @@ def select(
     search = _Search()
     for sweep in sweeps:
         seeds = {} if seed is None else {"seed": (seed,)}
-        _explore(search, sweep, seeds, settings, trials or sweep.trials or preset.trials)
+        _explore(search, sweep, seeds, settings, trials or preset.trials)
     _check_accepted(search, settings)
     chosen = tuple(dict.fromkeys(backends or preset.backends))
     for workload, _ in search.points:
