@@ -66,9 +66,34 @@ def draw(
 def curves(axes: Axes, panel: Panel, factors: Mapping[str, float] = MappingProxyType({})) -> None:
     """The curves and the title of a panel, without scales; `factors` move those of some backends along the axis."""
     for backend in style.ordered(panel.measured):
-        _measured(axes, backend, panel.measured[backend], factors.get(backend, 1.0))
+        look = style.look(backend)
+        marked(
+            axes,
+            panel.measured[backend],
+            factors.get(backend, 1.0),
+            label=look.label,
+            color=look.color,
+            marker=look.marker,
+            markersize=5.5,
+            linewidth=1.6,
+            capsize=3,
+            zorder=3,
+        )
     for series, points in panel.published:
-        _published(axes, series, points)
+        look = style.published_look(series.system)
+        marked(
+            axes,
+            points,
+            label=series.label,
+            color=look.color,
+            marker=look.marker,
+            markerfacecolor="white",
+            markersize=5.5,
+            linewidth=1.0,
+            linestyle=(0, (4, 3)),
+            capsize=2,
+            zorder=2,
+        )
     if panel.title:
         axes.set_title(textwrap.fill(panel.title, _TITLE_CHARACTERS), loc="left")
 
@@ -101,9 +126,10 @@ def single(
     x_text: Text,
     y_label: str,
     y_text: Text = quantity.tick,
+    height: float = 3.7,
 ) -> Figure:
-    """A figure of one panel and its legend."""
-    figure, (axes,) = page.page(title, subtitle, notes, body=3.7)
+    """A figure of one panel, `height` inches high, and its legend."""
+    figure, (axes,) = page.page(title, subtitle, notes, height)
     draw(axes, panel, x_label, x_text, y_label, y_text)
     legend(axes, [axes])
     return figure
@@ -114,37 +140,8 @@ def whiskers(estimates: Sequence[Estimate]) -> tuple[list[float], list[float]]:
     return [one.value - one.low for one in estimates], [one.high - one.value for one in estimates]
 
 
-def _measured(axes: Axes, backend: str, points: Points, factor: float) -> None:
-    look = style.look(backend)
+def marked(axes: Axes, points: Points, factor: float = 1.0, **look: Any) -> None:
+    """The values with their whiskers, in the order of the axis, along which `factor` moves them."""
     xs = sorted(points)
-    axes.errorbar(
-        [x * factor for x in xs],
-        [points[x].value for x in xs],
-        yerr=whiskers([points[x] for x in xs]),
-        label=look.label,
-        color=look.color,
-        marker=look.marker,
-        markersize=5.5,
-        linewidth=1.6,
-        capsize=3,
-        zorder=3,
-    )
-
-
-def _published(axes: Axes, series: Series, points: Points) -> None:
-    look = style.published_look(series.system)
-    xs = sorted(points)
-    axes.errorbar(
-        xs,
-        [points[x].value for x in xs],
-        yerr=whiskers([points[x] for x in xs]),
-        label=series.label,
-        color=look.color,
-        marker=look.marker,
-        markerfacecolor="white",
-        markersize=5.5,
-        linewidth=1.0,
-        linestyle=(0, (4, 3)),
-        capsize=2,
-        zorder=2,
-    )
+    estimates = [points[x] for x in xs]
+    axes.errorbar([x * factor for x in xs], [one.value for one in estimates], yerr=whiskers(estimates), **look)

@@ -8,10 +8,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from plots import page, quantity, rows, style
+from plots import lines, page, quantity, rows, style
 from plots.errors import FigureError
 from plots.intervals import Estimate
-from plots.lines import whiskers
 
 FILE = "scaling.csv"
 _NEEDED = ("workload", "scenario", "parameters", "workers", "kind", "trials", "speedup", "low", "high", "status")
@@ -37,7 +36,7 @@ class _Point:
     workload: str
     scenario: str
     setting: Mapping[str, Any]
-    curves: Mapping[str, Mapping[int, Estimate]]
+    curves: Mapping[str, lines.Points]
 
 
 def speed_up(scaled: pd.DataFrame) -> Figure:
@@ -70,7 +69,7 @@ def _points(scaled: pd.DataFrame) -> Iterator[_Point]:
         raise FigureError(f"{FILE}: column {missing[0]!r} is missing; expected {', '.join(_NEEDED)}")
     done = scaled[(scaled["status"] == "ok") & scaled["kind"].isin(_KINDS)]
     for (workload, scenario, parameters), own in done.groupby(["workload", "scenario", "parameters"], sort=True):
-        curves: dict[str, dict[int, Estimate]] = {}
+        curves: dict[str, dict[float, Estimate]] = {}
         for record in own.to_dict("records"):
             count = int(rows.number("workers", record["workers"]))
             curves.setdefault(str(record["kind"]), {})[count] = _estimate(record)
@@ -136,10 +135,9 @@ def _panel(axes: Axes, point: _Point, first: bool) -> None:
             zorder=2,
         )
     if measured:
-        axes.errorbar(
-            list(measured),
-            [one.value for one in measured.values()],
-            yerr=whiskers(list(measured.values())),
+        lines.marked(
+            axes,
+            measured,
             label=f"measured: {look.label}",
             color=look.color,
             marker=look.marker,
