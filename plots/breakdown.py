@@ -139,10 +139,8 @@ def _rank(point: _Point) -> tuple[Any, ...]:
 def _panel(axes: Axes, point: _Point, backends: list[str], first: bool) -> None:
     for backend, bar in point.bars.items():
         _draw_bar(axes, backends.index(backend), bar)
-    axes.set(xlim=(0, 100), ylim=(len(backends) - 0.5, -0.5))
-    axes.set_yticks(range(len(backends)), [style.look(name).label for name in backends] if first else [])
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="y", visible=False)
+    page.lanes(axes, [style.look(name).label if first else "" for name in backends])
+    axes.set_xlim(0, 100)
     axes.set_xlabel("% of a round")
     named = {name: point.setting[name] for name in _NAMED if name in point.setting}
     title = f"{point.workload.replace('_', ' ')}: {point.scenario}\n{quantity.sentence(named)}"

@@ -17,15 +17,16 @@ from plots.moderated import moderated
 
 _BASE = "serial"
 _COPIES, _LOCKSTEP = "limit", "lockstep"
-# Workloads whose rounds are of equal parts, and the parameters that the figure may vary from panel to panel.
-_IN_PARTS = {
-    "gym_sampling": ("Gymnasium", ("env",)),
-    "atari_sampling": ("Atari", ("env",)),
-    "q_learning": ("Q-learning", ()),
-    "multi_agent": ("Traffic Junction", ()),
-    "ppo": ("PPO", ("env",)),
+# By workload what is compared, its name, and the parameters that the figure may vary from panel to panel. Where it is
+# the throughput, rounds are of equal parts.
+_WORKLOADS = {
+    "gym_sampling": ("throughput", "Gymnasium", ("env",)),
+    "atari_sampling": ("throughput", "Atari", ("env",)),
+    "q_learning": ("throughput", "Q-learning", ()),
+    "multi_agent": ("throughput", "Traffic Junction", ()),
+    "ppo": ("throughput", "PPO", ("env",)),
+    "broadcast_gather": ("overhead", "Broadcast and gather", ()),
 }
-_MEASURED = ("broadcast_gather", "Broadcast and gather")
 _SIZES = ("actors", "agents")
 
 
@@ -33,26 +34,21 @@ def fraction(measurements: pd.DataFrame, cores: int) -> Figure:
     """Speed in percent of the limit of a machine with `cores` cores, by workload. Raises FigureError."""
     found: list[tuple[rows.Selection, list[dots.Panel]]] = []
     faults: list[FigureError] = []
-    for workload, (name, varied) in _IN_PARTS.items():
+    for workload, (metric, name, varied) in _WORKLOADS.items():
         try:
-            selection = rows.select(measurements, workload, "throughput", varied)
+            selection = rows.select(measurements, workload, metric, varied)
         except FigureError as fault:
             faults.append(fault)
         else:
-            found.append((selection, list(_of_loops(selection, name, cores))))
-    try:
-        selection = rows.select(measurements, _MEASURED[0], "overhead", [])
-    except FigureError as fault:
-        faults.append(fault)
-    else:
-        found.append((selection, list(_of_copies(selection, _MEASURED[1]))))
+            panels = _of_copies(selection, name) if metric == "overhead" else _of_loops(selection, name, cores)
+            found.append((selection, list(panels)))
     shown = [(selection, panels) for selection, panels in found if panels]
     if not shown:
-        if len(faults) == len(_IN_PARTS) + 1:
+        if not found:
             raise faults[0]
         raise FigureError(
-            f"no workload has successful rows of {_LOCKSTEP} or {_BASE} (of {_COPIES}, for {_MEASURED[0]}), which the "
-            "limit is of, and of another backend"
+            f"no workload has successful rows of {_LOCKSTEP} or {_BASE} (of {_COPIES}, for broadcast_gather), which "
+            "the limit is of, and of another backend"
         )
     number = "1 core" if cores == 1 else f"{cores} cores"
     return dots.draw(

@@ -100,6 +100,14 @@ def laned(
     return figure, found
 
 
+def lanes(axes: Axes, labels: Sequence[str]) -> None:
+    """A lane for each of these labels, the first on top; an empty label where a panel beside this one says it."""
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.set_yticks(range(len(labels)), labels)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y", visible=False)
+
+
 def legend(figure: Figure, handles: Sequence[Any]) -> None:
     """One legend for all panels, in a line below the subtitle, where `page` has kept room for it."""
     subtitle = figure.texts[1]
