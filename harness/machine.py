@@ -106,16 +106,17 @@ def describe_cpus(root: Path) -> dict[str, Any]:
     which CPUs share a core with which of them; None for what it doesn't say.
     """
     allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    told = [[_word(root / f"cpu{cpu}" / name) for cpu in allowed] for name in _OF_A_CPU]
-    governors, siblings = (sorted({word for word in words if word is not None}) or None for words in told)
-    capped, boosted = _word(root / "intel_pstate" / "no_turbo"), _word(root / "cpufreq" / "boost")
+    told = [[word(root / f"cpu{cpu}" / name) for cpu in allowed] for name in _OF_A_CPU]
+    governors, siblings = (sorted({one for one in words if one is not None}) or None for words in told)
+    capped, boosted = word(root / "intel_pstate" / "no_turbo"), word(root / "cpufreq" / "boost")
     turbo = capped == "0" if capped is not None else boosted == "1" if boosted is not None else None
     return {"clock_speed": {"governors": governors, "turbo": turbo}, "siblings": siblings}
 
 
-def _word(path: Path) -> str | None:
+def word(path: Path) -> str | None:
+    """What a file of the system's says; None where there is none."""
     try:
-        return path.read_text().strip()
+        return path.read_text("utf-8").strip()
     except OSError:
         return None
 
