@@ -35,13 +35,6 @@ class Measured:
     points: tuple[Row, ...]
     series: tuple[Series, ...]
 
-    @property
-    def session(self) -> Mapping[str, Any]:
-        """What is known of the first call of the harness: commit, time, command."""
-        sessions = self.machine.get("sessions") or [{}]
-        first: Mapping[str, Any] = sessions[0]
-        return first
-
 
 def read(path: Path) -> Measured:
     """The series of a results directory; raises UsageError where it can't be read."""
@@ -54,16 +47,15 @@ def read(path: Path) -> Measured:
 
 def _values(summary: Summary, rows: Sequence[Row]) -> Iterator[Series]:
     failed = {(point.workload, point.label, cell.backend) for point, cell in summary.failures}
-    for (workload, parameters), label in point_labels(rows).items():
-        grouped: dict[tuple[str, str], list[Row]] = {}
-        for row in rows:
-            if row.ok and row.point == (workload, parameters):
-                grouped.setdefault((row.backend, row.metric), []).append(row)
-        for (backend, metric), own in grouped.items():
-            # Where one trial failed, its digest perhaps, the others are no result either.
-            if (workload, label, backend) not in failed:
-                estimate = stats.mean([row.value for row in own if row.value is not None])
-                yield Series(workload, label, parameters, backend, metric, own[0].unit, estimate)
+    labels = point_labels(rows)
+    grouped: dict[tuple[tuple[str, str], str, str], list[Row]] = {}
+    for row in rows:
+        # Where one trial failed, its digest perhaps, the others are no result either.
+        if row.ok and (row.workload, labels[row.point], row.backend) not in failed:
+            grouped.setdefault((row.point, row.backend, row.metric), []).append(row)
+    for (point, backend, metric), own in grouped.items():
+        estimate = stats.mean([row.value for row in own if row.value is not None])
+        yield Series(point[0], labels[point], point[1], backend, metric, own[0].unit, estimate)
 
 
 def _ratios(summary: Summary, rows: Sequence[Row]) -> Iterator[Series]:
