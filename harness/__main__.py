@@ -308,7 +308,7 @@ def _breakdown(parsed: argparse.Namespace, _: Sequence[str]) -> int:
         output.print(table)
         output.print()
     output.print(show.EXPLAINED, style="dim")
-    return 1 if campaign.failed(rows) else 0
+    return 1 if any(row.is_failure for row in rows) else 0
 
 
 def _scaling(parsed: argparse.Namespace, _: Sequence[str]) -> int:
@@ -330,7 +330,7 @@ def _scaling(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     for line in told_costs(costs):
         output.print(line)
     output.print(f"\n{EXPLAINED}", style="dim")
-    return 1 if scaling.failed(rows) else 0
+    return 1 if any(row.is_failure for row in rows) else 0
 
 
 def _noise(parsed: argparse.Namespace, _: Sequence[str]) -> int:

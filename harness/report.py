@@ -82,15 +82,11 @@ def headlines(summary: Summary) -> list[Section]:
         Section("Verdict in sentences", tuple(verdict.sentences(summary))),
         Section("How near the reactor runtime comes to the limit", tuple(_shares(summary.points))),
         Section(floor.HEADING, tuple(floor.lines(summary.noise))),
-        Section(scaling.HEADING, tuple(_scaling(summary.path))),
+        Section(scaling.HEADING, tuple(scaling.lines(SCALING.read(summary.path), MESSAGES.read(summary.path)))),
         Section("Not run", tuple(unsupported)),
         Section("About the backends", tuple(f"{name}: {note}" for name, note in summary.notes.items())),
     ]
     return [section for section in sections if section.lines]
-
-
-def _scaling(path: Path) -> Iterator[str]:
-    yield from scaling.lines(SCALING.read(path), MESSAGES.read(path))
 
 
 def _lines(verdicts: Sequence[Verdict]) -> Iterator[str]:

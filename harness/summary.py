@@ -372,14 +372,12 @@ def _speedup(
     """From turns that were taken beside each other, where there are such, else from the trials' values."""
     if beside:
         return stats.ratio_of_turns(beside)
-    paired = sorted(own.keys() & other.keys())
-    above, below = [own[trial] for trial in paired], [other[trial] for trial in paired]
-    if metric not in HIGHER_IS_BETTER:
-        above, below = below, above
+    trials = sorted(own.keys() & other.keys())
     # An overhead is a difference, and may come out as nothing: then there is no ratio.
-    if not paired or min(above) <= 0 or min(below) <= 0:
+    if not trials or min(min(own[trial], other[trial]) for trial in trials) <= 0:
         return None
-    return stats.ratio(above, below)
+    above, below = (own, other) if metric in HIGHER_IS_BETTER else (other, own)
+    return stats.ratio([above[trial] for trial in trials], [below[trial] for trial in trials])
 
 
 def _tails(rows: Sequence[Row], known: Mapping[TrialKey, Detail]) -> tuple[float | None, ...]:

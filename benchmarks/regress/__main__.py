@@ -41,7 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         subjects = _subjects(parsed)
         base = parsed.base or default_base(parsed.new)
         with side_by_side(base, parsed.new) as trees:
-            found = find(trees, subjects, parsed.min_effect, _effort(parsed), _tell)
+            effort = Effort(parsed.pairs, parsed.confirming_pairs, parsed.laps)
+            found = find(trees, subjects, parsed.min_effect, effort, _tell)
     except (CannotCompareError, UsageError) as error:
         print(f"cannot compare: {error}", file=sys.stderr)
         return 2
@@ -121,10 +122,6 @@ def _subjects(parsed: argparse.Namespace) -> list[Compared]:
     if not found:
         raise UsageError("nothing is left to measure")
     return found
-
-
-def _effort(parsed: argparse.Namespace) -> Effort:
-    return Effort(parsed.pairs, parsed.confirming_pairs, parsed.laps)
 
 
 def _tell(line: str) -> None:

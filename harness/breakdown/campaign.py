@@ -11,7 +11,6 @@ from harness.breakdown.table import BREAKDOWN, Row
 from harness.engine.subject import SubjectError, call
 from harness.errors import UsageError
 from harness.grid import Grid, Point, backends_of
-from harness.record import UNSUPPORTED
 
 Tell = Callable[[str], None]
 
@@ -83,8 +82,3 @@ def _run_trial(run_id: str, point: Point, backend: str, trial: int, most_rounds:
         )
         for phase in NAMES
     ]
-
-
-def failed(rows: Sequence[Row]) -> bool:
-    """Whether something went wrong, other than that a backend can't be taken apart at a point."""
-    return any(row.value is None and not row.status.startswith(UNSUPPORTED) for row in rows)

@@ -19,6 +19,7 @@ One row per phase of one trial, in these columns:
 
 from dataclasses import dataclass
 
+from harness.record import UNSUPPORTED
 from harness.table import Table
 
 
@@ -47,6 +48,11 @@ class Row:
     def point(self) -> tuple[str, str]:
         """What was run."""
         return self.workload, self.parameters
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether something went wrong, other than that the backend can't be taken apart at this point."""
+        return self.value is None and not self.status.startswith(UNSUPPORTED)
 
 
 BREAKDOWN = Table("breakdown.csv", Row, "breakdown", "take the rounds apart")

@@ -197,8 +197,3 @@ def _message_cost(limit_s: float) -> MessageCost | str:
         return MessageCost(**call("harness.scaling.messages:measured", [], limit_s))
     except SubjectError as error:
         return str(error)
-
-
-def failed(rows: Sequence[Row]) -> bool:
-    """Whether something went wrong, other than that a point can't be run so."""
-    return any(row.is_failure for row in rows)
