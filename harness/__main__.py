@@ -32,7 +32,8 @@ from harness.doctor import probes
 from harness.engine import block
 from harness.engine.subject import WORKER_VARIABLES
 from harness.errors import Terminated, UsageError
-from harness.grid import Grid, Point, Trial
+from harness.grid import Grid, Trial
+from harness.grouping import grouped
 from harness.nodes import command as nodes
 from harness.noise import campaign as noise
 from harness.noise import floor
@@ -170,10 +171,8 @@ def _plan(parsed: argparse.Namespace, chosen: Grid, console: Console) -> None:
 
 
 def _print_plan(chosen: Grid, todo: Sequence[Trial], time_limit_s: float, budget_s: float | None) -> None:
-    by_point: dict[Point, list[str]] = {}
-    for trial in todo:
-        by_point.setdefault(trial.point, []).append(trial.backend)
-    for point, names in by_point.items():
+    for point, trials in grouped(todo, lambda trial: trial.point).items():
+        names = [trial.backend for trial in trials]
         ordered = [name for name in chosen.backends if name in names]
         print(f"{point.workload} {point.parameters}: {_counted(ordered, names)}")
     count, together = _expected(forecast.here(chosen, RUNS), todo, budget_s)
@@ -190,9 +189,7 @@ def _expected(durations: forecast.Forecast, todo: Sequence[Trial], budget_s: flo
 
 def _counted(ordered: Iterable[str], names: Sequence[str]) -> str:
     """How many trials of which backends, those with as many together."""
-    by_count: dict[int, list[str]] = {}
-    for name in ordered:
-        by_count.setdefault(names.count(name), []).append(name)
+    by_count = grouped(ordered, names.count)
     return "; ".join(f"{count} trials of {', '.join(same)}" for count, same in by_count.items())
 
 

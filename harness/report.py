@@ -17,6 +17,7 @@ from rich.text import Text
 from harness import claims, limits, quantity, stats, verdict, verdict_table
 from harness.breakdown import stragglers
 from harness.checks import DOUBTS_EXPLAINED
+from harness.grouping import grouped
 from harness.noise import floor
 from harness.record import write_atomically
 from harness.scaling import show as scaling
@@ -91,10 +92,8 @@ def headlines(summary: Summary) -> list[Section]:
 
 def _lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """One line for each of our backends at each point, with all the baselines it is compared to."""
-    grouped: dict[tuple[str, str, str], list[Verdict]] = {}
-    for one in verdicts:
-        grouped.setdefault((one.workload, one.label, one.backend), []).append(one)
-    for (workload, label, backend), group in grouped.items():
+    cells = grouped(verdicts, lambda one: (one.workload, one.label, one.backend))
+    for (workload, label, backend), group in cells.items():
         ratios = ", ".join(f"{_ratio(one.speedup)} that of {one.baseline}" for one in group)
         within = [f"{one.baseline} within the noise floor of {floor.percent(one.floor)}" for one in group if one.within]
         doubts = f" ({', '.join((*group[0].doubts, *within))})" if group[0].doubts or within else ""
@@ -141,8 +140,7 @@ def published_claims(summary: Summary) -> Grid:
 def tables(summary: Summary) -> list[Grid]:
     """One table per workload, and that of the scaling where it was measured."""
     found = []
-    for workload in dict.fromkeys(point.workload for point in summary.points):
-        points = [point for point in summary.points if point.workload == workload]
+    for workload, points in grouped(summary.points, lambda point: point.workload).items():
         compared = {name for point in points for cell in point.cells for name in cell.speedups}
         found.append(_table(workload, points, [name for name in _SHOWN_BASELINES if name in compared]))
         if any(cell.tails or cell.late for point in points for cell in point.cells):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import record, stats
+from harness.grouping import grouped
 from harness.record import Row
 from harness.stats import Estimate
 from harness.summary import OURS, Summary, point_labels, summarise
@@ -48,14 +49,12 @@ def read(path: Path) -> Measured:
 def _values(summary: Summary, rows: Sequence[Row]) -> Iterator[Series]:
     failed = {(point.workload, point.label, cell.backend) for point, cell in summary.failures}
     labels = point_labels(rows)
-    grouped: dict[tuple[tuple[str, str], str, str], list[Row]] = {}
-    for row in rows:
+    successful = grouped((row for row in rows if row.ok), lambda row: (row.point, row.backend, row.metric))
+    for (point, backend, metric), own in successful.items():
         # Where one trial failed, its digest perhaps, the others are no result either.
-        if row.ok and (row.workload, labels[row.point], row.backend) not in failed:
-            grouped.setdefault((row.point, row.backend, row.metric), []).append(row)
-    for (point, backend, metric), own in grouped.items():
-        estimate = stats.mean([row.value for row in own if row.value is not None])
-        yield Series(point[0], labels[point], point[1], backend, metric, own[0].unit, estimate)
+        if (point[0], labels[point], backend) not in failed:
+            estimate = stats.mean([row.value for row in own if row.value is not None])
+            yield Series(point[0], labels[point], point[1], backend, metric, own[0].unit, estimate)
 
 
 def _ratios(summary: Summary, rows: Sequence[Row]) -> Iterator[Series]:

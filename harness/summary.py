@@ -17,6 +17,7 @@ from harness.breakdown.table import BREAKDOWN
 from harness.details import Detail
 from harness.errors import UsageError
 from harness.grid import LEADS_SINCE
+from harness.grouping import grouped
 from harness.metrics import HIGHER_IS_BETTER
 from harness.noise import floor
 from harness.noise.table import NOISE
@@ -243,15 +244,11 @@ def _told_apart(
     labels: Mapping[tuple[str, str], str], values: Mapping[tuple[str, str], Mapping[str, Any]]
 ) -> dict[tuple[str, str], str]:
     """The labels; where several points of a workload have the same, with what differs between them."""
-    namesakes: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for point, label in labels.items():
-        namesakes.setdefault((point[0], label), []).append(values[point])
     told = {}
-    for point, label in labels.items():
-        own = namesakes[point[0], label]
-        names = [name for name in _NOT_A_SETTING if len({one.get(name) for one in own}) > 1]
-        told[point] = _label(label, values[point], names)
-    return told
+    for (_, label), namesakes in grouped(labels, lambda point: (point[0], labels[point])).items():
+        names = [name for name in _NOT_A_SETTING if len({values[point].get(name) for point in namesakes}) > 1]
+        told |= {point: _label(label, values[point], names) for point in namesakes}
+    return {point: told[point] for point in labels}
 
 
 def _says_more(name: str, told: Sequence[tuple[str, Any]]) -> bool:
@@ -270,9 +267,7 @@ def _point(
 ) -> PointSummary:
     units = {row.metric: row.unit for row in rows}
     metric = next(name for name in (*MAIN_METRICS, *units) if name in units)
-    by_backend: dict[str, list[Row]] = {}
-    for row in rows:
-        by_backend.setdefault(row.backend, []).append(row)
+    by_backend = grouped(rows, lambda row: row.backend)
     # Where one trial computed something else, the others are no result either.
     trials = {
         backend: {} if any(checks.is_disagreement(row.status) for row in own) else _by_trial(own, metric)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from harness import quantity, stats
+from harness.grouping import grouped
 from harness.noise import floor
 from harness.stats import Estimate
 from harness.summary import LIMIT, Cell, PointSummary, Summary
@@ -31,8 +32,7 @@ def judged(summary: Summary) -> list[tuple[str, list["Clause"]]]:
     """Each workload with what there is to say of it; workloads in which reactors lose somewhere come first."""
     found = []
     floors = floor.by_workload(summary.noise)
-    for workload in dict.fromkeys(point.workload for point in summary.points):
-        points = [point for point in summary.points if point.workload == workload]
+    for workload, points in grouped(summary.points, lambda point: point.workload).items():
         clauses = list(_clauses(points, parallel(summary), floors.get(workload, 1.0)))
         if clauses:
             found.append((workload, clauses))
