@@ -216,15 +216,11 @@ def _cells(point: PointSummary, cell: Cell, baselines: Sequence[str], sides: Seq
 
 
 def _value(estimate: Estimate, unit: str) -> str:
-    divisor, name = quantity.scale([estimate.value], _base(unit))
+    base = unit.partition("/")[0]
+    # Nothing of the unit stands in the cells where the heading says it all.
+    divisor, name = quantity.scale([estimate.value], base if quantity.has_prefixes(base) else "")
     text = quantity.estimated(estimate, beyond=stats.FEW, write=lambda value: quantity.number(value / divisor))
     return f"{text} {name}" if name else text
-
-
-def _base(unit: str) -> str:
-    """What of a unit stands in the cells: nothing, where the heading says it all."""
-    base = unit.partition("/")[0]
-    return base if quantity.has_prefixes(base) else ""
 
 
 def context(summary: Summary) -> list[str]:

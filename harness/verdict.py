@@ -5,7 +5,7 @@ Which Ray is the best is seen at each point from the results themselves, and the
 in one thread is held against the loop alone, which does too.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from harness import quantity, stats
@@ -18,9 +18,6 @@ RAY = "ray-"
 BEST_RAY = "the best Ray"
 LOOP = "serial"
 _ALONE = "reactor-inline"
-
-# From a cell: its ratio to what it is held against, and what that is called there beyond the point; None without one.
-_Against = Callable[[Cell], tuple[Estimate, str] | None]
 
 
 def sentences(summary: Summary) -> list[str]:
@@ -50,7 +47,23 @@ def against(points: Sequence[PointSummary], backend: str, baseline: str, noise: 
 
     `noise`: the factor below which a difference is noise.
     """
-    return _span(points, backend, baseline, best_ray if baseline == BEST_RAY else _to(baseline), noise)
+    ratios = []
+    for point in points:
+        for cell in point.cells:
+            if cell.backend == backend and (found := _held_against(cell, baseline)) is not None:
+                where = filter(None, (point.label if len(points) > 1 else "", found[1]))
+                ratios.append((found[0], ", ".join(where)))
+    if not ratios:
+        return None
+    ratios.sort(key=lambda item: item[0].value)
+    return Clause(backend, baseline, tuple(ratios), noise)
+
+
+def _held_against(cell: Cell, baseline: str) -> tuple[Estimate, str] | None:
+    """A cell's ratio to a baseline, and what that is called there beyond the point; None without one."""
+    if baseline == BEST_RAY:
+        return best_ray(cell)
+    return (cell.speedups[baseline], "") if baseline in cell.speedups else None
 
 
 def best_ray(cell: Cell) -> tuple[Estimate, str] | None:
@@ -116,23 +129,6 @@ def _clauses(points: Sequence[PointSummary], backend: str, noise: float) -> Iter
         span = against(points, ours, baseline, noise)
         if span is not None:
             yield span
-
-
-def _to(baseline: str) -> _Against:
-    return lambda cell: (cell.speedups[baseline], "") if baseline in cell.speedups else None
-
-
-def _span(points: Sequence[PointSummary], backend: str, baseline: str, to: _Against, noise: float) -> Clause | None:
-    ratios = []
-    for point in points:
-        for cell in point.cells:
-            if cell.backend == backend and (found := to(cell)) is not None:
-                where = filter(None, (point.label if len(points) > 1 else "", found[1]))
-                ratios.append((found[0], ", ".join(where)))
-    if not ratios:
-        return None
-    ratios.sort(key=lambda item: item[0].value)
-    return Clause(backend, baseline, tuple(ratios), noise)
 
 
 def _told(span: Clause) -> str:
