@@ -185,22 +185,22 @@ def _cpu_model() -> str:
 
 def _commit() -> dict[str, Any]:
     root = Path(__file__).parent
-    commit = _git(root, "rev-parse", "HEAD")
-    changed = _git(root, "status", "--porcelain", "--untracked-files=no") if commit else None
+    commit = git(root, "rev-parse", "HEAD")
+    changed = git(root, "status", "--porcelain", "--untracked-files=no") if commit else None
     return {"commit": commit, "commit_time": commit_time("HEAD"), "dirty": None if changed is None else bool(changed)}
 
 
 def commit_time(revision: str) -> str | None:
     """When a commit of this repository was made, UTC, ISO 8601, to the second; None where it isn't known."""
-    seconds = _git(Path(__file__).parent, "show", "--no-patch", "--format=%ct", revision, "--")
+    seconds = git(Path(__file__).parent, "show", "--no-patch", "--format=%ct", revision, "--")
     return f"{datetime.fromtimestamp(int(seconds), UTC):%Y-%m-%dT%H:%M:%SZ}" if seconds else None
 
 
-def _git(root: Path, *arguments: str) -> str | None:
+def git(root: Path, *arguments: str, limit_s: float = 10.0) -> str | None:
+    """What git answers there; None where it fails, or takes longer."""
+    command = ["git", "-C", str(root), *arguments]
     try:
-        done = subprocess.run(
-            ["git", "-C", str(root), *arguments], capture_output=True, text=True, timeout=10, check=True
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip()

@@ -150,7 +150,7 @@ def summarise(path: Path) -> Summary:
         _point(label, [row for row in rows if row.point == point], baselines, described, known, taken, late)
         for point, label in labels.items()
     ]
-    points = [_doubted(point) for point in _moderated(points)]
+    points = _moderated(points)
     return Summary(
         path=path,
         machine=described,
@@ -244,7 +244,7 @@ def _told_apart(
     labels: Mapping[tuple[str, str], str], values: Mapping[tuple[str, str], Mapping[str, Any]]
 ) -> dict[tuple[str, str], str]:
     """The labels; where several points of a workload have the same, with what differs between them."""
-    told = {}
+    told: dict[tuple[str, str], str] = {}
     for (_, label), namesakes in grouped(labels, lambda point: (point[0], labels[point])).items():
         names = [name for name in _NOT_A_SETTING if len({values[point].get(name) for point in namesakes}) > 1]
         told |= {point: _label(label, values[point], names) for point in namesakes}
@@ -319,8 +319,10 @@ def _point(
     return PointSummary(rows[0].workload, label, metric, units, tuple(cells), parameters)
 
 
-def _moderated(points: Sequence[PointSummary]) -> tuple[PointSummary, ...]:
-    """The same, where each number heeds what all others with its baseline say of how much starts differ."""
+def _moderated(points: Sequence[PointSummary]) -> list[PointSummary]:
+    """The same, where each number heeds what all others with its baseline say of how much starts differ, and what then
+    passes the limit is doubted.
+    """
     found: dict[str, dict[tuple[int, str], Estimate]] = {}  # by baseline ("": none), by point and backend
     for place, point in enumerate(points):
         for cell in point.cells:
@@ -328,33 +330,21 @@ def _moderated(points: Sequence[PointSummary]) -> tuple[PointSummary, ...]:
                 if estimate is not None:
                     found.setdefault(baseline, {})[place, cell.backend] = estimate
     known = {baseline: stats.moderated(estimates) for baseline, estimates in found.items()}
-    return tuple(
-        replace(
-            point,
-            cells=tuple(
-                replace(
-                    cell,
-                    main=known[""][place, cell.backend] if cell.main else None,
-                    speedups={baseline: known[baseline][place, cell.backend] for baseline in cell.speedups},
-                )
-                for cell in point.cells
-            ),
-        )
+
+    def heeding(place: int, cell: Cell) -> Cell:
+        main = known[""][place, cell.backend] if cell.main else None
+        return replace(cell, main=main, speedups={name: known[name][place, cell.backend] for name in cell.speedups})
+
+    return [
+        replace(point, cells=tuple(_doubted(heeding(place, cell)) for cell in point.cells))
         for place, point in enumerate(points)
-    )
+    ]
 
 
-def _doubted(point: PointSummary) -> PointSummary:
-    """The same, with a doubt where a backend passes what nothing can pass."""
-    return replace(
-        point,
-        cells=tuple(
-            replace(cell, doubts=(*cell.doubts, checks.BEATS_LIMIT))
-            if LIMIT in cell.speedups and cell.speedups[LIMIT].low > 1 and cell.speedups[LIMIT].decides
-            else cell
-            for cell in point.cells
-        ),
-    )
+def _doubted(cell: Cell) -> Cell:
+    """The same, with a doubt where it passes what nothing can pass."""
+    passing = LIMIT in cell.speedups and cell.speedups[LIMIT].low > 1 and cell.speedups[LIMIT].decides
+    return replace(cell, doubts=(*cell.doubts, checks.BEATS_LIMIT)) if passing else cell
 
 
 def _by_trial(rows: Sequence[Row], metric: str) -> dict[int, float]:
