@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from harness import checks, details, limits, machine, record, results, stats, turns
 from harness.breakdown import stragglers
@@ -22,7 +22,7 @@ from harness.metrics import HIGHER_IS_BETTER
 from harness.noise import floor
 from harness.noise.table import NOISE
 from harness.noise.table import Row as Comparison
-from harness.record import Row, TrialKey
+from harness.record import OfPoint, Row, TrialKey
 from harness.stats import Estimate
 from harness.turns import Turns
 from plots import quantity
@@ -201,17 +201,7 @@ def _order(names: Sequence[str]) -> list[str]:
     return catalogued + [name for name in names if name not in BACKENDS]
 
 
-class Labelled(Protocol):
-    """A row of any of the files: `point` is its workload and parameters."""
-
-    @property
-    def point(self) -> tuple[str, str]: ...
-
-    @property
-    def scenario(self) -> str: ...
-
-
-def point_labels(rows: Iterable[Labelled]) -> dict[tuple[str, str], str]:
+def point_labels(rows: Iterable[OfPoint]) -> dict[tuple[str, str], str]:
     """A name for each point, unique within its workload, from what its parameters vary."""
     scenarios = {row.point: row.scenario for row in rows}
     values = {point: json.loads(point[1]) for point in scenarios}

@@ -5,6 +5,7 @@ import io
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from types import NoneType
 from typing import Any, Generic, TypeVar, get_args, get_type_hints
@@ -39,7 +40,7 @@ class Table(Generic[_Row]):
     @property
     def columns(self) -> tuple[str, ...]:
         """The header."""
-        return tuple(get_type_hints(self.kind))
+        return tuple(signature(self.kind).parameters)
 
     def check_absent(self, directory: Path) -> None:
         """Raise UsageError where the file is there already, or can't be."""
@@ -83,8 +84,8 @@ class Table(Generic[_Row]):
         return rows
 
     def _parse(self, line: Sequence[str]) -> _Row:
-        cells = zip(get_type_hints(self.kind).values(), line, strict=True)
-        row = self.kind(*(_value(kind, text) for kind, text in cells))
+        kinds = get_type_hints(self.kind)
+        row = self.kind(*(_value(kinds[name], text) for name, text in zip(self.columns, line, strict=True)))
         if not self.valid(row):
             raise ValueError(row)
         return row

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from harness.engine.block import Measured
 from harness.errors import UsageError
 from harness.grid import runs_alone
-from harness.record import TrialKey, is_torn, write_atomically
+from harness.record import OfTrial, TrialKey, is_torn, write_atomically
 from workloads.catalogue import BACKENDS
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _KEY = ["workload", "parameters", "backend", "trial"]
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(OfTrial):
     """A turn; the fields are the columns, in their order."""
 
     workload: str
@@ -48,11 +48,6 @@ class Row:
     rounds: int
     wall_ns: int
     cpu_ns: int
-
-    @property
-    def trial_key(self) -> TrialKey:
-        """The trial that it is of."""
-        return self.workload, self.parameters, self.backend, self.trial
 
     def round_ns(self, by_cpu: bool) -> float:
         """Time of a round."""
