@@ -109,12 +109,18 @@ def _beside(panel: Panel) -> dict[str, float]:
 
 def legend(beside: Axes, panels: Sequence[Axes]) -> None:
     """One legend for all panels to the right of `beside`, each name once, without the whiskers."""
-    handles: dict[str, Any] = {}
+    found = handles(panels)
+    drawn = [container[0] for container in found.values()]
+    beside.legend(drawn, list(found), loc="upper left", bbox_to_anchor=(1.01, 1.03))
+
+
+def handles(panels: Sequence[Axes]) -> dict[str, Any]:
+    """What the panels show, by its name, each once."""
+    found: dict[str, Any] = {}
     for axes in panels:
-        containers: tuple[list[Any], list[Any]] = axes.get_legend_handles_labels()
-        for handle, label in zip(*containers, strict=True):
-            handles.setdefault(label, handle[0])
-    beside.legend(list(handles.values()), list(handles), loc="upper left", bbox_to_anchor=(1.01, 1.03))
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    return found
 
 
 def single(

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from plots import lines, page, quantity, rows, style
+from plots import lines, notes, page, quantity, rows, style
 from plots.errors import FigureError
 from plots.intervals import Estimate
 
@@ -50,7 +50,6 @@ def speed_up(scaled: pd.DataFrame) -> Figure:
         "Grey: the speed-up over one worker that the program's graph allows, predicted for a core for each worker.",
         [
             "Predicted from what each reaction took in a traced run on one worker. Measured: over the serial loop.",
-            *_words_of_cost(points),
             *_words(points, omitted),
         ],
         len(points),
@@ -100,19 +99,12 @@ def _rank(point: _Point) -> tuple[Any, ...]:
 
 
 def _words(points: list[_Point], omitted: int) -> Iterator[str]:
+    if any(kind in point.curves for point in points for kind in ("predicted_paid", _HERE)):
+        yield "Messages paid: as one between two workers cost on this machine. These cores: as many as there were."
     counts = {one.count for point in points for curve in point.curves.values() for one in curve.values()}
-    if max(counts) > 1:
-        number = str(max(counts)) if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
-        yield f"Each value is of {number} trials; whiskers show its 95 % interval."
-    else:
-        yield "One trial of each, so there are no intervals."
+    yield notes.trials(counts, "Each value is of")
     if omitted:
         yield f"Not shown: {omitted} other {'point' if omitted == 1 else 'points'} of {FILE}."
-
-
-def _words_of_cost(points: list[_Point]) -> Iterator[str]:
-    if any(kind in point.curves for point in points for kind in ("predicted_paid", _HERE)):
-        yield ("Messages paid: as one between two workers cost on this machine. These cores: as many as there were.")
 
 
 def _panel(axes: Axes, point: _Point, first: bool) -> None:
@@ -166,9 +158,6 @@ def _extent(estimates: list[Estimate]) -> list[float]:
 
 def _handles(panels: list[Axes]) -> list[Any]:
     """What the panels show, each once."""
-    found: dict[str, Any] = {}
-    for axes in panels:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
+    found = lines.handles(panels)
     order = [*(label for label, _ in _CURVES.values()), _HERE_LABEL]
     return [found.pop(label) for label in order if label in found] + [found[label] for label in sorted(found)]

@@ -23,7 +23,7 @@ from typing import Any
 from harness.errors import UsageError
 from harness.nodes.echo import SIZES
 from harness.nodes.namespaces import ADDRESSES, NOT_PERMITTED, across, crossed, two_nodes, why_not
-from workloads.parameter import unknown
+from harness.selection import check_known
 
 ROOT = Path(__file__).resolve().parents[2]
 LATENCY = ("tcp", "mpi", "reactors", "gloo", "ray")
@@ -54,10 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, words: Sequence[str]) -> int:
     """Measure, and print what each engine takes of another's time. `words`: of the command line."""
     engines, points = options.engines.split(","), options.points.split(",")
-    for given, known in ((engines, (*LATENCY, *SAMPLING)), (points, ("latency", *POINTS))):
-        for name in given:
-            if name not in known:
-                raise UsageError(unknown("nodes", name, known))
+    check_known("nodes", engines, (*LATENCY, *SAMPLING))
+    check_known("nodes", points, ("latency", *POINTS))
     recorded = options.output / "nodes.json"
     if options.again:
         return shown(_recorded(recorded), options.output)

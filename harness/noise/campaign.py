@@ -17,8 +17,8 @@ from harness.grid import Grid, Point, backends_of, runs_alone
 from harness.noise import floor
 from harness.noise.table import NOISE, Row
 from harness.record import OK
+from harness.selection import check_known
 from workloads.catalogue import BACKENDS
-from workloads.parameter import unknown
 
 Tell = Callable[[str], None]
 
@@ -39,9 +39,7 @@ def subjects(grid: Grid, workloads: Sequence[str], backends: Sequence[str]) -> l
 
     Without a workload: the run's first point. Without a backend: all of the run but Ray's. Raises UsageError.
     """
-    for name in backends:
-        if name not in BACKENDS:
-            raise UsageError(unknown("backend", name, BACKENDS))
+    check_known("backend", backends, BACKENDS)
     firsts = {point.workload: point for point in reversed(grid.points)}
     for name in workloads:
         if name not in firsts:
