@@ -125,7 +125,7 @@ def _measured(task: SamplingTask, seconds: float, console: Console) -> Answer:
     env, cores = task.env, available_cpus()
     console.print(f"stepping {env} ...")
     try:
-        profile = Profile.restored(call("harness.advise.profile:measure", [env, task.seed], _PROFILE_LIMIT_S))
+        profile = Profile(**call("harness.advise.profile:measure", [env, task.seed], _PROFILE_LIMIT_S))
     except SubjectError as error:
         raise UsageError(f"{env}: {error}") from None
     started = set[str]()
