@@ -14,12 +14,7 @@ from harness.errors import UsageError
 from harness.record import write_atomically
 
 _Row = TypeVar("_Row")
-_WORDS = {True: "true", False: "false", None: ""}
 _TRUTHS = {"true": True, "false": False}
-
-
-def _anything(_row: object) -> bool:
-    return True
 
 
 @dataclass(frozen=True)
@@ -35,7 +30,7 @@ class Table(Generic[_Row]):
     kind: Callable[..., _Row]
     command: str
     what: str
-    valid: Callable[[_Row], bool] = _anything
+    valid: Callable[[_Row], bool] = lambda _: True
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -58,7 +53,8 @@ class Table(Generic[_Row]):
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.columns)
-        writer.writerows([_text(getattr(row, name)) for name in self.columns] for row in rows)
+        cells = ([getattr(row, name) for name in self.columns] for row in rows)
+        writer.writerows([str(one).lower() if isinstance(one, bool) else one for one in line] for line in cells)
         write_atomically(directory / self.file_name, text.getvalue().encode())
 
     def read(self, directory: Path) -> list[_Row]:
@@ -89,10 +85,6 @@ class Table(Generic[_Row]):
         if not self.valid(row):
             raise ValueError(row)
         return row
-
-
-def _text(value: Any) -> Any:
-    return _WORDS[value] if value is None or isinstance(value, bool) else value
 
 
 def _value(kind: Any, text: str) -> Any:

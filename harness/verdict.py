@@ -84,16 +84,6 @@ class Clause:
     floor: float = 1.0  # the factor below which a difference is noise
 
     @property
-    def lowest(self) -> tuple[Estimate, str]:
-        """The lowest ratio and where that is."""
-        return self.ratios[0]
-
-    @property
-    def highest(self) -> tuple[Estimate, str]:
-        """The highest ratio and where that is."""
-        return self.ratios[-1]
-
-    @property
     def loses(self) -> bool:
         """Whether the baseline wins somewhere, by the whole interval. Nothing can win against the limit."""
         return self.baseline != LIMIT and any(self._standing(ratio) == "slower" for ratio, _ in self.ratios)
@@ -101,7 +91,7 @@ class Clause:
     @property
     def ends(self) -> tuple[Estimate, ...]:
         """The lowest and the highest ratio; one where they are the same."""
-        return tuple(dict.fromkeys((self.lowest[0], self.highest[0])))
+        return tuple(dict.fromkeys((self.ratios[0][0], self.ratios[-1][0])))
 
     @property
     def standing(self) -> str:
@@ -133,7 +123,8 @@ def _clauses(points: Sequence[PointSummary], backend: str, noise: float) -> Iter
 
 def _told(span: Clause) -> str:
     what = "of the machine's limit" if span.baseline == LIMIT else f"the speed of {span.baseline}"
-    ends = (span.lowest,) if span.lowest[0] is span.highest[0] else (span.lowest, span.highest)
+    lowest, highest = span.ratios[0], span.ratios[-1]
+    ends = (lowest,) if lowest[0] is highest[0] else (lowest, highest)
     return f"{span.backend} runs at {' to '.join(_end(span, *end) for end in ends)} {what}"
 
 

@@ -5,7 +5,7 @@ gather, alone; else plain loops on all cores in lockstep), and without rows of i
 once, whole parts of a round on each, and nothing spent on communication.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from statistics import fmean
 
 import pandas as pd
@@ -78,7 +78,7 @@ def _of_loops(selection: rows.Selection, name: str, cores: int) -> Iterator[dots
     for scenario in selection.distinct("scenario"):
         alone, measured = (trials.get((scenario, name), {}) for name in (_BASE, _LOCKSTEP))
         # Loops that wait for each other are slower than one where rounds are short.
-        base = max((alone, measured), key=_mean) if measured else alone
+        base = max(filter(None, (alone, measured)), key=lambda values: fmean(values.values()), default={})
         shares = {
             backend: intervals.ratio(values, base).scaled(100 / (1 if measured else gain))
             for (where, backend), values in trials.items()
@@ -86,10 +86,6 @@ def _of_loops(selection: rows.Selection, name: str, cores: int) -> Iterator[dots
         }
         if shares.keys() - {_BASE}:
             yield dots.Panel(_title(name, scenario, selection), moderated(shares))
-
-
-def _mean(values: Mapping[int, float]) -> float:
-    return fmean(values.values()) if values else 0.0
 
 
 def _of_copies(selection: rows.Selection, name: str) -> Iterator[dots.Panel]:
