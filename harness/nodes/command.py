@@ -40,15 +40,14 @@ Row = dict[str, Any]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("--reps", type=int, default=3, help="repetitions, each with all engines in random order")
-    parser.add_argument("--engines", default=",".join(dict.fromkeys((*LATENCY, *SAMPLING))), help="default: all")
-    parser.add_argument("--points", default="latency,CartPole,Pong", help="default: all")
-    parser.add_argument("--rate", help="cap the link, such as 100mbit")
-    parser.add_argument(
-        "--mpiexec", default=shutil.which("mpiexec", path=f"{Path(sys.executable).parent}:{os.defpath}")
-    )
-    parser.add_argument("--output", type=Path, default=Path("nodes"), metavar="DIR", help="default: nodes")
-    parser.add_argument("--again", action="store_true", help="measure nothing: the figures and the table of --output")
+    add = parser.add_argument
+    add("--reps", type=int, default=3, help="repetitions, each with all engines in random order")
+    add("--engines", default=",".join(dict.fromkeys((*LATENCY, *SAMPLING))), help="default: all")
+    add("--points", default="latency,CartPole,Pong", help="default: all")
+    add("--rate", help="cap the link, such as 100mbit")
+    add("--mpiexec", default=shutil.which("mpiexec", path=f"{Path(sys.executable).parent}:{os.defpath}"))
+    add("--output", type=Path, default=Path("nodes"), metavar="DIR", help="default: nodes")
+    add("--again", action="store_true", help="measure nothing: the figures and the table of --output")
 
 
 def run(options: argparse.Namespace, words: Sequence[str]) -> int:
