@@ -17,6 +17,21 @@ from reactorlib import (
 )
 
 
+class Metered(Reactor):
+    """Counts down the rounds that are `left` of a lap, and asks a meter for the next."""
+
+    def __init__(self, meter: Meter) -> None:
+        self.meter = meter
+        self.left = meter.warmup
+
+    def is_over(self) -> bool:
+        """Called at the end of a lap: begins the next, or stops where that was the last; whether it was."""
+        self.left = self.meter.next_lap()
+        if not self.left:
+            request_stop()
+        return not self.left
+
+
 class Client(Reactor):
     """Answers with what it is asked."""
 
@@ -29,15 +44,14 @@ class Client(Reactor):
         reply.set(request.value)
 
 
-class Hub(Reactor):
+class Hub(Metered):
     """Asks all clients, and adds up what they answer."""
 
     replies = Input[int](width="clients")
     request = Output[int]()
 
     def __init__(self, meter: Meter, clients: int) -> None:
-        self.meter = meter
-        self.left = meter.warmup
+        super().__init__(meter)
         self.total = 0
 
     @reaction(startup, effects=request)
@@ -53,11 +67,8 @@ class Hub(Reactor):
             total += reply.value
         self.total = total
         self.left -= 1
-        if not self.left:
-            self.left = self.meter.next_lap()
-            if not self.left:
-                request_stop()
-                return
+        if not self.left and self.is_over():
+            return
         request.set(1)
 
 
@@ -71,15 +82,11 @@ class FanOut(Reactor):
         connect(self.clients.reply, self.hub.replies)
 
 
-class Ping(Reactor):
+class Ping(Metered):
     """Serves, and returns what comes back."""
 
     back = Input[int]()
     ball = Output[int]()
-
-    def __init__(self, meter: Meter) -> None:
-        self.meter = meter
-        self.left = meter.warmup
 
     @reaction(startup, effects=ball)
     def serve(self, ball: Output[int]) -> None:
@@ -90,11 +97,8 @@ class Ping(Reactor):
     def play(self, back: Input[int], ball: Output[int]) -> None:
         """Return the ball."""
         self.left -= 1
-        if not self.left:
-            self.left = self.meter.next_lap()
-            if not self.left:
-                request_stop()
-                return
+        if not self.left and self.is_over():
+            return
         ball.set(back.value)
 
 
@@ -138,14 +142,13 @@ class Loop(Reactor):
         connect(self.ping.ball, self.ping.back, after=0)
 
 
-class ActionLoop(Reactor):
+class ActionLoop(Metered):
     """A tag is one event of a logical action, which schedules the next: 1 reaction."""
 
     again = LogicalAction[int](min_delay="delay")
 
     def __init__(self, meter: Meter, delay: int = 0) -> None:
-        self.meter = meter
-        self.left = meter.warmup
+        super().__init__(meter)
 
     @reaction(startup, effects=again)
     def begin(self, again: LogicalAction[int]) -> None:
@@ -156,11 +159,8 @@ class ActionLoop(Reactor):
     def step(self, again: LogicalAction[int]) -> None:
         """The next event."""
         self.left -= 1
-        if not self.left:
-            self.left = self.meter.next_lap()
-            if not self.left:
-                request_stop()
-                return
+        if not self.left and self.is_over():
+            return
         again.schedule(value=0)
 
 
@@ -178,20 +178,17 @@ class Ticker(Reactor):
         self.ticks += 1
 
 
-class MeteredTicker(Reactor):
+class MeteredTicker(Metered):
     """A timer that counts tags for the meter."""
 
     tick = Timer(offset="offset", period="period")
 
     def __init__(self, meter: Meter, offset: int, period: int) -> None:
-        self.meter = meter
-        self.left = meter.warmup
+        super().__init__(meter)
 
     @reaction(tick)
     def count(self, tick: Timer) -> None:
         """Count."""
         self.left -= 1
         if not self.left:
-            self.left = self.meter.next_lap()
-            if not self.left:
-                request_stop()
+            self.is_over()

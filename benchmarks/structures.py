@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.meter import Meter
-from benchmarks.shapes import Client, MeteredTicker, Ping, Ticker
+from benchmarks.shapes import Client, Metered, MeteredTicker, Ping, Ticker
 from reactorlib import (
     HOUR,
     MSEC,
@@ -17,7 +17,6 @@ from reactorlib import (
     connect,
     interleaved,
     reaction,
-    request_stop,
     reset,
     startup,
 )
@@ -51,15 +50,14 @@ class Timers(Reactor):
             self.others = Bank(Ticker, timers - 1, timers * USEC, 1 * USEC, 1 * USEC)
 
 
-class SparseHub(Reactor):
+class SparseHub(Metered):
     """Sends through the first of its many channels."""
 
     back = Input[int]()
     out = Output[int](width="width")
 
     def __init__(self, meter: Meter, width: int) -> None:
-        self.meter = meter
-        self.left = meter.warmup
+        super().__init__(meter)
 
     @reaction(startup, effects=out)
     def begin(self, out: Output[int]) -> None:
@@ -70,11 +68,8 @@ class SparseHub(Reactor):
     def send(self, back: Input[int], out: Output[int]) -> None:
         """Send again."""
         self.left -= 1
-        if not self.left:
-            self.left = self.meter.next_lap()
-            if not self.left:
-                request_stop()
-                return
+        if not self.left and self.is_over():
+            return
         out[0].set(back.value)
 
 

@@ -32,9 +32,11 @@ from harness.doctor import probes
 from harness.engine import block
 from harness.engine.subject import WORKER_VARIABLES
 from harness.errors import Terminated, UsageError
-from harness.grid import Grid, Point, Trial
+from harness.grid import Grid, Trial
+from harness.grouping import grouped
 from harness.nodes import command as nodes
-from harness.noise import command as noise
+from harness.noise import campaign as noise
+from harness.noise import floor
 from harness.results import Results
 from harness.scaling import campaign as scaling
 from harness.scaling.show import EXPLAINED, told_costs
@@ -84,6 +86,16 @@ def _reason(error: OSError) -> str:
     return f"{error.filename}: {error.strerror}; expected what can be read and written there"
 
 
+def _progress() -> Console:
+    """Where a command says how it goes on."""
+    return Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+
+
+def _output(markup: bool = True) -> Console:
+    """Where a command says what came out."""
+    return Console(width=None if sys.stdout.isatty() else _WIDTH_ELSEWHERE, highlight=False, markup=markup)
+
+
 def _list(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     if parsed.json:
         print(json.dumps(listing.as_json(), indent=2))
@@ -93,13 +105,12 @@ def _list(parsed: argparse.Namespace, _: Sequence[str]) -> int:
 
 
 def _doctor(parsed: argparse.Namespace, _: Sequence[str]) -> int:
-    output = Console(width=None if sys.stdout.isatty() else _WIDTH_ELSEWHERE, highlight=False, markup=False)
-    return doctor.run(parsed.only or [*probes.NEEDED, *probes.EXTRA], parsed.json, output)
+    return doctor.run(parsed.only or [*probes.NEEDED, *probes.EXTRA], parsed.json, _output(markup=False))
 
 
 def _run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
     selection = _select(parsed)
-    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    console = _progress()
     for note in selection.notes:
         console.print(note)
     if parsed.dry_run:
@@ -160,10 +171,8 @@ def _plan(parsed: argparse.Namespace, chosen: Grid, console: Console) -> None:
 
 
 def _print_plan(chosen: Grid, todo: Sequence[Trial], time_limit_s: float, budget_s: float | None) -> None:
-    by_point: dict[Point, list[str]] = {}
-    for trial in todo:
-        by_point.setdefault(trial.point, []).append(trial.backend)
-    for point, names in by_point.items():
+    for point, trials in grouped(todo, lambda trial: trial.point).items():
+        names = [trial.backend for trial in trials]
         ordered = [name for name in chosen.backends if name in names]
         print(f"{point.workload} {point.parameters}: {_counted(ordered, names)}")
     count, together = _expected(forecast.here(chosen, RUNS), todo, budget_s)
@@ -180,9 +189,7 @@ def _expected(durations: forecast.Forecast, todo: Sequence[Trial], budget_s: flo
 
 def _counted(ordered: Iterable[str], names: Sequence[str]) -> str:
     """How many trials of which backends, those with as many together."""
-    by_count: dict[int, list[str]] = {}
-    for name in ordered:
-        by_count.setdefault(names.count(name), []).append(name)
+    by_count = grouped(ordered, names.count)
     return "; ".join(f"{count} trials of {', '.join(same)}" for count, same in by_count.items())
 
 
@@ -276,14 +283,13 @@ def _directory(parsed: argparse.Namespace) -> Path:
 
 def _advise(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     _end_on_signals()
-    return advise.run(parsed, Console(stderr=True, highlight=False, markup=False, soft_wrap=True))
+    return advise.run(parsed, _progress())
 
 
 def _breakdown(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     path = _directory(parsed)
     run_id, measured = results.stored_grid(path)
     _end_on_signals()
-    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     rows = campaign.run(
         path,
         run_id,
@@ -292,21 +298,20 @@ def _breakdown(parsed: argparse.Namespace, _: Sequence[str]) -> int:
         trials=parsed.trials,
         most_rounds=parsed.rounds,
         time_limit_s=parsed.time_limit or measured.time_limit_s,
-        tell=console.print,
+        tell=_progress().print,
     )
-    output = Console(width=None if sys.stdout.isatty() else _WIDTH_ELSEWHERE, highlight=False)
+    output = _output()
     for table in show.tables(rows):
         output.print(table)
         output.print()
     output.print(show.EXPLAINED, style="dim")
-    return 1 if campaign.failed(rows) else 0
+    return 1 if any(row.is_failure for row in rows) else 0
 
 
 def _scaling(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     path = _directory(parsed)
     run_id, measured = results.stored_grid(path)
     _end_on_signals()
-    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     rows, costs = scaling.run(
         path,
         run_id,
@@ -314,21 +319,32 @@ def _scaling(parsed: argparse.Namespace, _: Sequence[str]) -> int:
         trials=parsed.trials,
         most_rounds=parsed.rounds,
         effort=replace(block.EFFORT, limit_s=parsed.time_limit or measured.time_limit_s),
-        tell=console.print,
+        tell=_progress().print,
     )
-    output = Console(width=None if sys.stdout.isatty() else _WIDTH_ELSEWHERE, highlight=False)
+    output = _output()
     report.print_grid(report.scaling_table(rows), output)
     output.print()
     for line in told_costs(costs):
         output.print(line)
     output.print(f"\n{EXPLAINED}", style="dim")
-    return 1 if scaling.failed(rows) else 0
+    return 1 if any(row.is_failure for row in rows) else 0
 
 
 def _noise(parsed: argparse.Namespace, _: Sequence[str]) -> int:
+    path = _directory(parsed)
+    run_id, measured = results.stored_grid(path)
     _end_on_signals()
-    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
-    return noise.run(_directory(parsed), parsed, console.print)
+    rows = noise.run(
+        path,
+        run_id,
+        noise.subjects(measured, parsed.workload, parsed.backend),
+        comparisons=parsed.comparisons,
+        trials=parsed.trials,
+        effort=replace(block.EFFORT, limit_s=parsed.time_limit or measured.time_limit_s),
+        tell=_progress().print,
+    )
+    print("\n".join(floor.lines(rows)))
+    return 1 if any(row.ratio is None for row in rows) else 0
 
 
 def _plot(parsed: argparse.Namespace, _: Sequence[str]) -> int:
@@ -351,7 +367,7 @@ def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     if parsed.json:
         print(json.dumps(report.to_json(summarised), indent=2))
         return 0
-    console = Console(width=None if sys.stdout.isatty() else _WIDTH_ELSEWHERE, highlight=False)
+    console = _output()
     report.to_terminal(summarised, console)
     from harness import page, readme  # import matplotlib
 

@@ -13,7 +13,6 @@ from harness.advise.command import add_arguments as add_advise
 from harness.doctor import probes
 from harness.errors import UsageError
 from harness.nodes.command import add_arguments as add_nodes
-from harness.noise.command import DESCRIPTION as NOISE
 from harness.presets import PRESETS
 from harness.selection import Setting
 from reactorlib.errors import meant
@@ -58,6 +57,11 @@ examples:
 
 exit status: 0 all rows ok; 1 a row failed; 2 bad input; 130 interrupted (then --resume completes the run)
 """
+_NODES = (
+    "Make two hosts of network namespaces, joined by a virtual link, and measure messages and sampling between "
+    "them, each engine in random order. Needs root or user namespaces, mpi4py with a launcher, and Ray; where they "
+    "cannot be had, exit status 77 and the reason. Writes nodes.json and its figures."
+)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -89,73 +93,51 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
         formatter_class=raw,
     )
     subparsers = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    command = subparsers.add_parser("list", help="what there is to run: workloads, parameters, backends, presets")
-    command.add_argument("--json", action="store_true", help="for programs")
-    command.set_defaults(command=commands["list"])
-    command = subparsers.add_parser(
-        "doctor", help="what this machine is, what works here, what would harm a measurement"
-    )
+
+    def add(name: str, help_text: str, **described: Any) -> argparse.ArgumentParser:
+        command: argparse.ArgumentParser = subparsers.add_parser(name, help=help_text, **described)
+        command.set_defaults(command=commands[name])
+        return command
+
+    listing = add("list", "what there is to run: workloads, parameters, backends, presets")
+    listing.add_argument("--json", action="store_true", help="for programs")
+    _add_doctor(add("doctor", "what this machine is, what works here, what would harm a measurement"))
+    _add_run(add("run", "measure", epilog=_RUN_EXAMPLES, formatter_class=raw))
+    advice = {"description": ADVISE, "epilog": ADVISE_EXAMPLES, "formatter_class": raw}
+    add_advise(add("advise", "your own environment: what serves it best here", **advice))
+    _add_breakdown(add("breakdown", "where the rounds of a run's points go, on Ray and on reactors"))
+    _add_scaling(add("scaling", "how the points of a run scale with workers: predicted, measured"))
+    _add_noise(add("noise", "compare backends with themselves: the run's noise floor"))
+    add_nodes(add("nodes", "Ray and reactors on two nodes, made of this machine's namespaces", description=_NODES))
+    drawing = add("plot", "draw every figure that a run has rows for")
+    _add_directory(drawing)
+    drawing.add_argument("--output", type=Path, metavar="DIR", help="where to (default: figures/ in the run's)")
+    _add_report(add("report", "compare the backends of a run, with intervals and doubts"))
+    tracking.add_commands(subparsers, RUNS)
+    return made
+
+
+def _add_doctor(command: argparse.ArgumentParser) -> None:
     command.description = (
         "Say on what machine and with which versions this would run, try what the suite needs (threads, processes, "
         "Ray, the Arcade Learning Environment, MPI), each in a process of its own, and name what would harm a "
         "measurement. Exit status 1 where something fails that the suite needs. For reports of trouble."
     )
     command.add_argument("--json", action="store_true", help="for programs")
-    command.add_argument(
-        "--only",
-        action="append",
-        choices=[*probes.NEEDED, *probes.EXTRA],
-        help="try only this; repeatable (default: all)",
-    )
-    command.set_defaults(command=commands["doctor"])
-    command = subparsers.add_parser("run", help="measure", epilog=_RUN_EXAMPLES, formatter_class=raw)
-    _add_run(command)
-    command.set_defaults(command=commands["run"])
-    command = subparsers.add_parser(
-        "advise", help="your own environment: what serves it best here", description=ADVISE, epilog=ADVISE_EXAMPLES,
-        formatter_class=raw,
-    )  # fmt: skip
-    add_advise(command)
-    command.set_defaults(command=commands["advise"])
-    command = subparsers.add_parser("breakdown", help="where the rounds of a run's points go, on Ray and on reactors")
-    _add_breakdown(command)
-    command.set_defaults(command=commands["breakdown"])
-    command = subparsers.add_parser("scaling", help="how the points of a run scale with workers: predicted, measured")
-    _add_scaling(command)
-    command.set_defaults(command=commands["scaling"])
-    command = subparsers.add_parser("noise", help="compare backends with themselves: the run's noise floor")
-    _add_noise(command)
-    command.set_defaults(command=commands["noise"])
-    command = subparsers.add_parser("nodes", help="Ray and reactors on two nodes, made of this machine's namespaces")
-    command.description = (
-        "Make two hosts of network namespaces, joined by a virtual link, and measure messages and sampling between "
-        "them, each engine in random order. Needs root or user namespaces, mpi4py with a launcher, and Ray; where they "
-        "cannot be had, exit status 77 and the reason. Writes nodes.json and its figures."
-    )
-    add_nodes(command)
-    command.set_defaults(command=commands["nodes"])
-    command = subparsers.add_parser("plot", help="draw every figure that a run has rows for")
-    _add_directory(command)
-    command.add_argument("--output", type=Path, metavar="DIR", help="where to (default: figures/ in the run's)")
-    command.set_defaults(command=commands["plot"])
-    command = subparsers.add_parser("report", help="compare the backends of a run, with intervals and doubts")
-    _add_directory(command)
+    known = [*probes.NEEDED, *probes.EXTRA]
+    command.add_argument("--only", action="append", choices=known, help="try only this; repeatable (default: all)")
+
+
+def _add_report(command: argparse.ArgumentParser) -> None:
     command.description = (
         "Print the comparison, and write it as report.md and as report.html, one page with the figures in it that "
         "opens from disk."
     )
-    command.add_argument("--json", action="store_true", help="for programs; writes no files")
-    command.add_argument(
-        "--readme",
-        action="append",
-        default=[],
-        type=Path,
-        metavar="FILE",
-        help="put results between the markers of this page too; repeatable",
-    )
-    command.set_defaults(command=commands["report"])
-    tracking.add_commands(subparsers, RUNS)
-    return made
+    _add_directory(command)
+    add = command.add_argument
+    add("--json", action="store_true", help="for programs; writes no files")
+    filled = "put results between the markers of this page too; repeatable"
+    add("--readme", action="append", default=[], type=Path, metavar="FILE", help=filled)
 
 
 def _add_directory(command: argparse.ArgumentParser) -> None:
@@ -171,6 +153,11 @@ def _add_directory(command: argparse.ArgumentParser) -> None:
 def _add_names(add: Callable[..., Any], option: str, help_text: str) -> None:
     added = add(option, action="append", default=[], metavar="NAME", help=help_text)
     _completed(added, {"--workload": list(WORKLOADS), "--backend": list(BACKENDS)}[option])
+
+
+def _add_settings(add: Callable[..., Any], help_text: str) -> None:
+    metavar = "[WORKLOAD.]NAME=VALUE,..."
+    add("--set", action="append", default=[], dest="settings", metavar=metavar, help=help_text)
 
 
 def _completed(option: argparse.Action, words: Iterable[str]) -> None:
@@ -203,21 +190,18 @@ def _add_scaling(command: argparse.ArgumentParser) -> None:
     _add_directory(command)
     add = command.add_argument
     _add_names(add, "--workload", "only this one; repeatable")
-    add(
-        "--set",
-        action="append",
-        default=[],
-        dest="settings",
-        metavar="[WORKLOAD.]NAME=VALUE,...",
-        help="only the run's points with one of these values; repeatable",
-    )
+    _add_settings(add, "only the run's points with one of these values; repeatable")
     add("--trials", type=_at_least(int, 1), default=5, metavar="N", help="repetitions (default: 5)")
     add("--rounds", type=_at_least(int, 1), metavar="N", help="at most so many (default: the point's)")
     add("--time-limit", type=_at_least(float, 0.1), metavar="SECONDS", help="for one process (default: the run's)")
 
 
 def _add_noise(command: argparse.ArgumentParser) -> None:
-    command.description = NOISE
+    command.description = (
+        "Compare backends of a finished run with themselves, in blocks of turns as the run's own, and write every "
+        "comparison into noise.csv beside its measurements. The report then says how often the interval contained 1 "
+        "and how wide it was, and calls smaller differences undecided."
+    )
     _add_directory(command)
     add = command.add_argument
     _add_names(add, "--workload", "its first point; repeatable (default: the first of the run)")
@@ -237,14 +221,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     _completed(add("--preset", metavar="NAME", help=f"{' | '.join(PRESETS)} (default: {DEFAULT_PRESET})"), PRESETS)
     _add_names(add, "--workload", "only this one; repeatable")
     _add_names(add, "--backend", "only this one; repeatable")
-    add(
-        "--set",
-        action="append",
-        default=[],
-        dest="settings",
-        metavar="[WORKLOAD.]NAME=VALUE,...",
-        help="values of a parameter, instead of the preset's; repeatable",
-    )
+    _add_settings(add, "values of a parameter, instead of the preset's; repeatable")
     add("--trials", type=_at_least(int, 1), metavar="N", help="repetitions of every point on every backend")
     add(
         "--budget",

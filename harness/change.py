@@ -37,13 +37,8 @@ def judge(factor: Estimate, min_effect: float, p_value: float | None = None) -> 
 
 def describe(factor: Estimate) -> str:
     """A factor in words: `15 % slower [12 %, 18 %]`. Less than zero per cent slower is faster."""
-    if factor.value >= 1:
-        low, high, word = factor.low, factor.high, "slower"
-        value = factor.value
-    else:
-        inverse = factor.inverse()
-        value, low, high, word = inverse.value, inverse.low, inverse.high, "faster"
-    return f"{_percent(value)} {word} [{_percent(low)}, {_percent(high)}]"
+    word, told = ("slower", factor) if factor.value >= 1 else ("faster", factor.inverse())
+    return f"{_percent(told.value)} {word} [{_percent(told.low)}, {_percent(told.high)}]"
 
 
 def _percent(factor: float) -> str:

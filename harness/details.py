@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from harness import shape
-from harness.record import TrialKey
+from harness.record import OfTrial, TrialKey
 
 FILE_NAME = "trials.jsonl"
 
 
 @dataclass(frozen=True)
-class Detail:
+class Detail(OfTrial):
     """A trial's circumstances.
 
     `duration_s`: of the block's time, what it took without its copy. `outside_cores`: how many cores processes that are
@@ -43,11 +43,6 @@ class Detail:
     p50_ns: float | None = None
     p95_ns: float | None = None
     p99_ns: float | None = None
-
-    @property
-    def trial_key(self) -> TrialKey:
-        """Which trial this is of."""
-        return self.workload, self.parameters, self.backend, self.trial
 
 
 _NAMES = {field.name for field in fields(Detail)}

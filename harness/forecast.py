@@ -1,12 +1,12 @@
 """How long a run will take, by how long trials took: in the same run, or else in runs before it. Measures nothing."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from harness import details
-from harness.grid import Block, Grid, Trial
+from harness.grid import Grid, Trial
+from harness.grouping import grouped
 
 Key = tuple[str, ...]
 
@@ -66,7 +66,7 @@ class Forecast:
     def within(self, trials: Sequence[Trial], budget_s: float | None) -> tuple[int, float]:
         """How many of these a run gets through whose budget is this (see `manager.run`), and how long they take."""
         count, taken = 0, 0.0
-        for block in _blocks(trials):
+        for block in grouped(trials, lambda trial: (trial.point, trial.index)).values():
             needed = self.seconds(block)
             if budget_s is not None and block[0].index and taken + needed > budget_s:
                 continue
@@ -79,11 +79,6 @@ def here(grid: Grid, runs: Path) -> Forecast:
     newest = sorted(runs.glob("*/"), key=lambda run: run.stat().st_mtime)[-_NEWEST_RUNS:]
     found = Forecast(grid, newest, "as runs here took")
     return found if found.knows else Forecast(grid, _SHIPPED.glob("*/"), "as they took on another machine")
-
-
-def _blocks(trials: Sequence[Trial]) -> Iterator[Block]:
-    for _, block in groupby(trials, key=lambda trial: (trial.point, trial.index)):
-        yield tuple(block)
 
 
 def _keys(workload: str, parameters: str, backend: str) -> tuple[Key, ...]:

@@ -167,14 +167,11 @@ class Grid:
         for index in range(max((point.trials for point in self.points), default=0)):
             for point in self.points:
                 if index < point.trials:
-                    yield self._block(point, index)
+                    yield tuple(Trial(point, name, index) for name in backends_of(point.workload, self.backends))
 
     def trials(self) -> Iterator[Trial]:
         """The trials, in the order in which they run."""
         return itertools.chain.from_iterable(self.blocks())
-
-    def _block(self, point: Point, index: int) -> Block:
-        return tuple(Trial(point, name, index) for name in backends_of(point.workload, self.backends))
 
     @cached_property
     def _widest(self) -> Point:

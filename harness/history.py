@@ -140,7 +140,7 @@ def _run(path: Path) -> Run:
         raise UsageError(f"{path}: no {machine.FILE_NAME} that says where it was measured")
     if len({session.get("commit") for session in sessions}) > 1:
         raise UsageError(f"{path}: its rows are of several commits")
-    session = measured.session
+    session = sessions[0]
     commit, started_at = session.get("commit") or UNVERSIONED, str(session.get("started_at", ""))
     return Run(
         path=path,

@@ -106,16 +106,17 @@ def describe_cpus(root: Path) -> dict[str, Any]:
     which CPUs share a core with which of them; None for what it doesn't say.
     """
     allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    told = [[_word(root / f"cpu{cpu}" / name) for cpu in allowed] for name in _OF_A_CPU]
-    governors, siblings = (sorted({word for word in words if word is not None}) or None for words in told)
-    capped, boosted = _word(root / "intel_pstate" / "no_turbo"), _word(root / "cpufreq" / "boost")
+    told = [[word(root / f"cpu{cpu}" / name) for cpu in allowed] for name in _OF_A_CPU]
+    governors, siblings = (sorted({one for one in words if one is not None}) or None for words in told)
+    capped, boosted = word(root / "intel_pstate" / "no_turbo"), word(root / "cpufreq" / "boost")
     turbo = capped == "0" if capped is not None else boosted == "1" if boosted is not None else None
     return {"clock_speed": {"governors": governors, "turbo": turbo}, "siblings": siblings}
 
 
-def _word(path: Path) -> str | None:
+def word(path: Path) -> str | None:
+    """What a file of the system's says; None where there is none."""
     try:
-        return path.read_text().strip()
+        return path.read_text("utf-8").strip()
     except OSError:
         return None
 
@@ -184,22 +185,22 @@ def _cpu_model() -> str:
 
 def _commit() -> dict[str, Any]:
     root = Path(__file__).parent
-    commit = _git(root, "rev-parse", "HEAD")
-    changed = _git(root, "status", "--porcelain", "--untracked-files=no") if commit else None
+    commit = git(root, "rev-parse", "HEAD")
+    changed = git(root, "status", "--porcelain", "--untracked-files=no") if commit else None
     return {"commit": commit, "commit_time": commit_time("HEAD"), "dirty": None if changed is None else bool(changed)}
 
 
 def commit_time(revision: str) -> str | None:
     """When a commit of this repository was made, UTC, ISO 8601, to the second; None where it isn't known."""
-    seconds = _git(Path(__file__).parent, "show", "--no-patch", "--format=%ct", revision, "--")
+    seconds = git(Path(__file__).parent, "show", "--no-patch", "--format=%ct", revision, "--")
     return f"{datetime.fromtimestamp(int(seconds), UTC):%Y-%m-%dT%H:%M:%SZ}" if seconds else None
 
 
-def _git(root: Path, *arguments: str) -> str | None:
+def git(root: Path, *arguments: str, limit_s: float = 10.0) -> str | None:
+    """What git answers there; None where it fails, or takes longer."""
+    command = ["git", "-C", str(root), *arguments]
     try:
-        done = subprocess.run(
-            ["git", "-C", str(root), *arguments], capture_output=True, text=True, timeout=10, check=True
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip()

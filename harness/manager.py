@@ -4,7 +4,6 @@ Owns the loop over blocks, which subjects a block has, and the verdict on each. 
 computes.
 """
 
-import contextlib
 import hashlib
 import time
 from collections.abc import Mapping, Sequence
@@ -117,18 +116,15 @@ def _judge(results: Results, block: Block, watcher: Watcher) -> set[str]:
 def _run_block(results: Results, block: Block, effort: Effort, watcher: Watcher) -> dict[str, Measured]:
     started_at, began = machine.timestamp(), time.monotonic()
     results.logs.mkdir(exist_ok=True)
-    subjects = {trial.backend: _subject(trial) for trial in block}
-    copies = {
-        name: _subject(trial, again=True)
-        for trial in block
-        if (name := trial.backend) in results.grid.repeated(trial.point)
-    }
-    trials = {subjects[trial.backend].name: trial for trial in block}
-    logs: list[Path] = []
+    again = results.grid.repeated(block[0].point)
+    trials = {trial.backend: trial for trial in block}
+    subjects = [_subject(trial) for trial in block]
+    subjects += [_subject(trial, again=True) for trial in block if trial.backend in again]
+    logs: dict[str, Path] = {}
 
     def log(subject: Subject) -> Path:
-        logs.append(results.logs / _log_name(block[0], subject.name))
-        return logs[-1]
+        logs[subject.name] = results.logs / _log_name(block[0], subject.name)
+        return logs[subject.name]
 
     def starts(subject: Subject) -> None:
         if subject.name in trials:
@@ -137,24 +133,20 @@ def _run_block(results: Results, block: Block, effort: Effort, watcher: Watcher)
     found: dict[str, Measured] = {}
     try:
         seed = f"{results.grid.seed} {block[0].point.parameters} {block[0].index}"
-        every = [*subjects.values(), *copies.values()]
-        found = {one.subject.name: one for one in engine.run(every, effort, seed, log, starts)}
+        found = {one.subject.name: one for one in engine.run(subjects, effort, seed, log, starts)}
     finally:
-        for path in logs:  # without an outcome the block will run again
-            if not any(_log_name(block[0], name) == path.name and _failed(one) for name, one in found.items()):
+        for name, path in logs.items():  # without an outcome the block will run again
+            if not (name in found and _failed(found[name]) and path.exists() and path.stat().st_size):
                 path.unlink(missing_ok=True)
-            with contextlib.suppress(FileNotFoundError):
-                if not path.stat().st_size:
-                    path.unlink()
     rows = {trial.key: _rows(results.run_id, started_at, trial, found[trial.backend]) for trial in block}
     durations = _durations(block, found, time.monotonic() - began)
     details = [_detail(trial, found[trial.backend], started_at, durations[trial.key]) for trial in block]
     taken = [
-        one
+        turn
         for trial in block
-        for copy, names in enumerate((subjects, copies))
-        if trial.backend in names
-        for one in turns.of_trial(trial.key, copy, found[names[trial.backend].name])
+        for copy, name in enumerate((trial.backend, trial.backend + AGAIN))
+        if name in found
+        for turn in turns.of_trial(trial.key, copy, found[name])
     ]
     results.add([row for own in rows.values() for row in own], details, taken)
     for trial in block:
@@ -230,8 +222,5 @@ def _detail(trial: Trial, measured: Measured, started_at: str, duration_s: float
 
 
 def _log_name(trial: Trial, name: str) -> str:
-    return f"{trial.point.workload}-{_short_hash(trial.point)}-{name.replace(' ', '-')}-{trial.index}.log"
-
-
-def _short_hash(point: Point) -> str:
-    return hashlib.blake2b(point.parameters.encode(), digest_size=4).hexdigest()
+    point = hashlib.blake2b(trial.point.parameters.encode(), digest_size=4).hexdigest()
+    return f"{trial.point.workload}-{point}-{name.replace(' ', '-')}-{trial.index}.log"

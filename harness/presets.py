@@ -22,16 +22,20 @@ _VECTOR_ENVIRONMENTS = (
     "envpool", "ale-vector",
 )  # fmt: skip
 _LIMITS = ("lockstep", "limit")
-_FEW_WARM_UP: Values = {"warmup_rounds": (5,)}
+_FEW_WARM_UP = {"warmup_rounds": 5}
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Values of some parameters of a workload, the others at default. `trials`: if not the preset's."""
+    """Values of some parameters of a workload, the others at default."""
 
     workload: str
     values: Values = field(default_factory=dict)
-    trials: int | None = None
+
+
+def sweep(workload: str, **values: Any) -> Sweep:
+    """A sweep; of a parameter with one value that may stand alone."""
+    return Sweep(workload, {name: value if isinstance(value, tuple) else (value,) for name, value in values.items()})
 
 
 @dataclass(frozen=True)
@@ -56,19 +60,13 @@ _SMOKE = Preset(
     time_limit_s=120,
     backends=("serial", "reactor-inline", "reactor-processes", "ray-paper"),
     sweeps=(
-        Sweep(
-            "broadcast_gather",
-            {"actors": (2,), "object_bytes": (MIB,), "work_seconds": (0.0,), "rounds": (20,), **_FEW_WARM_UP},
-        ),
-        Sweep("gym_sampling", {"env": ("CartPole-v1",), "actors": (2,), "rounds": (200,), **_FEW_WARM_UP}),
-        Sweep("atari_sampling", {"env": ("Pong",), "actors": (2,), "rounds": (50,), **_FEW_WARM_UP}),
-        Sweep("q_learning", {"actors": (2,), "rounds": (5,), "warmup_rounds": (1,)}),
-        Sweep("multi_agent", {"agents": (2,), "rounds": (100,), **_FEW_WARM_UP}),
-        Sweep("ppo", {"actors": (2,), "rounds": (3,), "warmup_rounds": (1,)}),
-        Sweep(
-            "overhead",
-            {"shape": ("fan_out",), "actors": (2,), "messages_per_round": (10,), "rounds": (20,), **_FEW_WARM_UP},
-        ),
+        sweep("broadcast_gather", actors=2, object_bytes=MIB, work_seconds=0.0, rounds=20, **_FEW_WARM_UP),
+        sweep("gym_sampling", env="CartPole-v1", actors=2, rounds=200, **_FEW_WARM_UP),
+        sweep("atari_sampling", env="Pong", actors=2, rounds=50, **_FEW_WARM_UP),
+        sweep("q_learning", actors=2, rounds=5, warmup_rounds=1),
+        sweep("multi_agent", agents=2, rounds=100, **_FEW_WARM_UP),
+        sweep("ppo", actors=2, rounds=3, warmup_rounds=1),
+        sweep("overhead", shape="fan_out", actors=2, messages_per_round=10, rounds=20, **_FEW_WARM_UP),
     ),
 )
 
@@ -80,17 +78,14 @@ _QUICK = Preset(
     time_limit_s=180,
     backends=("serial", *_REACTORS, *_RAY, *_PEERS, *_LIMITS),
     sweeps=(
-        Sweep(
-            "broadcast_gather",
-            {"actors": (16,), "object_bytes": (10 * MIB,), "work_seconds": (0.0,), "rounds": (30,)},
-        ),
-        Sweep("gym_sampling", {"env": ("CartPole-v1",), "actors": (15,), "rounds": (500,)}),
-        Sweep("gym_sampling", {"env": ("busy:2ms",), "actors": (15,), "rounds": (20,)}),
-        Sweep("atari_sampling", {"env": ("Pong",), "actors": (15,), "rounds": (100,)}),
-        Sweep("q_learning", {"actors": (16,), "minibatch": (250,), "rounds": (5,)}),
-        Sweep("multi_agent", {"agents": (4,), "rounds": (500,)}),
-        Sweep("ppo", {"actors": (16,), "steps": (32,), "rounds": (5,)}),
-        Sweep("overhead", {"shape": ("fan_out",), "actors": (16,), "messages_per_round": (20,), "rounds": (30,)}),
+        sweep("broadcast_gather", actors=16, object_bytes=10 * MIB, work_seconds=0.0, rounds=30),
+        sweep("gym_sampling", env="CartPole-v1", actors=15, rounds=500),
+        sweep("gym_sampling", env="busy:2ms", actors=15, rounds=20),
+        sweep("atari_sampling", env="Pong", actors=15, rounds=100),
+        sweep("q_learning", actors=16, minibatch=250, rounds=5),
+        sweep("multi_agent", agents=4, rounds=500),
+        sweep("ppo", actors=16, steps=32, rounds=5),
+        sweep("overhead", shape="fan_out", actors=16, messages_per_round=20, rounds=30),
     ),
     budget_s=20 * MINUTE,
 )
@@ -103,37 +98,29 @@ _SWEEPS = Preset(
     budget_s=40 * MINUTE,
     backends=("serial", "reactor-inline", "reactor-processes", "ray-paper", "ray-tuned", "ray-pooled", *_LIMITS),
     sweeps=(
-        Sweep(
+        sweep(
             "broadcast_gather",
-            {
-                "actors": (4,),
-                # Ray passes arguments of up to 100 KiB inline.
-                "object_bytes": (KB, 64 * KIB, 96 * KIB, 104 * KIB, 160 * KIB, MIB),
-                "work_seconds": (0.0,),
-                "rounds": (100,),
-            },
+            actors=4,
+            # Ray passes arguments of up to 100 KiB inline.
+            object_bytes=(KB, 64 * KIB, 96 * KIB, 104 * KIB, 160 * KIB, MIB),
+            work_seconds=0.0,
+            rounds=100,
         ),
-        Sweep(
-            "broadcast_gather",
-            {"actors": (1, 2, 4, 8), "object_bytes": (10 * MIB,), "work_seconds": (0.0,), "rounds": (30,)},
-        ),
-        Sweep(
-            "gym_sampling",
-            {"env": ("CartPole-v1",), "actors": (4,), "steps_per_message": (1, 10, 100), "rounds": (300,)},
-        ),
-        Sweep("gym_sampling", {"env": ("Blackjack-v1", "Pendulum-v1"), "actors": (4,), "rounds": (500,)}),
-        Sweep("atari_sampling", {"env": ("MsPacman", "SpaceInvaders"), "actors": (4,), "rounds": (150,)}),
-        Sweep("q_learning", {"actors": (4,), "minibatch": (500, 2_000), "rounds": (10,)}),
-        Sweep("q_learning", {"actors": (4,), "minibatch": (500,), "representation": ("tensors",), "rounds": (10,)}),
-        Sweep("multi_agent", {"agents": (2, 10), "rounds": (500,)}),
-        Sweep("multi_agent", {"agents": (10,), "representation": ("tensors",), "rounds": (500,)}),
-        Sweep("multi_agent", {"agents": (10,), "step_busy_us": (200.0,), "rounds": (500,)}),
-        Sweep("overhead", {"shape": ("fan_out",), "actors": (1, 2, 8), "messages_per_round": (20,), "rounds": (50,)}),
-        Sweep("overhead", {"shape": ("ping_pong",), "actors": (2,), "messages_per_round": (20,), "rounds": (50,)}),
+        sweep("broadcast_gather", actors=(1, 2, 4, 8), object_bytes=10 * MIB, work_seconds=0.0, rounds=30),
+        sweep("gym_sampling", env="CartPole-v1", actors=4, steps_per_message=(1, 10, 100), rounds=300),
+        sweep("gym_sampling", env=("Blackjack-v1", "Pendulum-v1"), actors=4, rounds=500),
+        sweep("atari_sampling", env=("MsPacman", "SpaceInvaders"), actors=4, rounds=150),
+        sweep("q_learning", actors=4, minibatch=(500, 2_000), rounds=10),
+        sweep("q_learning", actors=4, minibatch=500, representation="tensors", rounds=10),
+        sweep("multi_agent", agents=(2, 10), rounds=500),
+        sweep("multi_agent", agents=10, representation="tensors", rounds=500),
+        sweep("multi_agent", agents=10, step_busy_us=200.0, rounds=500),
+        sweep("overhead", shape="fan_out", actors=(1, 2, 8), messages_per_round=20, rounds=50),
+        sweep("overhead", shape="ping_pong", actors=2, messages_per_round=20, rounds=50),
     ),
 )
 
-_MADE_UP: Values = {"actors": (8,), "rounds": (100,), "warmup_rounds": (5,)}
+_MADE_UP = {"actors": 8, "rounds": 100, "warmup_rounds": 5}
 _CROSSOVER = Preset(
     name="crossover",
     summary="from where on Ray is as good, by step time, size of an observation and steps per message; 20 minutes",
@@ -142,9 +129,9 @@ _CROSSOVER = Preset(
     budget_s=20 * MINUTE,
     backends=("serial", "reactor-processes", "ray-tuned", "ray-pooled", "lockstep"),
     sweeps=(
-        Sweep("gym_sampling", {"env": ("busy:20us", "busy:200us", "busy:2ms", "busy:20ms"), **_MADE_UP}),
-        Sweep("gym_sampling", {"env": ("busy:200us:1000", "busy:200us:100000", "busy:200us:4000000"), **_MADE_UP}),
-        Sweep("gym_sampling", {"env": ("busy:200us",), "steps_per_message": (10, 100), **_MADE_UP}),
+        sweep("gym_sampling", env=("busy:20us", "busy:200us", "busy:2ms", "busy:20ms"), **_MADE_UP),
+        sweep("gym_sampling", env=("busy:200us:1000", "busy:200us:100000", "busy:200us:4000000"), **_MADE_UP),
+        sweep("gym_sampling", env="busy:200us", steps_per_message=(10, 100), **_MADE_UP),
     ),
 )
 
@@ -156,21 +143,14 @@ _VECTORS = Preset(
     budget_s=20 * MINUTE,
     backends=("serial", *_VECTOR_ENVIRONMENTS, "lockstep"),
     sweeps=(
-        Sweep(
-            "gym_sampling",
-            {
-                "env": ("CartPole-v1", "Pendulum-v1", "busy:200us", "busy:2ms"),
-                "actors": (16,),
-                "rounds": (500,),
-            },
-        ),
-        Sweep("atari_sampling", {"env": ("Pong",), "actors": (16,), "rounds": (150,)}),
-        Sweep("ppo", {"env": ("CartPole-v1", "busy:1ms"), "actors": (16,), "rounds": (10,)}),
+        sweep("gym_sampling", env=("CartPole-v1", "Pendulum-v1", "busy:200us", "busy:2ms"), actors=16, rounds=500),
+        sweep("atari_sampling", env="Pong", actors=16, rounds=150),
+        sweep("ppo", env=("CartPole-v1", "busy:1ms"), actors=16, rounds=10),
     ),
 )
 
 # The paper's workers sleep ten times as long; in one thread, where one sleeps after the other, a round would take 8 s.
-_WORK = (0.05,)
+_WORK = 0.05
 _PAPER = Preset(
     name="paper",
     summary="every point of every figure of the paper at its counts; as many trials as 90 minutes allow",
@@ -179,32 +159,21 @@ _PAPER = Preset(
     budget_s=90 * MINUTE,
     backends=("serial", *_REACTORS, *_RAY, *_LIMITS),
     sweeps=(
-        Sweep(
-            "gym_sampling",
-            {"env": ("CartPole-v1", "Blackjack-v1", "Pendulum-v1"), "actors": (15,), "rounds": (10_000,)},
-        ),
-        Sweep(
-            "atari_sampling",
-            {"env": ("MsPacman", "Pong", "SpaceInvaders"), "actors": (15,), "rounds": (10_000,)},
-        ),
-        Sweep("q_learning", {"actors": (16,), "minibatch": (250, 500, 1_000, 2_000), "rounds": (1_000,)}),
-        Sweep("q_learning", {"actors": (16,), "representation": ("tensors",), "rounds": (1_000,)}),
-        Sweep("multi_agent", {"agents": (4, 10), "step_busy_us": (0.0, 200.0), "rounds": (100_000,)}),
-        Sweep("multi_agent", {"agents": (10,), "representation": ("tensors",), "rounds": (100_000,)}),
-        Sweep("overhead", {"shape": ("ping_pong", "counting", "timers")}),
-        Sweep("overhead", {"shape": ("thread_ring", "fan_out", "chain"), "actors": (16,)}),
-        Sweep(
+        sweep("gym_sampling", env=("CartPole-v1", "Blackjack-v1", "Pendulum-v1"), actors=15, rounds=10_000),
+        sweep("atari_sampling", env=("MsPacman", "Pong", "SpaceInvaders"), actors=15, rounds=10_000),
+        sweep("q_learning", actors=16, minibatch=(250, 500, 1_000, 2_000), rounds=1_000),
+        sweep("q_learning", actors=16, representation="tensors", rounds=1_000),
+        sweep("multi_agent", agents=(4, 10), step_busy_us=(0.0, 200.0), rounds=100_000),
+        sweep("multi_agent", agents=10, representation="tensors", rounds=100_000),
+        sweep("overhead", shape=("ping_pong", "counting", "timers")),
+        sweep("overhead", shape=("thread_ring", "fan_out", "chain"), actors=16),
+        sweep("broadcast_gather", actors=(2, 4, 8, 16), object_bytes=10 * MIB, work_seconds=_WORK, rounds=1_000),
+        sweep(
             "broadcast_gather",
-            {"actors": (2, 4, 8, 16), "object_bytes": (10 * MIB,), "work_seconds": _WORK, "rounds": (1_000,)},
-        ),
-        Sweep(
-            "broadcast_gather",
-            {
-                "actors": (16,),
-                "object_bytes": (KB, 100 * KB, 10 * MB, 100 * MB, 300 * MB, 500 * MB),
-                "work_seconds": _WORK,
-                "rounds": (1_000,),
-            },
+            actors=16,
+            object_bytes=(KB, 100 * KB, 10 * MB, 100 * MB, 300 * MB, 500 * MB),
+            work_seconds=_WORK,
+            rounds=1_000,
         ),
     ),
 )

@@ -29,8 +29,51 @@ RowKey = tuple[str, str, str, int, str]
 Scalar = int | float | str | bool
 
 
+class OfTrial:
+    """A row of any file that says of which trial it is."""
+
+    workload: str
+    parameters: str
+    backend: str
+    trial: int
+
+    @property
+    def trial_key(self) -> TrialKey:
+        """Which trial the row belongs to."""
+        return self.workload, self.parameters, self.backend, self.trial
+
+
+class OfPoint:
+    """A row of any file that says of which point it is, and in its status whether that went well."""
+
+    workload: str
+    scenario: str
+    parameters: str
+    status: str
+
+    @property
+    def point(self) -> tuple[str, str]:
+        """Workload and parameters."""
+        return self.workload, self.parameters
+
+    @property
+    def ok(self) -> bool:
+        """Whether the row holds a value."""
+        return self.status == OK
+
+    @property
+    def unsupported(self) -> bool:
+        """Whether the backend cannot run at this point, which is no failure."""
+        return self.status.startswith(UNSUPPORTED)
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether something went wrong."""
+        return not (self.ok or self.unsupported)
+
+
 @dataclass(frozen=True)
-class Row:
+class Row(OfPoint, OfTrial):
     """One metric of one trial; the fields are the columns, in their order.
 
     `started_at`: when the trial began, UTC, ISO 8601. `parameters`: canonical JSON of the point. `value`:
@@ -54,31 +97,6 @@ class Row:
     unit: str
     digest: str
     status: str
-
-    @property
-    def ok(self) -> bool:
-        """Whether the row holds a value."""
-        return self.status == OK
-
-    @property
-    def unsupported(self) -> bool:
-        """Whether the backend cannot run at this point, which is no failure."""
-        return self.status.startswith(UNSUPPORTED)
-
-    @property
-    def is_failure(self) -> bool:
-        """Whether something went wrong."""
-        return not (self.ok or self.unsupported)
-
-    @property
-    def point(self) -> tuple[str, str]:
-        """Workload and parameters."""
-        return self.workload, self.parameters
-
-    @property
-    def trial_key(self) -> TrialKey:
-        """Which trial the row belongs to."""
-        return self.workload, self.parameters, self.backend, self.trial
 
     @property
     def key(self) -> RowKey:

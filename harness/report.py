@@ -17,6 +17,7 @@ from rich.text import Text
 from harness import claims, limits, quantity, stats, verdict, verdict_table
 from harness.breakdown import stragglers
 from harness.checks import DOUBTS_EXPLAINED
+from harness.grouping import grouped
 from harness.noise import floor
 from harness.record import write_atomically
 from harness.scaling import show as scaling
@@ -82,23 +83,17 @@ def headlines(summary: Summary) -> list[Section]:
         Section("Verdict in sentences", tuple(verdict.sentences(summary))),
         Section("How near the reactor runtime comes to the limit", tuple(_shares(summary.points))),
         Section(floor.HEADING, tuple(floor.lines(summary.noise))),
-        Section(scaling.HEADING, tuple(_scaling(summary.path))),
+        Section(scaling.HEADING, tuple(scaling.lines(SCALING.read(summary.path), MESSAGES.read(summary.path)))),
         Section("Not run", tuple(unsupported)),
         Section("About the backends", tuple(f"{name}: {note}" for name, note in summary.notes.items())),
     ]
     return [section for section in sections if section.lines]
 
 
-def _scaling(path: Path) -> Iterator[str]:
-    yield from scaling.lines(SCALING.read(path), MESSAGES.read(path))
-
-
 def _lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """One line for each of our backends at each point, with all the baselines it is compared to."""
-    grouped: dict[tuple[str, str, str], list[Verdict]] = {}
-    for one in verdicts:
-        grouped.setdefault((one.workload, one.label, one.backend), []).append(one)
-    for (workload, label, backend), group in grouped.items():
+    cells = grouped(verdicts, lambda one: (one.workload, one.label, one.backend))
+    for (workload, label, backend), group in cells.items():
         ratios = ", ".join(f"{_ratio(one.speedup)} that of {one.baseline}" for one in group)
         within = [f"{one.baseline} within the noise floor of {floor.percent(one.floor)}" for one in group if one.within]
         doubts = f" ({', '.join((*group[0].doubts, *within))})" if group[0].doubts or within else ""
@@ -145,8 +140,7 @@ def published_claims(summary: Summary) -> Grid:
 def tables(summary: Summary) -> list[Grid]:
     """One table per workload, and that of the scaling where it was measured."""
     found = []
-    for workload in dict.fromkeys(point.workload for point in summary.points):
-        points = [point for point in summary.points if point.workload == workload]
+    for workload, points in grouped(summary.points, lambda point: point.workload).items():
         compared = {name for point in points for cell in point.cells for name in cell.speedups}
         found.append(_table(workload, points, [name for name in _SHOWN_BASELINES if name in compared]))
         if any(cell.tails or cell.late for point in points for cell in point.cells):
@@ -222,15 +216,11 @@ def _cells(point: PointSummary, cell: Cell, baselines: Sequence[str], sides: Seq
 
 
 def _value(estimate: Estimate, unit: str) -> str:
-    divisor, name = quantity.scale([estimate.value], _base(unit))
+    base = unit.partition("/")[0]
+    # Nothing of the unit stands in the cells where the heading says it all.
+    divisor, name = quantity.scale([estimate.value], base if quantity.has_prefixes(base) else "")
     text = quantity.estimated(estimate, beyond=stats.FEW, write=lambda value: quantity.number(value / divisor))
     return f"{text} {name}" if name else text
-
-
-def _base(unit: str) -> str:
-    """What of a unit stands in the cells: nothing, where the heading says it all."""
-    base = unit.partition("/")[0]
-    return base if quantity.has_prefixes(base) else ""
 
 
 def context(summary: Summary) -> list[str]:

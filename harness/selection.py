@@ -7,7 +7,7 @@ are one.
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,16 +77,16 @@ def select(
     `seed` is the seed of the order, and of every workload unless a setting says otherwise. A number of trials stands
     for itself, without the preset's budget. Raises UsageError.
     """
-    _check_known("preset", [preset_name], PRESETS)
-    _check_known("workload", workloads, WORKLOADS)
-    _check_known("backend", backends, BACKENDS)
+    check_known("preset", [preset_name], PRESETS)
+    check_known("workload", workloads, WORKLOADS)
+    check_known("backend", backends, BACKENDS)
     preset = PRESETS[preset_name]
     sweeps = _sweeps(preset, workloads)
     _check_settings(settings, list(dict.fromkeys(sweep.workload for sweep in sweeps)))
     search = _Search()
     for sweep in sweeps:
         seeds = {} if seed is None else {"seed": (seed,)}
-        _explore(search, sweep, seeds, settings, trials or sweep.trials or preset.trials)
+        _explore(search, sweep, seeds, settings, trials or preset.trials)
     _check_accepted(search, settings)
     chosen = tuple(dict.fromkeys(backends or preset.backends))
     for workload, _ in search.points:
@@ -101,7 +101,8 @@ def select(
     return Selection(grid, tuple(dict.fromkeys(f"left out: {reason}" for _, reason in search.refusals)))
 
 
-def _check_known(what: str, names: Sequence[str], known: Mapping[str, object]) -> None:
+def check_known(what: str, names: Iterable[str], known: Collection[str]) -> None:
+    """Raise UsageError, with the name that was meant, where one of these is none of those."""
     for name in names:
         if name not in known:
             raise UsageError(unknown(what, name, known))

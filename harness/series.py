@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import record, stats
+from harness.grouping import grouped
 from harness.record import Row
 from harness.stats import Estimate
 from harness.summary import OURS, Summary, point_labels, summarise
@@ -35,13 +36,6 @@ class Measured:
     points: tuple[Row, ...]
     series: tuple[Series, ...]
 
-    @property
-    def session(self) -> Mapping[str, Any]:
-        """What is known of the first call of the harness: commit, time, command."""
-        sessions = self.machine.get("sessions") or [{}]
-        first: Mapping[str, Any] = sessions[0]
-        return first
-
 
 def read(path: Path) -> Measured:
     """The series of a results directory; raises UsageError where it can't be read."""
@@ -54,16 +48,13 @@ def read(path: Path) -> Measured:
 
 def _values(summary: Summary, rows: Sequence[Row]) -> Iterator[Series]:
     failed = {(point.workload, point.label, cell.backend) for point, cell in summary.failures}
-    for (workload, parameters), label in point_labels(rows).items():
-        grouped: dict[tuple[str, str], list[Row]] = {}
-        for row in rows:
-            if row.ok and row.point == (workload, parameters):
-                grouped.setdefault((row.backend, row.metric), []).append(row)
-        for (backend, metric), own in grouped.items():
-            # Where one trial failed, its digest perhaps, the others are no result either.
-            if (workload, label, backend) not in failed:
-                estimate = stats.mean([row.value for row in own if row.value is not None])
-                yield Series(workload, label, parameters, backend, metric, own[0].unit, estimate)
+    labels = point_labels(rows)
+    successful = grouped((row for row in rows if row.ok), lambda row: (row.point, row.backend, row.metric))
+    for (point, backend, metric), own in successful.items():
+        # Where one trial failed, its digest perhaps, the others are no result either.
+        if (point[0], labels[point], backend) not in failed:
+            estimate = stats.mean([row.value for row in own if row.value is not None])
+            yield Series(point[0], labels[point], point[1], backend, metric, own[0].unit, estimate)
 
 
 def _ratios(summary: Summary, rows: Sequence[Row]) -> Iterator[Series]:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from harness import checks, details, limits, machine, record, results, stats, turns
 from harness.breakdown import stragglers
@@ -17,11 +17,12 @@ from harness.breakdown.table import BREAKDOWN
 from harness.details import Detail
 from harness.errors import UsageError
 from harness.grid import LEADS_SINCE
+from harness.grouping import grouped
 from harness.metrics import HIGHER_IS_BETTER
 from harness.noise import floor
 from harness.noise.table import NOISE
 from harness.noise.table import Row as Comparison
-from harness.record import Row, TrialKey
+from harness.record import OfPoint, Row, TrialKey
 from harness.stats import Estimate
 from harness.turns import Turns
 from plots import quantity
@@ -149,7 +150,7 @@ def summarise(path: Path) -> Summary:
         _point(label, [row for row in rows if row.point == point], baselines, described, known, taken, late)
         for point, label in labels.items()
     ]
-    points = [_doubted(point) for point in _moderated(points)]
+    points = _moderated(points)
     return Summary(
         path=path,
         machine=described,
@@ -200,17 +201,7 @@ def _order(names: Sequence[str]) -> list[str]:
     return catalogued + [name for name in names if name not in BACKENDS]
 
 
-class Labelled(Protocol):
-    """A row of any of the files: `point` is its workload and parameters."""
-
-    @property
-    def point(self) -> tuple[str, str]: ...
-
-    @property
-    def scenario(self) -> str: ...
-
-
-def point_labels(rows: Iterable[Labelled]) -> dict[tuple[str, str], str]:
+def point_labels(rows: Iterable[OfPoint]) -> dict[tuple[str, str], str]:
     """A name for each point, unique within its workload, from what its parameters vary."""
     scenarios = {row.point: row.scenario for row in rows}
     values = {point: json.loads(point[1]) for point in scenarios}
@@ -243,15 +234,11 @@ def _told_apart(
     labels: Mapping[tuple[str, str], str], values: Mapping[tuple[str, str], Mapping[str, Any]]
 ) -> dict[tuple[str, str], str]:
     """The labels; where several points of a workload have the same, with what differs between them."""
-    namesakes: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for point, label in labels.items():
-        namesakes.setdefault((point[0], label), []).append(values[point])
-    told = {}
-    for point, label in labels.items():
-        own = namesakes[point[0], label]
-        names = [name for name in _NOT_A_SETTING if len({one.get(name) for one in own}) > 1]
-        told[point] = _label(label, values[point], names)
-    return told
+    told: dict[tuple[str, str], str] = {}
+    for (_, label), namesakes in grouped(labels, lambda point: (point[0], labels[point])).items():
+        names = [name for name in _NOT_A_SETTING if len({values[point].get(name) for point in namesakes}) > 1]
+        told |= {point: _label(label, values[point], names) for point in namesakes}
+    return {point: told[point] for point in labels}
 
 
 def _says_more(name: str, told: Sequence[tuple[str, Any]]) -> bool:
@@ -270,9 +257,7 @@ def _point(
 ) -> PointSummary:
     units = {row.metric: row.unit for row in rows}
     metric = next(name for name in (*MAIN_METRICS, *units) if name in units)
-    by_backend: dict[str, list[Row]] = {}
-    for row in rows:
-        by_backend.setdefault(row.backend, []).append(row)
+    by_backend = grouped(rows, lambda row: row.backend)
     # Where one trial computed something else, the others are no result either.
     trials = {
         backend: {} if any(checks.is_disagreement(row.status) for row in own) else _by_trial(own, metric)
@@ -324,8 +309,10 @@ def _point(
     return PointSummary(rows[0].workload, label, metric, units, tuple(cells), parameters)
 
 
-def _moderated(points: Sequence[PointSummary]) -> tuple[PointSummary, ...]:
-    """The same, where each number heeds what all others with its baseline say of how much starts differ."""
+def _moderated(points: Sequence[PointSummary]) -> list[PointSummary]:
+    """The same, where each number heeds what all others with its baseline say of how much starts differ, and what then
+    passes the limit is doubted.
+    """
     found: dict[str, dict[tuple[int, str], Estimate]] = {}  # by baseline ("": none), by point and backend
     for place, point in enumerate(points):
         for cell in point.cells:
@@ -333,33 +320,21 @@ def _moderated(points: Sequence[PointSummary]) -> tuple[PointSummary, ...]:
                 if estimate is not None:
                     found.setdefault(baseline, {})[place, cell.backend] = estimate
     known = {baseline: stats.moderated(estimates) for baseline, estimates in found.items()}
-    return tuple(
-        replace(
-            point,
-            cells=tuple(
-                replace(
-                    cell,
-                    main=known[""][place, cell.backend] if cell.main else None,
-                    speedups={baseline: known[baseline][place, cell.backend] for baseline in cell.speedups},
-                )
-                for cell in point.cells
-            ),
-        )
+
+    def heeding(place: int, cell: Cell) -> Cell:
+        main = known[""][place, cell.backend] if cell.main else None
+        return replace(cell, main=main, speedups={name: known[name][place, cell.backend] for name in cell.speedups})
+
+    return [
+        replace(point, cells=tuple(_doubted(heeding(place, cell)) for cell in point.cells))
         for place, point in enumerate(points)
-    )
+    ]
 
 
-def _doubted(point: PointSummary) -> PointSummary:
-    """The same, with a doubt where a backend passes what nothing can pass."""
-    return replace(
-        point,
-        cells=tuple(
-            replace(cell, doubts=(*cell.doubts, checks.BEATS_LIMIT))
-            if LIMIT in cell.speedups and cell.speedups[LIMIT].low > 1 and cell.speedups[LIMIT].decides
-            else cell
-            for cell in point.cells
-        ),
-    )
+def _doubted(cell: Cell) -> Cell:
+    """The same, with a doubt where it passes what nothing can pass."""
+    passing = LIMIT in cell.speedups and cell.speedups[LIMIT].low > 1 and cell.speedups[LIMIT].decides
+    return replace(cell, doubts=(*cell.doubts, checks.BEATS_LIMIT)) if passing else cell
 
 
 def _by_trial(rows: Sequence[Row], metric: str) -> dict[int, float]:
@@ -372,14 +347,12 @@ def _speedup(
     """From turns that were taken beside each other, where there are such, else from the trials' values."""
     if beside:
         return stats.ratio_of_turns(beside)
-    paired = sorted(own.keys() & other.keys())
-    above, below = [own[trial] for trial in paired], [other[trial] for trial in paired]
-    if metric not in HIGHER_IS_BETTER:
-        above, below = below, above
+    trials = sorted(own.keys() & other.keys())
     # An overhead is a difference, and may come out as nothing: then there is no ratio.
-    if not paired or min(above) <= 0 or min(below) <= 0:
+    if not trials or min(min(own[trial], other[trial]) for trial in trials) <= 0:
         return None
-    return stats.ratio(above, below)
+    above, below = (own, other) if metric in HIGHER_IS_BETTER else (other, own)
+    return stats.ratio([above[trial] for trial in trials], [below[trial] for trial in trials])
 
 
 def _tails(rows: Sequence[Row], known: Mapping[TrialKey, Detail]) -> tuple[float | None, ...]:

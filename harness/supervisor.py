@@ -4,8 +4,9 @@ Owns the subject's processes, from outside: it starts the one that measures, ado
 behind, ends them all when that one ends or the engine is gone (whose end of the pipe on standard input closes, however
 it died), and removes what they left on disk and in shared memory. It measures nothing, and sleeps until then.
 
-Standard input: one line of JSON, the order; then nothing until it closes. Standard output: one line of JSON,
-the `Verdict`. Standard error: the subject's log, shared with the process that measures.
+Standard input: one line of JSON, the order; then nothing until it closes. Standard output: one line of JSON, with the
+`exit_status` of the process that measures: negative for a signal, null where it was killed because the engine had gone,
+or wanted no more of it. Standard error: the subject's log, shared with the process that measures.
 """
 
 import contextlib
@@ -17,7 +18,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -29,27 +29,16 @@ _FIRST_LOOK_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 60.0
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """How a subject's processes ended.
-
-    `exit_status`: of the one that measures, negative for a signal, None where it was killed because the engine had
-    gone, or wanted no more of it.
-    """
-
-    exit_status: int | None
-
-
 def main() -> int:
     """Run one subject as the order on standard input says."""
     order = json.loads(_read_line(0))
     processes.adopt_orphans()
     try:
-        verdict = _supervise(order)
+        status = _supervise(order)
     finally:
         shutil.rmtree(Path(order["scratch"]), ignore_errors=True)
     with contextlib.suppress(BrokenPipeError):  # the engine is gone, there is nobody to tell
-        os.write(1, json.dumps(asdict(verdict)).encode() + b"\n")
+        os.write(1, json.dumps({"exit_status": status}).encode() + b"\n")
     return 0
 
 
@@ -64,7 +53,8 @@ def _read_line(descriptor: int) -> bytes:
     return line
 
 
-def _supervise(order: dict[str, Any]) -> Verdict:
+def _supervise(order: dict[str, Any]) -> int | None:
+    """Run the subject to its end; how the process that measures ended."""
     channel, names = order["side"]["channel"], Names()
     with _Wakeup() as wakeup:
         worker = subprocess.Popen(
@@ -90,7 +80,7 @@ def _supervise(order: dict[str, Any]) -> Verdict:
             names.look(processes.descendants())
             processes.end_descendants()
             names.remove()
-    return Verdict(None if gone else worker.returncode)
+    return None if gone else worker.returncode
 
 
 def _order(worker: subprocess.Popen[bytes], order: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ import io
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from types import NoneType
 from typing import Any, Generic, TypeVar, get_args, get_type_hints
@@ -13,12 +14,7 @@ from harness.errors import UsageError
 from harness.record import write_atomically
 
 _Row = TypeVar("_Row")
-_WORDS = {True: "true", False: "false", None: ""}
 _TRUTHS = {"true": True, "false": False}
-
-
-def _anything(_row: object) -> bool:
-    return True
 
 
 @dataclass(frozen=True)
@@ -34,12 +30,12 @@ class Table(Generic[_Row]):
     kind: Callable[..., _Row]
     command: str
     what: str
-    valid: Callable[[_Row], bool] = _anything
+    valid: Callable[[_Row], bool] = lambda _: True
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The header."""
-        return tuple(get_type_hints(self.kind))
+        return tuple(signature(self.kind).parameters)
 
     def check_absent(self, directory: Path) -> None:
         """Raise UsageError where the file is there already, or can't be."""
@@ -57,7 +53,8 @@ class Table(Generic[_Row]):
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.columns)
-        writer.writerows([_text(getattr(row, name)) for name in self.columns] for row in rows)
+        cells = ([getattr(row, name) for name in self.columns] for row in rows)
+        writer.writerows([str(one).lower() if isinstance(one, bool) else one for one in line] for line in cells)
         write_atomically(directory / self.file_name, text.getvalue().encode())
 
     def read(self, directory: Path) -> list[_Row]:
@@ -83,15 +80,11 @@ class Table(Generic[_Row]):
         return rows
 
     def _parse(self, line: Sequence[str]) -> _Row:
-        cells = zip(get_type_hints(self.kind).values(), line, strict=True)
-        row = self.kind(*(_value(kind, text) for kind, text in cells))
+        kinds = get_type_hints(self.kind)
+        row = self.kind(*(_value(kinds[name], text) for name, text in zip(self.columns, line, strict=True)))
         if not self.valid(row):
             raise ValueError(row)
         return row
-
-
-def _text(value: Any) -> Any:
-    return _WORDS[value] if value is None or isinstance(value, bool) else value
 
 
 def _value(kind: Any, text: str) -> Any:

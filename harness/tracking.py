@@ -141,14 +141,14 @@ def _draw(found: history.History, output: Path) -> list[Path]:
     import pandas as pd
 
     from plots import history as figures
+    from plots import style
     from plots.errors import FigureError
-    from plots.style import applied
 
     try:
-        with applied():
+        with style.applied():
             rows = pd.DataFrame(history_report.rows(found))
             figure = figures.over_commits(rows, found.metric, found.curves[0].unit, found.machine)
-        return figures.save(figure, output)
+        return style.save(figure, output.parent, output.stem)
     except FigureError as error:
         raise UsageError(str(error)) from None
     except OSError as error:

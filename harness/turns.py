@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from harness.engine.block import Measured
 from harness.errors import UsageError
 from harness.grid import runs_alone
-from harness.record import TrialKey, write_atomically
+from harness.record import OfTrial, TrialKey, is_torn, write_atomically
 from workloads.catalogue import BACKENDS
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _KEY = ["workload", "parameters", "backend", "trial"]
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(OfTrial):
     """A turn; the fields are the columns, in their order."""
 
     workload: str
@@ -48,11 +48,6 @@ class Row:
     rounds: int
     wall_ns: int
     cpu_ns: int
-
-    @property
-    def trial_key(self) -> TrialKey:
-        """The trial that it is of."""
-        return self.workload, self.parameters, self.backend, self.trial
 
     def round_ns(self, by_cpu: bool) -> float:
         """Time of a round."""
@@ -74,15 +69,11 @@ def replace(path: Path, trials: Container[TrialKey], rows: Iterable[Row]) -> Non
 
     before, added = read(path), pd.DataFrame([vars(row) for row in rows], columns=list(COLUMNS))
     kept = before[[key not in trials for key in before[_KEY].itertuples(index=False, name=None)]]
-    if len(kept) == len(before) and path.exists() and _is_whole(path):
+    if len(kept) == len(before) and path.exists() and not is_torn(path):
         added.to_csv(path, mode="a", header=False, index=False, lineterminator="\n")
     else:
         text = pd.concat([kept, added]).to_csv(index=False, lineterminator="\n")
         write_atomically(path, text.encode())
-
-
-def _is_whole(path: Path) -> bool:
-    return path.read_bytes().endswith(b"\n")
 
 
 def read(path: Path) -> pd.DataFrame:

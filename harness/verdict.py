@@ -5,10 +5,11 @@ Which Ray is the best is seen at each point from the results themselves, and the
 in one thread is held against the loop alone, which does too.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from harness import quantity, stats
+from harness.grouping import grouped
 from harness.noise import floor
 from harness.stats import Estimate
 from harness.summary import LIMIT, Cell, PointSummary, Summary
@@ -17,9 +18,6 @@ RAY = "ray-"
 BEST_RAY = "the best Ray"
 LOOP = "serial"
 _ALONE = "reactor-inline"
-
-# From a cell: its ratio to what it is held against, and what that is called there beyond the point; None without one.
-_Against = Callable[[Cell], tuple[Estimate, str] | None]
 
 
 def sentences(summary: Summary) -> list[str]:
@@ -31,8 +29,7 @@ def judged(summary: Summary) -> list[tuple[str, list["Clause"]]]:
     """Each workload with what there is to say of it; workloads in which reactors lose somewhere come first."""
     found = []
     floors = floor.by_workload(summary.noise)
-    for workload in dict.fromkeys(point.workload for point in summary.points):
-        points = [point for point in summary.points if point.workload == workload]
+    for workload, points in grouped(summary.points, lambda point: point.workload).items():
         clauses = list(_clauses(points, parallel(summary), floors.get(workload, 1.0)))
         if clauses:
             found.append((workload, clauses))
@@ -50,7 +47,23 @@ def against(points: Sequence[PointSummary], backend: str, baseline: str, noise: 
 
     `noise`: the factor below which a difference is noise.
     """
-    return _span(points, backend, baseline, best_ray if baseline == BEST_RAY else _to(baseline), noise)
+    ratios = []
+    for point in points:
+        for cell in point.cells:
+            if cell.backend == backend and (found := _held_against(cell, baseline)) is not None:
+                where = filter(None, (point.label if len(points) > 1 else "", found[1]))
+                ratios.append((found[0], ", ".join(where)))
+    if not ratios:
+        return None
+    ratios.sort(key=lambda item: item[0].value)
+    return Clause(backend, baseline, tuple(ratios), noise)
+
+
+def _held_against(cell: Cell, baseline: str) -> tuple[Estimate, str] | None:
+    """A cell's ratio to a baseline, and what that is called there beyond the point; None without one."""
+    if baseline == BEST_RAY:
+        return best_ray(cell)
+    return (cell.speedups[baseline], "") if baseline in cell.speedups else None
 
 
 def best_ray(cell: Cell) -> tuple[Estimate, str] | None:
@@ -71,16 +84,6 @@ class Clause:
     floor: float = 1.0  # the factor below which a difference is noise
 
     @property
-    def lowest(self) -> tuple[Estimate, str]:
-        """The lowest ratio and where that is."""
-        return self.ratios[0]
-
-    @property
-    def highest(self) -> tuple[Estimate, str]:
-        """The highest ratio and where that is."""
-        return self.ratios[-1]
-
-    @property
     def loses(self) -> bool:
         """Whether the baseline wins somewhere, by the whole interval. Nothing can win against the limit."""
         return self.baseline != LIMIT and any(self._standing(ratio) == "slower" for ratio, _ in self.ratios)
@@ -88,7 +91,7 @@ class Clause:
     @property
     def ends(self) -> tuple[Estimate, ...]:
         """The lowest and the highest ratio; one where they are the same."""
-        return tuple(dict.fromkeys((self.lowest[0], self.highest[0])))
+        return tuple(dict.fromkeys((self.ratios[0][0], self.ratios[-1][0])))
 
     @property
     def standing(self) -> str:
@@ -118,26 +121,10 @@ def _clauses(points: Sequence[PointSummary], backend: str, noise: float) -> Iter
             yield span
 
 
-def _to(baseline: str) -> _Against:
-    return lambda cell: (cell.speedups[baseline], "") if baseline in cell.speedups else None
-
-
-def _span(points: Sequence[PointSummary], backend: str, baseline: str, to: _Against, noise: float) -> Clause | None:
-    ratios = []
-    for point in points:
-        for cell in point.cells:
-            if cell.backend == backend and (found := to(cell)) is not None:
-                where = filter(None, (point.label if len(points) > 1 else "", found[1]))
-                ratios.append((found[0], ", ".join(where)))
-    if not ratios:
-        return None
-    ratios.sort(key=lambda item: item[0].value)
-    return Clause(backend, baseline, tuple(ratios), noise)
-
-
 def _told(span: Clause) -> str:
     what = "of the machine's limit" if span.baseline == LIMIT else f"the speed of {span.baseline}"
-    ends = (span.lowest,) if span.lowest[0] is span.highest[0] else (span.lowest, span.highest)
+    lowest, highest = span.ratios[0], span.ratios[-1]
+    ends = (lowest,) if lowest[0] is highest[0] else (lowest, highest)
     return f"{span.backend} runs at {' to '.join(_end(span, *end) for end in ends)} {what}"
 
 

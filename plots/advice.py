@@ -31,11 +31,9 @@ def draw(title: str, answer: str, rounds_ns: Mapping[str, float], ideal_ns: floa
             position, round_ns - solid, left=solid, height=0.62, facecolor="white", edgecolor=look.color, hatch="////"
         )  # fmt: skip
         axes.text(round_ns, position, f" {quantity.duration(round_ns)}", va="center", fontsize=8.5)
-    axes.set_yticks(range(len(rounds_ns)), [style.look(name).label for name in rounds_ns])
-    axes.set(xlim=(0, _ROOM * max(rounds_ns.values())), ylim=(len(rounds_ns) - 0.5, -0.5))
+    page.lanes(axes, [style.look(name).label for name in rounds_ns])
+    axes.set_xlim(0, _ROOM * max(rounds_ns.values()))
     axes.xaxis.set_major_locator(MaxNLocator(6))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: quantity.duration_tick(value)))
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="y", visible=False)
     axes.set_xlabel("time of a round")
     return figure

@@ -109,17 +109,15 @@ def _points(taken_apart: pd.DataFrame) -> Iterator[_Point]:
 
 def _bar(own: pd.DataFrame) -> _Bar | None:
     """The bar of one backend at one point; None where not every phase is known."""
-    times = {phase: median(rows.number("value", value) for value in of_one) for phase, of_one in _by_phase(own)}
+    times = {
+        str(phase): median(rows.number("value", value) for value in of_one["value"])
+        for phase, of_one in own.groupby("phase")
+    }
     whole = sum(times.get(phase, 0.0) for phase in PHASES)
     plain = times.get(_PLAIN_ROUND, 0.0)
     if not {*PHASES, _ROUND} <= times.keys() or plain <= 0 or not 0 < whole < float("inf") or min(times.values()) < 0:
         return None
     return _Bar({phase: 100 * times[phase] / whole for phase in PHASES}, plain, times[_ROUND] / plain)
-
-
-def _by_phase(own: pd.DataFrame) -> Iterator[tuple[str, list[Any]]]:
-    for phase, of_one in own.groupby("phase"):
-        yield str(phase), of_one["value"].tolist()
 
 
 def _chosen(points: list[_Point]) -> tuple[list[_Point], int]:
@@ -139,10 +137,8 @@ def _rank(point: _Point) -> tuple[Any, ...]:
 def _panel(axes: Axes, point: _Point, backends: list[str], first: bool) -> None:
     for backend, bar in point.bars.items():
         _draw_bar(axes, backends.index(backend), bar)
-    axes.set(xlim=(0, 100), ylim=(len(backends) - 0.5, -0.5))
-    axes.set_yticks(range(len(backends)), [style.look(name).label for name in backends] if first else [])
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="y", visible=False)
+    page.lanes(axes, [style.look(name).label if first else "" for name in backends])
+    axes.set_xlim(0, 100)
     axes.set_xlabel("% of a round")
     named = {name: point.setting[name] for name in _NAMED if name in point.setting}
     title = f"{point.workload.replace('_', ' ')}: {point.scenario}\n{quantity.sentence(named)}"

@@ -15,40 +15,36 @@ _INLINED = 100 * 1024  # bytes: Ray's default of max_direct_call_object_size
 def by_actors(measurements: pd.DataFrame) -> Figure:
     """Overhead per round in ms by number of actors. Raises FigureError."""
     reference = [(series, series.numeric()) for series in published.series("broadcast_gather_actors")]
-    panel, selection = _panel(measurements, "actors", reference)
-    return _draw("number of actors", panel, selection, "actors", quantity.count, "arrays of 10 MiB")
+    return _draw(measurements, "actors", reference, "number of actors", "actors", quantity.count, "arrays of 10 MiB")
 
 
 def by_object_size(measurements: pd.DataFrame) -> Figure:
     """Overhead per round in ms by size of the broadcast array. Raises FigureError."""
     reference = [(series, series.numeric(_MIB)) for series in published.series("broadcast_gather_size")]
-    panel, selection = _panel(measurements, "object_bytes", reference)
-    remarks = []
-    if any(name.startswith("ray") and min(points) <= _INLINED < max(points) for name, points in panel.measured.items()):
-        remarks.append("Ray sends up to 100 KiB within a message, a larger array by its object store.")
-    return _draw("object size", panel, selection, "size of the array", quantity.size, "16 actors", remarks)
-
-
-def _panel(
-    measurements: pd.DataFrame, varied: str, reference: Sequence[tuple[published.Series, lines.Points]]
-) -> tuple[lines.Panel, rows.Selection]:
-    selection = rows.select(measurements, "broadcast_gather", "overhead", [varied])
-    return lines.Panel(selection.curves(varied, lambda value: value.scaled(_MS_PER_NS)), reference), selection
+    return _draw(
+        measurements, "object_bytes", reference, "object size", "size of the array", quantity.size, "16 actors"
+    )
 
 
 def _draw(
+    measurements: pd.DataFrame,
+    varied: str,
+    reference: Sequence[tuple[published.Series, lines.Points]],
     by: str,
-    panel: lines.Panel,
-    selection: rows.Selection,
     x_label: str,
     x_text: Callable[[float], str],
     condition: str,
-    remarks: Sequence[str] = (),
 ) -> Figure:
+    selection = rows.select(measurements, "broadcast_gather", "overhead", [varied])
+    panel = lines.Panel(selection.curves(varied, lambda value: value.scaled(_MS_PER_NS)), reference)
+    remarks = notes.below(selection, published=condition if reference else None)
+    ray = (points for name, points in panel.measured.items() if name.startswith("ray"))
+    if varied == "object_bytes" and any(min(points) <= _INLINED < max(points) for points in ray):
+        remarks.append("Ray sends up to 100 KiB within a message, a larger array by its object store.")
     return lines.single(
         f"Broadcast and gather: overhead by {by}",
         notes.fixed(selection),
-        [*notes.below(selection, published=condition if panel.published else None), *remarks],
+        remarks,
         panel,
         x_label,
         x_text,

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from plots import intervals, lines, notes, page, quantity, rows, style
 from plots.errors import FigureError
-from plots.moderated import moderated
+from plots.moderated import moderated, nested
 
 _OURS = "reactor-processes"
 _RAYS = ("ray-pooled", "ray-tuned", "ray-paper")
@@ -80,10 +80,7 @@ def _ratios(selection: rows.Selection) -> dict[_Place, dict[str, intervals.Estim
             nbytes = prod(map(int, (made_up[3] or _BYTES).split("x")))
             if step_ns:  # a logarithmic axis has no place for nothing
                 found[(step_ns, nbytes, steps), backend] = intervals.ratio(ours, theirs)
-    ratios: dict[_Place, dict[str, intervals.Estimate]] = {}
-    for (place, backend), ratio in moderated(found).items():
-        ratios.setdefault(place, {})[backend] = ratio
-    return ratios
+    return nested(moderated(found))
 
 
 def _from_where(panels: list[tuple[int, lines.Panel]]) -> str:

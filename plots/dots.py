@@ -78,16 +78,13 @@ def _tick_count(values: Sequence[float], tick: Callable[[float], str], columns: 
 
 
 def _lanes(axes: Axes, backends: Sequence[str], systems: Sequence[str], first: bool) -> None:
-    count = len(backends) + len(systems)
-    axes.set_ylim(count - 0.5, -0.5)
-    axes.set_yticks(range(count), [*(style.look(name).label for name in backends), *systems] if first else [""] * count)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="y", visible=False)
+    labels = [*(style.look(name).label for name in backends), *systems]
+    page.lanes(axes, [label if first else "" for label in labels])
     axes.spines["left"].set_visible(False)
     if systems:
         axes.axhspan(
             len(backends) - 0.5,
-            count - 0.5,
+            len(labels) - 0.5,
             facecolor=style.SHADE,
             edgecolor="#d0d0d0",
             hatch="////",

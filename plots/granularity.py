@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from plots import intervals, lines, notes, page, quantity, rows, sampling, style
 from plots.errors import FigureError
-from plots.moderated import moderated
+from plots.moderated import moderated, nested
 
 _BASE = "ray-paper"
 
@@ -47,9 +47,7 @@ def _panels(selection: rows.Selection, name: str) -> list[lines.Panel]:
             base = trials.get((where, steps, _BASE), {})
             if where == scenario and backend != _BASE and base.keys() & values.keys():
                 found[backend, float(steps)] = intervals.ratio(values, base)
-        curves: dict[str, dict[float, intervals.Estimate]] = {}
-        for (backend, steps), ratio in moderated(found).items():
-            curves.setdefault(backend, {})[steps] = ratio
+        curves = nested(moderated(found))
         if any(len(points) > 1 for points in curves.values()):
             panels.append(lines.Panel(curves, title=f"{name}: {scenario}"))
     return panels

@@ -5,7 +5,7 @@ gather, alone; else plain loops on all cores in lockstep), and without rows of i
 once, whole parts of a round on each, and nothing spent on communication.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from statistics import fmean
 
 import pandas as pd
@@ -17,15 +17,16 @@ from plots.moderated import moderated
 
 _BASE = "serial"
 _COPIES, _LOCKSTEP = "limit", "lockstep"
-# Workloads whose rounds are of equal parts, and the parameters that the figure may vary from panel to panel.
-_IN_PARTS = {
-    "gym_sampling": ("Gymnasium", ("env",)),
-    "atari_sampling": ("Atari", ("env",)),
-    "q_learning": ("Q-learning", ()),
-    "multi_agent": ("Traffic Junction", ()),
-    "ppo": ("PPO", ("env",)),
+# By workload what is compared, its name, and the parameters that the figure may vary from panel to panel. Where it is
+# the throughput, rounds are of equal parts.
+_WORKLOADS = {
+    "gym_sampling": ("throughput", "Gymnasium", ("env",)),
+    "atari_sampling": ("throughput", "Atari", ("env",)),
+    "q_learning": ("throughput", "Q-learning", ()),
+    "multi_agent": ("throughput", "Traffic Junction", ()),
+    "ppo": ("throughput", "PPO", ("env",)),
+    "broadcast_gather": ("overhead", "Broadcast and gather", ()),
 }
-_MEASURED = ("broadcast_gather", "Broadcast and gather")
 _SIZES = ("actors", "agents")
 
 
@@ -33,26 +34,21 @@ def fraction(measurements: pd.DataFrame, cores: int) -> Figure:
     """Speed in percent of the limit of a machine with `cores` cores, by workload. Raises FigureError."""
     found: list[tuple[rows.Selection, list[dots.Panel]]] = []
     faults: list[FigureError] = []
-    for workload, (name, varied) in _IN_PARTS.items():
+    for workload, (metric, name, varied) in _WORKLOADS.items():
         try:
-            selection = rows.select(measurements, workload, "throughput", varied)
+            selection = rows.select(measurements, workload, metric, varied)
         except FigureError as fault:
             faults.append(fault)
         else:
-            found.append((selection, list(_of_loops(selection, name, cores))))
-    try:
-        selection = rows.select(measurements, _MEASURED[0], "overhead", [])
-    except FigureError as fault:
-        faults.append(fault)
-    else:
-        found.append((selection, list(_of_copies(selection, _MEASURED[1]))))
+            panels = _of_copies(selection, name) if metric == "overhead" else _of_loops(selection, name, cores)
+            found.append((selection, list(panels)))
     shown = [(selection, panels) for selection, panels in found if panels]
     if not shown:
-        if len(faults) == len(_IN_PARTS) + 1:
+        if not found:
             raise faults[0]
         raise FigureError(
-            f"no workload has successful rows of {_LOCKSTEP} or {_BASE} (of {_COPIES}, for {_MEASURED[0]}), which the "
-            "limit is of, and of another backend"
+            f"no workload has successful rows of {_LOCKSTEP} or {_BASE} (of {_COPIES}, for broadcast_gather), which "
+            "the limit is of, and of another backend"
         )
     number = "1 core" if cores == 1 else f"{cores} cores"
     return dots.draw(
@@ -82,7 +78,7 @@ def _of_loops(selection: rows.Selection, name: str, cores: int) -> Iterator[dots
     for scenario in selection.distinct("scenario"):
         alone, measured = (trials.get((scenario, name), {}) for name in (_BASE, _LOCKSTEP))
         # Loops that wait for each other are slower than one where rounds are short.
-        base = max((alone, measured), key=_mean) if measured else alone
+        base = max(filter(None, (alone, measured)), key=lambda values: fmean(values.values()), default={})
         shares = {
             backend: intervals.ratio(values, base).scaled(100 / (1 if measured else gain))
             for (where, backend), values in trials.items()
@@ -90,10 +86,6 @@ def _of_loops(selection: rows.Selection, name: str, cores: int) -> Iterator[dots
         }
         if shares.keys() - {_BASE}:
             yield dots.Panel(_title(name, scenario, selection), moderated(shares))
-
-
-def _mean(values: Mapping[int, float]) -> float:
-    return fmean(values.values()) if values else 0.0
 
 
 def _of_copies(selection: rows.Selection, name: str) -> Iterator[dots.Panel]:

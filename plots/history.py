@@ -2,14 +2,13 @@
 
 import math
 import textwrap
-from pathlib import Path
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from plots import lines, page, quantity, style
+from plots import lines, page, quantity
 from plots.errors import FigureError
 from plots.intervals import Estimate
 
@@ -40,11 +39,6 @@ def over_commits(rows: pd.DataFrame, metric: str, unit: str, machine: str) -> Fi
         one.set_ylabel("times as fast" if unit == "x" else unit)
     lines.legend(axes[across - 1], axes)
     return figure
-
-
-def save(figure: Figure, path: Path) -> list[Path]:
-    """Write the figure as SVG and PNG, whichever of the two `path` ends in; returns both. Raises OSError."""
-    return style.save(figure, path.parent, path.stem)
 
 
 def _panel(axes: Axes, rows: pd.DataFrame, name: str, ticks: dict[int, str]) -> None:

@@ -56,13 +56,6 @@ class Estimate:
         return self.error**2 * self.count
 
     @property
-    def spread(self) -> float:
-        """Half the interval's width as a part of the value; infinite where the value is 0."""
-        if self.high == self.low:
-            return 0.0
-        return (self.high - self.low) / 2 / abs(self.value) if self.value else float("inf")
-
-    @property
     def decides(self) -> bool:
         """Whether its interval says something: of two trials alone it spans orders of magnitude, of one it leaves out
         what differs from one start to the next.

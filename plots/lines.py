@@ -66,9 +66,34 @@ def draw(
 def curves(axes: Axes, panel: Panel, factors: Mapping[str, float] = MappingProxyType({})) -> None:
     """The curves and the title of a panel, without scales; `factors` move those of some backends along the axis."""
     for backend in style.ordered(panel.measured):
-        _measured(axes, backend, panel.measured[backend], factors.get(backend, 1.0))
+        look = style.look(backend)
+        marked(
+            axes,
+            panel.measured[backend],
+            factors.get(backend, 1.0),
+            label=look.label,
+            color=look.color,
+            marker=look.marker,
+            markersize=5.5,
+            linewidth=1.6,
+            capsize=3,
+            zorder=3,
+        )
     for series, points in panel.published:
-        _published(axes, series, points)
+        look = style.published_look(series.system)
+        marked(
+            axes,
+            points,
+            label=series.label,
+            color=look.color,
+            marker=look.marker,
+            markerfacecolor="white",
+            markersize=5.5,
+            linewidth=1.0,
+            linestyle=(0, (4, 3)),
+            capsize=2,
+            zorder=2,
+        )
     if panel.title:
         axes.set_title(textwrap.fill(panel.title, _TITLE_CHARACTERS), loc="left")
 
@@ -84,12 +109,18 @@ def _beside(panel: Panel) -> dict[str, float]:
 
 def legend(beside: Axes, panels: Sequence[Axes]) -> None:
     """One legend for all panels to the right of `beside`, each name once, without the whiskers."""
-    handles: dict[str, Any] = {}
+    found = handles(panels)
+    drawn = [container[0] for container in found.values()]
+    beside.legend(drawn, list(found), loc="upper left", bbox_to_anchor=(1.01, 1.03))
+
+
+def handles(panels: Sequence[Axes]) -> dict[str, Any]:
+    """What the panels show, by its name, each once."""
+    found: dict[str, Any] = {}
     for axes in panels:
-        containers: tuple[list[Any], list[Any]] = axes.get_legend_handles_labels()
-        for handle, label in zip(*containers, strict=True):
-            handles.setdefault(label, handle[0])
-    beside.legend(list(handles.values()), list(handles), loc="upper left", bbox_to_anchor=(1.01, 1.03))
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    return found
 
 
 def single(
@@ -101,9 +132,10 @@ def single(
     x_text: Text,
     y_label: str,
     y_text: Text = quantity.tick,
+    height: float = 3.7,
 ) -> Figure:
-    """A figure of one panel and its legend."""
-    figure, (axes,) = page.page(title, subtitle, notes, body=3.7)
+    """A figure of one panel, `height` inches high, and its legend."""
+    figure, (axes,) = page.page(title, subtitle, notes, height)
     draw(axes, panel, x_label, x_text, y_label, y_text)
     legend(axes, [axes])
     return figure
@@ -114,37 +146,8 @@ def whiskers(estimates: Sequence[Estimate]) -> tuple[list[float], list[float]]:
     return [one.value - one.low for one in estimates], [one.high - one.value for one in estimates]
 
 
-def _measured(axes: Axes, backend: str, points: Points, factor: float) -> None:
-    look = style.look(backend)
+def marked(axes: Axes, points: Points, factor: float = 1.0, **look: Any) -> None:
+    """The values with their whiskers, in the order of the axis, along which `factor` moves them."""
     xs = sorted(points)
-    axes.errorbar(
-        [x * factor for x in xs],
-        [points[x].value for x in xs],
-        yerr=whiskers([points[x] for x in xs]),
-        label=look.label,
-        color=look.color,
-        marker=look.marker,
-        markersize=5.5,
-        linewidth=1.6,
-        capsize=3,
-        zorder=3,
-    )
-
-
-def _published(axes: Axes, series: Series, points: Points) -> None:
-    look = style.published_look(series.system)
-    xs = sorted(points)
-    axes.errorbar(
-        xs,
-        [points[x].value for x in xs],
-        yerr=whiskers([points[x] for x in xs]),
-        label=series.label,
-        color=look.color,
-        marker=look.marker,
-        markerfacecolor="white",
-        markersize=5.5,
-        linewidth=1.0,
-        linestyle=(0, (4, 3)),
-        capsize=2,
-        zorder=2,
-    )
+    estimates = [points[x] for x in xs]
+    axes.errorbar([x * factor for x in xs], [one.value for one in estimates], yerr=whiskers(estimates), **look)

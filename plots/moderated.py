@@ -30,6 +30,7 @@ _EXACT = 1e-9  # an error that is rounding: a ratio to itself has no other
 _SPREADS = tuple((number + 0.5) / 20 for number in range(20))  # of variances: one over the degrees of freedom
 
 Key = TypeVar("Key")
+Within = TypeVar("Within")
 
 
 def moderated(estimates: Mapping[Key, Estimate]) -> dict[Key, Estimate]:
@@ -55,6 +56,14 @@ def moderated(estimates: Mapping[Key, Estimate]) -> dict[Key, Estimate]:
         told = of_logs(math.log(one.value), math.sqrt(spread / one.count), known, one.count)
         low, high = min(told.low, one.value), max(told.high, one.value)
         found[key] = replace(told, value=one.value, low=low, high=high, borrows=True)
+    return found
+
+
+def nested(estimates: Mapping[tuple[Key, Within], Estimate]) -> dict[Key, dict[Within, Estimate]]:
+    """The same by the first part of their keys, and below that by the second."""
+    found: dict[Key, dict[Within, Estimate]] = {}
+    for (key, within), estimate in estimates.items():
+        found.setdefault(key, {})[within] = estimate
     return found
 
 

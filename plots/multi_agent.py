@@ -4,7 +4,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from plots import dots, lines, notes, page, published, quantity, rows
-from plots.intervals import Estimate
 
 _STEPS = 100_000  # the paper's run
 _MARKS = range(10_000, _STEPS + 1, 10_000)
@@ -21,7 +20,7 @@ def by_agents(measurements: pd.DataFrame) -> Figure:
         dots.Panel(
             ", ".join([f"{agents} agents", *(f"steps of {busy_us:g} µs" for busy_us in pace if busy_us)]),
             {
-                backend: _seconds(rate, _STEPS)
+                backend: rate.inverse().scaled(_STEPS)
                 for (*point, backend), rate in cells.items()
                 if tuple(point) == (agents, *pace)
             },
@@ -49,7 +48,7 @@ def by_steps(measurements: pd.DataFrame) -> Figure:
     panels = [
         lines.Panel(
             {
-                backend: {float(steps): _seconds(rate, steps) for steps in _MARKS}
+                backend: {float(steps): rate.inverse().scaled(steps) for steps in _MARKS}
                 for (count, backend), rate in cells.items()
                 if count == agents
             },
@@ -78,7 +77,3 @@ def by_steps(measurements: pd.DataFrame) -> Figure:
         one.set_ylabel("elapsed (s)")
     lines.legend(axes[across - 1], axes)
     return figure
-
-
-def _seconds(rate: Estimate, steps: int) -> Estimate:
-    return rate.inverse().scaled(steps)

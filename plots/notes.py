@@ -1,5 +1,7 @@
 """What a figure says in words: what was fixed, how many trials, and what isn't shown or isn't ours."""
 
+from collections.abc import Collection
+
 from plots import quantity
 from plots.rows import Selection
 
@@ -11,7 +13,12 @@ def fixed(*selections: Selection) -> str:
 
 def below(*selections: Selection, published: str | None = None) -> list[str]:
     """The notes at the foot. `published`: what the published values are for, None where none are shown."""
-    lines = [_trials(selections)]
+    counts = [
+        count
+        for one in selections
+        for count in one.frame.groupby(["scenario", *one.varied, "backend"])["trial"].nunique()
+    ]
+    lines = [trials(counts)]
     omitted = sum(one.omitted for one in selections)
     if omitted:
         settings = "another setting" if omitted == 1 else f"{omitted} other settings"
@@ -24,14 +31,10 @@ def below(*selections: Selection, published: str | None = None) -> list[str]:
     return lines
 
 
-def _trials(selections: tuple[Selection, ...]) -> str:
-    counts = [
-        count
-        for one in selections
-        for count in one.frame.groupby(["scenario", *one.varied, "backend"])["trial"].nunique()
-    ]
+def trials(counts: Collection[int], each: str = "Each value is the mean of") -> str:
+    """Of how many trials the values are."""
     fewest, most = min(counts), max(counts)
     if most == 1:
         return "One trial of each, so there are no intervals."
     number = f"{most}" if fewest == most else f"{fewest} to {most}"
-    return f"Each value is the mean of {number} trials; whiskers show its 95 % interval."
+    return f"{each} {number} trials; whiskers show its 95 % interval."

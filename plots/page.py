@@ -20,6 +20,7 @@ _GAP = 0.06
 _TITLE = 0.26
 _LINE = 0.17
 _NOTE_CHARACTERS = 120
+_BESIDE = 2  # panels, at most
 _CHARACTER = 0.016  # of an axis as wide as the page: what a character of a label takes
 _WIDE_RANGE = 20.0  # from this ratio on, small values can't be told apart on a linear axis
 
@@ -63,13 +64,10 @@ def panels(
     notes: Sequence[str],
     count: int,
     height: float,
-    most: int = 2,
     legend: float = 0.0,
 ) -> tuple[Figure, list[Axes], int]:
-    """A page with so many panels, each `height` inches high, at most `most` beside each other: figure, axes, and how
-    many are beside each other.
-    """
-    across = min(count, most)
+    """A page with so many panels, each `height` inches high: figure, axes, and how many are beside each other."""
+    across = min(count, _BESIDE)
     down = -(-count // across)
     figure, axes = page(title, subtitle, notes, down * height, down, across, legend)
     for spare in axes[count:]:
@@ -98,6 +96,14 @@ def laned(
             spare.set_visible(False)
         found.append(beside[: len(row.panels)])
     return figure, found
+
+
+def lanes(axes: Axes, labels: Sequence[str]) -> None:
+    """A lane for each of these labels, the first on top; an empty label where a panel beside this one says it."""
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.set_yticks(range(len(labels)), labels)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y", visible=False)
 
 
 def legend(figure: Figure, handles: Sequence[Any]) -> None:

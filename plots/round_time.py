@@ -83,10 +83,8 @@ def _lanes(selection: tables.Selection) -> dict[str, _Lane]:
 def _panel(axes: Axes, lanes: dict[str, _Lane], backends: list[str], first: bool) -> None:
     for backend, lane in lanes.items():
         _bar(axes, backends.index(backend), lane, style.look(backend).color)
-    axes.set(xlim=(0, 100), ylim=(len(backends) - 0.5, -0.5))
-    axes.set_yticks(range(len(backends)), [style.look(name).label for name in backends] if first else [])
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="y", visible=False)
+    page.lanes(axes, [style.look(name).label if first else "" for name in backends])
+    axes.set_xlim(0, 100)
     axes.set_xlabel("% of a round")
 
 

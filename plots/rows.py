@@ -18,7 +18,7 @@ import pandas as pd
 
 from plots.errors import FigureError
 from plots.intervals import Estimate, mean
-from plots.moderated import moderated
+from plots.moderated import moderated, nested
 
 FILE = "measurements.csv"
 _NEEDED = ("workload", "scenario", "backend", "metric", "value")
@@ -52,10 +52,8 @@ class Selection:
 
     def curves(self, x: str, convert: Callable[[Estimate], Estimate]) -> dict[str, dict[float, Estimate]]:
         """For each backend, the converted estimate at each value of the column `x`."""
-        curves: dict[str, dict[float, Estimate]] = {}
-        for (backend, at), value in self.cells("backend", x).items():
-            curves.setdefault(backend, {})[float(at)] = convert(value)
-        return curves
+        cells = self.cells("backend", x).items()
+        return nested({(str(backend), float(at)): convert(value) for (backend, at), value in cells})
 
     def distinct(self, name: str) -> list[Any]:
         """The values of a column, sorted."""

@@ -11,16 +11,6 @@ from plots.errors import FigureError
 _NAMES = {"gym_sampling": "Gymnasium", "atari_sampling": "Atari"}
 
 
-def gym(measurements: pd.DataFrame) -> Figure:
-    """Throughput of gym_sampling. Raises FigureError."""
-    return _draw(measurements, "gym_sampling")
-
-
-def atari(measurements: pd.DataFrame) -> Figure:
-    """Throughput of atari_sampling. Raises FigureError."""
-    return _draw(measurements, "atari_sampling")
-
-
 def selections(measurements: pd.DataFrame, varied: Sequence[str]) -> dict[str, rows.Selection]:
     """The throughput of the sampling workloads that have rows, by display name. Raises FigureError."""
     found, faults = {}, []
@@ -39,7 +29,8 @@ def step_times(names: Mapping[float, str]) -> str:
     return "; ".join(f"{names[step_ns]} {quantity.duration(step_ns)}" for step_ns in sorted(names)) + "."
 
 
-def _draw(measurements: pd.DataFrame, workload: str) -> Figure:
+def throughput(measurements: pd.DataFrame, workload: str) -> Figure:
+    """Observations per second on each backend, a panel for each environment of the workload. Raises FigureError."""
     selection = rows.select(measurements, workload, "throughput", ["env"])
     cells = selection.cells("scenario", "backend")
     panels = [

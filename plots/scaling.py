@@ -8,10 +8,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from plots import page, quantity, rows, style
+from plots import lines, notes, page, quantity, rows, style
 from plots.errors import FigureError
 from plots.intervals import Estimate
-from plots.lines import whiskers
 
 FILE = "scaling.csv"
 _NEEDED = ("workload", "scenario", "parameters", "workers", "kind", "trials", "speedup", "low", "high", "status")
@@ -37,7 +36,7 @@ class _Point:
     workload: str
     scenario: str
     setting: Mapping[str, Any]
-    curves: Mapping[str, Mapping[int, Estimate]]
+    curves: Mapping[str, lines.Points]
 
 
 def speed_up(scaled: pd.DataFrame) -> Figure:
@@ -51,7 +50,6 @@ def speed_up(scaled: pd.DataFrame) -> Figure:
         "Grey: the speed-up over one worker that the program's graph allows, predicted for a core for each worker.",
         [
             "Predicted from what each reaction took in a traced run on one worker. Measured: over the serial loop.",
-            *_words_of_cost(points),
             *_words(points, omitted),
         ],
         len(points),
@@ -70,7 +68,7 @@ def _points(scaled: pd.DataFrame) -> Iterator[_Point]:
         raise FigureError(f"{FILE}: column {missing[0]!r} is missing; expected {', '.join(_NEEDED)}")
     done = scaled[(scaled["status"] == "ok") & scaled["kind"].isin(_KINDS)]
     for (workload, scenario, parameters), own in done.groupby(["workload", "scenario", "parameters"], sort=True):
-        curves: dict[str, dict[int, Estimate]] = {}
+        curves: dict[str, dict[float, Estimate]] = {}
         for record in own.to_dict("records"):
             count = int(rows.number("workers", record["workers"]))
             curves.setdefault(str(record["kind"]), {})[count] = _estimate(record)
@@ -101,19 +99,12 @@ def _rank(point: _Point) -> tuple[Any, ...]:
 
 
 def _words(points: list[_Point], omitted: int) -> Iterator[str]:
+    if any(kind in point.curves for point in points for kind in ("predicted_paid", _HERE)):
+        yield "Messages paid: as one between two workers cost on this machine. These cores: as many as there were."
     counts = {one.count for point in points for curve in point.curves.values() for one in curve.values()}
-    if max(counts) > 1:
-        number = str(max(counts)) if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
-        yield f"Each value is of {number} trials; whiskers show its 95 % interval."
-    else:
-        yield "One trial of each, so there are no intervals."
+    yield notes.trials(counts, "Each value is of")
     if omitted:
         yield f"Not shown: {omitted} other {'point' if omitted == 1 else 'points'} of {FILE}."
-
-
-def _words_of_cost(points: list[_Point]) -> Iterator[str]:
-    if any(kind in point.curves for point in points for kind in ("predicted_paid", _HERE)):
-        yield ("Messages paid: as one between two workers cost on this machine. These cores: as many as there were.")
 
 
 def _panel(axes: Axes, point: _Point, first: bool) -> None:
@@ -136,10 +127,9 @@ def _panel(axes: Axes, point: _Point, first: bool) -> None:
             zorder=2,
         )
     if measured:
-        axes.errorbar(
-            list(measured),
-            [one.value for one in measured.values()],
-            yerr=whiskers(list(measured.values())),
+        lines.marked(
+            axes,
+            measured,
             label=f"measured: {look.label}",
             color=look.color,
             marker=look.marker,
@@ -168,9 +158,6 @@ def _extent(estimates: list[Estimate]) -> list[float]:
 
 def _handles(panels: list[Axes]) -> list[Any]:
     """What the panels show, each once."""
-    found: dict[str, Any] = {}
-    for axes in panels:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
+    found = lines.handles(panels)
     order = [*(label for label, _ in _CURVES.values()), _HERE_LABEL]
     return [found.pop(label) for label in order if label in found] + [found[label] for label in sorted(found)]

@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from plots import intervals, lines, notes, page, quantity, sampling
+from plots import intervals, lines, notes, quantity, sampling
 from plots.errors import FigureError
 
 _LOOP = "serial"
@@ -25,7 +25,7 @@ def cost(measurements: pd.DataFrame) -> Figure:
                 curves.setdefault(backend, {})[step_ns] = steps_per_second.inverse().scaled(1e9)
     if len(names) < 2:
         raise FigureError(f"fewer than two environments with the backend {_LOOP}, whose step is the axis")
-    figure, (axes,) = page.page(
+    return lines.single(
         "What a step of an environment costs, by how long the environment takes",
         notes.fixed(*selections.values()),
         [
@@ -36,11 +36,10 @@ def cost(measurements: pd.DataFrame) -> Figure:
             sampling.step_times(names),
             *notes.below(*selections.values()),
         ],
-        3.4,
-    )
-    lines.draw(
-        axes, lines.Panel(curves), "time per step in a plain loop", quantity.duration, "time per step",
+        lines.Panel(curves),
+        "time per step in a plain loop",
+        quantity.duration,
+        "time per step",
         quantity.duration_tick,
-    )  # fmt: skip
-    lines.legend(axes, [axes])
-    return figure
+        height=3.4,
+    )

@@ -3,9 +3,9 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from plots import intervals, lines, notes, page, quantity, sampling, style
+from plots import intervals, lines, notes, quantity, sampling, style
 from plots.errors import FigureError
-from plots.moderated import moderated
+from plots.moderated import moderated, nested
 
 _LOOP = "serial"
 _OURS = "reactor-vector"
@@ -27,12 +27,10 @@ def speed_up(measurements: pd.DataFrame) -> Figure:
                 step_ns = 1e9 / intervals.mean(list(loop.values())).value
                 names[step_ns] = scenario
                 found[backend, step_ns] = intervals.ratio(values, loop)
-    curves: dict[str, dict[float, intervals.Estimate]] = {}
-    for (backend, step_ns), ratio in moderated(found).items():
-        curves.setdefault(backend, {})[step_ns] = ratio
+    curves = nested(moderated(found))
     if len(names) < 2 or _OURS not in curves or len(curves) < 2:
         raise FigureError(f"fewer than two environments with the backends {_LOOP}, {_OURS} and another vector")
-    figure, (axes,) = page.page(
+    figure = lines.single(
         "Vector environments, by how long the environment takes",
         notes.fixed(*selections.values()),
         [
@@ -40,11 +38,10 @@ def speed_up(measurements: pd.DataFrame) -> Figure:
             sampling.step_times(names),
             *notes.below(*selections.values()),
         ],
-        3.7,
+        lines.Panel(curves),
+        "time per step in a plain loop",
+        quantity.duration,
+        "speed-up over the loop (×)",
     )
-    lines.draw(
-        axes, lines.Panel(curves), "time per step in a plain loop", quantity.duration, "speed-up over the loop (×)"
-    )
-    axes.axhline(1.0, color=style.FAINT, linewidth=1.0, zorder=1)
-    lines.legend(axes, [axes])
+    figure.axes[0].axhline(1.0, color=style.FAINT, linewidth=1.0, zorder=1)
     return figure

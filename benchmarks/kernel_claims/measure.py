@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from statistics import fmean
 
 from benchmarks import paths
@@ -28,12 +26,10 @@ def measured(rows: Sequence[Row], size: Size) -> Iterator[Claim]:
                 for cost in costs for name in [_name(cost)]}  # fmt: skip
     effort = Effort(size.sweeps, 3, 10.0, turn_ns=20_000_000, lead_ns=2_000_000, warmup_ns=20_000_000,
                     warmup_s=(0.2, 2.0), limit_s=_LIMIT_S)  # fmt: skip
-    with tempfile.TemporaryDirectory() as logs:
-        blocks = [
-            {one.subject.name: one for one in block.run(
-                list(subjects.values()), effort, str(index), lambda subject: Path(logs) / str(hash(subject.name)))}
-            for index in range(size.blocks)
-        ]  # fmt: skip
+    blocks = [
+        {one.subject.name: one for one in block.run(list(subjects.values()), effort, str(index))}
+        for index in range(size.blocks)
+    ]
     for row in rows:
         yield _claim(row, blocks)
 

@@ -8,6 +8,7 @@ import json
 import signal
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -41,7 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         subjects = _subjects(parsed)
         base = parsed.base or default_base(parsed.new)
         with side_by_side(base, parsed.new) as trees:
-            found = find(trees, subjects, parsed.min_effect, _effort(parsed), _tell)
+            effort = Effort(parsed.pairs, parsed.confirming_pairs, parsed.laps)
+            found = find(trees, subjects, parsed.min_effect, effort, partial(print, file=sys.stderr, flush=True))
     except (CannotCompareError, UsageError) as error:
         print(f"cannot compare: {error}", file=sys.stderr)
         return 2
@@ -121,14 +123,6 @@ def _subjects(parsed: argparse.Namespace) -> list[Compared]:
     if not found:
         raise UsageError("nothing is left to measure")
     return found
-
-
-def _effort(parsed: argparse.Namespace) -> Effort:
-    return Effort(parsed.pairs, parsed.confirming_pairs, parsed.laps)
-
-
-def _tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 def _conclusion(base: str, min_effect: float, found: Sequence[Finding]) -> str:

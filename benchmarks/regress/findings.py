@@ -7,10 +7,8 @@ repeated some time later.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from benchmarks.regress.errors import CannotCompareError
 from benchmarks.regress.subjects import Compared
@@ -83,19 +81,18 @@ def find(
 def measure(trees: Trees, subjects: Sequence[Compared], blocks: int, effort: Effort) -> dict[str, Estimate]:
     """By subject, how many times as long the new tree takes. Raises CannotCompareError."""
     found: dict[str, list[list[float]]] = {one.name: [] for one in subjects}
-    with tempfile.TemporaryDirectory() as logs:
-        for index in range(blocks):
-            for one in subjects:
-                found[one.name].append(_block(trees, one, index, effort, Path(logs)))
+    for index in range(blocks):
+        for one in subjects:
+            found[one.name].append(_block(trees, one, index, effort))
     return {name: stats.ratio_of_turns(of_blocks) for name, of_blocks in found.items()}
 
 
-def _block(trees: Trees, one: Compared, index: int, effort: Effort, logs: Path) -> list[float]:
+def _block(trees: Trees, one: Compared, index: int, effort: Effort) -> list[float]:
     sides = [
         Subject(side, one.order, tree=tree, on_one_cpu=one.one_process)
         for side, tree in zip(_SIDES, (trees.base, trees.new), strict=True)
     ]
-    base, new = block.run(sides, effort.of_block, f"{one.name} {index}", lambda side: logs / side.name)
+    base, new = block.run(sides, effort.of_block, f"{one.name} {index}")
     for side in (base, new):
         if side.failure:
             raise CannotCompareError(f"{side.subject.name}: {one.name}: {side.failure}")

@@ -14,9 +14,11 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from benchmarks.regress.errors import CannotCompareError
+from harness import machine
 
 MEASURED = ("reactorlib", "workloads")
 _GIT_SECONDS = 60
@@ -51,12 +53,13 @@ def default_base(repository: Path) -> str:
 
     Raises CannotCompareError where there is no such commit.
     """
-    head = _git(repository, "rev-parse", "HEAD")
-    dirty = _git(repository, "status", "--porcelain", "--untracked-files=no", "--", *MEASURED)
-    fork = _git(repository, "merge-base", "origin/main", "HEAD")
+    git = partial(machine.git, repository, limit_s=_GIT_SECONDS)
+    head = git("rev-parse", "HEAD")
+    dirty = git("status", "--porcelain", "--untracked-files=no", "--", *MEASURED)
+    fork = git("merge-base", "origin/main", "HEAD")
     if fork and fork != head:
         return fork
-    base = head if dirty else _git(repository, "rev-parse", "HEAD~1")
+    base = head if dirty else git("rev-parse", "HEAD~1")
     if not base:
         raise CannotCompareError(f"{repository}: no earlier commit to compare with; name one with --base")
     return base
@@ -82,18 +85,3 @@ def _extract(repository: Path, revision: str, target: Path) -> None:
         archive.seek(0)
         with tarfile.open(fileobj=archive) as tar:
             tar.extractall(target, filter="data")
-
-
-def _git(repository: Path, *arguments: str) -> str:
-    """What git answers; nothing where it fails."""
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(repository), *arguments],
-            capture_output=True,
-            text=True,
-            timeout=_GIT_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""

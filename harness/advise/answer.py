@@ -262,13 +262,8 @@ def label(backend: str) -> str:
     return known.summary if known else backend
 
 
-def interval(estimate: Estimate) -> str:
-    """The ends of an estimate."""
-    return f"[{estimate.low:.2f}, {estimate.high:.2f}]"
-
-
 def _times(estimate: Estimate) -> str:
-    return f"{estimate.value:.2f} {interval(estimate)} times"
+    return f"{estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}] times"
 
 
 def _percent(share: float) -> str:

@@ -7,7 +7,6 @@ import contextlib
 import json
 import re
 import sys
-import tempfile
 from pathlib import Path
 
 from rich.console import Console
@@ -124,34 +123,30 @@ def _name(parsed: argparse.Namespace) -> str:
 
 def _measured(task: SamplingTask, seconds: float, console: Console) -> Answer:
     env, cores = task.env, available_cpus()
-    with tempfile.TemporaryDirectory(prefix="advise-") as directory:
-        logs = Path(directory)
-        console.print(f"stepping {env} ...")
-        try:
-            told = call("harness.advise.profile:measure", [env, task.seed], logs / "profile",
-                        _PROFILE_LIMIT_S)  # fmt: skip
-        except SubjectError as error:
-            raise UsageError(f"{env}: {error}") from None
-        profile = Profile.restored(told)
-        started = set[str]()
+    console.print(f"stepping {env} ...")
+    try:
+        profile = Profile(**call("harness.advise.profile:measure", [env, task.seed], _PROFILE_LIMIT_S))
+    except SubjectError as error:
+        raise UsageError(f"{env}: {error}") from None
+    started = set[str]()
 
-        def tell(name: str) -> None:
-            if name not in started:
-                console.print(f"starting {name}{_PURPOSES.get(name, '')} ...")
-            started.add(name)
+    def tell(name: str) -> None:
+        if name not in started:
+            console.print(f"starting {name}{_PURPOSES.get(name, '')} ...")
+        started.add(name)
 
-        if profile.differs_at is not None:
-            console.print(
-                f"two of it with seed {task.seed} differ at step {profile.differs_at}: reset does not use its seed, or "
-                "both draw from something outside them"
-            )
-        console.print(f"measuring for about {quantity.duration(seconds)}, in turns:")
-        parameters = {"env": env, "actors": task.actors, "seed": task.seed}
-        found = measure.run(parameters, profile, cores, seconds, logs, tell)
-        failure = found.failures.get(measure.LOOP)
-        if failure is not None:
-            raise UsageError(f"{env}: {failure}")
-        return Answer(env, task.actors, task.seed, cores, profile, found)
+    if profile.differs_at is not None:
+        console.print(
+            f"two of it with seed {task.seed} differ at step {profile.differs_at}: reset does not use its seed, or "
+            "both draw from something outside them"
+        )
+    console.print(f"measuring for about {quantity.duration(seconds)}, in turns:")
+    parameters = {"env": env, "actors": task.actors, "seed": task.seed}
+    found = measure.run(parameters, profile, cores, seconds, tell)
+    failure = found.failures.get(measure.LOOP)
+    if failure is not None:
+        raise UsageError(f"{env}: {failure}")
+    return Answer(env, task.actors, task.seed, cores, profile, found)
 
 
 def _pictures(answer: Answer, directory: Path) -> list[Path]:

@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from harness import stats
@@ -81,10 +80,10 @@ def batched(steps: int) -> str:
 
 
 def run(
-    parameters: Mapping[str, Any], profile: Profile, cores: int, seconds: float, logs: Path, tell: Callable[[str], None]
+    parameters: Mapping[str, Any], profile: Profile, cores: int, seconds: float, tell: Callable[[str], None]
 ) -> Found:
     """Measure for about so long: one block, or where there is time three or more, as an interval over two blocks says
-    less than that of one. `logs`: a directory for what the subjects print.
+    less than that of one.
     """
     began = time.monotonic()
     actors = parameters["actors"]
@@ -98,9 +97,7 @@ def run(
     blocks: list[Mapping[str, Measured]] = []
     while not blocks or (time.monotonic() - began) * max(_BLOCKS, len(blocks) + 1) / len(blocks) < seconds:
         effort = _EFFORT if seconds > _EFFORT.longest_s else replace(_EFFORT, longest_s=seconds)
-        found = block.run(
-            subjects, effort, f"advise {len(blocks)}", lambda one: logs / one.name, lambda one: tell(one.name)
-        )
+        found = block.run(subjects, effort, f"advise {len(blocks)}", starts=lambda one: tell(one.name))
         blocks.append({one.subject.name: one for one in found})
         if any(one.failure for one in found if one.subject.name == LOOP):
             break

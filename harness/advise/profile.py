@@ -10,7 +10,7 @@ import resource
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,19 +36,13 @@ _COMPUTES, _GAVE_AWAY = 0.6, 0.5
 class Profile:
     """`step_ns`: of each step, the reset that follows it included; processor time, or where the environment `waits`
     rather than computes the time that passed. `message_bytes`: a step's observation, reward and flags, as pickled.
-    `start_ns`: to make one. `differs_at`: the first step at which another with the same seed does something else.
+    `differs_at`: the first step at which another with the same seed does something else.
     """
 
     step_ns: list[int]
     message_bytes: int
     waits: bool
-    start_ns: int
     differs_at: int | None = None
-
-    @classmethod
-    def restored(cls, content: dict[str, Any]) -> Self:
-        """What `measure` returned, as it comes from another process."""
-        return cls(**content)
 
     @property
     def mean_ns(self) -> float:
@@ -83,10 +77,8 @@ def measure(env: str, seed: int) -> dict[str, Any]:
     """The profile of an environment; raises what making or stepping it raises."""
     task = make_task(WORKLOAD, {"env": env, "seed": seed})
     environment.check(task.make_environment(), seed)
-    began = time.perf_counter_ns()
     sampler = Sampler(task, 0)
     reply = sampler.step_message(0)
-    start_ns = time.perf_counter_ns() - began
     passed: list[int] = []
     computed: list[int] = []
     until, gave_away = time.monotonic() + _LONGEST_S, _switches()
@@ -98,7 +90,7 @@ def measure(env: str, seed: int) -> dict[str, Any]:
     gave_away = _switches() - gave_away
     waits = sum(computed) < _COMPUTES * sum(passed) and gave_away > _GAVE_AWAY * len(passed)
     message_bytes = len(pickle.dumps(reply, protocol=5))
-    return asdict(Profile(passed if waits else computed, message_bytes, waits, start_ns, _differs_at(task)))
+    return asdict(Profile(passed if waits else computed, message_bytes, waits, _differs_at(task)))
 
 
 def _differs_at(task: SamplingTask) -> int | None:

@@ -11,7 +11,6 @@ from harness.breakdown.table import BREAKDOWN, Row
 from harness.engine.subject import SubjectError, call
 from harness.errors import UsageError
 from harness.grid import Grid, Point, backends_of
-from harness.record import UNSUPPORTED
 
 Tell = Callable[[str], None]
 
@@ -48,7 +47,7 @@ def run(
         for name in _shuffled(backends_of(point.workload, names), f"{point.parameters} {trial}")
     ]
     for number, (trial, point, name) in enumerate(todo, start=1):
-        added = _run_trial(path, run_id, point, name, trial, most_rounds, time_limit_s)
+        added = _run_trial(run_id, point, name, trial, most_rounds, time_limit_s)
         rows += added
         BREAKDOWN.write(path, rows)
         tell(f"[{number}/{len(todo)}] {point.workload} {point.scenario} {name} trial {trial}: {added[0].status}")
@@ -60,14 +59,12 @@ def _shuffled(names: list[str], seed: str) -> list[str]:
     return names
 
 
-def _run_trial(
-    path: Path, run_id: str, point: Point, backend: str, trial: int, most_rounds: int, time_limit_s: float
-) -> list[Row]:
+def _run_trial(run_id: str, point: Point, backend: str, trial: int, most_rounds: int, time_limit_s: float) -> list[Row]:
     fitted = fitting(point.values, most_rounds)
     started_at = machine.timestamp()
-    log, found, failure = path / f".breakdown-{backend}.log", {}, ""
+    found, failure = {}, ""
     try:
-        found = call("harness.breakdown.measure:measure", [point.workload, backend, fitted], log, time_limit_s)
+        found = call("harness.breakdown.measure:measure", [point.workload, backend, fitted], time_limit_s)
     except SubjectError as error:
         failure = str(error)
     return [
@@ -85,8 +82,3 @@ def _run_trial(
         )
         for phase in NAMES
     ]
-
-
-def failed(rows: Sequence[Row]) -> bool:
-    """Whether something went wrong, other than that a backend can't be taken apart at a point."""
-    return any(row.value is None and not row.status.startswith(UNSUPPORTED) for row in rows)

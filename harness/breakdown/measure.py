@@ -3,7 +3,6 @@
 import contextlib
 import os
 from collections.abc import Iterator, Mapping, MutableMapping
-from types import ModuleType
 from typing import Any
 
 from harness.breakdown import phases, ray_spans, reactor_spans, stragglers
@@ -48,7 +47,7 @@ def measure(workload: str, backend: str, parameters: Mapping[str, Any]) -> dict[
     with _prepared(backend):
         catalogue.run(workload, backend, task, MarkingProbe(task))  # the first pays for memory that the others use
         catalogue.run(workload, backend, task, plain)
-        with _recording(backend, recorder, module):
+        with ray_spans.recording(recorder) if backend in _RAY else reactor_spans.recording(recorder, module):
             catalogue.run(workload, backend, task, probe)
     began_ns, ended_ns = probe.measured
     spans = recorder.spans()
@@ -78,12 +77,6 @@ def _prepared(backend: str) -> Iterator[None]:
         for name in added:
             variables.pop(name)
         variables.update(before)
-
-
-@contextlib.contextmanager
-def _recording(backend: str, recorder: Recorder, module: ModuleType) -> Iterator[None]:
-    with ray_spans.recording(recorder) if backend in _RAY else reactor_spans.recording(recorder, module):
-        yield
 
 
 def _capacity(backend: str, task: Any) -> int:

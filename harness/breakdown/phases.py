@@ -13,6 +13,7 @@ Seen from the hub, without which no round goes on:
 from collections.abc import Iterable, Iterator, Sequence
 
 from harness.breakdown.spans import BLOCKED, COMPUTE, HUB, HUB_LANE, SERIALISE, SUBMIT, Span
+from harness.grouping import grouped
 
 TRANSFER = "transfer"
 WAIT = "wait"
@@ -57,14 +58,9 @@ def _shares(hub: str, states: Sequence[str | None], capacity: int) -> Iterator[t
 
 def _changes(spans: Iterable[Span]) -> list[Change]:
     """When which lane turned to what, by the innermost of its spans; in the order of time."""
-    lanes: dict[str, list[Span]] = {}
-    for span in spans:
-        lanes.setdefault(span.lane, []).append(span)
-    changes: list[Change] = []
-    for lane, own in lanes.items():
-        changes += _changes_of_lane(lane, own)
-    changes.sort(key=lambda change: change[0])
-    return changes
+    lanes = grouped(spans, lambda span: span.lane)
+    changes = (change for lane, own in lanes.items() for change in _changes_of_lane(lane, own))
+    return sorted(changes, key=lambda change: change[0])
 
 
 def _changes_of_lane(lane: str, spans: list[Span]) -> Iterator[Change]:

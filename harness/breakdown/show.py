@@ -10,6 +10,7 @@ from harness.breakdown import stragglers
 from harness.breakdown.measure import PLAIN_ROUND, ROUND
 from harness.breakdown.phases import PHASES
 from harness.breakdown.table import Row
+from harness.grouping import grouped
 from harness.summary import point_labels
 
 EXPLAINED = (
@@ -24,15 +25,12 @@ EXPLAINED = (
 def tables(rows: Sequence[Row]) -> Iterator[Table]:
     """One table per workload."""
     labels = point_labels(rows)
-    for workload in dict.fromkeys(row.workload for row in rows):
+    for workload, own in grouped(rows, lambda row: row.workload).items():
         table = Table(title=workload, title_justify="left", title_style="bold", box=None, pad_edge=False)
         for name in ("point", "backend", "round", "plain", *PHASES, *stragglers.COLUMNS):
             table.add_column(name, justify="left" if name in ("point", "backend") else "right")
-        own = [row for row in rows if row.workload == workload]
-        for point, backend in dict.fromkeys((row.point, row.backend) for row in own):
-            table.add_row(
-                labels[point], backend, *_cells([row for row in own if (row.point, row.backend) == (point, backend)])
-            )
+        for (point, backend), of_one in grouped(own, lambda row: (row.point, row.backend)).items():
+            table.add_row(labels[point], backend, *_cells(of_one))
         yield table
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple, Self
 
 from harness.breakdown.spans import COMPUTE, Span
 from harness.breakdown.table import Row
+from harness.grouping import grouped
 
 LANES, STRAGGLER, LAG, LAG_95 = "lanes", "straggler", "lag", "lag_p95"
 UNITS = {LANES: "lanes", STRAGGLER: "part of rounds", LAG: "part of a round", LAG_95: "part of a round"}
@@ -86,7 +87,4 @@ def _by_round(spans: Iterable[Span], marks: Sequence[int]) -> list[list[Span]]:
 
 def _ends_of(spans: Iterable[Span]) -> Mapping[str, int]:
     """When each lane ended the last of them."""
-    ends: dict[str, int] = {}
-    for span in spans:
-        ends[span.lane] = max(span.ended_ns, ends.get(span.lane, 0))
-    return ends
+    return {lane: max(span.ended_ns for span in own) for lane, own in grouped(spans, lambda span: span.lane).items()}

@@ -19,11 +19,12 @@ One row per phase of one trial, in these columns:
 
 from dataclasses import dataclass
 
+from harness.record import OfPoint
 from harness.table import Table
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(OfPoint):
     """One phase of one trial; the fields are the columns, in their order."""
 
     run_id: str
@@ -42,11 +43,6 @@ class Row:
     value: float | None
     unit: str
     status: str
-
-    @property
-    def point(self) -> tuple[str, str]:
-        """What was run."""
-        return self.workload, self.parameters
 
 
 BREAKDOWN = Table("breakdown.csv", Row, "breakdown", "take the rounds apart")

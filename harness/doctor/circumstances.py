@@ -13,6 +13,7 @@ from typing import Any
 import psutil
 
 from harness.checks import LOADED_SHARE
+from harness.machine import word
 
 SHARED_MEMORY = Path("/dev/shm")
 _GIB = 2**30
@@ -64,21 +65,14 @@ def look() -> Circumstances:
         swapped_bytes=psutil.swap_memory().used,
         shared_free_bytes=shutil.disk_usage(SHARED_MEMORY).free if SHARED_MEMORY.is_dir() else None,
         on_battery=battery is not None and battery.power_plugged is False,
-        clock_source=_word(Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
+        clock_source=word(Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
     )
 
 
 def _quota(group: Path) -> float | None:
     """CPUs of the control group's quota (v2)."""
-    words = (_word(group / "cpu.max") or "max").split()
+    words = (word(group / "cpu.max") or "max").split()
     return int(words[0]) / int(words[1]) if len(words) == 2 and words[0] != "max" else None
-
-
-def _word(path: Path) -> str | None:
-    try:
-        return path.read_text("utf-8").strip()
-    except OSError:
-        return None
 
 
 def harms(described: Mapping[str, Any], session: Mapping[str, Any], seen: Circumstances) -> list[str]:

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -84,11 +85,6 @@ def _mpi() -> str:
     return f"2 ranks compute what one thread does ({launcher})"
 
 
-def _rank() -> str:
-    """One of the two ranks of `_mpi`."""
-    return _same_on("mpi")
-
-
 def _ray() -> str:
     from workloads import ray_session
     from workloads.probe import Probe
@@ -145,7 +141,7 @@ EXTRA: dict[str, Callable[[], str]] = {
     "torchrl": _imported("torchrl"),
     "tianshou": _imported("tianshou"),
 }
-_OF_OTHERS: dict[str, Callable[[], str]] = {"rank": _rank}
+_OF_OTHERS: dict[str, Callable[[], str]] = {"rank": partial(_same_on, "mpi")}  # one of the two ranks of `_mpi`
 
 
 def main(name: str) -> int:

@@ -14,6 +14,7 @@ import contextlib
 import math
 import os
 import random
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -99,12 +100,13 @@ def run(
     subjects: Sequence[Subject],
     effort: Effort,
     seed: str,
-    logs: Callable[[Subject], Path],
+    logs: Callable[[Subject], Path] | None = None,
     starts: Callable[[Subject], None] = lambda _: None,
 ) -> list[Measured]:
     """Measure the subjects, whose names differ; the outcome of each, in their order.
 
-    `logs`: into which file a subject prints. `starts` is told of each before it starts.
+    `logs`: into which file a subject prints; without it nothing of that is kept. `starts` is told of each before it
+    starts.
     """
     draw = random.Random(seed)
     found = {subject.name: Measured(subject) for subject in subjects}
@@ -112,7 +114,8 @@ def run(
     pinned = [subject for subject in subjects if subject.pinned]
     for group in (waiting, pinned):
         draw.shuffle(group)
-    with contextlib.ExitStack() as stack:
+    with tempfile.TemporaryDirectory() as passing, contextlib.ExitStack() as stack:
+        logs = logs or (lambda subject: Path(passing, str(subjects.index(subject))))
         living = _Living(found, effort, logs, starts)
         stack.callback(living.end)
         for subject in pinned:
@@ -130,30 +133,24 @@ def run(
     return list(found.values())
 
 
+@dataclass
 class _Living:
     """The subjects that live, and what becomes of them."""
 
-    def __init__(
-        self,
-        found: dict[str, Measured],
-        effort: Effort,
-        logs: Callable[[Subject], Path],
-        starts: Callable[[Subject], None],
-    ) -> None:
-        self._found = found
-        self._effort = effort
-        self._logs = logs
-        self._starts = starts
-        self._running: dict[str, Running] = {}
+    found: dict[str, Measured]
+    effort: Effort
+    logs: Callable[[Subject], Path]
+    starts: Callable[[Subject], None]
+    running: dict[str, Running] = field(default_factory=dict)
 
     def start(self, subject: Subject) -> None:
         """Start it, verify it, warm it up."""
-        self._starts(subject)
-        measured = self._found[subject.name]
+        self.starts(subject)
+        measured = self.found[subject.name]
         with self._failing(measured):
-            running = Running(subject, self._logs(subject), self._effort.limit_s)
+            running = Running(subject, self.logs(subject), self.effort.limit_s)
             running.__enter__()
-            self._running[subject.name] = running
+            self.running[subject.name] = running
             told = running.settle()
             measured.startup_ns = told.get("startup_ns", 0)
             measured.digest = told.get("digest", "")
@@ -165,7 +162,7 @@ class _Living:
             running.forget_idling()
 
     def _warm_up(self, running: Running, measured: Measured) -> None:
-        effort, began = self._effort, time.monotonic()
+        effort, began = self.effort, time.monotonic()
         least_s, most_s = effort.warmup_s
         times: list[float] = []
         while not measured.steady and measured.warmup_s < most_s:
@@ -176,61 +173,61 @@ class _Living:
 
     def sweeps(self, draw: random.Random, first: int) -> int:
         """All that live take their turns, sweep by sweep, numbered from `first`; the number after the last."""
-        effort, began, outside = self._effort, time.monotonic(), _Outside(self._running)
-        sweep, longest_s = first, effort.longest_s * len(self._running) / self._sound()
-        while sweep - first < effort.sweeps and self._running:
+        effort, began, outside = self.effort, time.monotonic(), _Outside(self.running)
+        sweep, longest_s = first, effort.longest_s * len(self.running) / self._sound()
+        while sweep - first < effort.sweeps and self.running:
             if sweep - first >= effort.fewest and time.monotonic() - began > longest_s:
                 break
-            order = sorted(self._running)
+            order = sorted(self.running)
             draw.shuffle(order)
             self._confine(sweep)
             for position, name in enumerate(order):
-                measured = self._found[name]
+                measured = self.found[name]
                 with self._failing(measured):
-                    turn = self._running[name].turn(effort.turn_ns, effort.lead_of(self._running[name]))
+                    turn = self.running[name].turn(effort.turn_ns, effort.lead_of(self.running[name]))
                     measured.turns[sweep, position] = turn
             sweep += 1
             if sweep - first == effort.sweeps // 2:
                 self._weigh()
-        for name in self._running:
-            self._found[name].outside_cores = max(self._found[name].outside_cores, outside.cores(self._running))
+        for name in self.running:
+            self.found[name].outside_cores = max(self.found[name].outside_cores, outside.cores(self.running))
         self._weigh()
         return sweep
 
     def _sound(self) -> int:
         """How many have not failed, whether they live by now or not; 1 where none is left."""
-        return sum(not measured.failure for measured in self._found.values()) or 1
+        return sum(not measured.failure for measured in self.found.values()) or 1
 
     def _confine(self, sweep: int) -> None:
         if hasattr(os, "sched_getaffinity"):
             cpus = sorted(os.sched_getaffinity(0))
-            for running in self._running.values():
+            for running in self.running.values():
                 if running.subject.on_one_cpu:
                     running.confine(cpus[sweep % len(cpus)])
 
     def _weigh(self) -> None:
-        for name, running in self._running.items():
+        for name, running in self.running.items():
             running.look()
-            self._found[name].peak_bytes = max(self._found[name].peak_bytes, running.held_bytes())
+            self.found[name].peak_bytes = max(self.found[name].peak_bytes, running.held_bytes())
             running.rest()
 
     def has_room(self) -> bool:
         """Whether there is memory for one more that is as large as the largest that is not pinned."""
         memory = psutil.virtual_memory()
         need = max(
-            (self._found[name].peak_bytes for name, one in self._running.items() if not one.subject.pinned), default=0
+            (self.found[name].peak_bytes for name, one in self.running.items() if not one.subject.pinned), default=0
         )
         return bool(memory.available - _MARGIN * need > _FREE_SHARE * memory.total)
 
     def end(self, subjects: Sequence[Subject] | None = None) -> None:
         """End these, or all."""
-        for name in [one.name for one in subjects] if subjects is not None else list(self._running):
+        for name in [one.name for one in subjects] if subjects is not None else list(self.running):
             self._end(name)
 
     def _end(self, name: str) -> None:
-        running = self._running.pop(name, None)
+        running = self.running.pop(name, None)
         if running is not None:
-            measured = self._found[name]
+            measured = self.found[name]
             measured.idle_share = running.idle_share
             with _timed(measured):
                 running.__exit__(None, None, None)

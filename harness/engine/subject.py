@@ -14,7 +14,6 @@ import contextlib
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import subprocess
@@ -117,7 +116,7 @@ class Running:
         self.forget_idling()
         self._stack = contextlib.ExitStack()
         with contextlib.ExitStack() as stack:
-            scratch = stack.enter_context(_scratch())
+            scratch = Path(stack.enter_context(_scratch()))
             log = stack.enter_context(self.log.open("wb"))
             self._channel, theirs = socket.socketpair()
             stack.callback(self._channel.close)
@@ -328,13 +327,11 @@ def environment(tree: Path, scratch: Path) -> dict[str, str]:
     return kept | WORKER_VARIABLES | temporary
 
 
-def call(function: str, arguments: Mapping[str, Any] | list[Any], log: Path, limit_s: float) -> Any:
+def call(function: str, arguments: list[Any], limit_s: float) -> Any:
     """What "module:function" returns in a fresh process under a supervisor; raises SubjectError. Keeps no log."""
-    try:
-        with Running(Subject(function, {"call": function, "arguments": arguments}), log, limit_s) as running:
-            return running.ask()
-    finally:
-        log.unlink(missing_ok=True)
+    subject = Subject(function, {"call": function, "arguments": arguments})
+    with tempfile.TemporaryDirectory() as passing, Running(subject, Path(passing, "log"), limit_s) as running:
+        return running.ask()
 
 
 @contextlib.contextmanager
@@ -349,14 +346,7 @@ def _signals_held() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-@contextlib.contextmanager
-def _scratch() -> Iterator[Path]:
+def _scratch() -> tempfile.TemporaryDirectory[str]:
     """A directory for everything temporary of one subject, Ray's session included."""
-    parent = tempfile.gettempdir()
-    if len(parent) > _SCRATCH_PARENT_CHARACTERS:
-        parent = "/tmp"
-    path = Path(tempfile.mkdtemp(prefix="rb-", dir=parent))
-    try:
-        yield path
-    finally:
-        shutil.rmtree(path, ignore_errors=True)
+    parent = "/tmp" if len(tempfile.gettempdir()) > _SCRATCH_PARENT_CHARACTERS else None
+    return tempfile.TemporaryDirectory(prefix="rb-", dir=parent, ignore_cleanup_errors=True)

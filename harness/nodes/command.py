@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -23,7 +23,7 @@ from typing import Any
 from harness.errors import UsageError
 from harness.nodes.echo import SIZES
 from harness.nodes.namespaces import ADDRESSES, NOT_PERMITTED, across, crossed, two_nodes, why_not
-from workloads.parameter import unknown
+from harness.selection import check_known
 
 ROOT = Path(__file__).resolve().parents[2]
 LATENCY = ("tcp", "mpi", "reactors", "gloo", "ray")
@@ -40,24 +40,21 @@ Row = dict[str, Any]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("--reps", type=int, default=3, help="repetitions, each with all engines in random order")
-    parser.add_argument("--engines", default=",".join(dict.fromkeys((*LATENCY, *SAMPLING))), help="default: all")
-    parser.add_argument("--points", default="latency,CartPole,Pong", help="default: all")
-    parser.add_argument("--rate", help="cap the link, such as 100mbit")
-    parser.add_argument(
-        "--mpiexec", default=shutil.which("mpiexec", path=f"{Path(sys.executable).parent}:{os.defpath}")
-    )
-    parser.add_argument("--output", type=Path, default=Path("nodes"), metavar="DIR", help="default: nodes")
-    parser.add_argument("--again", action="store_true", help="measure nothing: the figures and the table of --output")
+    add = parser.add_argument
+    add("--reps", type=int, default=3, help="repetitions, each with all engines in random order")
+    add("--engines", default=",".join(dict.fromkeys((*LATENCY, *SAMPLING))), help="default: all")
+    add("--points", default="latency,CartPole,Pong", help="default: all")
+    add("--rate", help="cap the link, such as 100mbit")
+    add("--mpiexec", default=shutil.which("mpiexec", path=f"{Path(sys.executable).parent}:{os.defpath}"))
+    add("--output", type=Path, default=Path("nodes"), metavar="DIR", help="default: nodes")
+    add("--again", action="store_true", help="measure nothing: the figures and the table of --output")
 
 
 def run(options: argparse.Namespace, words: Sequence[str]) -> int:
     """Measure, and print what each engine takes of another's time. `words`: of the command line."""
     engines, points = options.engines.split(","), options.points.split(",")
-    for given, known in ((engines, (*LATENCY, *SAMPLING)), (points, ("latency", *POINTS))):
-        for name in given:
-            if name not in known:
-                raise UsageError(unknown("nodes", name, known))
+    check_known("nodes", engines, (*LATENCY, *SAMPLING))
+    check_known("nodes", points, ("latency", *POINTS))
     recorded = options.output / "nodes.json"
     if options.again:
         return shown(_recorded(recorded), options.output)
@@ -73,7 +70,7 @@ def run(options: argparse.Namespace, words: Sequence[str]) -> int:
         command = two_nodes([sys.executable, "-m", "harness", *words])
         return subprocess.run(command, env=env, check=False).returncode
     rows: list[Row] = []
-    with ray_cluster() if any(engine.startswith("ray") for engine in engines) else noop():
+    with ray_cluster() if any(engine.startswith("ray") for engine in engines) else nullcontext():
         for repetition in range(options.reps):
             for point in points:
                 these = [e for e in (LATENCY if point == "latency" else SAMPLING) if e in engines]
@@ -153,12 +150,6 @@ def _sampling(point: str, engine: str, mpiexec: str) -> "subprocess.CompletedPro
     if engine == "serial":
         return _run([sys.executable, "-m", *words, str(rounds)])
     return _run([sys.executable, "-m", *words, str(fewer), f"{ADDRESSES[0]}:{RAY_PORT}"])
-
-
-@contextmanager
-def noop() -> Iterator[None]:
-    """In the place of a cluster."""
-    yield
 
 
 @contextmanager

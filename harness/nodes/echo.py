@@ -9,6 +9,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -45,6 +46,25 @@ def answered(make: Callable[[int], Exchange]) -> None:
             once()
 
 
+def exchanged(
+    asks: bool, send: Callable[[Any], object], take: Callable[[Any], object], memory: Callable[[int], Any]
+) -> None:
+    """One side of an exchange by way of `memory` of a size: the side that asks shows its times, the other answers."""
+
+    def ping(size: int) -> Exchange:
+        out, back = memory(size), memory(size)
+        return lambda: (send(out), take(back))
+
+    def pong(size: int) -> Exchange:
+        back = memory(size)
+        return lambda: (take(back), send(back))
+
+    if asks:
+        show(measured(ping))
+    else:
+        answered(pong)
+
+
 def tcp(role: str, host: str, port: str) -> None:
     """A plain blocking socket; `role`: "listen" or "connect"."""
     if role == "listen":
@@ -59,28 +79,7 @@ def tcp(role: str, host: str, port: str) -> None:
         while at < len(view):
             at += stream.recv_into(view[at:])
 
-    def ping(size: int) -> Exchange:
-        out, back = memoryview(bytearray(size)), memoryview(bytearray(size))
-
-        def once() -> None:
-            stream.sendall(out)
-            take(back)
-
-        return once
-
-    def pong(size: int) -> Exchange:
-        back = memoryview(bytearray(size))
-
-        def once() -> None:
-            take(back)
-            stream.sendall(back)
-
-        return once
-
-    if role == "listen":
-        show(measured(ping))
-    else:
-        answered(pong)
+    exchanged(role == "listen", stream.sendall, take, lambda size: memoryview(bytearray(size)))
 
 
 def _connected(host: str, port: int) -> socket.socket:
@@ -99,29 +98,8 @@ def mpi() -> None:
     from mpi4py import MPI
 
     comm = MPI.COMM_WORLD
-
-    def ping(size: int) -> Exchange:
-        out, back = bytearray(size), bytearray(size)
-
-        def exchange() -> None:
-            comm.Send(out, 1)
-            comm.Recv(back, 1)
-
-        return exchange
-
-    def pong(size: int) -> Exchange:
-        back = bytearray(size)
-
-        def exchange() -> None:
-            comm.Recv(back, 0)
-            comm.Send(back, 0)
-
-        return exchange
-
-    if comm.rank:
-        answered(pong)
-    else:
-        show(measured(ping))
+    other = 1 - comm.rank
+    exchanged(comm.rank == 0, partial(comm.Send, dest=other), partial(comm.Recv, source=other), bytearray)
 
 
 def gloo(rank: str, host: str, port: str) -> None:
@@ -131,19 +109,8 @@ def gloo(rank: str, host: str, port: str) -> None:
 
     torch.set_num_threads(1)
     distributed.init_process_group("gloo", f"tcp://{host}:{port}", rank=int(rank), world_size=2)
-
-    def ping(size: int) -> Exchange:
-        out, back = torch.ones(size, dtype=torch.uint8), torch.ones(size, dtype=torch.uint8)
-        return lambda: (distributed.send(out, 1), distributed.recv(back, 1))
-
-    def pong(size: int) -> Exchange:
-        back = torch.ones(size, dtype=torch.uint8)
-        return lambda: (distributed.recv(back, 0), distributed.send(back, 0))
-
-    if int(rank):
-        answered(pong)
-    else:
-        show(measured(ping))
+    send, take = partial(distributed.send, dst=1 - int(rank)), partial(distributed.recv, src=1 - int(rank))
+    exchanged(rank == "0", send, take, partial(torch.ones, dtype=torch.uint8))
     distributed.barrier()
     distributed.destroy_process_group()
 

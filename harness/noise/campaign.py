@@ -17,8 +17,8 @@ from harness.grid import Grid, Point, backends_of, runs_alone
 from harness.noise import floor
 from harness.noise.table import NOISE, Row
 from harness.record import OK
+from harness.selection import check_known
 from workloads.catalogue import BACKENDS
-from workloads.parameter import unknown
 
 Tell = Callable[[str], None]
 
@@ -39,9 +39,7 @@ def subjects(grid: Grid, workloads: Sequence[str], backends: Sequence[str]) -> l
 
     Without a workload: the run's first point. Without a backend: all of the run but Ray's. Raises UsageError.
     """
-    for name in backends:
-        if name not in BACKENDS:
-            raise UsageError(unknown("backend", name, BACKENDS))
+    check_known("backend", backends, BACKENDS)
     firsts = {point.workload: point for point in reversed(grid.points)}
     for name in workloads:
         if name not in firsts:
@@ -65,7 +63,7 @@ def run(
     rows: list[Row] = []
     while len(rows) < comparisons:
         for one in chosen:
-            added = list(_compare(path, run_id, one, len(rows), trials, effort))
+            added = _compare(run_id, one, len(rows), trials, effort)
             rows += added[: comparisons - len(rows)]
             NOISE.write(path, rows)
             for row in added:
@@ -74,8 +72,8 @@ def run(
     return rows
 
 
-def _compare(path: Path, run_id: str, one: Compared, first: int, trials: int, effort: Effort) -> list[Row]:
-    blocks = [_block(path, one, f"{first} {trial}", effort) for trial in range(trials)]
+def _compare(run_id: str, one: Compared, first: int, trials: int, effort: Effort) -> list[Row]:
+    blocks = [_block(one, f"{first} {trial}", effort) for trial in range(trials)]
     rows = []
     for index, backend in enumerate(one.backends, start=first):
         sides = [(found[backend], found[f"{backend} again"]) for found in blocks]
@@ -85,13 +83,8 @@ def _compare(path: Path, run_id: str, one: Compared, first: int, trials: int, ef
     return rows
 
 
-def _block(path: Path, one: Compared, seed: str, effort: Effort) -> dict[str, Measured]:
-    point, logs = one.point, set()
-
-    def log(subject: Subject) -> Path:
-        logs.add(path / f".noise-{subject.name.replace(' ', '-')}.log")
-        return path / f".noise-{subject.name.replace(' ', '-')}.log"
-
+def _block(one: Compared, seed: str, effort: Effort) -> dict[str, Measured]:
+    point = one.point
     every = [
         Subject(
             name,
@@ -101,8 +94,4 @@ def _block(path: Path, one: Compared, seed: str, effort: Effort) -> dict[str, Me
         for backend in one.backends
         for name in (backend, f"{backend} again")
     ]
-    try:
-        return {found.subject.name: found for found in block.run(every, effort, seed, log)}
-    finally:
-        for file in logs:
-            file.unlink(missing_ok=True)
+    return {found.subject.name: found for found in block.run(every, effort, seed)}

@@ -8,6 +8,7 @@ from statistics import median
 from harness import record, stats
 from harness.checks import REFERENCE_BACKEND
 from harness.grid import Point
+from harness.grouping import grouped
 from harness.noise.table import Row
 from harness.stats import CONFIDENCE, Estimate
 from harness.turns import Turns
@@ -58,10 +59,7 @@ def at_most(containing: int, comparisons: int) -> float:
 
 def of_run(rows: Sequence[record.Row], taken: Turns) -> Iterator[Row]:
     """A run's own comparisons: of the backends that some of its blocks had twice."""
-    cells: dict[tuple[tuple[str, str], str], list[record.Row]] = {}
-    for one in rows:
-        if one.ok:
-            cells.setdefault((one.point, one.backend), []).append(one)
+    cells = grouped((row for row in rows if row.ok), lambda row: (row.point, row.backend))
     found: dict[tuple[tuple[str, str], str, int], Estimate] = {}  # by point, backend and the copy beside it
     for (point, backend), own in cells.items():
         trials = {one.trial for one in own}
@@ -105,11 +103,8 @@ def row(
 
 def floors(rows: Sequence[Row]) -> list[Floor]:
     """One for each backend and point."""
-    grouped: dict[tuple[str, str, str], list[Row]] = {}
-    for row in rows:
-        if row.ratio is not None:
-            grouped.setdefault((row.workload, row.parameters, row.backend), []).append(row)
-    return [_floor(group) for group in grouped.values()]
+    compared = (row for row in rows if row.ratio is not None)
+    return list(map(_floor, grouped(compared, lambda row: (row.workload, row.parameters, row.backend)).values()))
 
 
 def _floor(rows: Sequence[Row]) -> Floor:

@@ -122,16 +122,14 @@ class _Point:
             **self.point.columns,
         )
 
-    def predict(
-        self, path: Path, most_rounds: int | None, limit_s: float, cost: MessageCost | str, counts: Sequence[int]
-    ) -> None:
+    def predict(self, most_rounds: int | None, limit_s: float, cost: MessageCost | str, counts: Sequence[int]) -> None:
         """Trace it once. `cost`: of a message, or why it is not known."""
         values = self.point.values
         values["rounds"] = min(values["rounds"], most_rounds or values["rounds"])
         known = None if isinstance(cost, str) else cost._asdict()
         arguments = [self.point.workload, values, known, counts, available_cpus()]
         try:
-            told = call("harness.scaling.measure:predicted", arguments, path / ".scaling.log", limit_s)
+            told = call("harness.scaling.measure:predicted", arguments, limit_s)
         except SubjectError as error:
             self.failures.setdefault(PREDICTED, str(error))
             return
@@ -141,14 +139,12 @@ class _Point:
             else:
                 self.failures.setdefault(kind, str(cost))
 
-    def measure(self, path: Path, counts: Sequence[int], seed: str, effort: Effort) -> None:
+    def measure(self, counts: Sequence[int], seed: str, effort: Effort) -> None:
         """A block of the serial loop and of each number of workers."""
         asks: dict[str, Ask] = {SERIAL: SERIAL, **{f"{count} workers": count for count in counts}}
-        found = block.run([self._subject(name, ask) for name, ask in asks.items()], effort, seed,
-                          lambda subject: path / f".scaling-{subject.name.replace(' ', '-')}.log")  # fmt: skip
+        found = block.run([self._subject(name, ask) for name, ask in asks.items()], effort, seed)
         sides = dict(zip(asks.values(), found, strict=True))
-        for name, (ask, side) in zip(asks, sides.items(), strict=True):
-            (path / f".scaling-{name.replace(' ', '-')}.log").unlink(missing_ok=True)
+        for ask, side in sides.items():
             if side.failure or side.digest != sides[SERIAL].digest:
                 self.failures.setdefault(ask, side.failure or "digest mismatch: not what the serial loop computes")
             elif isinstance(ask, int) and (ratios := block.log_ratios(sides[SERIAL], side)):
@@ -180,14 +176,14 @@ def run(
     rows: list[Row] = []
     costs: list[CostRow] = []
     for trial in range(trials):
-        cost = _message_cost(path, effort.limit_s)
+        cost = _message_cost(effort.limit_s)
         if isinstance(cost, MessageCost):
             costs += cost_rows(run_id, trial, available_cpus(), cost)
             MESSAGES.write(path, costs)
         for one in found:
             point = one.point
-            one.predict(path, most_rounds, effort.limit_s, cost, counts)
-            one.measure(path, counts, f"{point.parameters} {trial}", effort)
+            one.predict(most_rounds, effort.limit_s, cost, counts)
+            one.measure(counts, f"{point.parameters} {trial}", effort)
             rows = [row for each in found for row in each.rows(run_id, counts)]
             SCALING.write(path, rows)
             failures = [f"{ask}: {failure}" for ask, failure in one.failures.items()]
@@ -195,14 +191,9 @@ def run(
     return rows, costs
 
 
-def _message_cost(path: Path, limit_s: float) -> MessageCost | str:
+def _message_cost(limit_s: float) -> MessageCost | str:
     """What a message costs now, or why that is not known."""
     try:
-        return MessageCost(**call("harness.scaling.messages:measured", [], path / ".scaling.log", limit_s))
+        return MessageCost(**call("harness.scaling.messages:measured", [], limit_s))
     except SubjectError as error:
         return str(error)
-
-
-def failed(rows: Sequence[Row]) -> bool:
-    """Whether something went wrong, other than that a point can't be run so."""
-    return any(row.is_failure for row in rows)

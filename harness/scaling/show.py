@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from harness import quantity
+from harness.grouping import grouped
 from harness.scaling.table import HERE, MEASURED, PAID, PREDICTED, CostRow, Row
 from harness.stats import Estimate
 from harness.summary import point_labels
@@ -26,8 +27,7 @@ def lines(rows: Sequence[Row], costs: Sequence[CostRow] = ()) -> Iterator[str]:
     the most measured, and those on which the cores suffice. Then what a message cost, and what all this is. Nothing
     without rows.
     """
-    for workload in dict.fromkeys(row.workload for row in rows):
-        own = [row for row in rows if row.workload == workload]
+    for workload, own in grouped(rows, lambda row: row.workload).items():
         told = [line for count in _counts_told(own, costs) for line in _line(own, workload, count)]
         if not told:
             reason = next((row.status for row in own if row.status != "ok"), "")

@@ -27,7 +27,7 @@ Owns the files.
 import math
 from dataclasses import dataclass
 
-from harness.record import UNSUPPORTED, check_parameters
+from harness.record import OfPoint, check_parameters
 from harness.table import Table
 from reactorlib.view.playing import MessageCost
 
@@ -36,7 +36,7 @@ PREDICTIONS = (PREDICTED, PAID, HERE)
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(OfPoint):
     """A speed-up; the fields are the columns, in their order."""
 
     run_id: str
@@ -55,16 +55,6 @@ class Row:
     low: float | None
     high: float | None
     status: str
-
-    @property
-    def point(self) -> tuple[str, str]:
-        """What was run."""
-        return self.workload, self.parameters
-
-    @property
-    def is_failure(self) -> bool:
-        """Whether something went wrong, other than that the point can't be run so."""
-        return self.speedup is None and not self.status.startswith(UNSUPPORTED)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from harness.engine.subject import Subject
 from harness.engine.turn import Turn
 
 US = 1_000
-STEADY = Profile([1_000 * US] * 100, 200, False, 0)
+STEADY = Profile([1_000 * US] * 100, 200, False)
 
 
 def subject(name, round_us, digest="same", failure="", spread=0.001):
@@ -114,7 +114,7 @@ def test_who_fails_has_no_figures_and_nothing_is_said_of_it_but_that():
 
 def test_varying_steps_cost_what_waiting_for_the_slowest_costs():
     assert STEADY.waiting(16, 2) == (0, 0)
-    varying = Profile([US, 3 * US] * 50, 200, False, 0)
+    varying = Profile([US, 3 * US] * 50, 200, False)
     # Two shares of one step each: the longer of two is 3 in three of four rounds, 1 in one, beside a mean of 2.
     fixed, free = varying.waiting(2, 2)
     assert fixed == pytest.approx(0.25, abs=0.02)
@@ -141,7 +141,7 @@ def test_what_the_cores_cannot_do_is_no_fault_of_a_backend():
 
 
 def test_an_environment_is_measured_by_itself():
-    told = Profile.restored(json.loads(json.dumps(measure_profile("busy:200us:32", 0))))
+    told = Profile(**json.loads(json.dumps(measure_profile("busy:200us:32", 0))))
     assert not told.waits
     assert told.message_bytes > 32
     assert told.percentile_ns(50) > 150 * US

@@ -45,6 +45,6 @@ def test_more_panels_than_a_page_holds_are_refused():
 
 
 def test_saved_as_both_formats(tmp_path):
-    files = history.save(drawn(rows(1)), tmp_path / "speed.svg")
+    files = style.save(drawn(rows(1)), tmp_path, "speed")
     assert [path.name for path in files] == ["speed.svg", "speed.png"]
     assert all(path.stat().st_size > 1000 for path in files)

@@ -175,7 +175,7 @@ def simulate(monkeypatch, slowdown):
     """The share of attempts that end in a regression, where turns have heavy tails and blocks a noise of their own."""
     random = np.random.default_rng(4)
 
-    def block(trees, one, index, effort, logs):
+    def block(trees, one, index, effort):
         turns = TURN_NOISE / 3**0.5 * random.standard_t(3, effort.laps)
         return (turns + random.normal(np.log(slowdown), BLOCK_NOISE)).tolist()
 
