@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import select
 import shutil
@@ -21,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -43,6 +44,7 @@ WORKER_VARIABLES = {
 }
 # What a supervisor may take to clean up.
 _GRACE_SECONDS = 30.0
+_LONGEST_POLL_MS = 2**31 - 1  # 24 days
 # Ray's sockets lie below the scratch directory, and a socket's path has at most 107 characters.
 _SCRATCH_PARENT_CHARACTERS = 24
 # A process that uses more of a core than this while its subject waits is busy; a subject that uses so much spins.
@@ -195,7 +197,7 @@ class Running:
 
     def look(self) -> None:
         """Learn anew which processes there are."""
-        with contextlib.suppress(psutil.Error):
+        with contextlib.suppress(OSError, psutil.Error):
             tree = psutil.Process(self._supervisor.pid).children(recursive=True)
             self.pids = [process.pid for process in tree]
 
@@ -209,9 +211,9 @@ class Running:
                 break
         self.spins = sum(shares.values()) > _SPINNING_SHARE
         for pid in self.pids if shares else ():
-            with contextlib.suppress(psutil.Error):  # it ended in the meantime
+            with contextlib.suppress(OSError, psutil.Error):  # it ended in the meantime, or nothing more can be opened
                 if psutil.Process(pid).name() not in _NEVER_PARKED:
-                    self._parked.append(self._stack.enter_context(processes.Handle(pid)))
+                    self._parked.append(processes.Handle(pid))
         self._tell_parked(signal.SIGSTOP)
 
     def _busy_shares(self) -> dict[int, float]:
@@ -255,12 +257,12 @@ class Running:
         """The next line on the channel; None where there will be none, because the process has ended."""
         assert self._supervisor.stdout is not None
         give_up = time.monotonic() + self.limit_s
-        watched: list[Any] = [self._channel, self._supervisor.stdout]
+        watched = self._channel.fileno(), self._supervisor.stdout.fileno()
         while b"\n" not in self._pending:
-            ready = select.select(watched, [], [], max(0.0, give_up - time.monotonic()))[0]
+            ready = _readable(watched, give_up)
             if not ready:
                 raise SubjectError(f"time limit: no result after {self.limit_s:g} s")
-            if self._channel not in ready:
+            if self._channel.fileno() not in ready:
                 return None
             chunk = b""
             with contextlib.suppress(ConnectionResetError):  # it ended and left an order unread
@@ -284,7 +286,7 @@ class Running:
         """What the supervisor says when all has ended; nothing where it died."""
         assert self._supervisor.stdout is not None
         answer, descriptor, give_up = b"", self._supervisor.stdout.fileno(), time.monotonic() + _GRACE_SECONDS
-        while select.select([descriptor], [], [], max(0.0, give_up - time.monotonic()))[0]:
+        while _readable([descriptor], give_up):
             chunk = os.read(descriptor, 65536)
             if not chunk:
                 break
@@ -296,8 +298,9 @@ class Running:
         supervisor = self._supervisor
         assert supervisor.stdin is not None
         assert supervisor.stdout is not None
-        with _signals_held(), contextlib.suppress(BrokenPipeError):
-            supervisor.stdin.close()  # the supervisor takes this for the engine's end
+        with _signals_held():
+            with contextlib.suppress(BrokenPipeError):
+                supervisor.stdin.close()  # the supervisor takes this for the engine's end
             try:
                 self._verdict()
                 supervisor.wait(_GRACE_SECONDS)
@@ -305,10 +308,21 @@ class Running:
                 os.killpg(supervisor.pid, signal.SIGKILL)
                 supervisor.wait()
             supervisor.stdout.close()
+            for process in self._parked:
+                process.close()
+
+
+def _readable(descriptors: Iterable[int], give_up: float) -> set[int]:
+    """Which of these can be read or are at their end; none where it is `give_up` o'clock before."""
+    watched = select.poll()  # `select` takes no number above 1023
+    for descriptor in descriptors:
+        watched.register(descriptor, select.POLLIN)
+    left_ms = math.ceil(1000 * (give_up - time.monotonic()))
+    return {descriptor for descriptor, _ in watched.poll(min(max(0, left_ms), _LONGEST_POLL_MS))}
 
 
 def _young(pid: int) -> bool:
-    with contextlib.suppress(psutil.Error):
+    with contextlib.suppress(OSError, psutil.Error):
         return time.time() - psutil.Process(pid).create_time() < _GROWN_SECONDS
     return False
 

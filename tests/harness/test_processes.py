@@ -1,5 +1,7 @@
 """What a process tree uses and leaves, on real processes."""
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -44,6 +46,24 @@ def test_a_process_that_has_ended_is_left_out(child):
     ended.wait(30)
     assert processes.cpu_ns([ended.pid]) == {}
     assert processes.resident_bytes([ended.pid]) == 0
+
+
+def test_handles_leave_half_of_the_descriptors_to_others_and_reach_their_processes_all_the_same(child, monkeypatch):
+    lowest = os.open(os.devnull, os.O_RDONLY)
+    os.close(lowest)
+    monkeypatch.setattr(processes, "_most_descriptors", lambda: 2 * (lowest + 2))
+    ended, stopped = child(_BURN), child(_BURN)
+    handles = [processes.Handle(process.pid) for process in [ended, stopped] * 5]
+    assert os.open(os.devnull, os.O_RDONLY) == lowest + 2
+    os.close(lowest + 2)
+    ended.kill()
+    ended.wait(30)
+    for handle in handles:
+        handle.send(signal.SIGSTOP)
+    while psutil.Process(stopped.pid).status() != psutil.STATUS_STOPPED:
+        pass  # the test's own limit ends it
+    for handle in handles:
+        handle.close()
 
 
 def test_memory_is_that_of_a_python_process(child):

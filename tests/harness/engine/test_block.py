@@ -1,13 +1,17 @@
 """Blocks of subjects that are not there: order, warm-up, waves, failures; then of real processes."""
 
+import errno
 import itertools
 import math
+import os
+import resource
 from pathlib import Path
 from typing import ClassVar
 
 import psutil
 import pytest
 
+from harness import processes
 from harness.engine import block
 from harness.engine.block import Effort
 from harness.engine.subject import Running, Subject, SubjectError, workload_order
@@ -218,6 +222,44 @@ def test_a_subject_is_parked_where_it_is_busy_without_a_turn(tmp_path):
         assert running.cpu_ns() == before
         tree = running.pids
     assert not any(psutil.pid_exists(pid) for pid in tree)
+
+
+@pytest.fixture
+def spinning(tmp_path):
+    """Runs a subject that is busy without a turn."""
+    order = {"call": "tests.harness.engine.busy:spin", "arguments": []}
+    with Running(Subject("spin", order), tmp_path / "log", 60) as running:
+        yield running
+
+
+@pytest.mark.real
+def test_whoever_cannot_be_parked_for_want_of_descriptors_is_left_as_it_is(spinning, monkeypatch):
+    def exhausted(pid):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(processes, "Handle", exhausted)
+    spinning.park()
+    assert spinning.parked == 0
+
+
+@pytest.fixture
+def many_descriptors():
+    """More are open than `select` takes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 4096)), hard))
+    opened = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    yield
+    for descriptor in opened:
+        os.close(descriptor)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.real
+@pytest.mark.usefixtures("many_descriptors")
+def test_a_subject_is_heard_on_descriptors_of_any_number(tmp_path):
+    order = {"call": "tests.harness.engine.busy:orphans", "arguments": [1]}
+    with Running(Subject("orphans", order), tmp_path / "log", 60) as running:
+        assert running.ask() == 1
 
 
 @pytest.mark.real
