@@ -308,7 +308,8 @@ class Running:
                 os.killpg(supervisor.pid, signal.SIGKILL)
                 supervisor.wait()
             supervisor.stdout.close()
-            for process in self._parked:
+            for process in self._parked:  # a supervisor that was killed has ended nobody, and they are stopped
+                process.send(signal.SIGKILL)
                 process.close()
 
 

@@ -1,10 +1,12 @@
 """Blocks of subjects that are not there: order, warm-up, waves, failures; then of real processes."""
 
+import contextlib
 import errno
 import itertools
 import math
 import os
 import resource
+import time
 from pathlib import Path
 from typing import ClassVar
 
@@ -208,37 +210,60 @@ def test_real_backends_compute_the_same_and_idle_between_turns(tmp_path):
     )
 
 
-@pytest.mark.real
-def test_a_subject_is_parked_where_it_is_busy_without_a_turn(tmp_path):
-    order = {"call": "tests.harness.engine.busy:spin", "arguments": []}
-    with Running(Subject("spin", order), tmp_path / "log", 60) as running:
-        running.look()
-        while not running.parked:
-            running.park()
-        assert running.spins
-        while {psutil.Process(pid).status() for pid in running.pids} != {"stopped"}:
-            pass  # the test's own limit ends it
-        before = running.cpu_ns()
-        assert running.cpu_ns() == before
-        tree = running.pids
-    assert not any(psutil.pid_exists(pid) for pid in tree)
-
-
 @pytest.fixture
 def spinning(tmp_path):
     """Runs a subject that is busy without a turn."""
-    order = {"call": "tests.harness.engine.busy:spin", "arguments": []}
+    order = {"kernel": "tests.harness.engine.busy:spin", "parameters": {}}
     with Running(Subject("spin", order), tmp_path / "log", 60) as running:
+        running.settle()
         yield running
 
 
 @pytest.mark.real
+def test_a_subject_is_parked_where_it_is_busy_without_a_turn(spinning):
+    while not spinning.parked:
+        spinning.park()
+    assert spinning.spins
+    while {psutil.Process(pid).status() for pid in spinning.pids} != {"stopped"}:
+        pass  # the test's own limit ends it
+    before = spinning.cpu_ns()
+    assert spinning.cpu_ns() == before
+    tree = spinning.pids
+    spinning.__exit__(None, None, None)
+    assert not any(psutil.pid_exists(pid) for pid in tree)
+
+
+@pytest.mark.real
+def test_no_subject_is_left_behind_stopped_where_its_supervisor_was_killed(spinning):
+    while not spinning.parked:
+        spinning.park()
+    parked = [psutil.Process(pid) for pid in spinning.pids]
+    spinning._supervisor.kill()
+    with pytest.raises(SubjectError, match=r"^the subject's supervisor died$"):
+        spinning.ask()
+    spinning.__exit__(None, None, None)
+    give_up = time.monotonic() + 30
+    while any(map(lives, parked)):
+        assert time.monotonic() < give_up
+
+
+def lives(process):
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.status() != psutil.STATUS_ZOMBIE
+    return False
+
+
+@pytest.mark.real
 def test_whoever_cannot_be_parked_for_want_of_descriptors_is_left_as_it_is(spinning, monkeypatch):
+    asked = []
+
     def exhausted(pid):
+        asked.append(pid)
         raise OSError(errno.EMFILE, "Too many open files")
 
     monkeypatch.setattr(processes, "Handle", exhausted)
-    spinning.park()
+    while not asked:
+        spinning.park()
     assert spinning.parked == 0
 
 
