@@ -12,7 +12,7 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import psutil
@@ -55,6 +55,21 @@ def _cpu_ns(pid: int) -> int:
         return time.clock_gettime_ns((~pid << 3) | 2)
     times = psutil.Process(pid).cpu_times()
     return int((times.user + times.system) * 1e9)
+
+
+def waited_ns(pids: Iterable[int]) -> dict[int, dict[int, int]]:
+    """How long each thread of each living process has waited for a processor since it began, in ns, by process and
+    thread; no threads where the system doesn't say.
+    """
+    return {pid: dict(_waited_ns(pid)) for pid in pids}
+
+
+def _waited_ns(pid: int) -> Iterator[tuple[int, int]]:
+    with contextlib.suppress(OSError):  # it ended in the meantime
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError):
+                _, waited, _ = (thread / "schedstat").read_bytes().split()
+                yield int(thread.name), int(waited)
 
 
 class Handle:

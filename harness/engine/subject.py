@@ -47,10 +47,13 @@ _GRACE_SECONDS = 30.0
 _LONGEST_POLL_MS = 2**31 - 1  # 24 days
 # Ray's sockets lie below the scratch directory, and a socket's path has at most 107 characters.
 _SCRATCH_PARENT_CHARACTERS = 24
-# A process that uses more of a core than this while its subject waits is busy; a subject that uses so much spins.
+# A process that takes more of a core than this while its subject waits is busy; a subject that takes so much spins.
 _BUSY_SHARE = 0.005
 _SPINNING_SHARE = 0.5
 _LOOK_SECONDS = 0.1
+# Where a process was kept waiting for more than this part of a look, it's looked at for longer.
+_CROWDED_SHARE = 0.25
+_CROWDED_LOOK_NS = 1_000_000_000
 # A younger one may be busy because it starts: that is waited for, so long at most.
 _GROWN_SECONDS = 2.5
 _LONGEST_LOOK_SECONDS = 8.0
@@ -217,11 +220,18 @@ class Running:
         self._tell_parked(signal.SIGSTOP)
 
     def _busy_shares(self) -> dict[int, float]:
-        """How much of a core each process uses that does so."""
-        before, began = self.cpu_ns(), time.perf_counter_ns()
-        time.sleep(_LOOK_SECONDS)
-        after, wall_ns = self.cpu_ns(), time.perf_counter_ns() - began
-        shares = {pid: (used - before.get(pid, used)) / wall_ns for pid, used in after.items()}
+        """How much of a core each process that is busy takes while it isn't kept waiting for one."""
+        before, waited_before, began = self.cpu_ns(), processes.waited_ns(self.pids), time.perf_counter_ns()
+        while True:
+            time.sleep(_LOOK_SECONDS)
+            after, waited, wall_ns = self.cpu_ns(), processes.waited_ns(self.pids), time.perf_counter_ns() - began
+            kept_ns = {pid: _longest_wait_ns(waited_before[pid], threads) for pid, threads in waited.items()}
+            if wall_ns >= _CROWDED_LOOK_NS or max(kept_ns.values(), default=0) < _CROWDED_SHARE * wall_ns:
+                break
+        shares = {
+            pid: share_of_core(used - before.get(pid, used), wall_ns, kept_ns.get(pid, 0))
+            for pid, used in after.items()
+        }
         return {pid: share for pid, share in shares.items() if share > _BUSY_SHARE}
 
     @property
@@ -311,6 +321,18 @@ class Running:
             for process in self._parked:  # a supervisor that was killed has ended nobody, and they are stopped
                 process.send(signal.SIGKILL)
                 process.close()
+
+
+def share_of_core(used_ns: int, wall_ns: int, waited_ns: int) -> float:
+    """How much of a core a process takes of the time in which it isn't kept waiting for one: who never sleeps, a whole
+    one, beside however many others.
+    """
+    return used_ns / max(wall_ns - waited_ns, wall_ns / 100)
+
+
+def _longest_wait_ns(before: Mapping[int, int], after: Mapping[int, int]) -> int:
+    """Of a process: how long the one of its threads was kept waiting that was it longest."""
+    return max((waited - before.get(thread, 0) for thread, waited in after.items()), default=0)
 
 
 def _readable(descriptors: Iterable[int], give_up: float) -> set[int]:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -40,11 +41,25 @@ def test_cpu_time_of_another_process_grows_with_its_work(child):
         time.sleep(0.01)
 
 
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="the system doesn't say")
+def test_each_thread_of_two_processes_on_one_cpu_waits_for_it(child):
+    code = f"import threading; threading.Thread(target=threading.Event().wait, daemon=True).start(); {_BURN}"
+    pids = [child(code).pid, child(code).pid]
+    for pid in pids:
+        os.sched_setaffinity(pid, {min(os.sched_getaffinity(0))})
+    give_up = time.monotonic() + 30
+    while min(found[pid][pid] for found in [processes.waited_ns(pids)] for pid in pids) < 20_000_000:
+        assert time.monotonic() < give_up
+        time.sleep(0.01)
+    assert all(len(threads) == 2 for threads in processes.waited_ns(pids).values())
+
+
 def test_a_process_that_has_ended_is_left_out(child):
     ended = child(_BURN)
     ended.kill()
     ended.wait(30)
     assert processes.cpu_ns([ended.pid]) == {}
+    assert processes.waited_ns([ended.pid]) == {ended.pid: {}}
     assert processes.resident_bytes([ended.pid]) == 0
 
 

@@ -16,7 +16,7 @@ import pytest
 from harness import processes
 from harness.engine import block
 from harness.engine.block import Effort
-from harness.engine.subject import Running, Subject, SubjectError, workload_order
+from harness.engine.subject import Running, Subject, SubjectError, share_of_core, workload_order
 from harness.engine.turn import Turn
 
 EFFORT = Effort(sweeps=6, fewest=2, longest_s=1e9, turn_ns=1_000, warmup_s=(0.0, 1e9))
@@ -208,6 +208,12 @@ def test_real_backends_compute_the_same_and_idle_between_turns(tmp_path):
     assert all(
         turn.rounds >= 1 and turn.wall_ns > 0 and turn.cpu_ns > 0 for one in found for turn in one.turns.values()
     )
+
+
+@pytest.mark.parametrize(("sleeps", "waited_ns"), [(0, 0), (0, 90), (0, 99), (98, 0), (98, 1), (90, 9)])
+def test_only_who_never_sleeps_takes_a_whole_core_be_it_alone_or_beside_others(sleeps, waited_ns):
+    share = share_of_core(100 - sleeps - waited_ns, 100, waited_ns)
+    assert share == 1 if not sleeps else share < 0.1
 
 
 @pytest.fixture
