@@ -225,6 +225,7 @@ def _detail(trial: Trial, measured: Measured, started_at: str, duration_s: float
         steady=measured.steady,
         idle_share=round(measured.idle_share, 5),
         parked=measured.parked,
+        lead_ns=measured.lead_ns,
         **tails.of(taken)._asdict(),
     )
 

@@ -75,8 +75,9 @@ class Measured:
 
     `failure`: why it has none, in one line, or empty. `startup_ns`: until its first round could begin. `digest`: of
     its first rounds, "" where nothing was verified. `peak_bytes`: the most memory its processes held together.
-    `idle_share`: how much of a core they used between turns, of which `parked` were stopped there. `steady`: whether
-    its warm-up ended by its rule, not by the limit. `taken_s`: of the block's time, for all of this and for its end.
+    `idle_share`: how much of a core they used between turns, of which `parked` were stopped there. `lead_ns`: that its
+    turns had. `steady`: whether its warm-up ended by its rule, not by the limit. `taken_s`: of the block's time, for
+    all of this and for its end.
     """
 
     subject: Subject
@@ -88,6 +89,7 @@ class Measured:
     peak_bytes: int = 0
     idle_share: float = 0.0
     parked: int = 0
+    lead_ns: int = 0
     warmup_turns: int = 0
     warmup_s: float = 0.0
     steady: bool = False
@@ -160,7 +162,7 @@ class _Living:
             measured.gil_enabled = told.get("gil_enabled")
             self._warm_up(running, measured)
             running.park()
-            measured.parked = running.parked
+            measured.parked, measured.lead_ns = running.parked, self._effort.lead_of(running)
             measured.peak_bytes = running.held_bytes()
             running.forget_idling()
 
@@ -187,8 +189,7 @@ class _Living:
             for position, name in enumerate(order):
                 measured = self._found[name]
                 with self._failing(measured):
-                    turn = self._running[name].turn(effort.turn_ns, effort.lead_of(self._running[name]))
-                    measured.turns[sweep, position] = turn
+                    measured.turns[sweep, position] = self._running[name].turn(effort.turn_ns, measured.lead_ns)
             sweep += 1
             if sweep - first == effort.sweeps // 2:
                 self._weigh()

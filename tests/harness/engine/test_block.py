@@ -122,7 +122,8 @@ def test_the_warm_up_has_a_limit_that_is_told():
 
 def test_the_lead_is_as_long_as_a_subject_takes_to_run_as_it_does_without_rests_and_the_warm_up_has_none():
     effort = Effort(sweeps=2, lead_ns=1, waking_ns=2, resuming_ns=3, warmup_s=(0.0, 1e9))
-    run(subject("alone", on_one_cpu=True), subject("waits"), subject("spins", spins=True), effort=effort)
+    found = run(subject("alone", on_one_cpu=True), subject("waits"), subject("spins", spins=True), effort=effort)
+    assert [one.lead_ns for one in found] == [1, 2, 3]
     leads = {name: (set(found[:-2]), found[-2:]) for name, found in FakeRunning.leads.items()}
     assert leads == {"alone": ({0}, [1, 1]), "waits": ({0}, [2, 2]), "spins": ({0}, [3, 3])}
 
