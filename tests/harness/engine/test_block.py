@@ -8,6 +8,7 @@ import os
 import resource
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import ClassVar
 
 import psutil
@@ -192,6 +193,24 @@ def test_an_interruption_ends_all(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         run(subject("a"), subject("b"))
     assert FakeRunning.alive == set()
+
+
+class Scripted(Running):
+    """Answers so, and has used CPU time before and after a turn."""
+
+    def __init__(self, subject, answer, *used):
+        super().__init__(subject, Path("/nowhere"), limit_s=60)
+        self._parked, self._channel = [], SimpleNamespace(sendall=lambda _: None)
+        self.cpu_ns = iter(used).__next__
+        self._answer = lambda *_: answer
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("alone", "cpu_ns"), [(True, 70), (False, 80)])
+def test_cpu_time_is_what_one_thread_says_of_its_timed_rounds_and_a_share_of_all_that_several_took(alone, cpu_ns):
+    answer = {"rounds": 4, "wall_ns": 100, "cpu_ns": 70, "all_rounds": 6}
+    running = Scripted(Subject("a", {}, on_one_cpu=alone), answer, {1: 10, 2: 5}, {1: 100, 2: 35})
+    assert running.turn(100, 50).cpu_ns == cpu_ns
 
 
 SHORT = Effort(sweeps=3, turn_ns=2_000_000, waking_ns=0, warmup_ns=2_000_000, warmup_s=(0.0, 0.2), limit_s=60)
