@@ -44,7 +44,7 @@ class Effort:
     does without rests. One that computes in one thread must only fill its caches; whose threads or processes wait for
     each other, until the system's scheduler treats them as before; that was stopped because it spins, longest of all.
     `warmup_s`: the least and the most time of a subject's warm-up, in turns of `warmup_ns` without rests. `limit_s`:
-    for each thing that a subject is asked.
+    for each thing that a subject is asked (see `Running`).
     """
 
     sweeps: int = 8

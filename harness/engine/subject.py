@@ -104,7 +104,8 @@ def workload_order(
 class Running:
     """A subject's processes. A context manager; at its end none of them is left.
 
-    `limit_s`: for each thing that the subject is asked, the start included. `log`: where they print.
+    `limit_s`: for each thing that the subject is asked, the start included; a turn with a lead, which is of two rounds
+    at least, has twice that. `log`: where they print.
     """
 
     subject: Subject
@@ -154,13 +155,13 @@ class Running:
 
     def settle(self) -> dict[str, Any]:
         """Wait until it is ready for its first turn; what it then tells."""
-        self.told = self._answer()
+        self.told = self._answer(self.limit_s)
         self.look()
         return self.told
 
     def ask(self) -> Any:
         """The answer of a subject that is called once."""
-        return self._answer()["answer"]
+        return self._answer(self.limit_s)["answer"]
 
     def turn(self, turn_ns: int, lead_ns: int) -> Turn:
         """Have it run, and wait for what it took."""
@@ -171,7 +172,7 @@ class Running:
         self._tell_parked(signal.SIGCONT)
         with contextlib.suppress(OSError):  # whoever is gone is found when the answer is read
             self._channel.sendall(json.dumps({"turn_ns": turn_ns, "lead_ns": lead_ns}).encode() + b"\n")
-        told = self._answer()
+        told = self._answer(2 * self.limit_s if lead_ns else self.limit_s)
         self._tell_parked(signal.SIGSTOP)
         after = self.cpu_ns()
         self._last = after, time.perf_counter_ns()
@@ -254,8 +255,8 @@ class Running:
         """Memory that its processes hold together."""
         return processes.resident_bytes(self.pids)
 
-    def _answer(self) -> dict[str, Any]:
-        line = self._line()
+    def _answer(self, limit_s: float) -> dict[str, Any]:
+        line = self._line(limit_s)
         if line is None:
             raise SubjectError(self._ended())
         told: dict[str, Any] = json.loads(line)
@@ -265,15 +266,15 @@ class Running:
             raise SubjectError(one_line(f"{UNSUPPORTED}{told['unsupported']}"))
         return told
 
-    def _line(self) -> bytes | None:
+    def _line(self, limit_s: float) -> bytes | None:
         """The next line on the channel; None where there will be none, because the process has ended."""
         assert self._supervisor.stdout is not None
-        give_up = time.monotonic() + self.limit_s
+        give_up = time.monotonic() + limit_s
         watched = self._channel.fileno(), self._supervisor.stdout.fileno()
         while b"\n" not in self._pending:
             ready = _readable(watched, give_up)
             if not ready:
-                raise SubjectError(f"time limit: no result after {self.limit_s:g} s")
+                raise SubjectError(f"time limit: no result after {limit_s:g} s")
             if self._channel.fileno() not in ready:
                 return None
             chunk = b""

@@ -16,6 +16,7 @@ import pytest
 
 from harness import processes
 from harness.engine import block
+from harness.engine import subject as subject_module
 from harness.engine.block import Effort
 from harness.engine.subject import Running, Subject, SubjectError, share_of_core, workload_order
 from harness.engine.turn import Turn
@@ -291,6 +292,14 @@ def test_whoever_cannot_be_parked_for_want_of_descriptors_is_left_as_it_is(spinn
     while not asked:
         spinning.park()
     assert spinning.parked == 0
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("lead_ns", "limit"), [(0, "60 s"), (1, "120 s")])
+def test_a_lead_has_time_of_its_own(spinning, monkeypatch, lead_ns, limit):
+    monkeypatch.setattr(subject_module, "_readable", lambda *_: set())  # nobody answers, whatever the time
+    with pytest.raises(SubjectError, match=rf"^time limit: no result after {limit}$"):
+        spinning.turn(1, lead_ns)
 
 
 @pytest.fixture
