@@ -129,8 +129,9 @@ def _run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
         if again:
             console.print(_AGAIN.format(counted(again, "trial")))
         try:
-            with progress.Display(console, todo, done, expected, budget_s) as display:
-                manager.run(opened, display, parsed.time_limit, budget_s)
+            budget = forecast.Budget(budget_s)
+            with progress.Display(console, todo, done, expected, budget) as display:
+                manager.run(opened, display, parsed.time_limit, budget)
         except (KeyboardInterrupt, Terminated):
             left, _ = _expected(expected, opened.missing(), budget_s)
             command = f"python -m harness run --output {opened.path} --resume"
@@ -182,7 +183,7 @@ def _print_plan(chosen: Grid, todo: Sequence[Trial], time_limit_s: float, budget
 
 def _expected(durations: forecast.Forecast, todo: Sequence[Trial], budget_s: float | None) -> tuple[str, str]:
     """How many trials there will be, fewer than these where the budget ends them, and how long they take, in words."""
-    count, seconds = durations.within(todo, budget_s)
+    count, seconds = durations.within(todo, forecast.Budget(budget_s))
     most = f"about {count} of at most " if count < len(todo) else ""
     return f"{most}{len(todo)}", f"together about {quantity.duration(seconds)} ({durations.source})"
 

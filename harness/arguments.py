@@ -242,7 +242,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
         "--time-limit",
         type=_at_least(float, 0.1),
         metavar="SECONDS",
-        help="for whatever a trial is asked, its start included (default: the preset's)",
+        help="for whatever a trial is asked, its start included; a turn with its lead, twice (default: the preset's)",
     )
     add("--dry-run", action="store_true", help="print what would run, and run nothing")
     add("--json", action="store_true", help="print what came out as JSON")

@@ -21,7 +21,8 @@ class Detail(OfTrial):
     `duration_s`: of the block's time, what it took without its copy. `outside_cores`: how many cores processes that are
     none of the block's kept busy meanwhile. `rounds` were measured in so many `turns`, `measured_ns` together, after
     `warmup_turns` in `warmup_s`, at whose end the turns were `steady` or the limit was reached. `idle_share`: of a
-    core, used between turns by its processes, of which `parked` are stopped there. `p50_ns` to `p99_ns`: see `tails`.
+    core, used between turns by its processes, of which `parked` are stopped there. `lead_ns`: how long it ran in each
+    turn before it was timed, a whole round at least. `p50_ns` to `p99_ns`: see `tails`.
     """
 
     workload: str
@@ -40,6 +41,7 @@ class Detail(OfTrial):
     steady: bool | None = None
     idle_share: float | None = None
     parked: int | None = None
+    lead_ns: int | None = None
     p50_ns: float | None = None
     p95_ns: float | None = None
     p99_ns: float | None = None

@@ -2,10 +2,11 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness import details
-from harness.grid import Grid, Trial
+from harness.grid import Block, Grid, Point, Trial
 from harness.grouping import grouped
 
 Key = tuple[str, ...]
@@ -32,6 +33,24 @@ class Durations:
         """Of the trials that a key stands for; None where there were none."""
         count = self._counts[key]
         return self._sums[key] / count if count else None
+
+
+@dataclass
+class Budget:
+    """The time of a run, after which no further block begins, if it has one; how long the last block of each point
+    took by now, and which blocks were left out.
+    """
+
+    limit_s: float | None = None
+    taken_s: dict[Point, float] = field(default_factory=dict)
+    left_out: list[Block] = field(default_factory=list)
+
+    def allows(self, block: Block, spent_s: float) -> bool:
+        """Whether a block runs once so much of the time has passed: the first of its point in any case, another if the
+        last of its point, or else the longest of all, would still end in time.
+        """
+        needed_s = self.taken_s.get(block[0].point, max(self.taken_s.values(), default=0.0))
+        return self.limit_s is None or not block[0].index or spent_s + needed_s <= self.limit_s
 
 
 class Forecast:
@@ -63,15 +82,14 @@ class Forecast:
         once = next((seconds for seconds in known if seconds is not None), _UNKNOWN_SECONDS)
         return 2 * once if self._grid and trial.backend in self._grid.repeated(trial.point) else once
 
-    def within(self, trials: Sequence[Trial], budget_s: float | None) -> tuple[int, float]:
-        """How many of these a run gets through whose budget is this (see `manager.run`), and how long they take."""
-        count, taken = 0, 0.0
-        for block in grouped(trials, lambda trial: (trial.point, trial.index)).values():
-            needed = self.seconds(block)
-            if budget_s is not None and block[0].index and taken + needed > budget_s:
-                continue
-            count, taken = count + len(block), taken + needed
-        return count, taken
+    def within(self, trials: Sequence[Trial], budget: Budget, spent_s: float = 0.0) -> tuple[int, float]:
+        """How many of these a run gets through, of whose budget so much is spent, and how long they take."""
+        count, left_s, ahead = 0, 0.0, replace(budget, taken_s=dict(budget.taken_s))
+        for block in map(tuple, grouped(trials, lambda trial: (trial.point, trial.index)).values()):
+            if block not in budget.left_out and ahead.allows(block, spent_s + left_s):
+                count += len(block)
+                left_s += ahead.taken_s.setdefault(block[0].point, self.seconds(block))
+        return count, left_s
 
 
 def here(grid: Grid, runs: Path) -> Forecast:

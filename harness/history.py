@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness import machine, record, series
+from harness import machine, record, results, series
 from harness.errors import UsageError
+from harness.grid import Description
 from harness.series import Measured, Series
 from harness.summary import OURS, point_labels
 
@@ -24,7 +25,9 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Run:
-    """A run in the history. `time`: of the commit, or of the run where that isn't known; UTC, ISO 8601."""
+    """A run in the history. `time`: of the commit, or of the run where that isn't known; UTC, ISO 8601. `schema`: of
+    its files.
+    """
 
     path: Path
     commit: str
@@ -32,6 +35,7 @@ class Run:
     time: str
     started_at: str
     machine: str
+    schema: int
     measured: Measured
 
     @property
@@ -97,6 +101,16 @@ def of_one_machine(runs: Sequence[Run], wanted: str | None, tell: Tell) -> list[
     return [run for run in runs if run.machine == chosen]
 
 
+def of_one_schema(runs: Sequence[Run], tell: Tell) -> list[Run]:
+    """The runs whose files have the newest schema of these: the values of another mean something else."""
+    counts = Counter(run.schema for run in runs)
+    newest = max(counts)
+    if len(counts) > 1:
+        others = ", ".join(f"{counts[schema]} of schema {schema}" for schema in sorted(counts.keys() - {newest}))
+        tell(f"left out: runs whose values mean something else than in schema {newest}: {others}")
+    return [run for run in runs if run.schema == newest]
+
+
 def history(
     runs: Sequence[Run],
     metric: str,
@@ -104,7 +118,7 @@ def history(
     workloads: Sequence[str] = (),
     backends: Sequence[str] = (),
 ) -> History:
-    """A metric over runs of one machine; with SPEEDUP, that of the reactor backends over `baseline`.
+    """A metric over runs of one machine and schema; with SPEEDUP, that of the reactor backends over `baseline`.
 
     Empty sequences stand for every workload, and for every reactor backend. Raises UsageError where nothing is left.
     """
@@ -149,8 +163,14 @@ def _run(path: Path) -> Run:
         time=session.get("commit_time") or _commit_time(commit) or started_at,
         started_at=started_at,
         machine=_name(measured.machine),
+        schema=_schema(path),
         measured=measured,
     )
+
+
+def _schema(path: Path) -> int:
+    schema: int = record.read_object(path / results.GRID_NAME, Description, results.EXPECTED).get("schema", 1)
+    return schema
 
 
 def _commit_time(commit: str) -> str | None:

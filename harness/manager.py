@@ -19,6 +19,7 @@ from harness.engine import block as engine
 from harness.engine.block import Effort, Measured
 from harness.engine.subject import Subject, workload_order
 from harness.findings import AGAIN
+from harness.forecast import Budget
 from harness.grid import Block, Grid, Point, Trial, runs_alone
 from harness.record import OK, UNSUPPORTED, Row, TrialKey
 from harness.results import Results
@@ -46,33 +47,31 @@ class Watcher(Protocol):
         """Something else that the user should know."""
 
 
-def run(results: Results, watcher: Watcher, time_limit_s: float | None = None, budget_s: float | None = None) -> None:
+def run(results: Results, watcher: Watcher, time_limit_s: float | None, budget: Budget) -> None:
     """Run what is missing from the results. Raises OSError when a row can't be written.
 
-    `time_limit_s`: for whatever a trial is asked, its start included, instead of the grid's. `budget_s`: for all that
-    is run now, if not None. Of each point one block runs in any case; a further one runs if the last of its
-    point, or else the longest of all, would still end in time, and is left out if not. The results are then of a grid
-    with as many trials as there are, unless later ones are there already.
+    `time_limit_s`: for whatever a trial is asked, its start included, instead of the grid's. `budget`: of all that is
+    run now; told what its blocks took. Where it doesn't allow all of them, the results are then of a grid with as many
+    trials as there are, unless later ones are there already.
     """
     effort = replace(engine.EFFORT, limit_s=time_limit_s or results.grid.time_limit_s)
     lacking = {trial.key for trial in results.missing()}
-    began, taken_s, left_out = time.monotonic(), dict[Point, float](), list[Block]()
+    began = time.monotonic()
     for block in results.grid.blocks():
         found: Mapping[str, Measured] = {}
         if any(trial.key in lacking for trial in block):
-            block_began, point = time.monotonic(), block[0].point
-            needed_s = taken_s.get(point, max(taken_s.values(), default=0.0))
-            if budget_s is not None and block[0].index and block_began - began + needed_s > budget_s:
-                left_out.append(block)
+            block_began = time.monotonic()
+            if not budget.allows(block, block_began - began):
+                budget.left_out.append(block)
                 continue
             found = _run_block(results, block, effort, watcher)
-            taken_s[point] = time.monotonic() - block_began
+            budget.taken_s[block[0].point] = time.monotonic() - block_began
         wrong = _judge(results, block, watcher)
         watcher.block_ends(block[0].point, {name: one for name, one in found.items() if name not in wrong})
-    if left_out and budget_s is not None:
-        settled = results.settle_without(left_out)
+    if budget.left_out and budget.limit_s is not None:
+        settled = results.settle_without(budget.left_out)
         left = _counted(results.grid) if settled else f"{len(results.missing())} trials are left for --resume"
-        watcher.note(f"the budget of {quantity.duration(budget_s)} is used: {left}")
+        watcher.note(f"the budget of {quantity.duration(budget.limit_s)} is used: {left}")
 
 
 def _counted(grid: Grid) -> str:
@@ -217,6 +216,7 @@ def _detail(trial: Trial, measured: Measured, started_at: str, duration_s: float
         steady=measured.steady,
         idle_share=round(measured.idle_share, 5),
         parked=measured.parked,
+        lead_ns=measured.lead_ns,
         **tails.of(taken)._asdict(),
     )
 

@@ -8,12 +8,12 @@ that whatever a trial started stays below the trial's supervisor and can be foun
 import contextlib
 import ctypes
 import os
+import resource
 import signal
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Self
 
 import psutil
 
@@ -53,20 +53,38 @@ def _cpu_ns(pid: int) -> int:
     return int((times.user + times.system) * 1e9)
 
 
+def waited_ns(pids: Iterable[int]) -> dict[int, dict[int, int]]:
+    """How long each thread of each living process has waited for a processor since it began, in ns, by process and
+    thread; no threads where the system doesn't say.
+    """
+    return {pid: dict(_waited_ns(pid)) for pid in pids}
+
+
+def _waited_ns(pid: int) -> Iterator[tuple[int, int]]:
+    with contextlib.suppress(OSError):  # it ended in the meantime
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError):
+                _, waited, _ = (thread / "schedstat").read_bytes().split()
+                yield int(thread.name), int(waited)
+
+
 class Handle:
     """A process, to which signals are sent: to it alone, also where its number has gone to another since then. Many of
-    them in short time, where the kernel has handles itself: psutil looks in /proc before each. A context manager.
+    them in short time, where the kernel has handles itself: psutil looks in /proc before each.
+
+    Raises OSError or psutil.Error where there is no such process, or it cannot be looked at. Of the descriptors that
+    this process may have, handles take the lower half at most: the others are for whoever else opens something.
     """
 
     def __init__(self, pid: int) -> None:
         self._process, self._descriptor = psutil.Process(pid), -1
         with contextlib.suppress(OSError, AttributeError):
             self._descriptor = os.pidfd_open(pid)
+        if self._descriptor >= _most_descriptors() // 2:  # the lowest that was free
+            self.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
+    def close(self) -> None:
+        """Let go of it; psutil tells it from others all the same."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -78,6 +96,11 @@ class Handle:
                 signal.pidfd_send_signal(self._descriptor, number)
             else:
                 self._process.send_signal(number)
+
+
+def _most_descriptors() -> int:
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sys.maxsize if most == resource.RLIM_INFINITY else most
 
 
 def resident_bytes(pids: Iterable[int]) -> int:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Self
 
 from rich.console import Console
@@ -19,7 +20,7 @@ from rich.progress import (
 from harness import quantity
 from harness.engine.block import Measured
 from harness.findings import Findings
-from harness.forecast import Forecast
+from harness.forecast import Budget, Forecast
 from harness.grid import Point, Trial
 from harness.record import Row
 
@@ -28,13 +29,14 @@ _REDRAWS_PER_SECOND = 1
 
 
 class Display:
-    """Shows a run's progress. A context manager. `budget_s`: after it no further block begins (see `manager.run`)."""
+    """Shows a run's progress. A context manager. `budget`: the run's."""
 
     def __init__(
-        self, console: Console, missing: Sequence[Trial], done: int, forecast: Forecast, budget_s: float | None = None
+        self, console: Console, missing: Sequence[Trial], done: int, forecast: Forecast, budget: Budget | None = None
     ) -> None:
         self._began = time.monotonic()
-        self._budget_s = budget_s
+        self._budget = budget or Budget()
+        self._missing = tuple(missing)
         self._console = console
         self._left = list(missing)
         self._done = done
@@ -58,7 +60,7 @@ class Display:
             self._bar.start()
             self._task = self._bar.add_task(
                 "starting",
-                total=self._done + self._forecast.within(self._left, self._budget_s)[0],
+                total=self._done + self._forecast.within(self._left, self._budget)[0],
                 completed=self._done,
             )
         return self
@@ -101,16 +103,20 @@ class Display:
         """How many trials there will be, and what is left in words. `trial`: of the block that is `running`, or whose
         trials are being told of.
         """
-        block: list[Trial] = []
-        others: list[Trial] = []
-        for one in self._left:
-            (block if (one.point, one.index) == (trial.point, trial.index) else others).append(one)
+        left_out = {one for block in self._budget.left_out for one in block}
+        self._left = [one for one in self._left if one not in left_out]
+        block = [one for one in self._left if _same_block(one, trial)]
+        others = [one for one in self._left if not _same_block(one, trial)]
         block_s = self._forecast.seconds(block)
-        budget_s = self._budget_s
-        if budget_s is not None:
-            budget_s -= time.monotonic() - self._began + (block_s if running else 0.0)
-        count, seconds = self._forecast.within(others, budget_s)
+        whole_s = self._forecast.seconds(one for one in self._missing if _same_block(one, trial))
+        ahead = replace(self._budget, taken_s={trial.point: whole_s, **self._budget.taken_s})
+        spent_s = time.monotonic() - self._began + (block_s if running else 0.0)
+        count, seconds = self._forecast.within(others, ahead, spent_s)
         return self._done + len(block) + count, f"{quantity.duration(block_s + seconds)} left"
+
+
+def _same_block(one: Trial, other: Trial) -> bool:
+    return (one.point, one.index) == (other.point, other.index)
 
 
 def describe(trial: Trial) -> str:

@@ -62,7 +62,10 @@ def _add_compare(command: argparse.ArgumentParser) -> None:
 
 
 def _add_history(command: argparse.ArgumentParser, runs: Path) -> None:
-    command.description = "Follow a number over all runs of one machine, in the order of their commits."
+    command.description = (
+        "Follow a number over all runs of one machine, in the order of their commits; those of an older schema than "
+        "the newest are left out."
+    )
     add = command.add_argument
     add(
         "directories",
@@ -126,6 +129,7 @@ def _history(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     if parsed.output and parsed.output.suffix not in (".svg", ".png"):
         raise UsageError(f"--output {parsed.output}: expected a name that ends in .svg or .png")
     runs = history.of_one_machine(history.collect(parsed.directories, tell), parsed.machine, tell)
+    runs = history.of_one_schema(runs, tell)
     found = history.history(runs, parsed.metric, parsed.against, parsed.workload, parsed.backend)
     if parsed.json:
         print(json.dumps(history_report.as_json(found), indent=2))

@@ -5,7 +5,7 @@ One row per turn, in these columns:
 - `workload`, `parameters`, `backend`, `trial`: as in `measurements.csv`, whose values come from these turns
 - `copy`: 0, or 1 for a second subject of the same backend, by which the run measures its own noise
 - `sweep`: turns of one sweep are neighbours; `position`: in the sweep
-- `rounds`: done in the turn; `wall_ns`: which took so long; `cpu_ns`: of the whole process tree
+- `rounds`: done in the turn; `wall_ns`: which took so long; `cpu_ns`: see `engine.turn.Turn`
 """
 
 from __future__ import annotations

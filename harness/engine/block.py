@@ -45,7 +45,7 @@ class Effort:
     does without rests. One that computes in one thread must only fill its caches; whose threads or processes wait for
     each other, until the system's scheduler treats them as before; that was stopped because it spins, longest of all.
     `warmup_s`: the least and the most time of a subject's warm-up, in turns of `warmup_ns` without rests. `limit_s`:
-    for each thing that a subject is asked.
+    for each thing that a subject is asked (see `Running`).
     """
 
     sweeps: int = 8
@@ -76,8 +76,9 @@ class Measured:
 
     `failure`: why it has none, in one line, or empty. `startup_ns`: until its first round could begin. `digest`: of
     its first rounds, "" where nothing was verified. `peak_bytes`: the most memory its processes held together.
-    `idle_share`: how much of a core they used between turns, of which `parked` were stopped there. `steady`: whether
-    its warm-up ended by its rule, not by the limit. `taken_s`: of the block's time, for all of this and for its end.
+    `idle_share`: how much of a core they used between turns, of which `parked` were stopped there. `lead_ns`: that its
+    turns had. `steady`: whether its warm-up ended by its rule, not by the limit. `taken_s`: of the block's time, for
+    all of this and for its end.
     """
 
     subject: Subject
@@ -89,6 +90,7 @@ class Measured:
     peak_bytes: int = 0
     idle_share: float = 0.0
     parked: int = 0
+    lead_ns: int = 0
     warmup_turns: int = 0
     warmup_s: float = 0.0
     steady: bool = False
@@ -157,7 +159,7 @@ class _Living:
             measured.gil_enabled = told.get("gil_enabled")
             self._warm_up(running, measured)
             running.park()
-            measured.parked = running.parked
+            measured.parked, measured.lead_ns = running.parked, self.effort.lead_of(running)
             measured.peak_bytes = running.held_bytes()
             running.forget_idling()
 
@@ -184,8 +186,7 @@ class _Living:
             for position, name in enumerate(order):
                 measured = self.found[name]
                 with self._failing(measured):
-                    turn = self.running[name].turn(effort.turn_ns, effort.lead_of(self.running[name]))
-                    measured.turns[sweep, position] = turn
+                    measured.turns[sweep, position] = self.running[name].turn(effort.turn_ns, measured.lead_ns)
             sweep += 1
             if sweep - first == effort.sweeps // 2:
                 self._weigh()

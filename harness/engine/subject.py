@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import select
 import signal
@@ -20,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -42,12 +43,16 @@ WORKER_VARIABLES = {
 }
 # What a supervisor may take to clean up.
 _GRACE_SECONDS = 30.0
+_LONGEST_POLL_MS = 2**31 - 1  # 24 days
 # Ray's sockets lie below the scratch directory, and a socket's path has at most 107 characters.
 _SCRATCH_PARENT_CHARACTERS = 24
-# A process that uses more of a core than this while its subject waits is busy; a subject that uses so much spins.
+# A process that takes more of a core than this while its subject waits is busy; a subject that takes so much spins.
 _BUSY_SHARE = 0.005
 _SPINNING_SHARE = 0.5
 _LOOK_SECONDS = 0.1
+# Where a process was kept waiting for more than this part of a look, it's looked at for longer.
+_CROWDED_SHARE = 0.25
+_CROWDED_LOOK_NS = 1_000_000_000
 # A younger one may be busy because it starts: that is waited for, so long at most.
 _GROWN_SECONDS = 2.5
 _LONGEST_LOOK_SECONDS = 8.0
@@ -98,7 +103,8 @@ def workload_order(
 class Running:
     """A subject's processes. A context manager; at its end none of them is left.
 
-    `limit_s`: for each thing that the subject is asked, the start included. `log`: where they print.
+    `limit_s`: for each thing that the subject is asked, the start included; a turn with a lead, which is of two rounds
+    at least, has twice that. `log`: where they print.
     """
 
     subject: Subject
@@ -148,16 +154,16 @@ class Running:
 
     def settle(self) -> dict[str, Any]:
         """Wait until it is ready for its first turn; what it then tells."""
-        self.told = self._answer()
+        self.told = self._answer(self.limit_s)
         self.look()
         return self.told
 
     def ask(self) -> Any:
         """The answer of a subject that is called once."""
-        return self._answer()["answer"]
+        return self._answer(self.limit_s)["answer"]
 
     def turn(self, turn_ns: int, lead_ns: int) -> Turn:
-        """Have it run, and wait for what it took; `cpu_ns` counts the timed part, taken to be like the rest."""
+        """Have it run, and wait for what it took."""
         before, began = self.cpu_ns(), time.perf_counter_ns()
         if self._last is not None:
             self._idle_cpu_ns += used_ns(self._last[0], before)
@@ -165,11 +171,13 @@ class Running:
         self._tell_parked(signal.SIGCONT)
         with contextlib.suppress(OSError):  # whoever is gone is found when the answer is read
             self._channel.sendall(json.dumps({"turn_ns": turn_ns, "lead_ns": lead_ns}).encode() + b"\n")
-        told = self._answer()
+        told = self._answer(2 * self.limit_s if lead_ns else self.limit_s)
         self._tell_parked(signal.SIGSTOP)
         after = self.cpu_ns()
         self._last = after, time.perf_counter_ns()
-        cpu_ns = used_ns(before, after) * told["rounds"] // told["all_rounds"]
+        cpu_ns = told["cpu_ns"]
+        if not self.subject.on_one_cpu:  # others compute elsewhere, too
+            cpu_ns = used_ns(before, after) * told["rounds"] // told["all_rounds"]
         durations = dict(zip(*told["durations"], strict=True)) if "durations" in told else {}
         return Turn(told["rounds"], told["wall_ns"], cpu_ns, durations)
 
@@ -194,7 +202,7 @@ class Running:
 
     def look(self) -> None:
         """Learn anew which processes there are."""
-        with contextlib.suppress(psutil.Error):
+        with contextlib.suppress(OSError, psutil.Error):
             tree = psutil.Process(self._supervisor.pid).children(recursive=True)
             self.pids = [process.pid for process in tree]
 
@@ -208,17 +216,24 @@ class Running:
                 break
         self.spins = sum(shares.values()) > _SPINNING_SHARE
         for pid in self.pids if shares else ():
-            with contextlib.suppress(psutil.Error):  # it ended in the meantime
+            with contextlib.suppress(OSError, psutil.Error):  # it ended in the meantime, or nothing more can be opened
                 if psutil.Process(pid).name() not in _NEVER_PARKED:
-                    self._parked.append(self._stack.enter_context(processes.Handle(pid)))
+                    self._parked.append(processes.Handle(pid))
         self._tell_parked(signal.SIGSTOP)
 
     def _busy_shares(self) -> dict[int, float]:
-        """How much of a core each process uses that does so."""
-        before, began = self.cpu_ns(), time.perf_counter_ns()
-        time.sleep(_LOOK_SECONDS)
-        after, wall_ns = self.cpu_ns(), time.perf_counter_ns() - began
-        shares = {pid: (used - before.get(pid, used)) / wall_ns for pid, used in after.items()}
+        """How much of a core each process that is busy takes while it isn't kept waiting for one."""
+        before, waited_before, began = self.cpu_ns(), processes.waited_ns(self.pids), time.perf_counter_ns()
+        while True:
+            time.sleep(_LOOK_SECONDS)
+            after, waited, wall_ns = self.cpu_ns(), processes.waited_ns(self.pids), time.perf_counter_ns() - began
+            kept_ns = {pid: _longest_wait_ns(waited_before[pid], threads) for pid, threads in waited.items()}
+            if wall_ns >= _CROWDED_LOOK_NS or max(kept_ns.values(), default=0) < _CROWDED_SHARE * wall_ns:
+                break
+        shares = {
+            pid: share_of_core(used - before.get(pid, used), wall_ns, kept_ns.get(pid, 0))
+            for pid, used in after.items()
+        }
         return {pid: share for pid, share in shares.items() if share > _BUSY_SHARE}
 
     @property
@@ -239,8 +254,8 @@ class Running:
         """Memory that its processes hold together."""
         return processes.resident_bytes(self.pids)
 
-    def _answer(self) -> dict[str, Any]:
-        line = self._line()
+    def _answer(self, limit_s: float) -> dict[str, Any]:
+        line = self._line(limit_s)
         if line is None:
             raise SubjectError(self._ended())
         told: dict[str, Any] = json.loads(line)
@@ -250,16 +265,16 @@ class Running:
             raise SubjectError(one_line(f"{UNSUPPORTED}{told['unsupported']}"))
         return told
 
-    def _line(self) -> bytes | None:
+    def _line(self, limit_s: float) -> bytes | None:
         """The next line on the channel; None where there will be none, because the process has ended."""
         assert self._supervisor.stdout is not None
-        give_up = time.monotonic() + self.limit_s
-        watched: list[Any] = [self._channel, self._supervisor.stdout]
+        give_up = time.monotonic() + limit_s
+        watched = self._channel.fileno(), self._supervisor.stdout.fileno()
         while b"\n" not in self._pending:
-            ready = select.select(watched, [], [], max(0.0, give_up - time.monotonic()))[0]
+            ready = _readable(watched, give_up)
             if not ready:
-                raise SubjectError(f"time limit: no result after {self.limit_s:g} s")
-            if self._channel not in ready:
+                raise SubjectError(f"time limit: no result after {limit_s:g} s")
+            if self._channel.fileno() not in ready:
                 return None
             chunk = b""
             with contextlib.suppress(ConnectionResetError):  # it ended and left an order unread
@@ -283,7 +298,7 @@ class Running:
         """What the supervisor says when all has ended; nothing where it died."""
         assert self._supervisor.stdout is not None
         answer, descriptor, give_up = b"", self._supervisor.stdout.fileno(), time.monotonic() + _GRACE_SECONDS
-        while select.select([descriptor], [], [], max(0.0, give_up - time.monotonic()))[0]:
+        while _readable([descriptor], give_up):
             chunk = os.read(descriptor, 65536)
             if not chunk:
                 break
@@ -295,8 +310,9 @@ class Running:
         supervisor = self._supervisor
         assert supervisor.stdin is not None
         assert supervisor.stdout is not None
-        with _signals_held(), contextlib.suppress(BrokenPipeError):
-            supervisor.stdin.close()  # the supervisor takes this for the engine's end
+        with _signals_held():
+            with contextlib.suppress(BrokenPipeError):
+                supervisor.stdin.close()  # the supervisor takes this for the engine's end
             try:
                 self._verdict()
                 supervisor.wait(_GRACE_SECONDS)
@@ -304,10 +320,34 @@ class Running:
                 os.killpg(supervisor.pid, signal.SIGKILL)
                 supervisor.wait()
             supervisor.stdout.close()
+            for process in self._parked:  # a supervisor that was killed has ended nobody, and they are stopped
+                process.send(signal.SIGKILL)
+                process.close()
+
+
+def share_of_core(used_ns: int, wall_ns: int, waited_ns: int) -> float:
+    """How much of a core a process takes of the time in which it isn't kept waiting for one: who never sleeps, a whole
+    one, beside however many others.
+    """
+    return used_ns / max(wall_ns - waited_ns, wall_ns / 100)
+
+
+def _longest_wait_ns(before: Mapping[int, int], after: Mapping[int, int]) -> int:
+    """Of a process: how long the one of its threads was kept waiting that was it longest."""
+    return max((waited - before.get(thread, 0) for thread, waited in after.items()), default=0)
+
+
+def _readable(descriptors: Iterable[int], give_up: float) -> set[int]:
+    """Which of these can be read or are at their end; none where it is `give_up` o'clock before."""
+    watched = select.poll()  # `select` takes no number above 1023
+    for descriptor in descriptors:
+        watched.register(descriptor, select.POLLIN)
+    left_ms = math.ceil(1000 * (give_up - time.monotonic()))
+    return {descriptor for descriptor, _ in watched.poll(min(max(0, left_ms), _LONGEST_POLL_MS))}
 
 
 def _young(pid: int) -> bool:
-    with contextlib.suppress(psutil.Error):
+    with contextlib.suppress(OSError, psutil.Error):
         return time.time() - psutil.Process(pid).create_time() < _GROWN_SECONDS
     return False
 

@@ -17,7 +17,7 @@ import os
 from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from time import perf_counter_ns
+from time import perf_counter_ns, process_time_ns
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,11 @@ BIN = math.log(1.01)
 
 @dataclass(frozen=True)
 class Turn:
-    """What a turn took: `rounds` whole rounds, their wall time, and CPU time of the whole process tree, both in ns.
+    """What a turn took: `rounds` whole rounds, their wall time and their CPU time, both in ns.
+
+    The CPU time of a subject that is `on_one_cpu` is what its process took for these rounds. Of any other it is of the
+    whole process tree, whose clocks are only read around the turn: what that took with its lead, by its share of
+    timed rounds, as if those of the lead were like them.
 
     `durations`: how many rounds took exp(number * BIN) ns to a bin more, by that number; empty where rounds were not
     reported one by one.
@@ -75,7 +79,7 @@ class Turns:
     """A program's turns. It calls `begin` when its first round is about to start, `passed` after every round.
 
     `settled`: told once the first `verify_rounds` rounds are done, gives what the engine shall know before it gives
-    turns. `clock` returns ns.
+    turns. `clock` and `cpu_clock`, of this process's CPU time, return ns.
     """
 
     def __init__(
@@ -84,15 +88,18 @@ class Turns:
         verify_rounds: int = 0,
         settled: Callable[[], Mapping[str, Any]] = dict,
         clock: Callable[[], int] = perf_counter_ns,
+        cpu_clock: Callable[[], int] = process_time_ns,
     ) -> None:
         self._channel = channel
         self._verify_rounds = verify_rounds
         self._settled = settled
         self._clock = clock
+        self._cpu_clock = cpu_clock
         self._due_ns = 0  # when the present stage is over
         self._done = 0  # rounds since the turn's order came
         self._lead = 0  # those of them that are not timed
         self._began_ns: int | None = None  # when the timed part began
+        self._cpu_began_ns = 0
         self._turn_ns = 0
         self._stamps = array("q")  # of a turn: when its timed part began, and when each round was reported
 
@@ -115,17 +122,25 @@ class Turns:
                 self._verify_rounds = 0
                 self._wait(self._settled())
         elif self._began_ns is None:  # the lead is over
-            self._begin(now)
+            self._begin()
         else:
+            cpu_ns = self._cpu_clock() - self._cpu_began_ns
             rounds, wall_ns = self._done - self._lead, now - self._began_ns
-            told: dict[str, Any] = {"rounds": rounds, "wall_ns": wall_ns, "all_rounds": self._done}
+            told: dict[str, Any] = {
+                "rounds": rounds,
+                "wall_ns": wall_ns,
+                "cpu_ns": cpu_ns,
+                "all_rounds": self._done,
+            }
             if len(self._stamps) - 1 == rounds:
                 told["durations"] = self._durations()
             self._wait(told)
 
-    def _begin(self, now: int) -> None:
-        """The timed part begins."""
-        self._lead, self._due_ns, self._began_ns = self._done, now + self._turn_ns, now
+    def _begin(self) -> None:
+        """The timed part begins, once the CPU time is read, which takes longer than the clock."""
+        self._lead, self._cpu_began_ns = self._done, self._cpu_clock()
+        now = self._clock()
+        self._due_ns, self._began_ns = now + self._turn_ns, now
         self._stamps = array("q", (now,))
 
     def _durations(self) -> list[list[int]]:
@@ -141,4 +156,4 @@ class Turns:
         self._done = self._lead = 0
         self._began_ns, self._due_ns = None, self._clock() + order["lead_ns"]
         if not order["lead_ns"]:
-            self._begin(self._due_ns)
+            self._begin()

@@ -6,6 +6,8 @@ import subprocess
 import pytest
 
 from harness import machine
+from harness.grid import SCHEMA
+from harness.results import GRID_NAME
 from tests.harness.runs import MACHINE, grid, session, write
 
 COMMITS = {"a" * 40: "2026-03-01T00:00:00Z", "b" * 40: "2026-03-02T00:00:00Z", "c" * 40: "2026-03-03T00:00:00Z"}
@@ -70,6 +72,31 @@ def test_machines_are_not_mixed(harness, runs):
     assert done.stderr.startswith("harness: left out: 1 runs of another machine: Pascaline")
     assert len(values(harness("history", runs, "--machine", "pascal", "--json"))) == 1
     assert harness("history", runs, "--machine", "a").returncode == 2
+
+
+def of_schema(path, schema):
+    """The run with files of this schema; None for those that name none."""
+    described = json.loads((path / GRID_NAME).read_text()) | {"schema": schema}
+    kept = {name: value for name, value in described.items() if value is not None or name != "schema"}
+    (path / GRID_NAME).write_text(json.dumps(kept))
+
+
+def test_schemas_are_not_mixed(harness, runs):
+    of_schema(runs / "z", SCHEMA - 1)
+    of_schema(runs / "x", None)
+    done = harness("history", runs, "--json")
+    assert values(done) == [("ccccccc", 0.625)]
+    assert done.stderr == (
+        f"harness: left out: runs whose values mean something else than in schema {SCHEMA}: "
+        f"1 of schema 1, 1 of schema {SCHEMA - 1}\n"
+    )
+
+
+def test_runs_that_all_have_an_older_schema_are_compared(harness, runs):
+    for name in "xyz":
+        of_schema(runs / name, SCHEMA - 1)
+    done = harness("history", runs, "--json")
+    assert (len(values(done)), done.stderr) == (3, "")
 
 
 def test_what_cannot_be_read_is_left_out_and_told(harness, runs):

@@ -1,8 +1,11 @@
 """What a process tree uses and leaves, on real processes."""
 
+import os
+import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -38,12 +41,44 @@ def test_cpu_time_of_another_process_grows_with_its_work(child):
         time.sleep(0.01)
 
 
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="the system doesn't say")
+def test_each_thread_of_two_processes_on_one_cpu_waits_for_it(child):
+    code = f"import threading; threading.Thread(target=threading.Event().wait, daemon=True).start(); {_BURN}"
+    pids = [child(code).pid, child(code).pid]
+    for pid in pids:
+        os.sched_setaffinity(pid, {min(os.sched_getaffinity(0))})
+    give_up = time.monotonic() + 30
+    while min(found[pid][pid] for found in [processes.waited_ns(pids)] for pid in pids) < 20_000_000:
+        assert time.monotonic() < give_up
+        time.sleep(0.01)
+    assert all(len(threads) == 2 for threads in processes.waited_ns(pids).values())
+
+
 def test_a_process_that_has_ended_is_left_out(child):
     ended = child(_BURN)
     ended.kill()
     ended.wait(30)
     assert processes.cpu_ns([ended.pid]) == {}
+    assert processes.waited_ns([ended.pid]) == {ended.pid: {}}
     assert processes.resident_bytes([ended.pid]) == 0
+
+
+def test_handles_leave_half_of_the_descriptors_to_others_and_reach_their_processes_all_the_same(child, monkeypatch):
+    lowest = os.open(os.devnull, os.O_RDONLY)
+    os.close(lowest)
+    monkeypatch.setattr(processes, "_most_descriptors", lambda: 2 * (lowest + 2))
+    ended, stopped = child(_BURN), child(_BURN)
+    handles = [processes.Handle(process.pid) for process in [ended, stopped] * 5]
+    assert os.open(os.devnull, os.O_RDONLY) == lowest + 2
+    os.close(lowest + 2)
+    ended.kill()
+    ended.wait(30)
+    for handle in handles:
+        handle.send(signal.SIGSTOP)
+    while psutil.Process(stopped.pid).status() != psutil.STATUS_STOPPED:
+        pass  # the test's own limit ends it
+    for handle in handles:
+        handle.close()
 
 
 def test_memory_is_that_of_a_python_process(child):

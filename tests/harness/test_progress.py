@@ -12,7 +12,7 @@ from harness.engine.block import Measured
 from harness.engine.subject import Subject
 from harness.engine.turn import Turn
 from harness.findings import Findings
-from harness.forecast import Forecast
+from harness.forecast import Budget, Forecast
 from harness.progress import Display
 from harness.selection import Setting, select
 
@@ -50,7 +50,7 @@ def test_what_is_left_is_no_more_than_a_budget_allows(fake, row, monkeypatch, bu
     made = select("smoke", workloads=["fake"], backends=["serial", "ray-paper"], settings=[], trials=4).grid
     output, trials, clock = io.StringIO(), list(made.trials()), [0.0]
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-    with Display(Console(file=output, width=300), trials, 0, Forecast(), budget_s) as display:
+    with Display(Console(file=output, width=300), trials, 0, Forecast(), Budget(budget_s)) as display:
         clock[0] = 10.0  # of the whole block
         display.trial_ends(trials[0], [row()], 5.0)
     assert output.getvalue().endswith(f"  {left} left\n")
@@ -60,11 +60,20 @@ def test_how_many_there_will_be_is_known_from_the_first_block_on(fake, row, monk
     made = select("smoke", workloads=["fake"], backends=["serial", "ray-paper"], settings=[], trials=4).grid
     output, trials, clock = io.StringIO(), list(made.trials()), [0.0]
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-    with Display(Console(file=output, width=300), trials, 0, Forecast(), budget_s=25.0) as display:
+    with Display(Console(file=output, width=300), trials, 0, Forecast(), Budget(25.0)) as display:
         for index, trial in enumerate(trials[:4]):
             clock[0] = 10.0 * (index // 2 + 1)  # a block has been measured when its trials are told of
             display.trial_ends(trial, [row()], 5.0)
     assert [line.partition(" ")[0] for line in output.getvalue().splitlines()] == ["[1/4]", "[2/4]", "[3/4]", "[4/4]"]
+
+
+def test_what_was_left_out_is_not_to_come(trials, row):
+    output, budget = io.StringIO(), Budget(60.0, left_out=[tuple(trials[2:])])
+    with Display(Console(file=output, width=300), trials, 0, Forecast(), budget) as display:
+        for trial in trials[:2]:
+            display.trial_ends(trial, [row()], 5.0)
+    assert [line.partition(" fake")[0] for line in output.getvalue().splitlines()] == ["[1/2]", "[2/2]"]
+    assert output.getvalue().endswith("(5.0 s)\n")
 
 
 def test_a_bar_on_a_terminal(trials, row):

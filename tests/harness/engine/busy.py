@@ -5,7 +5,8 @@ import select
 import subprocess
 
 
-def spin():
+def spin(meter):
+    meter._turns._channel.tell({})
     while True:
         pass
 

@@ -1,16 +1,24 @@
 """Blocks of subjects that are not there: order, warm-up, waves, failures; then of real processes."""
 
+import contextlib
+import errno
 import itertools
 import math
+import os
+import resource
+import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import ClassVar
 
 import psutil
 import pytest
 
+from harness import processes
 from harness.engine import block
+from harness.engine import subject as subject_module
 from harness.engine.block import Effort
-from harness.engine.subject import Running, Subject, SubjectError, workload_order
+from harness.engine.subject import Running, Subject, SubjectError, share_of_core, workload_order
 from harness.engine.turn import Turn
 
 EFFORT = Effort(sweeps=6, fewest=2, longest_s=1e9, turn_ns=1_000, warmup_s=(0.0, 1e9))
@@ -116,7 +124,8 @@ def test_the_warm_up_has_a_limit_that_is_told():
 
 def test_the_lead_is_as_long_as_a_subject_takes_to_run_as_it_does_without_rests_and_the_warm_up_has_none():
     effort = Effort(sweeps=2, lead_ns=1, waking_ns=2, resuming_ns=3, warmup_s=(0.0, 1e9))
-    run(subject("alone", on_one_cpu=True), subject("waits"), subject("spins", spins=True), effort=effort)
+    found = run(subject("alone", on_one_cpu=True), subject("waits"), subject("spins", spins=True), effort=effort)
+    assert [one.lead_ns for one in found] == [1, 2, 3]
     leads = {name: (set(found[:-2]), found[-2:]) for name, found in FakeRunning.leads.items()}
     assert leads == {"alone": ({0}, [1, 1]), "waits": ({0}, [2, 2]), "spins": ({0}, [3, 3])}
 
@@ -187,6 +196,24 @@ def test_an_interruption_ends_all(monkeypatch):
     assert FakeRunning.alive == set()
 
 
+class Scripted(Running):
+    """Answers so, and has used CPU time before and after a turn."""
+
+    def __init__(self, subject, answer, *used):
+        super().__init__(subject, Path("/nowhere"), limit_s=60)
+        self._parked, self._channel = [], SimpleNamespace(sendall=lambda _: None)
+        self.cpu_ns = iter(used).__next__
+        self._answer = lambda *_: answer
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("alone", "cpu_ns"), [(True, 70), (False, 80)])
+def test_cpu_time_is_what_one_thread_says_of_its_timed_rounds_and_a_share_of_all_that_several_took(alone, cpu_ns):
+    answer = {"rounds": 4, "wall_ns": 100, "cpu_ns": 70, "all_rounds": 6}
+    running = Scripted(Subject("a", {}, on_one_cpu=alone), answer, {1: 10, 2: 5}, {1: 100, 2: 35})
+    assert running.turn(100, 50).cpu_ns == cpu_ns
+
+
 SHORT = Effort(sweeps=3, turn_ns=2_000_000, waking_ns=0, warmup_ns=2_000_000, warmup_s=(0.0, 0.2), limit_s=60)
 PARAMETERS = {"actors": 2, "env": "CartPole-v1"}
 
@@ -204,20 +231,95 @@ def test_real_backends_compute_the_same_and_idle_between_turns(tmp_path):
     )
 
 
-@pytest.mark.real
-def test_a_subject_is_parked_where_it_is_busy_without_a_turn(tmp_path):
-    order = {"call": "tests.harness.engine.busy:spin", "arguments": []}
+@pytest.mark.parametrize(("sleeps", "waited_ns"), [(0, 0), (0, 90), (0, 99), (98, 0), (98, 1), (90, 9)])
+def test_only_who_never_sleeps_takes_a_whole_core_be_it_alone_or_beside_others(sleeps, waited_ns):
+    share = share_of_core(100 - sleeps - waited_ns, 100, waited_ns)
+    assert share == 1 if not sleeps else share < 0.1
+
+
+@pytest.fixture
+def spinning(tmp_path):
+    """Runs a subject that is busy without a turn."""
+    order = {"kernel": "tests.harness.engine.busy:spin", "parameters": {}}
     with Running(Subject("spin", order), tmp_path / "log", 60) as running:
-        running.look()
-        while not running.parked:
-            running.park()
-        assert running.spins
-        while {psutil.Process(pid).status() for pid in running.pids} != {"stopped"}:
-            pass  # the test's own limit ends it
-        before = running.cpu_ns()
-        assert running.cpu_ns() == before
-        tree = running.pids
+        running.settle()
+        yield running
+
+
+@pytest.mark.real
+def test_a_subject_is_parked_where_it_is_busy_without_a_turn(spinning):
+    while not spinning.parked:
+        spinning.park()
+    assert spinning.spins
+    while {psutil.Process(pid).status() for pid in spinning.pids} != {"stopped"}:
+        pass  # the test's own limit ends it
+    before = spinning.cpu_ns()
+    assert spinning.cpu_ns() == before
+    tree = spinning.pids
+    spinning.__exit__(None, None, None)
     assert not any(psutil.pid_exists(pid) for pid in tree)
+
+
+@pytest.mark.real
+def test_no_subject_is_left_behind_stopped_where_its_supervisor_was_killed(spinning):
+    while not spinning.parked:
+        spinning.park()
+    parked = [psutil.Process(pid) for pid in spinning.pids]
+    spinning._supervisor.kill()
+    with pytest.raises(SubjectError, match=r"^the subject's supervisor died$"):
+        spinning.ask()
+    spinning.__exit__(None, None, None)
+    give_up = time.monotonic() + 30
+    while any(map(lives, parked)):
+        assert time.monotonic() < give_up
+
+
+def lives(process):
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.status() != psutil.STATUS_ZOMBIE
+    return False
+
+
+@pytest.mark.real
+def test_whoever_cannot_be_parked_for_want_of_descriptors_is_left_as_it_is(spinning, monkeypatch):
+    asked = []
+
+    def exhausted(pid):
+        asked.append(pid)
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(processes, "Handle", exhausted)
+    while not asked:
+        spinning.park()
+    assert spinning.parked == 0
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("lead_ns", "limit"), [(0, "60 s"), (1, "120 s")])
+def test_a_lead_has_time_of_its_own(spinning, monkeypatch, lead_ns, limit):
+    monkeypatch.setattr(subject_module, "_readable", lambda *_: set())  # nobody answers, whatever the time
+    with pytest.raises(SubjectError, match=rf"^time limit: no result after {limit}$"):
+        spinning.turn(1, lead_ns)
+
+
+@pytest.fixture
+def many_descriptors():
+    """More are open than `select` takes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 4096)), hard))
+    opened = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    yield
+    for descriptor in opened:
+        os.close(descriptor)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.real
+@pytest.mark.usefixtures("many_descriptors")
+def test_a_subject_is_heard_on_descriptors_of_any_number(tmp_path):
+    order = {"call": "tests.harness.engine.busy:orphans", "arguments": [1]}
+    with Running(Subject("orphans", order), tmp_path / "log", 60) as running:
+        assert running.ask() == 1
 
 
 @pytest.mark.real

@@ -35,9 +35,9 @@ class Clock:
 
 
 def play(engine, round_ns, verify_rounds=0, settled=dict, at_once=1):
-    """Run rounds of this length until the engine gives no more turns; how many there were."""
+    """Run rounds of this length, all of it CPU time, until the engine gives no more turns; how many there were."""
     clock, rounds = Clock(), 0
-    turns = Turns(engine, verify_rounds, settled, clock)
+    turns = Turns(engine, verify_rounds, settled, clock, clock)
     try:
         turns.begin()
         while True:
@@ -53,21 +53,21 @@ def test_a_turn_is_whole_rounds_for_the_time_it_has():
     play(engine, 30)
     ready, first, second = engine.told
     assert ready == {}
-    assert first == second == {"rounds": 4, "wall_ns": 120, "all_rounds": 4}
+    assert first == second == {"rounds": 4, "wall_ns": 120, "cpu_ns": 120, "all_rounds": 4}
 
 
 def test_the_lead_is_run_and_not_timed():
     engine = Engine((100, 0), (100, 50))
     play(engine, 10)
-    assert engine.told[2] == {"rounds": 10, "wall_ns": 100, "all_rounds": 15}
+    assert engine.told[2] == {"rounds": 10, "wall_ns": 100, "cpu_ns": 100, "all_rounds": 15}
 
 
 def test_a_lead_and_a_turn_have_one_round_at_least():
     engine = Engine((100, 0), (100, 50), (100, 50))
     play(engine, 700)
     without, *others = engine.told[1:]
-    assert without == {"rounds": 1, "wall_ns": 700, "all_rounds": 1}
-    assert others == [{"rounds": 1, "wall_ns": 700, "all_rounds": 2}] * 2
+    assert without == {"rounds": 1, "wall_ns": 700, "cpu_ns": 700, "all_rounds": 1}
+    assert others == [{"rounds": 1, "wall_ns": 700, "cpu_ns": 700, "all_rounds": 2}] * 2
 
 
 def test_the_first_rounds_are_verified_before_any_turn():
@@ -104,6 +104,40 @@ def test_a_turn_tells_how_many_of_its_timed_rounds_took_how_long():
         numbers, counts = told
         assert counts == list(expected.values())
         assert [math.exp(number * BIN) for number in numbers] == pytest.approx(list(expected), rel=0.011)
+
+
+def test_the_cpu_time_is_that_of_the_timed_rounds_alone():
+    engine, clock, cpu = Engine((100, 50), (100, 0)), Clock(), Clock()
+    turns = Turns(engine, clock=clock, cpu_clock=cpu)
+    turns.begin()
+
+    def run(*rounds):
+        for wall_ns, cpu_ns in rounds:
+            clock.now += wall_ns
+            cpu.now += cpu_ns
+            turns.passed()
+
+    with pytest.raises(EOFError):
+        run((60, 59), (50, 2), (50, 3), (100, 7))  # the first is a lead, cold
+    assert [told["cpu_ns"] for told in engine.told[1:]] == [5, 7]
+
+
+def test_the_wall_time_is_not_charged_with_reading_the_cpu_time():
+    engine, clock = Engine((100, 50), (100, 0)), Clock()
+
+    def slow():
+        clock.now += 1_000
+        return clock.now
+
+    turns = Turns(engine, clock=clock, cpu_clock=slow)
+    turns.begin()
+    for _ in range(2):
+        clock.now += 100
+        turns.passed()
+    clock.now += 100
+    with pytest.raises(EOFError):
+        turns.passed()
+    assert [told["wall_ns"] for told in engine.told[1:]] == [100, 100]
 
 
 def test_rounds_that_are_reported_together_are_not_told_apart():

@@ -243,7 +243,7 @@ def test_messages_are_short_whatever_the_value(ends: Ends) -> None:
         list(range(MIB)),
         np.zeros(MIB),
         {None: np.zeros(MIB)},
-        (np.zeros(SHORT // 8),) * 9,
+        tuple(np.full(BIG - 1, number, "u1") for number in range(9)),
     ):
         message = ends.one.codec.encode(value, [1])
         assert len(message) <= SHORT
