@@ -7,6 +7,7 @@ or a time.
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -332,7 +333,7 @@ def _moderated(points: Sequence[PointSummary]) -> tuple[PointSummary, ...]:
             for baseline, estimate in {"": cell.main, **cell.speedups}.items():
                 if estimate is not None:
                     found.setdefault(baseline, {})[place, cell.backend] = estimate
-    known = {baseline: stats.moderated(estimates) for baseline, estimates in found.items()}
+    known = {baseline: stats.moderated(estimates, itemgetter(0)) for baseline, estimates in found.items()}
     return tuple(
         replace(
             point,

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from itertools import groupby
 from math import prod
+from operator import itemgetter
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -81,7 +82,7 @@ def _ratios(selection: rows.Selection) -> dict[_Place, dict[str, intervals.Estim
             if step_ns:  # a logarithmic axis has no place for nothing
                 found[(step_ns, nbytes, steps), backend] = intervals.ratio(ours, theirs)
     ratios: dict[_Place, dict[str, intervals.Estimate]] = {}
-    for (place, backend), ratio in moderated(found).items():
+    for (place, backend), ratio in moderated(found, itemgetter(0)).items():
         ratios.setdefault(place, {})[backend] = ratio
     return ratios
 

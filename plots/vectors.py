@@ -1,5 +1,7 @@
 """Vector environments: how many times as fast as a plain loop each is, by how long the environment takes."""
 
+from operator import itemgetter
+
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -28,7 +30,7 @@ def speed_up(measurements: pd.DataFrame) -> Figure:
                 names[step_ns] = scenario
                 found[backend, step_ns] = intervals.ratio(values, loop)
     curves: dict[str, dict[float, intervals.Estimate]] = {}
-    for (backend, step_ns), ratio in moderated(found).items():
+    for (backend, step_ns), ratio in moderated(found, itemgetter(1)).items():
         curves.setdefault(backend, {})[step_ns] = ratio
     if len(names) < 2 or _OURS not in curves or len(curves) < 2:
         raise FigureError(f"fewer than two environments with the backends {_LOOP}, {_OURS} and another vector")

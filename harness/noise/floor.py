@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from statistics import median
 
 from harness import record, stats
@@ -70,7 +71,7 @@ def of_run(rows: Sequence[record.Row], taken: Turns) -> Iterator[Row]:
             beside = taken.log_ratios(point, (backend, 0), (name, copy), trials)
             if beside and (name, copy) != (backend, 0):
                 found[point, backend, copy] = stats.ratio_of_turns(beside)
-    for (point, backend, copy), ratio in stats.moderated(found).items():
+    for (point, backend, copy), ratio in stats.moderated(found, itemgetter(0)).items():
         if copy:
             of, *_ = cells[point, backend]
             yield row(of.run_id, of, backend, ratio.count, 0, ratio, record.OK)

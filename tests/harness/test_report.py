@@ -107,7 +107,7 @@ def test_the_best_ray_is_that_of_each_point_and_its_interval_counts_the_choice(r
     assert counted.value == of_one.value
     assert counted.low < of_one.low < of_one.high < counted.high
     assert sentence == (
-        f"gym_sampling: reactor-processes runs at 1.11x [1.11, 1.11] (CartPole-v1, 3 actors, ray-tuned) "
+        f"gym_sampling: reactor-processes runs at 1.11x [1.08, 1.14] (CartPole-v1, 3 actors, ray-tuned) "
         f"to {verdict.number(counted)} (CartPole-v1, 2 actors, ray-pooled) the speed of the best Ray."
     )
 
@@ -410,8 +410,8 @@ def test_the_terminal_and_the_page_say_the_same(results, tmp_path):
     for text in (output.getvalue(), page):
         assert text.index("inline is 0.667x") < text.index("inline is 20.0x") < text.index("x ray-paper")
         assert "Abacus" in text
-        assert "151 [149, 152]" in text
-    assert "| CartPole-v1, 2 actors | **serial** | **151 [149, 152]** | 1 | 30.0x [30.0, 30.0] | 0.500x" in page
+        assert "151 [148, 153]" in text
+    assert "| CartPole-v1, 2 actors | **serial** | **151 [148, 153]** | 1 | 30.0x [30.0, 30.0] | 0.500x" in page
     assert report.write_markdown(summary).read_text() == page
 
 
