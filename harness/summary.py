@@ -5,10 +5,12 @@ or a time.
 """
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Protocol
 
 from harness import checks, details, limits, machine, record, results, stats, turns
@@ -57,6 +59,7 @@ class Cell:
     unsupported: str = ""
     tails: tuple[float | None, ...] = ()  # percentiles 50, 95 and 99 of its round times in ns, where known
     late: Stragglers | None = None  # where its rounds were taken apart
+    sets_limit: bool = False  # the point's limit is its own pace, or computed from that
 
 
 @dataclass(frozen=True)
@@ -282,17 +285,22 @@ def _point(
     higher_is_better, cores = metric in HIGHER_IS_BETTER, described.get("cores_allowed")
     limit = limits.limit(*rows[0].point, trials, higher_is_better, cores)
     compared = {**trials, LIMIT: limit}
-    parameters = json.loads(rows[0].parameters)
-    simulated = parameters.get("work_seconds")
+    measured = limits.measured_by(trials, higher_is_better)
 
     def beside(backend: str, baseline: str) -> list[list[float]]:
-        """Log ratios of neighbouring turns, where the metric is of their times alone, by trial."""
-        if baseline == LIMIT:
-            baseline = limits.measured_by(trials, higher_is_better) or LIMIT
-        if (metric == "overhead" and simulated) or baseline not in trials:
+        """Log ratios of neighbouring turns, by trial; of what the metric counts of their times."""
+        gain = 0.0  # the limit's over the loop, from which it is computed
+        if baseline == LIMIT and limit:
+            baseline = measured or checks.REFERENCE_BACKEND
+            gain = abs(
+                math.log(max((limit[trial] / own for trial, own in trials[baseline].items() if own), default=1.0))
+            )
+        if baseline not in trials:
             return []
         common = trials[backend].keys() & trials[baseline].keys()
-        return taken.log_ratios(rows[0].point, (baseline, 0), (backend, 0), common)
+        less = _uncounted(by_backend[baseline], metric), _uncounted(by_backend[backend], metric)
+        found = taken.log_ratios(rows[0].point, (baseline, 0), (backend, 0), common, less)
+        return [[one - gain for one in logs] for logs in found]
 
     cells = []
     for backend in _order(list(by_backend)):
@@ -320,18 +328,30 @@ def _point(
                 tails=_tails(own, known),
                 late=late.get((rows[0].point, backend)),
                 unsupported=next((row.status.removeprefix(record.UNSUPPORTED) for row in own if row.unsupported), ""),
+                sets_limit=backend == (measured or checks.REFERENCE_BACKEND),
             )
         )
-    return PointSummary(rows[0].workload, label, metric, units, tuple(cells), parameters)
+    return PointSummary(rows[0].workload, label, metric, units, tuple(cells), json.loads(rows[0].parameters))
+
+
+def _uncounted(rows: Sequence[Row], metric: str) -> float:
+    """The ns of a backend's round that its metric leaves out: the simulated work, of an overhead."""
+    if metric != "overhead":
+        return 0.0
+    rounds, counted = (_by_trial(rows, name) for name in ("round_time", metric))
+    both = rounds.keys() & counted.keys()
+    return fmean(rounds[trial] - counted[trial] for trial in both) if both else 0.0
 
 
 def _moderated(points: Sequence[PointSummary]) -> tuple[PointSummary, ...]:
     """The same, where each number heeds what all others with its baseline say of how much starts differ."""
-    found: dict[str, dict[tuple[int, str], Estimate]] = {}  # by baseline ("": none), by point and backend
+    found: dict[str, dict[tuple[int, str], Estimate]] = {}  # by baseline, or of what, by point and backend
     for place, point in enumerate(points):
         for cell in point.cells:
-            for baseline, estimate in {"": cell.main, **cell.speedups}.items():
-                if estimate is not None:
+            if cell.main is not None:
+                found.setdefault(_kind(point), {})[place, cell.backend] = cell.main
+            for baseline, estimate in cell.speedups.items():
+                if not (baseline == LIMIT and cell.sets_limit):
                     found.setdefault(baseline, {})[place, cell.backend] = estimate
     known = {baseline: stats.moderated(estimates, itemgetter(0)) for baseline, estimates in found.items()}
     return tuple(
@@ -340,14 +360,22 @@ def _moderated(points: Sequence[PointSummary]) -> tuple[PointSummary, ...]:
             cells=tuple(
                 replace(
                     cell,
-                    main=known[""][place, cell.backend] if cell.main else None,
-                    speedups={baseline: known[baseline][place, cell.backend] for baseline in cell.speedups},
+                    main=known[_kind(point)][place, cell.backend] if cell.main else None,
+                    speedups={
+                        baseline: known.get(baseline, {}).get((place, cell.backend), own)
+                        for baseline, own in cell.speedups.items()
+                    },
                 )
                 for cell in point.cells
             ),
         )
         for place, point in enumerate(points)
     )
+
+
+def _kind(point: PointSummary) -> str:
+    """Which of its numbers that are no ratios vary alike: a difference of times varies more than the times."""
+    return "difference" if point.metric == "overhead" and point.parameters.get("work_seconds") else "time"
 
 
 def _doubted(point: PointSummary) -> PointSummary:

@@ -4,11 +4,12 @@ import dataclasses
 import io
 import json
 import re
+from statistics import fmean
 
 import pytest
 from rich.console import Console
 
-from harness import checks, claims, machine, page, readme, record, report, stats, verdict
+from harness import checks, claims, machine, page, readme, record, report, stats, turns, verdict
 from harness.breakdown.stragglers import UNITS
 from harness.breakdown.table import BREAKDOWN
 from harness.breakdown.table import Row as TakenApart
@@ -277,6 +278,46 @@ def test_points_that_differ_in_nothing_else_are_named_by_how_long_they_ran(tmp_p
         "CartPole-v1, 2 actors, rounds 70",
         "CartPole-v1, 3 actors",
     ]
+
+
+def overheads(path, row, *, least_ns):
+    """A run of one block and simulated work of 1 ms; a round takes 2 us to `least_ns` more, of Ray ten times that."""
+    parameters = json.dumps({"actors": 2, "work_seconds": 0.001})
+    beyond = {"reactor-processes": [2_000, 1_000, least_ns], "ray-tuned": [20_000, 10_000, 10 * least_ns]}
+    point = {"workload": "broadcast_gather", "parameters": parameters, "unit": "ns"}
+    journal = Journal.create(path / record.FILE_NAME)
+    for backend, turns_ns in beyond.items():
+        metrics = {"overhead": fmean(turns_ns), "round_time": fmean(turns_ns) + 1_000_000}
+        journal.append([row(backend=backend, metric=name, value=value, **point) for name, value in metrics.items()])
+    journal.close()
+    taken = [
+        turns.Row("broadcast_gather", parameters, backend, 0, 0, sweep, 0, 10, 10 * (1_000_000 + ns), 10)
+        for backend, turns_ns in beyond.items()
+        for sweep, ns in enumerate(turns_ns)
+    ]
+    turns.replace(path / turns.FILE_NAME, (), taken)
+    (found,) = summarise(path).verdicts
+    return found.speedup
+
+
+def test_a_ratio_of_overheads_is_of_what_turns_took_beyond_the_work(tmp_path, row):
+    ratio = overheads(tmp_path, row, least_ns=500)
+    assert ratio.value == pytest.approx(10)
+    _, freedom = ratio.of_turns
+    assert freedom == 2
+
+
+def test_where_a_turn_took_nothing_beyond_the_work_a_trial_alone_has_no_interval(tmp_path, row):
+    ratio = overheads(tmp_path, row, least_ns=-500)
+    assert (ratio.value, ratio.of_turns) == (pytest.approx(10), (0.0, 0))
+    assert not ratio.decides
+
+
+def test_what_the_limit_is_taken_from_is_as_fast_as_itself(results):
+    blocks = {"lockstep": times(100), "reactor-inline": [90.0, 95.0, 92.0], "ray-paper": times(5), "ray-tuned": [7.0]}
+    cells = {cell.backend: cell for cell in results({"serial": [150.0], **blocks}).points[0].cells}
+    assert cells["serial"].speedups["limit"] == stats.Estimate(1.0, 1.0, 1.0, 1)
+    assert not cells["serial"].speedups["limit"].borrows
 
 
 @pytest.mark.parametrize(("schema", "doubted"), [(1, False), (2, True), (3, True), (4, False)])
