@@ -19,7 +19,7 @@ from harness.breakdown.stragglers import Stragglers
 from harness.breakdown.table import BREAKDOWN
 from harness.details import Detail
 from harness.errors import UsageError
-from harness.grid import LEADS_SINCE
+from harness.grid import LEADS_SINCE, runs_alone
 from harness.metrics import HIGHER_IS_BETTER
 from harness.noise import floor
 from harness.noise.table import NOISE
@@ -36,10 +36,7 @@ SIDE_METRICS = ("startup_time", "peak_rss", "cpu_time")
 # What nothing can pass, as a baseline: no rival, but the measure of all.
 LIMIT = "limit"
 OURS = "reactor-"
-_WITHOUT_LEADS = (
-    "backends whose threads or processes wait for each other were timed as they wake: Ray's up to twice as slow as "
-    "they are for good, threads that share a GIL and EnvPool's up to twice as fast"
-)
+_WITHOUT_LEADS = "timed as they wake, which may be slower or faster than they are for good"
 _NOT_A_SETTING = ("rounds", "warmup_rounds", "seed")
 _SIZES = ("actors", "agents")
 
@@ -189,7 +186,8 @@ def _grid_doubts(path: Path, rows: Sequence[Row]) -> list[str]:
         _, grid = results.stored_grid(path)
     except UsageError as error:
         return [f"whether trials are missing is not known: {error}"]
-    without_leads = [_WITHOUT_LEADS] if 1 < grid.schema < LEADS_SINCE else []
+    waking = _order([row.backend for row in rows if row.ok and not _alone(row)])
+    without_leads = [f"{', '.join(waking)}: {_WITHOUT_LEADS}"] if waking and 1 < grid.schema < LEADS_SINCE else []
     found = []
     missing, expected = len(results.missing(grid, rows)), grid.size
     if missing:
@@ -199,9 +197,14 @@ def _grid_doubts(path: Path, rows: Sequence[Row]) -> list[str]:
     return without_leads + ([f"{', '.join(found)}: complete the run with --resume"] if found else [])
 
 
-def _order(names: Sequence[str]) -> list[str]:
-    catalogued = [name for name in BACKENDS if name in names]
-    return catalogued + [name for name in names if name not in BACKENDS]
+def _alone(row: Row) -> bool:
+    return row.backend in BACKENDS and runs_alone(json.loads(row.parameters), BACKENDS[row.backend])
+
+
+def _order(names: Iterable[str]) -> list[str]:
+    present = dict.fromkeys(names)
+    catalogued = [name for name in BACKENDS if name in present]
+    return catalogued + [name for name in present if name not in BACKENDS]
 
 
 class Labelled(Protocol):
