@@ -6,7 +6,7 @@ or a time.
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import Path
@@ -25,6 +25,7 @@ from harness.noise import floor
 from harness.noise.table import NOISE
 from harness.noise.table import Row as Comparison
 from harness.record import Row, TrialKey
+from harness.scaling.table import MESSAGES, SCALING
 from harness.stats import Estimate
 from harness.turns import Turns
 from plots import quantity
@@ -156,7 +157,7 @@ def summarise(path: Path) -> Summary:
         machine=described,
         points=tuple(points),
         verdicts=_verdicts(points, floor.by_workload(noise)),
-        doubts=(*_run_doubts(described), *_grid_doubts(path, rows)),
+        doubts=(*_run_doubts(described), *_grid_doubts(path, rows), *_of_other_runs(path, rows, described)),
         notes={name: BACKENDS[name].note for name in _order(present) if name in BACKENDS and BACKENDS[name].note},
         rows=len(rows),
         noise=noise,
@@ -199,6 +200,19 @@ def _grid_doubts(path: Path, rows: Sequence[Row]) -> list[str]:
 
 def _alone(row: Row) -> bool:
     return row.backend in BACKENDS and runs_alone(json.loads(row.parameters), BACKENDS[row.backend])
+
+
+def _of_other_runs(path: Path, rows: Sequence[Row], described: Mapping[str, Any]) -> Iterator[str]:
+    """What lies beside the measurements, but was measured in another run."""
+    runs = list(dict.fromkeys(row.run_id for row in rows))
+    commits = {(session.get("commit") or "unknown")[:12] for session in described.get("sessions", [])}
+    for table in (BREAKDOWN, MESSAGES, NOISE, SCALING):
+        others = dict.fromkeys(row.run_id for row in table.read(path) if row.run_id not in runs)
+        if others:
+            yield (
+                f"{table.file_name} is of another run, {', '.join(others)}, of a commit that is not known; the "
+                f"measurements are of {', '.join(runs)}, commit {', '.join(sorted(commits)) or 'unknown'}"
+            )
 
 
 def _order(names: Iterable[str]) -> list[str]:

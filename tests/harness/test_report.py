@@ -16,6 +16,7 @@ from harness.breakdown.table import Row as TakenApart
 from harness.details import Detail, append
 from harness.errors import UsageError
 from harness.record import Journal
+from harness.scaling.table import MESSAGES, CostRow
 from harness.summary import summarise
 from tests.harness import runs
 
@@ -334,6 +335,19 @@ def test_turns_without_a_lead_are_no_doubt_about_backends_of_one_thread(tmp_path
     described = json.loads((path / "grid.json").read_text())
     (path / "grid.json").write_text(json.dumps({**described, "schema": 3}))
     assert summarise(path).doubts == ()
+
+
+def test_what_another_run_left_beside_the_measurements_is_a_doubt(tmp_path):
+    path = runs.write(tmp_path / "run")
+    cost = CostRow("a-run", 0, 2, "send_ns", 800.0, "ns")
+    MESSAGES.write(path, [cost])
+    assert summarise(path).doubts == ()
+    MESSAGES.write(path, [cost, dataclasses.replace(cost, run_id="an-older-run")])
+    (doubt,) = summarise(path).doubts
+    assert doubt == (
+        "messages.csv is of another run, an-older-run, of a commit that is not known; the measurements are of a-run, "
+        f"commit {runs.COMMIT[:12]}"
+    )
 
 
 def test_what_a_run_lacks_of_its_grid_is_a_doubt_about_it(tmp_path):
