@@ -5,9 +5,12 @@ or a time.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from harness import checks, details, limits, machine, record, results, stats, turns
@@ -16,13 +19,14 @@ from harness.breakdown.stragglers import Stragglers
 from harness.breakdown.table import BREAKDOWN
 from harness.details import Detail
 from harness.errors import UsageError
-from harness.grid import LEADS_SINCE
+from harness.grid import LEADS_SINCE, runs_alone
 from harness.grouping import grouped
 from harness.metrics import HIGHER_IS_BETTER
 from harness.noise import floor
 from harness.noise.table import NOISE
 from harness.noise.table import Row as Comparison
 from harness.record import OfPoint, Row, TrialKey
+from harness.scaling.table import MESSAGES, SCALING
 from harness.stats import Estimate
 from harness.turns import Turns
 from plots import quantity
@@ -34,10 +38,7 @@ SIDE_METRICS = ("startup_time", "peak_rss", "cpu_time")
 # What nothing can pass, as a baseline: no rival, but the measure of all.
 LIMIT = "limit"
 OURS = "reactor-"
-_WITHOUT_LEADS = (
-    "backends whose threads or processes wait for each other were timed as they wake: Ray's up to twice as slow as "
-    "they are for good, threads that share a GIL and EnvPool's up to twice as fast"
-)
+_WITHOUT_LEADS = "timed as they wake, which may be slower or faster than they are for good"
 _NOT_A_SETTING = ("rounds", "warmup_rounds", "seed")
 _SIZES = ("actors", "agents")
 
@@ -57,6 +58,7 @@ class Cell:
     unsupported: str = ""
     tails: tuple[float | None, ...] = ()  # percentiles 50, 95 and 99 of its round times in ns, where known
     late: Stragglers | None = None  # where its rounds were taken apart
+    sets_limit: bool = False  # the point's limit is its own pace, or computed from that
 
 
 @dataclass(frozen=True)
@@ -156,7 +158,7 @@ def summarise(path: Path) -> Summary:
         machine=described,
         points=tuple(points),
         verdicts=_verdicts(points, floor.by_workload(noise)),
-        doubts=(*_run_doubts(described), *_grid_doubts(path, rows)),
+        doubts=(*_run_doubts(described), *_grid_doubts(path, rows), *_of_other_runs(path, rows, described)),
         notes={name: BACKENDS[name].note for name in _order(present) if name in BACKENDS and BACKENDS[name].note},
         rows=len(rows),
         noise=noise,
@@ -186,7 +188,8 @@ def _grid_doubts(path: Path, rows: Sequence[Row]) -> list[str]:
         _, grid = results.stored_grid(path)
     except UsageError as error:
         return [f"whether trials are missing is not known: {error}"]
-    without_leads = [_WITHOUT_LEADS] if 1 < grid.schema < LEADS_SINCE else []
+    waking = _order([row.backend for row in rows if row.ok and not _alone(row)])
+    without_leads = [f"{', '.join(waking)}: {_WITHOUT_LEADS}"] if waking and 1 < grid.schema < LEADS_SINCE else []
     found = []
     missing, expected = len(results.missing(grid, rows)), grid.size
     if missing:
@@ -196,9 +199,27 @@ def _grid_doubts(path: Path, rows: Sequence[Row]) -> list[str]:
     return without_leads + ([f"{', '.join(found)}: complete the run with --resume"] if found else [])
 
 
-def _order(names: Sequence[str]) -> list[str]:
-    catalogued = [name for name in BACKENDS if name in names]
-    return catalogued + [name for name in names if name not in BACKENDS]
+def _alone(row: Row) -> bool:
+    return row.backend in BACKENDS and runs_alone(json.loads(row.parameters), BACKENDS[row.backend])
+
+
+def _of_other_runs(path: Path, rows: Sequence[Row], described: Mapping[str, Any]) -> Iterator[str]:
+    """What lies beside the measurements, but was measured in another run."""
+    runs = list(dict.fromkeys(row.run_id for row in rows))
+    commits = {(session.get("commit") or "unknown")[:12] for session in described.get("sessions", [])}
+    for table in (BREAKDOWN, MESSAGES, NOISE, SCALING):
+        others = dict.fromkeys(row.run_id for row in table.read(path) if row.run_id not in runs)
+        if others:
+            yield (
+                f"{table.file_name} is of another run, {', '.join(others)}, of a commit that is not known; the "
+                f"measurements are of {', '.join(runs)}, commit {', '.join(sorted(commits)) or 'unknown'}"
+            )
+
+
+def _order(names: Iterable[str]) -> list[str]:
+    present = dict.fromkeys(names)
+    catalogued = [name for name in BACKENDS if name in present]
+    return catalogued + [name for name in present if name not in BACKENDS]
 
 
 def point_labels(rows: Iterable[OfPoint]) -> dict[tuple[str, str], str]:
@@ -266,17 +287,22 @@ def _point(
     higher_is_better, cores = metric in HIGHER_IS_BETTER, described.get("cores_allowed")
     limit = limits.limit(*rows[0].point, trials, higher_is_better, cores)
     compared = {**trials, LIMIT: limit}
-    parameters = json.loads(rows[0].parameters)
-    simulated = parameters.get("work_seconds")
+    measured = limits.measured_by(trials, higher_is_better)
 
     def beside(backend: str, baseline: str) -> list[list[float]]:
-        """Log ratios of neighbouring turns, where the metric is of their times alone, by trial."""
-        if baseline == LIMIT:
-            baseline = limits.measured_by(trials, higher_is_better) or LIMIT
-        if (metric == "overhead" and simulated) or baseline not in trials:
+        """Log ratios of neighbouring turns, by trial; of what the metric counts of their times."""
+        gain = 0.0  # the limit's over the loop, from which it is computed
+        if baseline == LIMIT and limit:
+            baseline = measured or checks.REFERENCE_BACKEND
+            gain = abs(
+                math.log(max((limit[trial] / own for trial, own in trials[baseline].items() if own), default=1.0))
+            )
+        if baseline not in trials:
             return []
         common = trials[backend].keys() & trials[baseline].keys()
-        return taken.log_ratios(rows[0].point, (baseline, 0), (backend, 0), common)
+        less = _uncounted(by_backend[baseline], metric), _uncounted(by_backend[backend], metric)
+        found = taken.log_ratios(rows[0].point, (baseline, 0), (backend, 0), common, less)
+        return [[one - gain for one in logs] for logs in found]
 
     cells = []
     for backend in _order(list(by_backend)):
@@ -304,31 +330,49 @@ def _point(
                 tails=_tails(own, known),
                 late=late.get((rows[0].point, backend)),
                 unsupported=next((row.status.removeprefix(record.UNSUPPORTED) for row in own if row.unsupported), ""),
+                sets_limit=backend == (measured or checks.REFERENCE_BACKEND),
             )
         )
-    return PointSummary(rows[0].workload, label, metric, units, tuple(cells), parameters)
+    return PointSummary(rows[0].workload, label, metric, units, tuple(cells), json.loads(rows[0].parameters))
+
+
+def _uncounted(rows: Sequence[Row], metric: str) -> float:
+    """The ns of a backend's round that its metric leaves out: the simulated work, of an overhead."""
+    if metric != "overhead":
+        return 0.0
+    rounds, counted = (_by_trial(rows, name) for name in ("round_time", metric))
+    both = rounds.keys() & counted.keys()
+    return fmean(rounds[trial] - counted[trial] for trial in both) if both else 0.0
 
 
 def _moderated(points: Sequence[PointSummary]) -> list[PointSummary]:
     """The same, where each number heeds what all others with its baseline say of how much starts differ, and what then
     passes the limit is doubted.
     """
-    found: dict[str, dict[tuple[int, str], Estimate]] = {}  # by baseline ("": none), by point and backend
+    found: dict[str, dict[tuple[int, str], Estimate]] = {}  # by baseline, or of what, by point and backend
     for place, point in enumerate(points):
         for cell in point.cells:
-            for baseline, estimate in {"": cell.main, **cell.speedups}.items():
-                if estimate is not None:
+            if cell.main is not None:
+                found.setdefault(_kind(point), {})[place, cell.backend] = cell.main
+            for baseline, estimate in cell.speedups.items():
+                if not (baseline == LIMIT and cell.sets_limit):
                     found.setdefault(baseline, {})[place, cell.backend] = estimate
-    known = {baseline: stats.moderated(estimates) for baseline, estimates in found.items()}
+    known = {baseline: stats.moderated(estimates, itemgetter(0)) for baseline, estimates in found.items()}
 
-    def heeding(place: int, cell: Cell) -> Cell:
-        main = known[""][place, cell.backend] if cell.main else None
-        return replace(cell, main=main, speedups={name: known[name][place, cell.backend] for name in cell.speedups})
+    def heeding(place: int, cell: Cell, kind: str) -> Cell:
+        main = known[kind][place, cell.backend] if cell.main else None
+        ratios = {name: known.get(name, {}).get((place, cell.backend), own) for name, own in cell.speedups.items()}
+        return replace(cell, main=main, speedups=ratios)
 
     return [
-        replace(point, cells=tuple(_doubted(heeding(place, cell)) for cell in point.cells))
+        replace(point, cells=tuple(_doubted(heeding(place, cell, _kind(point))) for cell in point.cells))
         for place, point in enumerate(points)
     ]
+
+
+def _kind(point: PointSummary) -> str:
+    """Which of its numbers that are no ratios vary alike: a difference of times varies more than the times."""
+    return "difference" if point.metric == "overhead" and point.parameters.get("work_seconds") else "time"
 
 
 def _doubted(cell: Cell) -> Cell:

@@ -112,11 +112,13 @@ class Turns:
         above: tuple[str, int],
         below: tuple[str, int],
         trials: Iterable[int] | None = None,
+        less: tuple[float, float] = (0.0, 0.0),
     ) -> list[list[float]]:
         """By trial, the log ratios of neighbouring turns' times of a round of two subjects: backend and copy. Where
         each of them runs alone (see `grid`), their CPU times.
 
-        `trials`: those that count, if not all.
+        `trials`: those that count, if not all. `less`: ns of each one's round that don't count; nothing, where a round
+        has no more.
         """
         over, under = (self._taken.get((point, *subject), {}) for subject in (above, below))
         parameters = json.loads(point[1])
@@ -124,7 +126,9 @@ class Turns:
         found = []
         for trial in sorted(over.keys() & under.keys() & set(over if trials is None else trials)):
             pairs = [(over[trial][sweep], under[trial][sweep]) for sweep in sorted(over[trial].keys() & under[trial])]
-            times = [(a.round_ns(by_cpu), b.round_ns(by_cpu)) for a, b in pairs]
+            times = [(a.round_ns(by_cpu) - less[0], b.round_ns(by_cpu) - less[1]) for a, b in pairs]
+            if any(less) and min(map(min, times), default=1.0) <= 0:
+                return []
             if logs := [math.log(a / b) for a, b in times if a and b]:
                 found.append(logs)
         return found

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from itertools import groupby
 from math import prod
+from operator import itemgetter
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -80,7 +81,7 @@ def _ratios(selection: rows.Selection) -> dict[_Place, dict[str, intervals.Estim
             nbytes = prod(map(int, (made_up[3] or _BYTES).split("x")))
             if step_ns:  # a logarithmic axis has no place for nothing
                 found[(step_ns, nbytes, steps), backend] = intervals.ratio(ours, theirs)
-    return nested(moderated(found))
+    return nested(moderated(found, itemgetter(0)))
 
 
 def _from_where(panels: list[tuple[int, lines.Panel]]) -> str:

@@ -1,5 +1,7 @@
 """Speed-up over Ray against the environment steps that one message asks for: where Ray's cost amortises."""
 
+from operator import itemgetter
+
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -47,7 +49,7 @@ def _panels(selection: rows.Selection, name: str) -> list[lines.Panel]:
             base = trials.get((where, steps, _BASE), {})
             if where == scenario and backend != _BASE and base.keys() & values.keys():
                 found[backend, float(steps)] = intervals.ratio(values, base)
-        curves = nested(moderated(found))
+        curves = nested(moderated(found, itemgetter(1)))
         if any(len(points) > 1 for points in curves.values()):
             panels.append(lines.Panel(curves, title=f"{name}: {scenario}"))
     return panels

@@ -85,7 +85,8 @@ def _of_loops(selection: rows.Selection, name: str, cores: int) -> Iterator[dots
             if where == scenario and backend != _LOCKSTEP and base.keys() & values.keys()
         }
         if shares.keys() - {_BASE}:
-            yield dots.Panel(_title(name, scenario, selection), moderated(shares))
+            itself = {backend: shares.pop(backend) for backend in (*shares,) if trials[scenario, backend] is base}
+            yield dots.Panel(_title(name, scenario, selection), itself | moderated(shares))
 
 
 def _of_copies(selection: rows.Selection, name: str) -> Iterator[dots.Panel]:

@@ -36,9 +36,10 @@ Pairs = tuple[Sequence[float], Sequence[float]]
 class Estimate:
     """A number over `count` trials with its interval, which is the number itself where it isn't known.
 
-    `error`: of its logarithm, one standard error with so many degrees of `freedom`; 0 where there are none. `of_turns`:
-    the variance of a trial that its own turns lead to expect, and its degrees of freedom, 0 where nothing is known of
-    turns. `borrows`: from others that were measured alike (see `moderated`).
+    `error`: of its logarithm, one standard error with so many degrees of `freedom`; 0 where there are none. `logs`: its
+    trials' logarithms, in their order, but for a constant. `of_turns`: the variance of a trial that its own turns lead
+    to expect, and its degrees of freedom, 0 where nothing is known of turns. `borrows`: from others that were measured
+    alike (see `moderated`, whose outcome has neither of the two before).
     """
 
     value: float
@@ -47,6 +48,7 @@ class Estimate:
     count: int
     error: float = field(default=0.0, compare=False)
     freedom: float = field(default=0, compare=False)
+    logs: tuple[float, ...] = field(default=(), compare=False, repr=False)
     of_turns: tuple[float, int] = field(default=(0.0, 0), compare=False)
     borrows: bool = field(default=False, compare=False)
 
@@ -77,7 +79,8 @@ class Estimate:
 
     def inverse(self) -> "Estimate":
         """The estimate of 1 / value, for a positive one: a rate becomes the time per unit."""
-        return replace(self, value=1 / self.value, low=1 / self.high, high=1 / self.low)
+        logs = tuple(-one for one in self.logs)
+        return replace(self, value=1 / self.value, low=1 / self.high, high=1 / self.low, logs=logs)
 
 
 def mean(values: Sequence[float]) -> Estimate:
@@ -125,7 +128,7 @@ def ratio_of_turns(blocks: Sequence[Sequence[float]]) -> Estimate:
     ends = [number * len(turns) // count for number in range(count + 1)]
     of_batches = _exponential([fmean(turns[first:end]) for first, end in pairwise(ends)])
     moved = of_batches.scaled(math.exp(fmean(turns)) / of_batches.value)
-    return replace(moved, count=1, of_turns=of_turns)
+    return replace(moved, count=1, logs=(fmean(turns),), of_turns=of_turns)
 
 
 def change(before: Pairs, after: Pairs) -> Estimate:
@@ -230,4 +233,4 @@ def _geometric(values: Sequence[float]) -> Estimate:
 
 def _exponential(logs: Sequence[float]) -> Estimate:
     middle, _, error, freedom = _student(logs)
-    return of_logs(middle, error, freedom, len(logs))
+    return replace(of_logs(middle, error, freedom, len(logs)), logs=tuple(logs))

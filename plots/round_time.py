@@ -71,9 +71,10 @@ def _selections(measurements: pd.DataFrame) -> dict[str, tables.Selection]:
 def _lanes(selection: tables.Selection) -> dict[str, _Lane]:
     trials = selection.trials("backend")
     base = trials[(_BASE,)]
-    shares = moderated(
-        {backend: intervals.ratio(base, values) for (backend,), values in trials.items() if base.keys() & values.keys()}
-    )
+    shares = {
+        backend: intervals.ratio(base, values) for (backend,), values in trials.items() if base.keys() & values.keys()
+    }
+    shares = {_BASE: shares.pop(_BASE)} | moderated(shares)
     return {
         backend: _Lane(intervals.mean(list(trials[backend,].values())).value, share)
         for backend, share in shares.items()

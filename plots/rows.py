@@ -48,7 +48,8 @@ class Selection:
 
     def cells(self, *by: str) -> dict[tuple[Any, ...], Estimate]:
         """Mean and interval over trials for each combination of these columns."""
-        return moderated({key: mean(list(values.values())) for key, values in self.trials(*by).items()})
+        own = {key: mean(list(values.values())) for key, values in self.trials(*by).items()}
+        return moderated(own, lambda key: tuple(at for at, name in zip(key, by, strict=True) if name != "backend"))
 
     def curves(self, x: str, convert: Callable[[Estimate], Estimate]) -> dict[str, dict[float, Estimate]]:
         """For each backend, the converted estimate at each value of the column `x`."""

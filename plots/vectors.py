@@ -1,5 +1,7 @@
 """Vector environments: how many times as fast as a plain loop each is, by how long the environment takes."""
 
+from operator import itemgetter
+
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -27,7 +29,7 @@ def speed_up(measurements: pd.DataFrame) -> Figure:
                 step_ns = 1e9 / intervals.mean(list(loop.values())).value
                 names[step_ns] = scenario
                 found[backend, step_ns] = intervals.ratio(values, loop)
-    curves = nested(moderated(found))
+    curves = nested(moderated(found, itemgetter(1)))
     if len(names) < 2 or _OURS not in curves or len(curves) < 2:
         raise FigureError(f"fewer than two environments with the backends {_LOOP}, {_OURS} and another vector")
     figure = lines.single(

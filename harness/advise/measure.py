@@ -55,7 +55,9 @@ class Found:
             return {}
         logs = {name: [block.log_ratios(found[name], found[below]) for found in self.blocks] for name in whole}
         kept = {name: [one for one in of_blocks if one] for name, of_blocks in logs.items()}
-        return stats.moderated({name: stats.ratio_of_turns(of_blocks) for name, of_blocks in kept.items() if of_blocks})
+        ratios = {name: stats.ratio_of_turns(of_blocks) for name, of_blocks in kept.items() if of_blocks}
+        itself = {below: ratios.pop(below)} if below in ratios else {}
+        return itself | stats.moderated(ratios)
 
     @property
     def loop_ns(self) -> float:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from statistics import median
 
 from harness import record, stats
@@ -68,7 +69,7 @@ def of_run(rows: Sequence[record.Row], taken: Turns) -> Iterator[Row]:
             beside = taken.log_ratios(point, (backend, 0), (name, copy), trials)
             if beside and (name, copy) != (backend, 0):
                 found[point, backend, copy] = stats.ratio_of_turns(beside)
-    for (point, backend, copy), ratio in stats.moderated(found).items():
+    for (point, backend, copy), ratio in stats.moderated(found, itemgetter(0)).items():
         if copy:
             of, *_ = cells[point, backend]
             yield row(of.run_id, of, backend, ratio.count, 0, ratio, record.OK)
@@ -142,9 +143,7 @@ def lines(rows: Sequence[Row]) -> Iterator[str]:
     for floor in floors(rows):
         text = (
             f"{floor.workload} {floor.scenario}: {floor.backend} against itself, "
-            f"{counted(floor.comparisons, 'comparison')} of {counted(floor.trials, 'trial')}: {floor.containing} of "
-            f"{floor.comparisons} intervals contain 1; they reach {percent(floor.half_width)} to either side in the "
-            f"median, {percent(floor.widest)} at most; the ratio farthest from 1 is off by {percent(floor.farthest)}"
+            f"{counted(floor.comparisons, 'comparison')} of {counted(floor.trials, 'trial')}: {_told(floor)}"
         )
         yield text if floor.holds else f"{text}. That is too few: intervals here promise more than they hold"
     for workload, factor in by_workload(rows).items():
@@ -152,6 +151,19 @@ def lines(rows: Sequence[Row]) -> Iterator[str]:
     failed = [row for row in rows if row.ratio is None]
     if failed:
         yield f"{counted(len(failed), 'comparison')} failed, the first: {failed[0].status}"
+
+
+def _told(floor: Floor) -> str:
+    if floor.comparisons == 1:
+        return (
+            f"the ratio is off by {percent(floor.farthest)}; its interval reaches {percent(floor.half_width)} to "
+            f"either side and {'contains' if floor.containing else 'does not contain'} 1"
+        )
+    return (
+        f"{floor.containing} of {floor.comparisons} intervals contain 1; they reach {percent(floor.half_width)} to "
+        f"either side in the median, {percent(floor.widest)} at most; the ratio farthest from 1 is off by "
+        f"{percent(floor.farthest)}"
+    )
 
 
 def percent(factor: float) -> str:

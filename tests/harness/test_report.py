@@ -4,17 +4,19 @@ import dataclasses
 import io
 import json
 import re
+from statistics import fmean
 
 import pytest
 from rich.console import Console
 
-from harness import checks, claims, machine, page, readme, record, report, stats, verdict
+from harness import checks, claims, machine, page, readme, record, report, stats, turns, verdict
 from harness.breakdown.stragglers import UNITS
 from harness.breakdown.table import BREAKDOWN
 from harness.breakdown.table import Row as TakenApart
 from harness.details import Detail, append
 from harness.errors import UsageError
 from harness.record import Journal
+from harness.scaling.table import MESSAGES, CostRow
 from harness.summary import summarise
 from tests.harness import runs
 
@@ -107,7 +109,7 @@ def test_the_best_ray_is_that_of_each_point_and_its_interval_counts_the_choice(r
     assert counted.value == of_one.value
     assert counted.low < of_one.low < of_one.high < counted.high
     assert sentence == (
-        f"gym_sampling: reactor-processes runs at 1.11x [1.11, 1.11] (CartPole-v1, 3 actors, ray-tuned) "
+        f"gym_sampling: reactor-processes runs at 1.11x [1.08, 1.14] (CartPole-v1, 3 actors, ray-tuned) "
         f"to {verdict.number(counted)} (CartPole-v1, 2 actors, ray-pooled) the speed of the best Ray."
     )
 
@@ -279,12 +281,73 @@ def test_points_that_differ_in_nothing_else_are_named_by_how_long_they_ran(tmp_p
     ]
 
 
+def overheads(path, row, *, least_ns):
+    """A run of one block and simulated work of 1 ms; a round takes 2 us to `least_ns` more, of Ray ten times that."""
+    parameters = json.dumps({"actors": 2, "work_seconds": 0.001})
+    beyond = {"reactor-processes": [2_000, 1_000, least_ns], "ray-tuned": [20_000, 10_000, 10 * least_ns]}
+    point = {"workload": "broadcast_gather", "parameters": parameters, "unit": "ns"}
+    journal = Journal.create(path / record.FILE_NAME)
+    for backend, turns_ns in beyond.items():
+        metrics = {"overhead": fmean(turns_ns), "round_time": fmean(turns_ns) + 1_000_000}
+        journal.append([row(backend=backend, metric=name, value=value, **point) for name, value in metrics.items()])
+    journal.close()
+    taken = [
+        turns.Row("broadcast_gather", parameters, backend, 0, 0, sweep, 0, 10, 10 * (1_000_000 + ns), 10)
+        for backend, turns_ns in beyond.items()
+        for sweep, ns in enumerate(turns_ns)
+    ]
+    turns.replace(path / turns.FILE_NAME, (), taken)
+    (found,) = summarise(path).verdicts
+    return found.speedup
+
+
+def test_a_ratio_of_overheads_is_of_what_turns_took_beyond_the_work(tmp_path, row):
+    ratio = overheads(tmp_path, row, least_ns=500)
+    assert ratio.value == pytest.approx(10)
+    _, freedom = ratio.of_turns
+    assert freedom == 2
+
+
+def test_where_a_turn_took_nothing_beyond_the_work_a_trial_alone_has_no_interval(tmp_path, row):
+    ratio = overheads(tmp_path, row, least_ns=-500)
+    assert (ratio.value, ratio.of_turns) == (pytest.approx(10), (0.0, 0))
+    assert not ratio.decides
+
+
+def test_what_the_limit_is_taken_from_is_as_fast_as_itself(results):
+    blocks = {"lockstep": times(100), "reactor-inline": [90.0, 95.0, 92.0], "ray-paper": times(5), "ray-tuned": [7.0]}
+    cells = {cell.backend: cell for cell in results({"serial": [150.0], **blocks}).points[0].cells}
+    assert cells["serial"].speedups["limit"] == stats.Estimate(1.0, 1.0, 1.0, 1)
+    assert not cells["serial"].speedups["limit"].borrows
+
+
 @pytest.mark.parametrize(("schema", "doubted"), [(1, False), (2, True), (3, True), (4, False)])
-def test_turns_without_a_lead_are_a_doubt_about_a_run(tmp_path, schema, doubted):
+def test_turns_without_a_lead_are_a_doubt_about_backends_that_wait(tmp_path, schema, doubted):
     path = runs.write(tmp_path / "run", chosen=runs.grid())
     described = json.loads((path / "grid.json").read_text())
     (path / "grid.json").write_text(json.dumps({**described, "schema": schema}))
-    assert any("were timed as they wake" in doubt for doubt in summarise(path).doubts) is doubted
+    told = "ray-paper: timed as they wake, which may be slower or faster than they are for good"
+    assert summarise(path).doubts == ((told,) if doubted else ())
+
+
+def test_turns_without_a_lead_are_no_doubt_about_backends_of_one_thread(tmp_path):
+    path = runs.write(tmp_path / "run", chosen=runs.grid(backends=("serial", "reactor-inline")))
+    described = json.loads((path / "grid.json").read_text())
+    (path / "grid.json").write_text(json.dumps({**described, "schema": 3}))
+    assert summarise(path).doubts == ()
+
+
+def test_what_another_run_left_beside_the_measurements_is_a_doubt(tmp_path):
+    path = runs.write(tmp_path / "run")
+    cost = CostRow("a-run", 0, 2, "send_ns", 800.0, "ns")
+    MESSAGES.write(path, [cost])
+    assert summarise(path).doubts == ()
+    MESSAGES.write(path, [cost, dataclasses.replace(cost, run_id="an-older-run")])
+    (doubt,) = summarise(path).doubts
+    assert doubt == (
+        "messages.csv is of another run, an-older-run, of a commit that is not known; the measurements are of a-run, "
+        f"commit {runs.COMMIT[:12]}"
+    )
 
 
 def test_what_a_run_lacks_of_its_grid_is_a_doubt_about_it(tmp_path):
@@ -410,8 +473,8 @@ def test_the_terminal_and_the_page_say_the_same(results, tmp_path):
     for text in (output.getvalue(), page):
         assert text.index("inline is 0.667x") < text.index("inline is 20.0x") < text.index("x ray-paper")
         assert "Abacus" in text
-        assert "151 [149, 152]" in text
-    assert "| CartPole-v1, 2 actors | **serial** | **151 [149, 152]** | 1 | 30.0x [30.0, 30.0] | 0.500x" in page
+        assert "151 [148, 153]" in text
+    assert "| CartPole-v1, 2 actors | **serial** | **151 [148, 153]** | 1 | 30.0x [30.0, 30.0] | 0.500x" in page
     assert report.write_markdown(summary).read_text() == page
 
 

@@ -1,19 +1,59 @@
-"""The files beside a run's measurements, of the run that the repository holds."""
+"""The files beside a run's measurements: written, read, and written again as they were."""
 
+import math
 from pathlib import Path
 
 import pytest
 
 from harness.breakdown.table import BREAKDOWN
+from harness.breakdown.table import Row as Phase
 from harness.noise.table import NOISE
-from harness.scaling.table import SCALING
+from harness.noise.table import Row as Comparison
+from harness.scaling.table import MESSAGES, SCALING, CostRow
+from harness.scaling.table import Row as SpeedUp
 
-REFERENCE = Path(__file__).parents[2] / "results" / "reference"
+RESULTS = Path(__file__).parents[2] / "results"
+POINT = '{"actors":2,"env":"CartPole-v1"}'
+# Of each file a row with all that it can hold, and one whose measurement failed.
+ROWS = {
+    BREAKDOWN: [
+        Phase(
+            "run", "2026-05-01T10:00:00Z", "w", "a, b", "serial", 2, 8, 1, 4, POINT, 0, 50, "hub", math.pi, "ns", "ok"
+        ),
+        Phase("run", "2026-05-01T10:00:00Z", "w", "s", "serial", *[None] * 4, POINT, 1, 50, "hub", None, "ns", '"why"'),
+    ],
+    NOISE: [
+        Comparison("run", "w", "s", "serial", POINT, "round_time", 3, 0, 1 / 3, 1e-9, 1.1, True, "ok"),
+        Comparison("run", "w", "s", "serial", POINT, "round_time", 3, 1, 1.2, 1.1, 1.3, False, "ok"),
+        Comparison("run", "w", "s", "serial", POINT, "round_time", 3, 2, *[None] * 4, "time limit"),
+    ],
+    SCALING: [
+        SpeedUp("run", "w", "s", "serial", 2, 8, 1, 4, POINT, "measured", 2, 3, 1.5, 1.0, 2.0, "ok"),
+        SpeedUp("run", "w", "s", "serial", *[None] * 4, POINT, "predicted", 2, 0, *[None] * 3, "it's over"),
+    ],
+    MESSAGES: [CostRow("run", 0, 2, "send_ns", 842.0, "ns"), CostRow("run", 1, 2, "byte_ns", 0.1, "ns/byte")],
+}
 
 
-@pytest.mark.parametrize("table", [BREAKDOWN, NOISE, SCALING], ids=lambda table: table.command)
-def test_what_is_stored_is_read_and_written_back_as_it_was(table, tmp_path):
-    rows = table.read(REFERENCE)
-    assert rows
+def _name(table):
+    return table.file_name
+
+
+@pytest.mark.parametrize("table", ROWS, ids=_name)
+def test_what_is_written_is_read_and_written_again_as_it_was(table, tmp_path):
+    table.write(tmp_path, ROWS[table])
+    written = (tmp_path / table.file_name).read_bytes()
+    assert len(written.splitlines()) == 1 + len(ROWS[table])
+    rows = table.read(tmp_path)
+    assert rows == ROWS[table]
     table.write(tmp_path, rows)
-    assert (tmp_path / table.file_name).read_bytes() == (REFERENCE / table.file_name).read_bytes()
+    assert (tmp_path / table.file_name).read_bytes() == written
+
+
+@pytest.mark.parametrize("table", [BREAKDOWN, NOISE, SCALING], ids=_name)
+def test_what_the_repository_holds_is_read_and_written_again_as_it_is(table, tmp_path):
+    for stored in RESULTS.glob(f"*/{table.file_name}"):
+        rows = table.read(stored.parent)
+        assert rows, stored
+        table.write(tmp_path, rows)
+        assert (tmp_path / table.file_name).read_bytes() == stored.read_bytes(), stored

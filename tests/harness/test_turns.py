@@ -54,6 +54,15 @@ def test_only_turns_of_one_sweep_are_compared(stored):
     assert turns.log_ratios(POINT, ("reactor-processes", 1), ("serial", 0)) == []
 
 
+def test_what_does_not_count_is_taken_from_every_turn_and_nothing_is_compared_where_one_has_no_more(stored):
+    point = "fake", json.dumps({"actors": 2, "work_seconds": 0.5})
+    turns = stored(*taken(point))
+    pairs = [math.log((20 * (sweep + 1) - 10) / (4 * (sweep + 1) - 3)) for sweep in range(3)]
+    found = turns.log_ratios(point, ("reactor-processes", 0), ("serial", 0), less=(10, 3))
+    assert found == [pytest.approx(pairs)] * 2
+    assert turns.log_ratios(point, ("reactor-processes", 0), ("serial", 0), less=(10, 4)) == []
+
+
 @pytest.mark.parametrize("kept", [1, 8, 20, 40])
 def test_a_line_that_was_torn_is_left_out_and_replaced(stored, tmp_path, kept):
     stored(*taken(POINT))

@@ -37,6 +37,15 @@ def test_how_often_1_is_contained_and_how_wide_intervals_are_is_said():
     assert consequence == "gym_sampling: differences of less than 4.0 % are called undecided"
 
 
+@pytest.mark.parametrize(("wrong", "said"), [(0, "1.0 %"), (1, "20 %")])
+def test_one_comparison_has_no_median_and_no_most(wrong, said):
+    first, _ = floor.lines(list(comparisons(1, wrong=wrong)))
+    assert first == (
+        "gym_sampling CartPole-v1: serial against itself, 1 comparison of 5 trials: the ratio is off by "
+        f"{said}; its interval reaches 4.0 % to either side and {'does not contain' if wrong else 'contains'} 1"
+    )
+
+
 def test_intervals_that_miss_1_too_often_are_said_to():
     (first, _) = floor.lines(list(comparisons(wrong=5)))
     assert "15 of 20 intervals contain 1" in first
