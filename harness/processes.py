@@ -18,6 +18,7 @@ from pathlib import Path
 import psutil
 
 _PR_SET_CHILD_SUBREAPER = 36
+_ROLLUP = "/proc/{}/smaps_rollup"  # since Linux 4.14
 
 
 def adopt_orphans() -> None:
@@ -119,8 +120,8 @@ def resident_bytes(pids: Iterable[int]) -> int:
 
 
 def _proportional_bytes(pid: int) -> int:
-    rollup = Path(f"/proc/{pid}/smaps_rollup")
-    if sys.platform == "linux":
+    rollup = Path(_ROLLUP.format(pid))
+    if rollup.exists():
         for line in rollup.read_bytes().splitlines():
             if line.startswith(b"Pss:"):
                 return int(line.split()[1]) * 1024

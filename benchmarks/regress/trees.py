@@ -59,7 +59,7 @@ def default_base(repository: Path) -> str:
     fork = git("merge-base", "origin/main", "HEAD")
     if fork and fork != head:
         return fork
-    base = head if dirty else git("rev-parse", "HEAD~1")
+    base = git("rev-parse", "HEAD~1") if dirty == "" else head  # None: git could not tell
     if not base:
         raise CannotCompareError(f"{repository}: no earlier commit to compare with; name one with --base")
     return base

@@ -15,6 +15,7 @@ from benchmarks.regress.errors import CannotCompareError
 from benchmarks.regress.findings import Effort, find
 from benchmarks.regress.subjects import kernel_subjects, workload_subjects
 from benchmarks.regress.trees import MEASURED, Trees, default_base, side_by_side
+from harness import machine
 from harness.change import Judgement
 from harness.engine.subject import Running, Subject
 from tests.benchmarks.regress.slowdown import CALL, COMPILER, slowed
@@ -153,6 +154,14 @@ def test_the_base_is_where_the_branch_began(repository, tmp_path):
     assert default_base(repository) == revision(repository, "HEAD~2")
     with pytest.raises(CannotCompareError, match="no earlier commit"):
         default_base(tmp_path)
+
+
+def test_a_tree_of_which_git_cannot_tell_may_be_changed(repository, monkeypatch):
+    answered = machine.git
+    monkeypatch.setattr(
+        machine, "git", lambda root, *words, **limit: None if "status" in words else answered(root, *words, **limit)
+    )
+    assert default_base(repository) == revision(repository, "HEAD")
 
 
 @pytest.mark.parametrize("base", ["no-such-commit", "/"])
