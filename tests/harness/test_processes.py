@@ -64,13 +64,14 @@ def test_a_process_that_has_ended_is_left_out(child):
 
 
 def test_handles_leave_half_of_the_descriptors_to_others_and_reach_their_processes_all_the_same(child, monkeypatch):
-    lowest = os.open(os.devnull, os.O_RDONLY)
-    os.close(lowest)
-    monkeypatch.setattr(processes, "_most_descriptors", lambda: 2 * (lowest + 2))
     ended, stopped = child(_BURN), child(_BURN)
+    free = [os.open(os.devnull, os.O_RDONLY) for _ in range(3)]
+    for descriptor in free:
+        os.close(descriptor)
+    monkeypatch.setattr(processes, "_most_descriptors", lambda: 2 * free[2])
     handles = [processes.Handle(process.pid) for process in [ended, stopped] * 5]
-    assert os.open(os.devnull, os.O_RDONLY) == lowest + 2
-    os.close(lowest + 2)
+    assert os.open(os.devnull, os.O_RDONLY) == free[2]
+    os.close(free[2])
     ended.kill()
     ended.wait(30)
     for handle in handles:
