@@ -13,9 +13,8 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
-from unittest.mock import patch
 
-from harness.breakdown.spans import BLOCKED, COMPUTE, SERIALISE, SUBMIT, Recorder, Span
+from harness.breakdown.spans import BLOCKED, COMPUTE, SERIALISE, SUBMIT, Recorder, Span, replaced
 from workloads.ray_styles import INLINE_LIMIT_BYTES
 
 # What Ray reports, and how often it looks for something to report.
@@ -61,7 +60,7 @@ def recording(recorder: Recorder) -> Iterator[None]:
             ),
             (Session, "end", end),
         ):
-            stack.enter_context(patch.object(owner, name, replacement))
+            stack.enter_context(replaced(owner, name, replacement))
         yield
 
 

@@ -16,9 +16,8 @@ from multiprocessing import util
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-from unittest.mock import patch
 
-from harness.breakdown.spans import BLOCKED, COMPUTE, HUB, SERIALISE, SUBMIT, Recorder, Span
+from harness.breakdown.spans import BLOCKED, COMPUTE, HUB, SERIALISE, SUBMIT, Recorder, Span, replaced
 
 # Worker processes are forked from this one, and with it what is recorded in them.
 VARIABLES = {"REACTORLIB_START_METHOD": "fork"}
@@ -33,7 +32,7 @@ def recording(recorder: Recorder, program: ModuleType) -> Iterator[None]:
 
     with tempfile.TemporaryDirectory() as directory, contextlib.ExitStack() as stack:
         for reaction, kind in _reactions(program):
-            stack.enter_context(patch.object(reaction, "body", recorder.timed(kind, reaction.body)))
+            stack.enter_context(replaced(reaction, "body", recorder.timed(kind, reaction.body)))
         for owner, name, replacement in (
             (Codec, "encoder", _encoders(recorder, Codec.encoder)),
             (Codec, "decode", recorder.timed(SERIALISE, Codec.decode)),
@@ -41,7 +40,7 @@ def recording(recorder: Recorder, program: ModuleType) -> Iterator[None]:
             (Channel, "receive", recorder.timed(BLOCKED, Channel.receive)),
             (Mailbox, "get", recorder.timed(BLOCKED, Mailbox.get)),
         ):
-            stack.enter_context(patch.object(owner, name, replacement))
+            stack.enter_context(replaced(owner, name, replacement))
         courier = _Courier(recorder, Path(directory))
         yield
         recorder.include(courier.delivered())

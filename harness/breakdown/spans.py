@@ -6,7 +6,8 @@ Times are of `time.perf_counter_ns`, which on Linux is one clock for all process
 import functools
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from workloads.probe import Probe
@@ -80,6 +81,17 @@ def shortened(parameters: Mapping[str, Any], most_messages: int) -> dict[str, An
     actors = parameters.get("actors") or parameters.get("agents") or 1
     rounds = min(parameters["rounds"], max(2, most_messages // (actors * parameters.get("messages_per_round", 1))))
     return {**parameters, "rounds": rounds, "warmup_rounds": min(parameters["warmup_rounds"], max(2, rounds // 5))}
+
+
+@contextmanager
+def replaced(owner: Any, name: str, replacement: Any) -> Iterator[None]:
+    """An attribute replaced for a while. Raises AttributeError where the owner has none of that name."""
+    before = getattr(owner, name)
+    setattr(owner, name, replacement)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)
 
 
 class MarkingProbe(Probe):

@@ -5,9 +5,8 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
-from unittest.mock import patch
 
-from harness.breakdown.spans import MarkingProbe, shortened
+from harness.breakdown.spans import MarkingProbe, replaced, shortened
 from harness.scaling.messages import encoded_bytes
 from harness.scaling.table import HERE, PAID, PREDICTED
 from reactorlib import Span, elaborate
@@ -99,5 +98,5 @@ def _traced(module: ModuleType) -> Iterator[list[tuple[Program, list[Traced]]]]:
         found.append((program, list(zip(result.spans, sizes, strict=True))))
         return result
 
-    with patch.object(worker_module, "Recorder", Sizes), patch.object(module, "run_reactors", traced):
+    with replaced(worker_module, "Recorder", Sizes), replaced(module, "run_reactors", traced):
         yield found
