@@ -169,7 +169,10 @@ def _run(path: Path) -> Run:
 
 
 def _schema(path: Path) -> int:
-    schema: int = record.read_object(path / results.GRID_NAME, Description, results.EXPECTED).get("schema", 1)
+    grid = path / results.GRID_NAME
+    if not grid.exists():
+        return 1
+    schema: int = record.read_object(grid, Description, results.EXPECTED).get("schema", 1)
     return schema
 
 

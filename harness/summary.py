@@ -208,7 +208,11 @@ def _of_other_runs(path: Path, rows: Sequence[Row], described: Mapping[str, Any]
     runs = list(dict.fromkeys(row.run_id for row in rows))
     commits = {(session.get("commit") or "unknown")[:12] for session in described.get("sessions", [])}
     for table in (BREAKDOWN, MESSAGES, NOISE, SCALING):
-        others = dict.fromkeys(row.run_id for row in table.read(path) if row.run_id not in runs)
+        try:
+            others = dict.fromkeys(row.run_id for row in table.read(path) if row.run_id not in runs)
+        except UsageError as error:
+            yield str(error)
+            continue
         if others:
             yield (
                 f"{table.file_name} is of another run, {', '.join(others)}, of a commit that is not known; the "

@@ -148,12 +148,17 @@ def least(ratios: Sequence[Estimate]) -> Estimate:
     """The least of several ratios, at least one, as against the best of several rivals.
 
     Its interval counts the choice: each ratio's own holds at a confidence corrected for their number (Bonferroni), so
-    that all of them hold at once, and with them the least's, whichever it really is.
+    that all of them hold at once, and with them the least's, whichever it really is. It decides only if each does that
+    may be the least.
     """
     chance = 1 - (1 - CONFIDENCE) / len(ratios)
     wider = [of_logs(math.log(one.value), one.error, one.freedom, one.count, chance) for one in ratios]
+    deciding = [one.high for one, ratio in zip(wider, ratios, strict=True) if ratio.decides]
+    high = min(deciding or [one.high for one in wider])
     smallest = min(ratios, key=lambda one: one.value)
-    return replace(smallest, low=min(one.low for one in wider), high=min(one.high for one in wider))
+    vague = [one for one in ratios if not one.decides and one.value <= high]
+    found = replace(smallest, low=min(one.low for one in wider), high=high)
+    return replace(found, count=min(one.count for one in vague), borrows=False) if vague else found
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

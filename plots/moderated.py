@@ -107,7 +107,10 @@ def _expected(estimates: Mapping[Key, Estimate]) -> dict[Key, float]:
 def _counts(
     own: Mapping[Key, Estimate], expected: Mapping[Key, float], point: Callable[[Key], Hashable]
 ) -> dict[Key, float]:
-    """As how much of an observation the variance of each counts, beside those of its point."""
+    """As how much of an observation the variance of each counts, beside those of its point.
+
+    Blocks are told by their order: where backends have failed in different ones, too little is shared.
+    """
     members: dict[Hashable, list[Key]] = {}
     for key in own:
         members.setdefault(point(key), []).append(key)

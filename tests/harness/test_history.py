@@ -99,6 +99,13 @@ def test_runs_that_all_have_an_older_schema_are_compared(harness, runs):
     assert (len(values(done)), done.stderr) == (3, "")
 
 
+def test_runs_of_before_there_was_a_grid_are_compared(harness, runs):
+    for name in "xyz":
+        (runs / name / GRID_NAME).unlink()
+    done = harness("history", runs, "--json")
+    assert (len(values(done)), done.stderr) == (3, "")
+
+
 def test_what_cannot_be_read_is_left_out_and_told(harness, runs):
     (runs / "broken").mkdir()
     (runs / "broken" / "measurements.csv").write_text("no rows\n")

@@ -58,6 +58,14 @@ def test_of_one_ratio_the_least_is_that_one():
     assert (found.value, *ends(found)) == pytest.approx((one.value, *ends(one)))
 
 
+@pytest.mark.parametrize(("single", "decides"), [(1.05, False), (1.105, False), (9.0, True)])
+def test_the_least_decides_only_if_no_ratio_that_may_be_it_is_of_a_single_trial(single, decides):
+    known = stats.ratio([1.09, 1.10, 1.11, 1.10], [1.0] * 4)
+    found = stats.least([known, stats.ratio([single], [1.0])])
+    assert found.decides is decides
+    assert found.high > known.high
+
+
 def test_the_interval_of_the_least_counts_that_it_was_chosen():
     generator = np.random.default_rng(3)
     rivals, blocks, campaigns = 4, 5, 1_000
