@@ -32,7 +32,7 @@ def sampling(backend):
 PLACES = {
     "reaction": (REACTION, lambda: list(kernel_subjects(["fan_out"])), 6),
     "workload": (WORKLOAD, lambda: sampling("reactor-inline"), 300),
-    "transport": (TRANSPORT, lambda: sampling("reactor-processes"), 3_000),
+    "transport": (TRANSPORT, lambda: sampling("reactor-processes"), 150),
 }
 
 pytestmark = pytest.mark.soak
