@@ -54,7 +54,7 @@ def test_what_is_written_is_read_and_written_again_as_it_was(table, tmp_path):
     ("table", "stored"),
     [
         pytest.param(table, stored, id=str(stored.relative_to(RESULTS)))
-        for table in (BREAKDOWN, NOISE, SCALING)
+        for table in ROWS
         for stored in RESULTS.glob(f"*/{table.file_name}")
     ],
 )
@@ -62,4 +62,6 @@ def test_what_the_repository_holds_is_read_and_written_again_as_it_is(table, sto
     rows = table.read(stored.parent)
     assert rows
     table.write(tmp_path, rows)
-    assert (tmp_path / table.file_name).read_bytes() == stored.read_bytes()
+    assert table.read(tmp_path) == rows
+    if table is not MESSAGES:  # whose numbers were once written without a fraction where they had none
+        assert (tmp_path / table.file_name).read_bytes() == stored.read_bytes()
