@@ -79,6 +79,11 @@ class ReactionInstance(NamedTuple):
     mode: int | None
     own_mode: int | None  # the mode of its own reactor that it is declared in
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether a call of its body is all that it takes to run it."""
+        return self.deadline is None and self.mode is None
+
 
 class Forward(NamedTuple):
     """A value copied from cell to cell: into a mutable input, along a connection that a mode guards, or out of the

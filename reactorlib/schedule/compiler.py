@@ -18,7 +18,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
-from reactorlib.elaboration.program import Cell, Elaborated, ReactionInstance
+from reactorlib.elaboration.program import Argument, Cell, Elaborated, ReactionInstance
 from reactorlib.schedule.graph import Node, ReactionGraph
 from reactorlib.schedule.plan import Part, Plan, Send, Step, Wait
 from reactorlib.tag import format_ns
@@ -31,7 +31,7 @@ CHECKS = 32  # so many presence checks stand in one condition; more are a call
 class Ref(NamedTuple):
     """What a name in the source stands for; `worker/loader.py` turns it into the object of a run."""
 
-    kind: str  # cell, call, deadline, argument, mode, event, rows, cells, send, wait; column: of the rows of a loop
+    kind: str  # cell, step, argument, mode, event, rows, cells, send, wait; column: of the rows of a loop
     index: Any = None
     part: int = 0
 
@@ -41,7 +41,6 @@ class Source:
     """The text of one schedule, what its names mean, and which node each line runs: IN_ROW, if a row names it."""
 
     name: str
-    stops: bool
     pauses: bool = False
     lines: list[str] = field(default_factory=list)
     names: dict[str, Ref] = field(default_factory=dict)
@@ -113,7 +112,7 @@ class Compiler:
         """
         hub = part is None or part.worker == 0
         name = "schedule of " + self._title(plan) + (f" on worker {part.worker}" if part else "")
-        out = Source(name, plan.stops, pauses)
+        out = Source(name, pauses)
         out.add("def schedule(time, soon):", 0)
         self._events(out, plan.events if part is None else part.events, hub)
         if part is not None and hub:
@@ -188,19 +187,19 @@ class Compiler:
         if not isinstance(step, Step):
             return None
         reaction = self.graph.reaction(step.node)
-        if reaction is None or reaction.deadline is not None or reaction.mode is not None or len(step.conditions) > 1:
+        if reaction is None or len(step.conditions) > 1:
             return None
-        return (
-            reaction.declaration,
-            len(reaction.arguments),
-            len(step.conditions),
-            self.program.order.level[step.node],
-        )
+        level = self.program.order.level[step.node]
+        return reaction.declaration, len(self._given(reaction)), len(step.conditions), level
+
+    def _given(self, reaction: ReactionInstance) -> tuple[Argument, ...]:
+        """The arguments with which a schedule calls a reaction: what is more than a call has its own, `Worker.step`."""
+        return reaction.arguments if reaction.is_plain and not self.traced else ()
 
     def _loop(self, out: Source, steps: Sequence[Step]) -> None:
         """`for index, react, request_, reply_ in hub_rows: react(request_, reply_)`."""
         first = self.program.reactions[steps[0].node]
-        names = [argument.path.rpartition(".")[2] for argument in first.arguments]
+        names = [argument.path.rpartition(".")[2] for argument in self._given(first)]
         arguments = [out.name_of(Ref("column", name, names[:i].count(name)), name) for i, name in enumerate(names)]
         checked = bool(steps[0].conditions)
         columns = ["index", *(["condition"] if checked else []), "react", *arguments]
@@ -211,43 +210,19 @@ class Compiler:
         if checked:
             out.add("if condition.is_present:", indent)
             indent += 1
-        self._invoke(out, f"react({', '.join(arguments)})", "index", indent, IN_ROW)
+        out.add(f"react({', '.join(arguments)})", indent, IN_ROW)
 
     def _step(self, out: Source, step: Step) -> None:
+        present = self._present(out, step.conditions)
+        if present:
+            out.add(f"if {present}:")
         reaction = self.graph.reaction(step.node)
-        guard = self._guard(out, step, reaction)
-        indent = 1
-        if guard:
-            out.add(f"if {guard}:")
-            indent = 2
         if reaction is None:
-            forward = self.graph.forward(step.node)
-            source, target = self._cell(out, forward.source), self._cell(out, forward.target)
-            out.add(
-                f"{target}.value = {f'deepcopy({source}.value)' if forward.copy else f'{source}.value'}",
-                indent,
-                step.node,
-            )
-            out.add(f"{target}.is_present = True", indent)
-            return
-        name = _tail(reaction.path)
-        arguments = ", ".join(self._argument(out, reaction, part) for part in range(len(reaction.arguments)))
-        if reaction.deadline is None:
-            react = out.name_of(Ref("call", reaction.index), name)
-            self._invoke(out, f"{react}({arguments})", str(reaction.index), indent, reaction.index)
-            return
-        deadline = out.name_of(Ref("deadline", reaction.index), name + "_deadline")
-        out.add(f"context.deadline = {deadline}  # {format_ns(reaction.deadline)}", indent)
-        react = f"({deadline}.late if physical() > started + time + {deadline}.ns else {deadline}.body)"
-        self._invoke(out, f"{react}({arguments})", str(reaction.index), indent, reaction.index)
-        out.add("context.deadline = None", indent)
-
-    def _invoke(self, out: Source, call: str, index: str, indent: int, node: Node) -> None:
-        if self.traced:
-            out.add("now = clock()", indent)
-        out.add(call, indent, node)
-        if self.traced:
-            out.add(f"record({index}, now)", indent)
+            call = out.name_of(Ref("step", step.node), _tail(self.graph.forward(step.node).path) + "_copy") + "()"
+        else:
+            arguments = [self._argument(out, reaction, part) for part in range(len(self._given(reaction)))]
+            call = f"{out.name_of(Ref('step', step.node), _tail(reaction.path))}({', '.join(arguments)})"
+        out.add(call, 2 if present else 1, step.node)
 
     def _argument(self, out: Source, reaction: ReactionInstance, part: int) -> str:
         argument = reaction.arguments[part]
@@ -255,16 +230,6 @@ class Compiler:
             return self._cell(out, argument.cells[0])
         suffix = {"set": "_out", "schedule": "_action", "switch": "_mode", "read": "", "contained": ""}[argument.kind]
         return out.name_of(Ref("argument", reaction.index, part), _tail(argument.path) + suffix)
-
-    def _guard(self, out: Source, step: Step, reaction: ReactionInstance | None) -> str:
-        present = self._present(out, step.conditions)
-        mode = reaction.mode if reaction is not None else self.graph.forward(step.node).mode
-        if mode is None:
-            return present
-        state = out.name_of(Ref("mode", mode), _tail(self.program.modes[mode].path) + "_mode")
-        if out.stops and reaction is not None and self.graph.hears_shutdown(reaction):
-            return f"{state}.entered"
-        return f"{state}.active" + (f" and ({present})" if present else "")
 
     def _present(self, out: Source, cells: Sequence[Cell]) -> str:
         if len(cells) > CHECKS:

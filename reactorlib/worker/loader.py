@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from copy import deepcopy
-from time import perf_counter_ns
 from types import CodeType, TracebackType
 from typing import Any
 
@@ -42,18 +40,11 @@ class Loader:
         source = self.compiler.write(plan, part, pauses)
         objects: dict[str, Any] = {
             "later": worker.later,
-            "context": worker,
-            "started": worker.started,
-            "physical": worker.clock.now,
             "switch": worker.switch_modes,
             "arrive": worker.physical_connection,
-            "deepcopy": deepcopy,
             "present": present,
-            "clock": perf_counter_ns,
             **extra,
         }
-        if worker.recorder is not None:
-            objects["record"] = worker.recorder.record
         for name, ref in source.names.items():
             if ref.kind != "column":
                 objects[name] = cross(ref) if cross is not None and ref.kind in ("send", "wait") else self._object(ref)
@@ -85,12 +76,10 @@ class Loader:
         worker = self.worker
         if ref.kind == "cell":
             return worker.cell(ref.index)
-        if ref.kind == "call":
-            return worker.call(ref.index)[0]
+        if ref.kind == "step":
+            return worker.step(ref.index)[0]
         if ref.kind == "argument":
             return worker.call(ref.index)[1][ref.part]
-        if ref.kind == "deadline":
-            return worker.deadline_of(ref.index)
         if ref.kind == "event":
             return worker.events[ref.index]
         if ref.kind == "mode":
@@ -101,9 +90,9 @@ class Loader:
         return [self._row(step) for step in ref.index]
 
     def _row(self, step: Step) -> tuple[Any, ...]:
-        body, arguments = self.worker.call(step.node)
+        run, arguments = self.worker.step(step.node)
         conditions = tuple(self.worker.cell(cell) for cell in step.conditions)
-        return (step.node, *conditions, body, *arguments)
+        return (step.node, *conditions, run, *arguments)
 
 
 def present(cells: Iterable[Reader]) -> bool:

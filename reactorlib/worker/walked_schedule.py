@@ -7,12 +7,10 @@ size of the program. What it looked up for a cell or a reaction it keeps, for th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from copy import deepcopy
 from heapq import heappop, heappush
-from time import perf_counter_ns
 from typing import Any
 
-from reactorlib.elaboration.program import Cell, Forward, ReactionInstance
+from reactorlib.elaboration.program import Cell
 from reactorlib.schedule.graph import Node
 from reactorlib.worker.cells import Event, Reader
 from reactorlib.worker.event_queue import Events
@@ -32,17 +30,14 @@ class _Heard:
 
 
 class _Walked:
-    """A node and what it may set; `plain`: a reaction with no mode, deadline or trace, of which a call is all."""
+    """A node: what runs it, and what it may set."""
 
-    __slots__ = ("arguments", "body", "node", "plain", "sets")
+    __slots__ = ("arguments", "node", "run", "sets")
 
-    def __init__(
-        self, node: Node, body: Callable[..., None], arguments: tuple[Any, ...], plain: bool, sets: tuple[_Heard, ...]
-    ) -> None:
+    def __init__(self, node: Node, run: Callable[..., None], arguments: tuple[Any, ...], sets: tuple[_Heard, ...]):
         self.node = node
-        self.body = body
+        self.run = run
         self.arguments = arguments
-        self.plain = plain
         self.sets = sets
 
 
@@ -77,7 +72,7 @@ class Walk:
             if trigger.period:
                 self.worker.queue.at(time + trigger.period, event, None)
             stops = stops or trigger.kind == "shutdown"
-        present = self._react(arrived, stops)
+        present = self._react(arrived)
         for heard in present:
             for index in heard.captures:
                 self._capture(index, heard.reader, time, soon)
@@ -87,7 +82,7 @@ class Walk:
             self.worker.modes.apply()
         return stops
 
-    def _react(self, arrived: list[_Heard], stops: bool) -> list[_Heard]:
+    def _react(self, arrived: list[_Heard]) -> list[_Heard]:
         """Run what follows from what arrived, in order; all that was present in the end."""
         walk, queued = self._walks, self._queued
         heap: list[int] = []
@@ -104,12 +99,9 @@ class Walk:
             rank = heappop(heap)
             walked = self._walked.get(rank) or self._walk(rank)
             arrived = []
-            if walked.plain:
-                self.running = walked.node
-                walked.body(*walked.arguments)
-                self.running = None
-            elif not self._invoke(walked, stops):
-                continue
+            self.running = walked.node
+            walked.run(*walked.arguments)
+            self.running = None
             for heard in walked.sets:
                 if heard.reader.is_present and heard.arrived != walk:
                     heard.arrived = walk
@@ -126,48 +118,8 @@ class Walk:
     def _walk(self, rank: int) -> _Walked:
         node = self._node_at[rank]
         sets = tuple(self._heard.get(cell) or self._hear(cell) for cell in self.graph.sets(node))
-        reaction = self.graph.reaction(node)
-        if reaction is None:
-            found = _Walked(node, self._copy, (self.graph.forward(node),), False, sets)
-        else:
-            plain = reaction.mode is None and reaction.deadline is None and self.worker.recorder is None
-            found = _Walked(node, *self.worker.call(node), plain, sets)
-        self._walked[rank] = found
+        found = self._walked[rank] = _Walked(node, *self.worker.step(node), sets)
         return found
-
-    # What needs more than a call
-
-    def _invoke(self, walked: _Walked, stops: bool) -> bool:
-        """Run one node; False if a mode keeps it from running."""
-        node = walked.node
-        reaction = self.graph.reaction(node)
-        if not self._is_active(reaction or self.graph.forward(node), stops):
-            return False
-        began = perf_counter_ns()
-        self.running = node
-        if reaction is not None and reaction.deadline is not None:
-            deadline = self.worker.deadline = self.worker.deadline_of(node)
-            (deadline.late if deadline.has_passed() else deadline.body)(*walked.arguments)
-            self.worker.deadline = None
-        else:
-            walked.body(*walked.arguments)
-        self.running = None
-        if reaction is not None and self.worker.recorder is not None:
-            self.worker.recorder.record(node, began)
-        return True
-
-    def _is_active(self, node: ReactionInstance | Forward, stops: bool) -> bool:
-        if node.mode is None:
-            return True
-        state = self.worker.mode_states[node.mode]
-        if stops and isinstance(node, ReactionInstance) and self.graph.hears_shutdown(node):
-            return state.entered
-        return state.active
-
-    def _copy(self, forward: Forward) -> None:
-        source, target = self.worker.cell(forward.source), self.worker.cell(forward.target)
-        target.value = deepcopy(source.value) if forward.copy else source.value
-        target.is_present = True
 
     def _capture(self, index: int, reader: Reader, time: int, soon: Events) -> None:
         event = self.worker.events[index]

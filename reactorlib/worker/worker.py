@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Container
+from functools import partial
 from typing import Any
 
 from reactorlib.elaboration.program import Argument, Cell, Elaborated, ReactionInstance
@@ -28,6 +29,7 @@ from reactorlib.worker.event_queue import CurrentTag, Events
 from reactorlib.worker.inbox import Outside
 from reactorlib.worker.modes import ModeState
 from reactorlib.worker.requests import Request
+from reactorlib.worker.steps import copying, in_mode, in_mode_until_shutdown, recorded
 from reactorlib.worker.trace import Recorder
 
 Scheduling = Callable[[Event, int, Any], None]  # what an action's handle calls: event, extra delay in ns, value
@@ -138,6 +140,28 @@ class Worker:
             method = self._bound(record, record.declaration.body)
             found = self._calls[reaction] = method, tuple(self._argument(a) for a in record.arguments)
         return found
+
+    def step(self, node: Node) -> tuple[Callable[..., None], tuple[Any, ...]]:
+        """What a schedule calls to run a node, and with what: a plain reaction itself, else a function of nothing."""
+        reaction = self.graph.reaction(node)
+        if reaction is None:
+            forward = self.graph.forward(node)
+            mode = forward.mode
+            step = copying(self.cell(forward.source), self.cell(forward.target), forward.copy)
+        elif reaction.is_plain and self.recorder is None:
+            return self.call(node)
+        else:
+            mode = reaction.mode
+            body, arguments = self.call(node)
+            step = partial(body, *arguments) if reaction.deadline is None else self.deadline_of(node).invoke
+            if self.recorder is not None:
+                step = recorded(step, node, self.recorder)
+        if mode is None:
+            return step, ()
+        state = self.mode_states[mode]
+        if reaction is not None and self.graph.hears_shutdown(reaction):
+            return in_mode_until_shutdown(step, state, self.shutdown), ()
+        return in_mode(step, state), ()
 
     def deadline_of(self, reaction: int) -> Deadline:
         """The deadline of a reaction that has one."""
