@@ -115,7 +115,8 @@ class Lookup:
         if role != "trigger":
             self.fault(f"{signal.name} can only be a trigger, not a {role}")
             return
-        self.triggers[self.resolution.signal(signal, self.mode)] = None
+        cell = self.resolution.signal(signal, self.mode)
+        self.triggers[cell] = self.reads[cell] = None
 
     def _lookup(self, role: str, named: Any) -> tuple[list[Bound], bool]:
         """The bound elements that a name stands for: one, or (True) that of each member of a contained bank."""
@@ -182,6 +183,7 @@ class Lookup:
 
     def _bind_trigger(self, role: str, bound: Bound) -> None:
         trigger = self.resolution.trigger_of[bound]
+        self.reads[trigger.cell] = None  # an effect can be read, too
         if role == "trigger":
             self.triggers[trigger.cell] = None
         known = self.arguments.get(bound)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from reactorlib.elaboration.program import Elaborated
+from reactorlib.elaboration.program import Elaborated, Node
 from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure, Poisoned
 from reactorlib.executors.follower import Follower
@@ -31,7 +31,6 @@ from reactorlib.executors.protocol import (
 )
 from reactorlib.executors.termination import Life
 from reactorlib.schedule.compiler import Ref
-from reactorlib.schedule.graph import Node, ReactionGraph
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Send, plan_of
 from reactorlib.schedule.split import Splitter
@@ -49,7 +48,7 @@ NO_CELLS = bytes([DONE])
 
 def worker_of(program: Elaborated, number: int, outside: Outside, traced: bool) -> Worker:
     """A worker that has cells and modes of its own."""
-    return Worker(program, ReactionGraph(program), number, outside, [ModeState() for _ in program.modes], traced)
+    return Worker(program, number, outside, [ModeState() for _ in program.modes], traced)
 
 
 class DistributedFollower(Follower):
@@ -59,7 +58,7 @@ class DistributedFollower(Follower):
         super().__init__(worker, partition)
         self.post = post
         self.life = life
-        self.splitter = Splitter(worker.graph, partition, copies=True)
+        self.splitter = Splitter(worker.program, partition, copies=True)
         worker.crossing_cells = self.splitter.crossing_cells()
         worker.allocate, worker.allocate_shared = post.allocate, post.allocate_shared
         self._receive, self._send = post.receiver_from(0), post.sender_to(0)
@@ -86,7 +85,7 @@ class DistributedFollower(Follower):
         # else of a tag that was broken off: this worker had ended its part already
 
     def _learn(self, lesson: Learn) -> None:
-        split = self.splitter.split(plan_of(self.worker.graph, lesson.events))
+        split = self.splitter.split(plan_of(self.worker.program, lesson.events))
         part = split.parts[self.worker.number]
         pack = self.post.packer([self.worker.cell(cell) for cell in part.last], 0, DONE)
 

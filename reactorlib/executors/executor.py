@@ -8,8 +8,8 @@ from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
+from reactorlib.elaboration.program import Node
 from reactorlib.executors.failure import OutOfTime
-from reactorlib.schedule.graph import Node
 from reactorlib.worker.cells import Event
 from reactorlib.worker.event_queue import Events
 from reactorlib.worker.main_worker import MainWorker, PausingSchedule, Pieces, Schedule, schedule_of

@@ -7,11 +7,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import NamedTuple
 
-from reactorlib.elaboration.program import ReactionInstance
+from reactorlib.elaboration.program import Node, ReactionInstance
 from reactorlib.executors.failure import Failure, Poisoned, Stopped
 from reactorlib.executors.protocol import Begin, Control, End, Go
 from reactorlib.schedule.compiler import Ref
-from reactorlib.schedule.graph import Node
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Send, Split
 from reactorlib.worker.context import current, origin

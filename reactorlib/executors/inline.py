@@ -10,9 +10,9 @@ import os
 from collections.abc import Iterable
 from math import inf
 
+from reactorlib.elaboration.program import Node
 from reactorlib.errors import RunError
 from reactorlib.executors.executor import COMPILED_STEPS, Executor
-from reactorlib.schedule.graph import Node
 from reactorlib.worker.cells import Event
 from reactorlib.worker.main_worker import MainWorker, Schedule
 from reactorlib.worker.walked_schedule import Walk
@@ -70,7 +70,7 @@ class Inline(Executor):
     def _compile(self, events: Iterable[Event]) -> Schedule:
         from reactorlib.schedule.plan import plan_of
 
-        plan = plan_of(self.worker.graph, (event.index for event in events))
+        plan = plan_of(self.worker.program, (event.index for event in events))
         self.compiled += len(plan.steps) + 1
         schedule: Schedule = self.loader.load(plan)
         return schedule

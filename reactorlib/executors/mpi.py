@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeVar
 from reactorlib.clock import PhysicalClock
 from reactorlib.cpus import available_cpus
 from reactorlib.elaboration.elaborate import elaborated
-from reactorlib.elaboration.program import Elaborated
+from reactorlib.elaboration.program import Elaborated, Node
 from reactorlib.errors import RunError, WorkerError
 from reactorlib.executors import garbage
 from reactorlib.executors.distributed import Distributed
@@ -32,7 +32,6 @@ from reactorlib.executors.ranks import ABORT, CALL, LEAVING, LEFT, Ranks, has_jo
 from reactorlib.executors.same_program import VERSIONED, Likeness, difference, likeness, parameters, versions
 from reactorlib.executors.termination import Life, leave_to_worker_0
 from reactorlib.executors.thread_calls import Caller, pass_on
-from reactorlib.schedule.graph import Node
 from reactorlib.schedule.partition import Partition, partition
 from reactorlib.transport.mpi import MPITransport
 from reactorlib.transport.spinning import SPIN_NS

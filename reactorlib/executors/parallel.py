@@ -12,11 +12,11 @@ from collections.abc import Callable, Collection, Iterable
 from itertools import count
 from typing import Any
 
+from reactorlib.elaboration.program import Node
 from reactorlib.errors import WorkerError
 from reactorlib.executors.executor import COMPILED_STEPS, Executor
 from reactorlib.executors.failure import Failure, Poisoned
 from reactorlib.schedule.compiler import Ref
-from reactorlib.schedule.graph import Node
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Split, plan_of
 from reactorlib.schedule.split import Splitter
@@ -37,7 +37,7 @@ class Parallel(Executor):
     def __init__(self, worker: MainWorker, partition: Partition, copies: bool) -> None:
         super().__init__(worker, partition.workers)
         self.partition = partition
-        self.splitter = Splitter(worker.graph, partition, copies)
+        self.splitter = Splitter(worker.program, partition, copies)
         self._numbers = count()  # of splits
         self.requests: dict[int, list[Request]] = {}  # of the current tag, from workers that ended their part
         self.failures: dict[int, Failure] = {}
@@ -69,7 +69,7 @@ class Parallel(Executor):
     def _compile(self, events: Iterable[Event], pauses: bool = False) -> Any:
         if self.compiled > COMPILED_STEPS:
             self._forget()
-        plan = plan_of(self.worker.graph, (event.index for event in events))
+        plan = plan_of(self.worker.program, (event.index for event in events))
         split = self.splitter.split(plan)
         self.compiled += len(plan.steps) + 1
         if len(split.parts) == 1:

@@ -9,7 +9,7 @@ import pickle
 from struct import Struct
 from typing import NamedTuple
 
-from reactorlib.schedule.graph import Node
+from reactorlib.elaboration.program import Node
 from reactorlib.worker.requests import Request
 from reactorlib.worker.trace import Row
 

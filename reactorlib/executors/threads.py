@@ -191,7 +191,7 @@ class ThreadFollower(Follower):
     def __init__(self, owner: Threads, number: int) -> None:
         main = owner.worker
         traced = main.recorder is not None
-        worker = Worker(main.program, main.graph, number, main.inbox, main.mode_states, traced, shared=main)
+        worker = Worker(main.program, number, main.inbox, main.mode_states, traced, shared=main)
         super().__init__(worker, owner.partition)
         # A thread that never comes back from a reaction must not keep the interpreter from its end.
         # Reactions see the caller's context, as they do inline: decimal's precision, NumPy's error handling.

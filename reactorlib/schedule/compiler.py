@@ -18,8 +18,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
-from reactorlib.elaboration.program import Argument, Cell, Elaborated, ReactionInstance
-from reactorlib.schedule.graph import Node, ReactionGraph
+from reactorlib.elaboration.program import Argument, Cell, Elaborated, Node, ReactionInstance
 from reactorlib.schedule.plan import Part, Plan, Send, Step, Wait
 from reactorlib.tag import format_ns
 
@@ -100,9 +99,9 @@ def _identifier(wish: str) -> str:
 class Compiler:
     """Writes schedules for one program; `traced` records each reaction that runs."""
 
-    def __init__(self, program: Elaborated, graph: ReactionGraph, traced: bool) -> None:
+    def __init__(self, program: Elaborated, traced: bool) -> None:
         self.program = program
-        self.graph = graph
+        self.graph = program.graph
         self.traced = traced
 
     def write(self, plan: Plan, part: Part | None = None, pauses: bool = False) -> Source:

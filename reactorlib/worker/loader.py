@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from types import CodeType, TracebackType
 from typing import Any
 
+from reactorlib.elaboration.program import Node
 from reactorlib.schedule.compiler import IN_ROW, Compiler, Ref, Source, load
-from reactorlib.schedule.graph import Node
 from reactorlib.schedule.plan import Part, Plan, Step
 from reactorlib.worker.cells import Reader
 from reactorlib.worker.worker import Worker
@@ -20,7 +20,7 @@ class Loader:
 
     def __init__(self, worker: Worker) -> None:
         self.worker = worker
-        self.compiler = Compiler(worker.program, worker.graph, traced=worker.recorder is not None)
+        self.compiler = Compiler(worker.program, traced=worker.recorder is not None)
         self._sources: dict[CodeType, Source] = {}
         self._loaded: list[Any] = []
 

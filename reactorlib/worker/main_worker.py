@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 from reactorlib.clock import LONGEST_WAIT_NS, Clock, PhysicalClock
 from reactorlib.elaboration.program import Elaborated, Trigger
-from reactorlib.schedule.graph import ReactionGraph
 from reactorlib.worker.cells import Event
 from reactorlib.worker.event_queue import Events, Queue
 from reactorlib.worker.inbox import Inbox
@@ -72,7 +71,6 @@ class MainWorker(Worker):
         self.inbox = Inbox(clock or PhysicalClock())
         super().__init__(
             program,
-            ReactionGraph(program),
             0,
             self.inbox,
             self.modes.states,

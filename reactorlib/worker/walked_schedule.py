@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 from typing import Any
 
-from reactorlib.elaboration.program import Cell
-from reactorlib.schedule.graph import Node
+from reactorlib.elaboration.program import Cell, Node
 from reactorlib.worker.cells import Event, Reader
 from reactorlib.worker.event_queue import Events
 from reactorlib.worker.main_worker import MainWorker
@@ -117,7 +116,7 @@ class Walk:
 
     def _walk(self, rank: int) -> _Walked:
         node = self._node_at[rank]
-        sets = tuple(self._heard.get(cell) or self._hear(cell) for cell in self.graph.sets(node))
+        sets = tuple(self._heard.get(cell) or self._hear(cell) for cell in self.graph.writes[node])
         found = self._walked[rank] = _Walked(node, *self.worker.step(node), sets)
         return found
 

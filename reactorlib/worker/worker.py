@@ -10,9 +10,8 @@ from collections.abc import Callable, Container
 from functools import partial
 from typing import Any
 
-from reactorlib.elaboration.program import Argument, Cell, Elaborated, ReactionInstance
+from reactorlib.elaboration.program import Argument, Cell, Elaborated, Node, ReactionInstance
 from reactorlib.errors import words_of
-from reactorlib.schedule.graph import Node, ReactionGraph
 from reactorlib.worker.cells import (
     ActionHandle,
     Contained,
@@ -46,7 +45,6 @@ class Worker:
     def __init__(
         self,
         program: Elaborated,
-        graph: ReactionGraph,
         number: int,
         outside: Outside,
         mode_states: list[ModeState],
@@ -56,7 +54,7 @@ class Worker:
         shared: Worker | None = None,
     ) -> None:
         self.program = program
-        self.graph = graph
+        self.graph = program.graph
         self.number = number
         self.outside = outside
         self.clock = outside.clock
