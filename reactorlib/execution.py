@@ -10,15 +10,17 @@ from contextvars import Token
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from reactorlib.clock import Clock
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import ReactionError, WorkerError, kind_of
 from reactorlib.executors import garbage
-from reactorlib.executors.executor import Executor
+from reactorlib.executors.choice import make_executor
 from reactorlib.program import Program, elaborate
 from reactorlib.tag import Tag
 from reactorlib.worker.context import current, origin
+from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.inbox import Outside
-from reactorlib.worker.main_worker import MainWorker
+from reactorlib.worker.options import Options
 from reactorlib.worker.port_hints import explain
 from reactorlib.worker.trace import Costs, Span, TraceRecord, costs_of, digest_of
 from reactorlib.worker.user_threads import hook
@@ -63,15 +65,16 @@ def fresh(program: type[Reactor] | Program, parameters: Mapping[str, Any]) -> Pr
 class Execution:
     """A program and what runs it, from its start to its end. Reactions may run in what `guarded` calls."""
 
-    def __init__(self, make_worker: Callable[[], MainWorker], make: Callable[[MainWorker], Executor]) -> None:
+    def __init__(self, program: Program, options: Options, clock: Clock | None = None) -> None:
         with _system_willing():
-            self.worker = make_worker()
+            self.coordinator = Coordinator(program, options, clock)
         try:
             with _system_willing():
-                self.executor = make(self.worker)
+                self.executor = make_executor(self.coordinator)
         except BaseException:
-            self.worker.clock.close()
+            self.coordinator.clock.close()
             raise
+        self.worker = self.executor.worker
         self.over: str | None = None  # why no reaction may run any more
         self.living = [self]  # nothing, once it has ended: who waits to kill it keeps this, not what an error holds
         self._begun = False
@@ -81,10 +84,10 @@ class Execution:
         hook()
         with _system_willing():
             self.executor.start()
-        self.worker.inbox.started = self.worker.clock.now()
+        self.coordinator.inbox.started = self.coordinator.clock.now()
         self.executor.begin()
         self._begun = True
-        self.worker.begin()
+        self.coordinator.begin()
 
     def guarded(self, part: Callable[..., T], *arguments: Any) -> T:
         """What a part of the execution gives, in which reactions may run.
@@ -97,7 +100,7 @@ class Execution:
         before: Token[Outside | None] | None = None
         try:
             current.worker = self.worker
-            before = origin.set(self.worker.inbox)
+            before = origin.set(self.coordinator.inbox)
             return part(*arguments)
         except BaseException as error:
             self.over = self.over or "an error ended it"
@@ -133,9 +136,9 @@ class Execution:
 
     def finish(self) -> None:
         """The last tag has run: the other workers end. Within `guarded`."""
-        self.worker.inbox.close()
-        if self.worker.inbox.failure is not None:
-            raise self.worker.inbox.failure
+        self.coordinator.inbox.close()
+        if self.coordinator.inbox.failure is not None:
+            raise self.coordinator.inbox.failure
         self.executor.finish()
         self.over = f"it ended at {self._tag}"
 
@@ -152,8 +155,8 @@ class Execution:
 
     def _release(self) -> None:
         self.living.clear()
-        self.worker.inbox.close()
-        self.worker.clock.close()
+        self.coordinator.inbox.close()
+        self.coordinator.clock.close()
         self.executor.forget_schedules()
 
     def result(self) -> RunResult:

@@ -6,20 +6,20 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import RunError
 from reactorlib.execution import Execution, RunResult, fresh
 from reactorlib.executors import garbage
-from reactorlib.executors.choice import check_executor, check_names, make_executor
+from reactorlib.executors.choice import check_names
 from reactorlib.executors.executor import exit_on_signal
 from reactorlib.executors.failed_start import rank_given, tell_of_failure
 from reactorlib.executors.library_threads import limited
 from reactorlib.program import Program
-from reactorlib.tag import time_fault
 from reactorlib.worker.context import current
-from reactorlib.worker.main_worker import MainWorker
+from reactorlib.worker.options import Options
 
 if rank_given() is not None:
     tell_of_failure()
@@ -78,32 +78,35 @@ def run(
     """
     if current.worker is not None:
         raise RunError("run() inside a reaction: a program cannot run another one in its own thread")
-    check_names("run", program, parameters, timeout=timeout, fast=fast or None, keepalive=keepalive, workers=workers,
-                executor=None if executor == "inline" else executor, placement=placement, costs=costs,
-                start_method=start_method, library_threads=library_threads, trace=trace or None)  # fmt: skip
-    fault = None if timeout is None else time_fault(timeout, "timeout")
-    if fault is not None:
-        raise RunError(fault)
-    check_executor(executor, workers, library_threads)
-
-    def lead(taken: Program, workers: int | None) -> RunResult:
-        return _run_once(
-            Execution(
-                lambda: MainWorker(taken, timeout=timeout, fast=fast, keepalive=keepalive, traced=trace),
-                lambda worker: make_executor(
-                    worker, executor, workers, placement, costs, start_method, library_threads
-                ),
-            )
-        )
-
+    options = Options(
+        timeout=timeout,
+        fast=fast,
+        keepalive=keepalive,
+        executor=executor,
+        workers=workers,
+        placement=placement,
+        costs=costs,
+        start_method=start_method,
+        library_threads=library_threads,
+        trace=trace,
+    )
+    check_names("run", program, parameters, options)
+    options.check()
     with limited(library_threads):
         if executor != "mpi":
-            result = lead(fresh(program, parameters), workers)
+            result = _run_once(Execution(fresh(program, parameters), options))
         else:
             from reactorlib.executors.mpi import on_ranks  # only where it is used: it needs ranks
 
-            options = {"timeout": timeout, "fast": fast, "keepalive": keepalive, "trace": trace}
-            result = on_ranks(lambda: fresh(program, parameters), lead, workers, placement, costs, trace, options)
+            result = on_ranks(
+                lambda: fresh(program, parameters),
+                lambda taken, workers: _run_once(Execution(taken, replace(options, workers=workers))),
+                workers,
+                placement,
+                costs,
+                trace,
+                {"timeout": timeout, "fast": fast, "keepalive": keepalive, "trace": trace},
+            )
     garbage.tidy()
     return result
 
@@ -111,7 +114,7 @@ def run(
 def _run_once(execution: Execution) -> RunResult:
     def whole() -> None:
         execution.begin()
-        execution.worker.loop(execution.executor)
+        execution.coordinator.run(execution.executor)
         execution.finish()
 
     with _stopping_on_sigterm():

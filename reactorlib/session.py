@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from time import monotonic
 from types import TracebackType
 from typing import Any, Final, Self
@@ -18,7 +19,7 @@ from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import RunError, did_you_mean
 from reactorlib.execution import Execution, RunResult, fresh
 from reactorlib.executors import garbage
-from reactorlib.executors.choice import check_executor, check_names, make_executor
+from reactorlib.executors.choice import check_names
 from reactorlib.executors.failure import OutOfTime
 from reactorlib.executors.library_threads import limited
 from reactorlib.program import Program
@@ -26,8 +27,9 @@ from reactorlib.tag import Tag, time_fault
 from reactorlib.transport.batch import Batch, batch
 from reactorlib.worker.cells import Reader
 from reactorlib.worker.context import current
+from reactorlib.worker.coordinator import Pieces
 from reactorlib.worker.event_queue import Events
-from reactorlib.worker.main_worker import MainWorker, Pieces, schedule_of
+from reactorlib.worker.options import Options
 
 
 class Absent:
@@ -104,22 +106,25 @@ class Session:
     ) -> None:
         if current.worker is not None:
             raise RunError("Session() inside a reaction: a program cannot drive another one in its own thread")
-        check_names("Session", program, parameters, workers=workers, placement=placement, costs=costs,
-                    executor=None if executor == "inline" else executor, start_method=start_method,
-                    library_threads=library_threads, trace=trace or None)  # fmt: skip
-        check_executor(executor, workers, library_threads)
+        options = Options(
+            executor=executor,
+            workers=workers,
+            placement=placement,
+            costs=costs,
+            start_method=start_method,
+            library_threads=library_threads,
+            trace=trace,
+        )
+        check_names("Session", program, parameters, options)
+        options.check()
+        options = replace(options, fast=True, keepalive=True)
         taken = fresh(program, parameters)
         if executor == "mpi":
             from reactorlib.executors import mpi  # only where it is used: it needs ranks
 
-            workers = mpi.ask_to_serve(taken, workers, placement, costs, trace)
+            options = replace(options, workers=mpi.ask_to_serve(taken, workers, placement, costs, trace))
         try:
-            self._execution = Execution(
-                lambda: MainWorker(taken, fast=True, keepalive=True, traced=trace),
-                lambda worker: make_executor(
-                    worker, executor, workers, placement, costs, start_method, library_threads
-                ),
-            )
+            self._execution = Execution(taken, options)
         except BaseException:
             if executor == "mpi":
                 mpi.give_up()
@@ -167,7 +172,7 @@ class Session:
     def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Batch:
         """An uninitialised array to pass as an input, which whoever reads it may fill, in part: see Batch."""
         with self._one_call("batch"):
-            return batch(self._execution.worker.allocate_shared, shape, dtype)
+            return batch(self._execution.worker.buffers.allocate_shared, shape, dtype)
 
     # The end
 
@@ -222,9 +227,9 @@ class Session:
         return self._busy
 
     def _stop(self) -> None:
-        execution, worker = self._execution, self._execution.worker
-        worker.request_stop()
-        worker.reach(execution.executor, worker.queue.time + 1)
+        coordinator = self._execution.coordinator
+        coordinator.stop()
+        coordinator.run(self._execution.executor, coordinator.queue.time + 1)
         self._end()
 
     def _end(self) -> None:
@@ -238,14 +243,14 @@ class Session:
         if fault is not None:
             raise RunError(fault)
         execution = self._execution
-        if until < execution.worker.queue.time:
+        if until < execution.coordinator.queue.time:
             raise RunError(f"until={until} is before the last step, which was at {self.tag}")
         if execution.guarded(self._reached, int(until)):
             self._leave()
             raise RunError(f"step(): the program stopped at {self.tag}, before the tag of this step")
 
     def _reached(self, until: int) -> bool:
-        ended = self._execution.worker.reach(self._execution.executor, until)
+        ended = self._execution.coordinator.reach(self._execution.executor, until)
         if ended:
             self._end()
         return ended
@@ -352,15 +357,14 @@ class Stepper:
     def _tag(self, inputs: Events, until: int | None) -> bool:
         """The tag of a step: whether it was the last one."""
         execution = self._session._execution
-        queue, events = execution.worker.queue, execution.worker.join(inputs, until)
-        ended = schedule_of(execution.executor, events)(queue.time, queue.soon)
+        ended = execution.coordinator.step(execution.executor, inputs, until)
         if ended:
             self._session._end()
         return ended
 
     def _first_half(self, inputs: Events, until: int | None) -> None:
         execution = self._session._execution
-        queue, events = execution.worker.queue, execution.worker.join(inputs, until)
+        queue, events = execution.coordinator.queue, execution.coordinator.join(inputs, until)
         self._pieces = execution.executor.pausing(events)(queue.time, queue.soon)
         self._session._pending = self
         self._wait = next(self._pieces)

@@ -64,12 +64,12 @@ MUTANTS = [
         ("a second event of a tag takes the next microstep", "while at < len(more) and event in more[at]:", "while False:"),
     ),
     *_mutants(
-        _of("worker", "main_worker", "conformance/test_timers", "conformance/test_ending", "conformance/test_time_and_tags", "conformance/test_physical_actions", "conformance/test_logical_actions"),
-        ("a timer begins at its offset", "self.queue.at(event.trigger.delay, event, None)", "self.queue.at(0, event, None)"),
-        ("a stop that is asked for comes at the next microstep", "self.queue.soon[self.shutdown] = None", "self.queue.at(self.queue.time + 1, self.shutdown, None)"),
-        ("a run without events ends at the next microstep", "queue.at(queue.time, self.shutdown, None)", "queue.at(queue.time + 1, self.shutdown, None)"),
+        _of("worker", "coordinator", "conformance/test_timers", "conformance/test_ending", "conformance/test_time_and_tags", "conformance/test_physical_actions", "conformance/test_logical_actions"),
+        ("a timer begins at its offset", "self.queue.at(event, event.trigger.delay, None)", "self.queue.at(event, 0, None)"),
+        ("a stop that is asked for comes at the next microstep", "self.queue.soon[self.shutdown] = None", "self.queue.at(self.shutdown, self.queue.time + 1, None)"),
+        ("a run without events ends at the next microstep", "queue.at(self.shutdown, queue.time, None)", "queue.at(self.shutdown, queue.time + 1, None)"),
         ("what is scheduled for the microstep after the next waits for it", "if events and not queue.ahead:", "if events:"),
-        ("shutdown joins the events of the timeout", "if self.stop_time is not None and (due is None or due >= self.stop_time):", "if self.stop_time is not None and due is None:"),
+        ("shutdown joins the events of the timeout", "if stop_time is not None and (due is None or due >= stop_time):", "if stop_time is not None and due is None:"),
     ),
     *_mutants(
         _of("worker", "modes", "conformance/test_modes_states", "conformance/test_modes_timing", "conformance/test_modes_containment", "conformance/test_modes_connections", RANDOM),

@@ -142,7 +142,8 @@ class DependencyGraph:
         for index, trigger in enumerate(triggers):
             if trigger.source is not None:
                 self.captured_by[trigger.source].append(index)
-        self.shutdown = next((trigger.cell for trigger in triggers if trigger.kind == "shutdown"), None)
+        self.shutdown = next(index for index, trigger in enumerate(triggers) if trigger.kind == "shutdown")
+        self._shutdown_cell = triggers[self.shutdown].cell
 
     def reaction(self, node: Node) -> ReactionInstance | None:
         return self._reactions[node] if node < self.count else None
@@ -151,7 +152,7 @@ class DependencyGraph:
         return self._forwards[node - self.count]
 
     def hears_shutdown(self, reaction: ReactionInstance) -> bool:
-        return self.shutdown in reaction.triggers
+        return self._shutdown_cell in reaction.triggers
 
     def origins(self, cells: Iterable[Cell]) -> list[Cell]:
         """These cells, and those that forwards copy into them."""

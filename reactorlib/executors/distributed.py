@@ -37,7 +37,7 @@ from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Send, Split, Wait
 from reactorlib.transport.transport import Transport
-from reactorlib.worker.main_worker import MainWorker
+from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.trace import Row
 
 LOOK_TAGS = 256  # between two looks at the workers while no wait is so long that it looks: a power of two
@@ -46,8 +46,8 @@ LOOK_TAGS = 256  # between two looks at the workers while no wait is so long tha
 class Distributed(Parallel):
     """Worker 0 of a run whose workers share no cells."""
 
-    def __init__(self, worker: MainWorker, partition: Partition, transport: Transport) -> None:
-        super().__init__(worker, partition, copies=True)
+    def __init__(self, coordinator: Coordinator, partition: Partition, transport: Transport) -> None:
+        super().__init__(coordinator, partition, True, transport.allocate, transport.allocate_shared)
         self.post = Post(transport)
         self.others = range(1, partition.workers)
         self.waiting: set[int] = set()  # workers that have yet to end their part of this tag
@@ -56,10 +56,8 @@ class Distributed(Parallel):
         self.gone: set[int] = set()  # workers that have taken their leave
         self._modes_sent = dict.fromkeys(self.others, -1)  # versions of modes
         self._restarted: dict[int, set[int]] = {other: set() for other in self.others}  # modes, since they were sent
-        worker.modes.watchers.extend(self._restarted.values())
+        coordinator.modes.watchers.extend(self._restarted.values())
         self._tags = count(1).__next__  # that other workers took part in
-        worker.crossing_cells = self.splitter.crossing_cells()
-        worker.allocate, worker.allocate_shared = self.post.allocate, self.post.allocate_shared
 
     def await_ready(self) -> None:
         """Wait until every worker could be started. Raises what kept one from it."""
@@ -115,7 +113,7 @@ class Distributed(Parallel):
         return go
 
     def _tell_modes(self, other: int) -> None:
-        modes = self.worker.modes
+        modes = self.coordinator.modes
         if modes.states and modes.version != self._modes_sent[other]:
             self._modes_sent[other] = modes.version
             flags = [(state.active, state.entered) for state in modes.states]

@@ -34,11 +34,11 @@ from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Send, plan_of
 from reactorlib.schedule.split import Splitter
-from reactorlib.worker.cells import Event
+from reactorlib.worker.cells import Buffers, Event
 from reactorlib.worker.event_queue import Events
 from reactorlib.worker.inbox import Outside
 from reactorlib.worker.modes import ModeState, reset_states
-from reactorlib.worker.requests import Request, carried
+from reactorlib.worker.scheduler import Call, Outbox, carried
 from reactorlib.worker.trace import Row
 from reactorlib.worker.worker import Worker
 
@@ -48,7 +48,7 @@ NO_CELLS = bytes([DONE])
 
 def worker_of(program: Elaborated, number: int, outside: Outside, traced: bool) -> Worker:
     """A worker that has cells and modes of its own."""
-    return Worker(program, number, outside, [ModeState() for _ in program.modes], traced)
+    return Worker(program, number, outside, Outbox(), [ModeState() for _ in program.modes], traced)
 
 
 class DistributedFollower(Follower):
@@ -59,8 +59,7 @@ class DistributedFollower(Follower):
         self.post = post
         self.life = life
         self.splitter = Splitter(worker.program, partition, copies=True)
-        worker.crossing_cells = self.splitter.crossing_cells()
-        worker.allocate, worker.allocate_shared = post.allocate, post.allocate_shared
+        worker.buffers = Buffers(post.allocate, post.allocate_shared, self.splitter.crossing_cells())
         self._receive, self._send = post.receiver_from(0), post.sender_to(0)
         self._message = b""  # that came last
         self._done = NO_CELLS  # made by the schedule that runs: its last message
@@ -117,12 +116,12 @@ class DistributedFollower(Follower):
 
     def say_done(self, soon: Events) -> None:
         done, self._done = self._done, NO_CELLS
-        if soon or self.worker.outbox:
-            requests = self._pack_requests(self.worker.take_requests(soon))
+        if soon or self.asked.calls:
+            requests = self._pack_requests(self.asked.take(soon, self.worker.now.time))
             done += requests + SCHEDULED_TAIL.pack(len(done), SCHEDULED)
         self._send(done)
 
-    def _pack_requests(self, requests: list[Request]) -> bytes:
+    def _pack_requests(self, requests: list[Call]) -> bytes:
         try:
             return self.post.codec.encode(requests, (0,))
         except WorkerError as error:

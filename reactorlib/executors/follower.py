@@ -14,9 +14,10 @@ from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Send, Split
 from reactorlib.worker.context import current, origin
+from reactorlib.worker.coordinator import Schedule
 from reactorlib.worker.event_queue import Events
 from reactorlib.worker.loader import Loader
-from reactorlib.worker.main_worker import Schedule
+from reactorlib.worker.scheduler import Outbox
 from reactorlib.worker.worker import Worker
 
 
@@ -32,7 +33,9 @@ class Follower(ABC):
     """Serves one worker. A subclass receives and sends."""
 
     def __init__(self, worker: Worker, partition: Partition) -> None:
+        assert isinstance(worker.scheduler, Outbox)
         self.worker = worker
+        self.asked = worker.scheduler
         self.partition = partition
         self.loader = Loader(worker)
         self.parts: dict[int, LoadedPart] = {}  # by number of the split

@@ -36,7 +36,7 @@ from reactorlib.schedule.partition import Partition, partition
 from reactorlib.transport.mpi import MPITransport
 from reactorlib.transport.spinning import SPIN_NS
 from reactorlib.worker.context import current, origin
-from reactorlib.worker.main_worker import MainWorker
+from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.trace import Row
 from reactorlib.worker.user_threads import hook
 from reactorlib.worker.worker import Worker
@@ -218,18 +218,18 @@ class MPI(Distributed):
 
     name = "mpi"
 
-    def __init__(self, worker: MainWorker, partition: Partition) -> None:
+    def __init__(self, coordinator: Coordinator, partition: Partition) -> None:
         self.ranks = joined()
         self._transport = _transport(self.ranks, partition.workers, self.check)
-        super().__init__(worker, partition, self._transport)
-        self.ranks.on_loss = worker.clock.wake
-        self.ranks.on_call = lambda call: pass_on(call, worker.inbox)
+        super().__init__(coordinator, partition, self._transport)
+        self.ranks.on_loss = coordinator.clock.wake
+        self.ranks.on_call = lambda call: pass_on(call, coordinator.inbox)
 
     def start(self) -> None:
         for other in self.others:
             for _ in range(PROBES):
                 self.post.receiver_from(other)()
-                self.post.sender_to(other)(TIMES.pack(self.worker.clock.now(), perf_counter_ns()))
+                self.post.sender_to(other)(TIMES.pack(self.coordinator.clock.now(), perf_counter_ns()))
         self.await_ready()
 
     def check(self) -> None:

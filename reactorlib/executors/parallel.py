@@ -20,10 +20,10 @@ from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Split, plan_of
 from reactorlib.schedule.split import Splitter
-from reactorlib.worker.cells import Event
+from reactorlib.worker.cells import Allocate, Buffers, Event
+from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Schedule
 from reactorlib.worker.event_queue import Events
-from reactorlib.worker.main_worker import MainWorker, PausingSchedule, Schedule
-from reactorlib.worker.requests import Request
+from reactorlib.worker.scheduler import Call
 
 LONGEST_END_S = 1.0  # for workers to come to their end once the run is over
 
@@ -34,12 +34,20 @@ class Parallel(Executor):
     With `copies` each worker has cells of its own, and values travel; without, all workers share them.
     """
 
-    def __init__(self, worker: MainWorker, partition: Partition, copies: bool) -> None:
-        super().__init__(worker, partition.workers)
+    def __init__(
+        self,
+        coordinator: Coordinator,
+        partition: Partition,
+        copies: bool,
+        allocate: Allocate | None = None,
+        allocate_shared: Allocate | None = None,
+    ) -> None:
         self.partition = partition
-        self.splitter = Splitter(worker.program, partition, copies)
+        self.splitter = Splitter(coordinator.program, partition, copies)
+        buffers = Buffers(allocate, allocate_shared, self.splitter.crossing_cells() if copies else ())
+        super().__init__(coordinator, partition.workers, buffers)
         self._numbers = count()  # of splits
-        self.requests: dict[int, list[Request]] = {}  # of the current tag, from workers that ended their part
+        self.requests: dict[int, list[Call]] = {}  # of the current tag, from workers that ended their part
         self.failures: dict[int, Failure] = {}
         self.lost: WorkerError | None = None  # why a worker that died was missed
         self._together: dict[frozenset[Event], Schedule] = {}
@@ -88,11 +96,11 @@ class Parallel(Executor):
         self.compiled = 0
         self.forget()
 
-    def _collect(self, soon: Events) -> None:
+    def _collect(self, _soon: Events) -> None:
         """Queue what the other workers asked for, in the order of workers."""
         if self.requests:
             for worker in sorted(self.requests):
-                self.worker.grant(self.requests[worker], soon)
+                self.coordinator.replay(self.requests[worker])
             self.requests.clear()
 
     # The end

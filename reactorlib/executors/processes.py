@@ -30,7 +30,7 @@ from reactorlib.executors.thread_calls import Listener
 from reactorlib.executors.worker_process import BEGUN, GONE, HELD, LEAVING, Setup, serve
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange
-from reactorlib.worker.main_worker import MainWorker
+from reactorlib.worker.coordinator import Coordinator
 
 DESCRIPTORS = 2  # pairs of them, which a new process takes
 LOOK_S = 0.02  # between two looks at a process that is to end
@@ -45,26 +45,23 @@ class Processes(Distributed):
 
     def __init__(
         self,
-        worker: MainWorker,
+        coordinator: Coordinator,
         partition: Partition,
-        start_method: str | None = None,
-        library_threads: int | None = None,
     ) -> None:
-        self.start_method = start_method_of(start_method)
+        self.start_method = start_method_of(coordinator.options.start_method)
         self.processes: dict[int, BaseProcess] = {}
         self._likeness: Likeness | None = None  # of the program that spawned workers make anew
-        self.library_threads = library_threads
         self.owner = os.getpid()
         self._at_exit: Finalize | None = None
         garbage.tidy()
         self.exchange = Exchange(partition.workers)
         try:
-            self.listener = Listener(worker.inbox)
-            super().__init__(worker, partition, self.exchange.endpoint(0, self.check))
+            self.listener = Listener(coordinator.inbox)
+            super().__init__(coordinator, partition, self.exchange.endpoint(0, self.check))
         except BaseException:
             self.exchange.close()
             raise
-        worker.listen = self.listener.listen
+        coordinator.listen = self.listener.listen
 
     # Processes
 
@@ -100,11 +97,11 @@ class Processes(Distributed):
             program,
             self._likeness,
             self.partition,
-            main.clock,
+            main.outside.clock,
             self.listener.writing,
             traced,
             survives,
-            self.library_threads,
+            self.coordinator.options.library_threads,
             threading.current_thread() is threading.main_thread(),
         )
 

@@ -10,7 +10,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from reactorlib.elaboration.program import Node
-from reactorlib.worker.requests import Request
+from reactorlib.worker.scheduler import Call
 from reactorlib.worker.trace import Row
 
 
@@ -25,7 +25,7 @@ class Go(NamedTuple):
 class Done(NamedTuple):
     """A worker: my part has ended, and this is what its reactions asked for."""
 
-    requests: list[Request]
+    requests: list[Call]
 
 
 class Sync(NamedTuple):

@@ -25,8 +25,9 @@ from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Send, Split, Wait
 from reactorlib.transport.spinning import Spinner
+from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.event_queue import Events
-from reactorlib.worker.main_worker import MainWorker
+from reactorlib.worker.scheduler import Outbox
 from reactorlib.worker.worker import Worker
 
 LOOK_S = 0.02  # between two looks at a thread that is to end
@@ -37,8 +38,8 @@ class Threads(Parallel):
 
     name = "threads"
 
-    def __init__(self, worker: MainWorker, partition: Partition) -> None:
-        super().__init__(worker, partition, copies=False)
+    def __init__(self, coordinator: Coordinator, partition: Partition) -> None:
+        super().__init__(coordinator, partition, copies=False)
         workers = range(partition.workers)
         spins = not gil_enabled() and available_cpus() >= partition.workers
         spinners = [Spinner(fellows=partial(self._threads_beside, one)) if spins else None for one in workers]
@@ -191,7 +192,16 @@ class ThreadFollower(Follower):
     def __init__(self, owner: Threads, number: int) -> None:
         main = owner.worker
         traced = main.recorder is not None
-        worker = Worker(main.program, number, main.inbox, main.mode_states, traced, shared=main)
+        worker = Worker(
+            main.program,
+            number,
+            main.outside,
+            Outbox(),
+            main.mode_states,
+            traced,
+            events=main.events,
+            cells=main.cells,
+        )
         super().__init__(worker, owner.partition)
         # A thread that never comes back from a reaction must not keep the interpreter from its end.
         # Reactions see the caller's context, as they do inline: decimal's precision, NumPy's error handling.
@@ -252,7 +262,7 @@ class ThreadFollower(Follower):
         return wait
 
     def say_done(self, soon: Events) -> None:
-        self._answer(Done(self.worker.take_requests(soon)))
+        self._answer(Done(self.asked.take(soon, self.worker.now.time)))
 
     def say_failed(self, failure: Failure | None) -> None:
         self.failure = failure or self.failure

@@ -80,7 +80,7 @@ def serve(setup: Setup) -> None:
 def _follower(setup: Setup, post: Post, life: _Life) -> DistributedFollower:
     outside = Caller(setup.clock, setup.calls.send)
     worker = worker_of(_program(setup), setup.worker, outside, setup.traced)
-    outside.announce = lambda: worker.outbox.append(("listen",))
+    outside.announce = worker.scheduler.listen
     return DistributedFollower(worker, setup.partition, post, life)
 
 

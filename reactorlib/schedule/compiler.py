@@ -177,7 +177,7 @@ class Compiler:
             if hub and trigger.kind == "timer" and trigger.period:
                 event = out.name_of(Ref("event", index), _tail(trigger.path))
                 every = f"every {format_ns(trigger.period)}"
-                out.add(f"later(time + {trigger.period}, {event}, None)", comment=every)
+                out.add(f"later({event}, time + {trigger.period}, None)", comment=every)
 
     # Reactions
 
@@ -254,7 +254,7 @@ class Compiler:
             if trigger.kind == "physical delay":
                 line = f"arrive({event}, {source}.value)"
             elif trigger.delay:
-                line = f"later(time + {trigger.delay}, {event}, {source}.value)"
+                line = f"later({event}, time + {trigger.delay}, {source}.value)"
                 after = f"after {format_ns(trigger.delay)}"
             else:
                 line = f"soon[{event}] = {source}.value"

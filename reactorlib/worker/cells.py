@@ -7,9 +7,10 @@ what it declared, without a check on the way.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Container
+from typing import Any, NamedTuple
 
+from reactorlib.elaboration.program import Cell, Elaborated
 from reactorlib.errors import EffectError, ReactorError
 from reactorlib.tag import Time, time_fault
 from reactorlib.transport.batch import Batch, batch
@@ -38,6 +39,17 @@ class Reader:
 
 
 Allocate = Callable[[int], Any]
+
+
+class Buffers(NamedTuple):
+    """Where the buffers of values lie that other workers read."""
+
+    allocate: Allocate | None
+    allocate_shared: Allocate | None  # where readers may write as well
+    crossing: Container[Cell]  # the cells of these values
+
+
+NO_BUFFERS = Buffers(None, None, ())
 
 
 class Writer:
@@ -154,6 +166,11 @@ class Event(Reader):
         self.mode = trigger.mode
         self.schedule_alone: Callable[..., Any] | None = None
         self.seen = 0
+
+
+def events_of(program: Elaborated) -> list[Event]:
+    """The events of a run, by trigger."""
+    return [Event(trigger.path, index, trigger) for index, trigger in enumerate(program.triggers)]
 
 
 class ActionHandle:

@@ -64,7 +64,7 @@ def request_stop() -> None:
     stopped at (0 ns, 1)
     """
     if current.worker is not None:
-        current.worker.request_stop()
+        current.worker.scheduler.stop()
     else:
         _outside().stop()
 

@@ -82,7 +82,7 @@ class Queue(CurrentTag):
         self.soon = ahead.pop(0) if ahead else {}
         return step
 
-    def at(self, time: int, event: Event, value: Any) -> None:
+    def at(self, event: Event, time: int, value: Any) -> None:
         """Put an event at `time`, microstep 0, or at its next free microstep; at the current time after now."""
         if time > self.time:
             step = self._steps.get(time)
@@ -144,7 +144,7 @@ class Queue(CurrentTag):
         if trigger.min_spacing is not None:
             self._schedule_spaced(event, self.time + delay, value)
         elif delay:
-            self.at(self.time + delay, event, value)
+            self.at(event, self.time + delay, value)
         elif event not in self.soon:
             self.soon[event] = value
         else:
@@ -155,7 +155,7 @@ class Queue(CurrentTag):
         if event.trigger.min_spacing is not None:
             self._schedule_spaced(event, time, value)
         else:
-            self.at(time, event, value)
+            self.at(event, time, value)
 
     def _schedule_spaced(self, event: Event, time: int, value: Any) -> None:
         """Minimum spacing counts from the event scheduled last; the policy settles what comes too early.

@@ -39,9 +39,9 @@ class Loader:
         worker = self.worker
         source = self.compiler.write(plan, part, pauses)
         objects: dict[str, Any] = {
-            "later": worker.later,
-            "switch": worker.switch_modes,
-            "arrive": worker.physical_connection,
+            "later": worker.scheduler.at,
+            "switch": worker.scheduler.end_tag,
+            "arrive": worker.arrive,
             "present": present,
             **extra,
         }

@@ -37,10 +37,10 @@ class ModalQueue(Queue):
         while self._first is None and times and times[0] not in self._steps:
             heappop(times)
 
-    def at(self, time: int, event: Event, value: Any) -> None:
+    def at(self, event: Event, time: int, value: Any) -> None:
         if event.mode is not None:
             self._note(event, time)
-        super().at(time, event, value)
+        super().at(event, time, value)
 
     def _place(self, time: int, event: Event, value: Any) -> tuple[int, int]:
         if event.mode is not None:

@@ -29,7 +29,7 @@ class ModeState:
 class Modes:
     """The modes of one run. A switch costs what lies in the modes that it leaves and enters, not what there is."""
 
-    def __init__(self, program: Elaborated, queue: ModalQueue) -> None:
+    def __init__(self, program: Elaborated, queue: ModalQueue, events: Iterable[Event]) -> None:
         self.program = program
         self.queue = queue
         self.states = [ModeState() for _ in program.modes]
@@ -45,16 +45,13 @@ class Modes:
         for index, mode in enumerate(program.modes):
             if mode.parent is not None:
                 self._within[mode.parent].append(index)
-        self._event_at: dict[int, Event] = {}
+        self._event_at = {event.trigger.cell: event for event in events}
         self.version = 0  # how often modes were switched
         self.watchers: list[set[int]] = []  # each takes in the modes that are reset
 
-    def bind(self, events: Iterable[Event]) -> None:
-        """Take the events of this run, and activate what is active from the start."""
         for event in events:
             if event.mode is not None:
                 self._members[event.mode].append(event)
-            self._event_at[event.trigger.cell] = event
         self._activate(range(len(self.states)))
 
     def is_active(self, mode: int | None) -> bool:
@@ -179,11 +176,11 @@ class Modes:
             state.fresh = False
             for event in self._members[mode]:
                 if event.trigger.kind == "timer":
-                    self.queue.at(self.queue.time + event.trigger.delay, event, None)
+                    self.queue.at(event, self.queue.time + event.trigger.delay, None)
 
     def _signal(self, cell: int | None) -> None:
         if cell is not None:
-            self.queue.at(self.queue.time, self._event_at[cell], None)
+            self.queue.at(self._event_at[cell], self.queue.time, None)
 
 
 def reset_states(program: Elaborated, mode: int) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from reactorlib.elaboration.program import Cell, Node
 from reactorlib.worker.cells import Event, Reader
 from reactorlib.worker.event_queue import Events
-from reactorlib.worker.main_worker import MainWorker
+from reactorlib.worker.worker import Worker
 
 
 class _Heard:
@@ -43,10 +43,11 @@ class _Walked:
 class Walk:
     """Walks one tag at a time on worker 0; `running` is the node that runs, for error messages."""
 
-    def __init__(self, worker: MainWorker) -> None:
+    def __init__(self, worker: Worker) -> None:
         self.worker = worker
         self.graph = worker.graph
         self.running: Node | None = None
+        self._at = worker.scheduler.at
         self._rank = worker.program.order.rank
         self._node_at = [0] * len(self._rank)
         for node, rank in enumerate(self._rank):
@@ -69,7 +70,7 @@ class Walk:
             heard.arrived = self._walks
             arrived.append(heard)
             if trigger.period:
-                self.worker.queue.at(time + trigger.period, event, None)
+                self._at(event, time + trigger.period, None)
             stops = stops or trigger.kind == "shutdown"
         present = self._react(arrived)
         for heard in present:
@@ -78,7 +79,7 @@ class Walk:
         for heard in present:
             heard.reader.is_present = False
         if self._modal:
-            self.worker.modes.apply()
+            self.worker.scheduler.end_tag()
         return stops
 
     def _react(self, arrived: list[_Heard]) -> list[_Heard]:
@@ -123,11 +124,11 @@ class Walk:
     def _capture(self, index: int, reader: Reader, time: int, soon: Events) -> None:
         event = self.worker.events[index]
         trigger = event.trigger
-        if not self.worker.modes.is_active(trigger.mode):
+        if trigger.mode is not None and not self.worker.mode_states[trigger.mode].active:
             return
         if trigger.kind == "physical delay":
-            self.worker.physical_connection(event, reader.value)
+            self.worker.arrive(event, reader.value)
         elif trigger.delay:
-            self.worker.queue.at(time + trigger.delay, event, reader.value)
+            self._at(event, time + trigger.delay, reader.value)
         else:
             soon[event] = reader.value

@@ -41,7 +41,7 @@ from reactorlib import (
     startup,
 )
 from reactorlib.errors import ElaborationError
-from reactorlib.worker.main_worker import MainWorker
+from reactorlib.worker.coordinator import Coordinator
 from tests.reactorlib.observing import reactions, values
 
 Opened = Callable[..., Session]
@@ -255,11 +255,11 @@ class Meeting(Reactor):
 
 @pytest.mark.parametrize("value", [7, ABSENT])
 def test_what_a_thread_says_in_the_middle_of_a_step_is_for_the_next(opened: Opened, monkeypatch, value) -> None:
-    reach = MainWorker.reach
+    reach = Coordinator.reach
 
-    def interrupted(worker: MainWorker, *arguments: Any) -> bool:
-        ended = reach(worker, *arguments)
-        worker.inbox.schedule(next(event for event in worker.events if event.path == "Meeting.ring"), 0, None)
+    def interrupted(coordinator: Coordinator, *arguments: Any) -> bool:
+        ended = reach(coordinator, *arguments)
+        coordinator.inbox.schedule(next(event for event in coordinator.events if event.path == "Meeting.ring"), 0, None)
         return ended
 
     far = 10**9 * SEC
@@ -267,7 +267,7 @@ def test_what_a_thread_says_in_the_middle_of_a_step_is_for_the_next(opened: Open
         step = session.stepper(("inp",), ("out",))
         step(0, until=far)
         with monkeypatch.context() as patched:
-            patched.setattr(MainWorker, "reach", interrupted)
+            patched.setattr(Coordinator, "reach", interrupted)
             for number in range(1, 5):
                 assert step(value, until=far + number * MSEC) == value
                 assert session.tag == Tag(far + number * MSEC, 0)

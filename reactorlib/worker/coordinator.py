@@ -1,4 +1,4 @@
-"""Worker 0: a worker that also owns the event queue, the modes, and the loop over tags."""
+"""What drives a run: the event queue, the modes, what other threads say, and the loop over tags."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, Protocol
 
 from reactorlib.clock import LONGEST_WAIT_NS, Clock, PhysicalClock
 from reactorlib.elaboration.program import Elaborated, Trigger
-from reactorlib.worker.cells import Event
+from reactorlib.worker.cells import Event, events_of
 from reactorlib.worker.event_queue import Events, Queue
 from reactorlib.worker.inbox import Inbox
 from reactorlib.worker.modal_queue import ModalQueue
 from reactorlib.worker.modes import Modes
-from reactorlib.worker.requests import Request
-from reactorlib.worker.worker import Queueing, Scheduling, Worker
+from reactorlib.worker.options import Options
+from reactorlib.worker.scheduler import Call
 
 STEP = Event("step", -1, Trigger("input", -1, "step"))  # brings about a tag, whether it has other events or not
 NOTHING: Events = {STEP: None}
@@ -22,8 +22,8 @@ LONGEST_CATCH_UP_NS = 50_000_000  # after the timeout, for physical actions that
 
 # Runs a tag at a time in ns, puts what is due at the next microstep into the second argument; True: the run ends.
 Schedule = Callable[[int, Events], bool]
-# The same in pieces: the first ends once the other workers have begun their parts, each of the others before a wait,
-# which it hands over; whoever resumes it has waited.
+# The same in pieces: the first ends once the other workers have begun their parts, each of the others before a wait.
+# A wait is handed over; it is over when the next piece begins.
 Pieces = Generator[Callable[[], None] | None, None, bool]
 PausingSchedule = Callable[[int, Events], Pieces]
 
@@ -52,46 +52,35 @@ def schedule_of(schedules: Schedules, events: Collection[Event]) -> Schedule:
     return schedules.together(events)
 
 
-class MainWorker(Worker):
-    """Worker 0 of a run: what all reactions schedule comes here. Times in ns since the start, options as of `run`."""
+class Coordinator:
+    """Next to worker 0: does what all reactions ask for (a Scheduler), and runs tag after tag."""
 
-    def __init__(
-        self,
-        program: Elaborated,
-        *,
-        timeout: int | None = None,
-        fast: bool = False,
-        keepalive: bool | None = None,
-        traced: bool = False,
-        clock: Clock | None = None,
-    ) -> None:
+    def __init__(self, program: Elaborated, options: Options, clock: Clock | None = None) -> None:
+        self.program = program
+        self.options = options
+        self.events = events_of(program)
+        self.shutdown = self.events[program.graph.shutdown]
         modal = ModalQueue()
         self.queue = modal if program.modes else Queue()
-        self.modes = Modes(program, modal)
-        self.inbox = Inbox(clock or PhysicalClock())
-        super().__init__(
-            program,
-            0,
-            self.inbox,
-            self.modes.states,
-            traced,
-            now=self.queue,
-        )
-        self.fast = fast
-        self.has_physical = any(trigger.kind == "physical" for trigger in program.triggers)
-        self.keepalive = self.has_physical if keepalive is None else keepalive
-        self.stop_time = None if timeout is None else int(timeout)
-        self.late = False  # too late for physical actions
+        self.modes = Modes(program, modal, self.events)
+        self.clock = clock or PhysicalClock()
+        self.inbox = Inbox(self.clock)
         self.listen: Callable[[], None] = lambda: None  # to threads that reactions of other processes started
-        self.modes.bind(self.events)
+        self.at, self.schedule_at = self.queue.at, self.queue.schedule_at
+        self.schedule_physical = self.inbox.schedule
+        self.switch, self.end_tag = self.modes.request, self.modes.apply
+        self._has_physical = any(trigger.kind == "physical" for trigger in program.triggers)
+        self._keepalive = self._has_physical if options.keepalive is None else options.keepalive
+        self._stop_time = None if options.timeout is None else int(options.timeout)
+        self._late = False  # too late for physical actions
 
     # What reactions ask for
 
-    def request_stop(self) -> None:
+    def stop(self) -> None:
         self.queue.soon[self.shutdown] = None
 
     @property
-    def schedule_logical(self) -> Scheduling:
+    def schedule(self) -> Callable[[Event, int, Any], None]:
         return self._schedule_in_mode if self.program.modes else self.queue.schedule
 
     def _schedule_in_mode(self, event: Event, extra_delay: int, value: Any) -> None:
@@ -100,56 +89,31 @@ class MainWorker(Worker):
         else:
             self.modes.hold(event, event.trigger.delay + extra_delay, value)
 
-    @property
-    def schedule_physical(self) -> Scheduling:
-        return self.inbox.schedule
-
-    @property
-    def later(self) -> Queueing:
-        return self.queue.at
-
-    def physical_connection(self, event: Event, value: Any) -> None:
-        self.queue.schedule_at(event, self.clock.now() - self.started + event.trigger.delay, value)
-
-    def switch_to(self, mode: int, history: bool) -> None:
-        self.modes.request(mode, history)
-
-    def switch_modes(self) -> None:
-        self.modes.apply()
-
-    def grant(self, requests: Iterable[Request], soon: Events) -> None:
-        """Do what the reactions of another worker asked for; `soon` takes what is due at the next microstep."""
-        events = self.events
-        for request in requests:
-            if request[0] == "soon":
-                soon[events[request[1]]] = request[2]
-            elif request[0] == "at":
-                self.queue.at(request[2], events[request[1]], request[3])
-            elif request[0] == "schedule":
-                self.schedule_logical(events[request[1]], request[2], request[3])
-            elif request[0] == "action":
-                self.queue.schedule_at(events[request[1]], request[2], request[3])
-            elif request[0] == "switch":
-                self.switch_to(request[1], request[2])
-            elif request[0] == "listen":
-                self.listen()
+    def replay(self, calls: Iterable[Call]) -> None:
+        """Do what the outbox of another worker has recorded."""
+        for name, index, *arguments in calls:
+            call = getattr(self, name)
+            if index is None:
+                call(*arguments)
             else:
-                self.request_stop()
+                call(self.events[index], *arguments)
 
-    # The loop over tags
+    # Tags
 
     def begin(self) -> None:
         """Queue what the run starts with."""
         for event in self.events:
             if event.mode is None and event.trigger.kind in ("startup", "timer"):
-                self.queue.at(event.trigger.delay, event, None)
+                self.queue.at(event, event.trigger.delay, None)
         self.modes.start()
 
-    def loop(self, schedules: Schedules) -> None:
-        """Next tag, wait for it, run its schedule; to the end."""
+    def run(self, schedules: Schedules, until: float | None = None) -> bool:
+        """Run tag after tag: the next events, their time, their schedule. True once the run has ended.
+
+        With `until`, run the tags before that time, whatever physical time it is.
+        """
         queue, arrivals = self.queue, self.inbox.arrivals
-        # Before this time nothing is waited for, and the run does not end.
-        horizon = -1 if not self.fast or self.has_physical else inf if self.stop_time is None else self.stop_time
+        horizon = self._horizon() if until is None else until
         while True:
             if arrivals:
                 self._receive()
@@ -158,7 +122,12 @@ class MainWorker(Worker):
                 queue.microstep += 1
                 soon = queue.soon = {}
             else:
-                events = queue.pop(horizon) or self._advance(schedules)
+                events = queue.pop(horizon)  # type: ignore[assignment]
+                if not events:
+                    if until is not None:
+                        return False
+                    self._wait(schedules)
+                    events = self._pop()
                 soon = queue.soon
             if len(events) == 1:
                 event, value = events.popitem()
@@ -169,33 +138,32 @@ class MainWorker(Worker):
                     event.value = value
                 schedule = schedules.together(events)
             if schedule(queue.time, soon):
-                return
-
-    # One tag at a time, for whoever drives the program from outside: logical time is what the caller says
-
-    def reach(self, schedules: Schedules, time: int) -> bool:
-        """Run all tags before `time`, physical time notwithstanding; True: the run has ended with one of them."""
-        queue = self.queue
-        while True:
-            if self.inbox.arrivals:
-                self._receive()
-            due = queue.next_time()
-            if due is None or due >= time:
-                return False
-            if schedule_of(schedules, self._take())(queue.time, queue.soon):
                 return True
 
-    def join(self, inputs: Events, time: int | None) -> Events:
-        """Advance to `time`, or else to the next microstep: these inputs and what is due there; nothing is before.
+    def reach(self, schedules: Schedules, time: int) -> bool:
+        """Run all tags before `time`; True if the run has ended with one of them. It is not before the current tag."""
+        if time > self.queue.time:
+            return self.run(schedules, time)
+        if self.inbox.arrivals:
+            self._receive()
+        return False
 
-        With a `time`, after `reach`: what threads say since then is for the next step, as it may come before this one.
+    def step(self, schedules: Schedules, inputs: Events, time: int | None) -> bool:
+        """Run one tag, see `join`; True if the run ends with it."""
+        events = self.join(inputs, time)
+        return schedule_of(schedules, events)(self.queue.time, self.queue.soon)
+
+    def join(self, inputs: Events, time: int | None) -> Events:
+        """Advance to `time`, or else to the next microstep: these inputs, and what is due there.
+
+        With `time`, call `reach(time)` first. What threads say since then waits for the next step.
         """
         queue = self.queue
         if time is None and self.inbox.arrivals:
             self._receive()
         if time is not None:
             for event, value in (inputs or NOTHING).items():
-                queue.at(time, event, value)
+                queue.at(event, time, value)
         elif inputs and not queue.soon and not queue.ahead:  # as always: Queue.pop without the call
             queue.microstep += 1
             for event, value in inputs.items():
@@ -203,39 +171,47 @@ class MainWorker(Worker):
             return inputs
         else:
             queue.soon.update(inputs or NOTHING)
-        events = self._take()
+        events = self._pop()
+        for event, value in events.items():
+            event.value = value
         if not inputs:
             del events[STEP]
         return events
 
-    def _take(self) -> Events:
-        """Advance to the next tag. Its events, which have their values."""
+    def _pop(self) -> Events:
         events = self.queue.pop()
         assert events is not None
-        for event, value in events.items():
-            event.value = value
         return events
+
+    # Physical time, and other threads
+
+    def _horizon(self) -> float:
+        """Before this time nothing is waited for, and the run does not end."""
+        if not self.options.fast or self._has_physical:
+            return -1
+        return inf if self._stop_time is None else self._stop_time
 
     def _receive(self) -> None:
         """Take notice of what other threads say; queue physical actions as far as the next tag is still open.
 
-        What was scheduled after its time cannot come before it. So a flood waits outside, and meets the end there.
+        An action that was scheduled after the time of that tag cannot come before it. So a flood waits outside, and
+        meets the end there.
         """
         queue, inbox = self.queue, self.inbox
         if inbox.failure is not None:
             raise inbox.failure
         if inbox.stopping:
             inbox.stopping = False
-            self.request_stop()
+            self.stop()
         if self._gives_up(self.clock.now()):
             inbox.arrivals.clear()
-        for _ in range(len(inbox.arrivals)):  # what comes meanwhile waits: it may never end
+        for _ in range(len(inbox.arrivals)):  # more may come meanwhile, without end: they wait
             event, called, time, value = inbox.arrivals[0]
             due = queue.next_time()
             if event in queue.soon or (due is not None and due < called):
                 return
             inbox.arrivals.popleft()
-            if event is None or (self.stop_time is not None and time > self.stop_time):
+            if event is None or (self._stop_time is not None and time > self._stop_time):
                 continue
             if self.modes.is_active(event.mode):
                 queue.schedule_at(event, time, value)
@@ -244,43 +220,36 @@ class MainWorker(Worker):
 
     def _gives_up(self, now: int) -> bool:
         """Whether it is so late that physical actions are given up: the timeout holds, however many came before it."""
-        if not self.late and self.stop_time is not None:
-            self.late = now > self.started + self.stop_time + LONGEST_CATCH_UP_NS
-            if self.late:
+        if not self._late and self._stop_time is not None:
+            self._late = now > self.inbox.started + self._stop_time + LONGEST_CATCH_UP_NS
+            if self._late:
                 self.queue.discard(lambda event: event.trigger.kind == "physical")
-        return self.late
-
-    def _advance(self, schedules: Schedules) -> Events:
-        """The events of the next tag, once its time may come."""
-        self._wait(schedules)
-        events = self.queue.pop()
-        assert events is not None
-        return events
+        return self._late
 
     def _wait(self, schedules: Schedules) -> None:
         """Wait until the next time with events may come; there, or at the timeout, shutdown joins them."""
-        queue = self.queue
+        queue, stop_time, started = self.queue, self._stop_time, self.inbox.started
         while True:
             if self.inbox.arrivals:
                 self._receive()
             now = self.clock.now()
-            if self.has_physical:
+            if self._has_physical:
                 self._gives_up(now)
             due = queue.next_time()
             if due is not None and queue.soon:
                 return
-            if due is None and not self.keepalive:
-                queue.at(queue.time, self.shutdown, None)
+            if due is None and not self._keepalive:
+                queue.at(self.shutdown, queue.time, None)
                 return
-            if self.stop_time is not None and (due is None or due >= self.stop_time):
-                due = self.stop_time
-            wants_wait = not self.fast or (self.keepalive and due == self.stop_time)
+            if stop_time is not None and (due is None or due >= stop_time):
+                due = stop_time
+            wants_wait = not self.options.fast or (self._keepalive and due == stop_time)
             if due is None:
                 self.clock.wait(now + LONGEST_WAIT_NS)
-            elif wants_wait and now < self.started + due:
-                self.clock.wait(self.started + due)
+            elif wants_wait and now < started + due:
+                self.clock.wait(started + due)
             else:
-                if due == self.stop_time:
-                    queue.at(due, self.shutdown, None)
+                if due == stop_time:
+                    queue.at(self.shutdown, due, None)
                 return
             schedules.check()
