@@ -41,9 +41,11 @@ from reactorlib.worker.context import (
     physical_elapsed,
     physical_time,
     request_stop,
+    run_handle,
     start_time,
     update_deadline,
 )
+from reactorlib.worker.run_handle import RunHandle
 from reactorlib.worker.trace import Span, TraceRecord
 
 __version__ = "0.1.0"
@@ -71,6 +73,7 @@ __all__ = [
     "Reactor",
     "ReactorError",
     "RunError",
+    "RunHandle",
     "RunResult",
     "Session",
     "Span",
@@ -97,6 +100,7 @@ __all__ = [
     "request_stop",
     "reset",
     "run",
+    "run_handle",
     "shutdown",
     "start_time",
     "startup",

@@ -6,7 +6,6 @@ import errno
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import Token
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -17,13 +16,11 @@ from reactorlib.executors import garbage
 from reactorlib.executors.choice import make_executor
 from reactorlib.program import Program, elaborate
 from reactorlib.tag import Tag
-from reactorlib.worker.context import current, origin
+from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Coordinator
-from reactorlib.worker.inbox import Outside
 from reactorlib.worker.options import Options
 from reactorlib.worker.port_hints import explain
 from reactorlib.worker.trace import Costs, Span, TraceRecord, costs_of, digest_of
-from reactorlib.worker.user_threads import hook
 
 T = TypeVar("T")
 
@@ -81,7 +78,6 @@ class Execution:
 
     def begin(self) -> None:
         """Start the other workers; the first tag may run. Within `guarded`."""
-        hook()
         with _system_willing():
             self.executor.start()
         self.coordinator.inbox.started = self.coordinator.clock.now()
@@ -96,11 +92,8 @@ class Execution:
         reaction raised. The handler of a signal may raise wherever a function is called or returns: so nothing is set
         outside of `try`, and what would lock out all others is the first thing that is put back.
         """
-        outside = origin.get()
-        before: Token[Outside | None] | None = None
         try:
             current.worker = self.worker
-            before = origin.set(self.coordinator.inbox)
             return part(*arguments)
         except BaseException as error:
             self.over = self.over or "an error ended it"
@@ -108,10 +101,6 @@ class Execution:
             raise
         finally:
             current.worker = None
-            if before is not None:
-                origin.reset(before)
-            elif origin.get() is not outside:  # set, and interrupted before it could say so
-                origin.set(outside)
 
     def _fail(self, error: BaseException) -> None:
         try:

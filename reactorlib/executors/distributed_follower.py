@@ -46,9 +46,9 @@ ROWS_AT_ONCE = 256
 NO_CELLS = bytes([DONE])
 
 
-def worker_of(program: Elaborated, number: int, outside: Outside, traced: bool) -> Worker:
+def worker_of(program: Elaborated, number: int, outside: Outside, outbox: Outbox, traced: bool) -> Worker:
     """A worker that has cells and modes of its own."""
-    return Worker(program, number, outside, Outbox(), [ModeState() for _ in program.modes], traced)
+    return Worker(program, number, outside, outbox, [ModeState() for _ in program.modes], traced)
 
 
 class DistributedFollower(Follower):

@@ -13,7 +13,7 @@ from reactorlib.executors.protocol import Begin, Control, End, Go
 from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Send, Split
-from reactorlib.worker.context import current, origin
+from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Schedule
 from reactorlib.worker.event_queue import Events
 from reactorlib.worker.loader import Loader
@@ -57,7 +57,6 @@ class Follower(ABC):
     def serve(self) -> None:
         """The whole life of the worker. Raises Stopped where it was told to leave at once."""
         current.worker = self.worker
-        origin.set(self.worker.outside)
         while True:
             message = self.receive()
             if type(message) is Go:

@@ -35,10 +35,10 @@ from reactorlib.executors.thread_calls import Caller, pass_on
 from reactorlib.schedule.partition import Partition, partition
 from reactorlib.transport.mpi import MPITransport
 from reactorlib.transport.spinning import SPIN_NS
-from reactorlib.worker.context import current, origin
+from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Coordinator
+from reactorlib.worker.scheduler import Outbox
 from reactorlib.worker.trace import Row
-from reactorlib.worker.user_threads import hook
 from reactorlib.worker.worker import Worker
 
 Program = TypeVar("Program", bound=Elaborated)
@@ -286,8 +286,6 @@ class MPI(Distributed):
 
 def _serve(ranks: Ranks, program: Elaborated, placed: Partition, traced: bool) -> None:
     life = _Life(ranks)
-    hook()
-    before = origin.get()
     transport = _transport(ranks, placed.workers, life.check)
     clock: PhysicalClock | None = None
     follower: _RankFollower | None = None
@@ -297,7 +295,7 @@ def _serve(ranks: Ranks, program: Elaborated, placed: Partition, traced: bool) -
             offset, shift = _times(post)
             clock = PhysicalClock(offset)
             outside = Caller(clock, lambda call: ranks.tell(0, CALL, call))
-            worker = worker_of(program, ranks.rank, outside, traced)
+            worker = worker_of(program, ranks.rank, outside, Outbox(), traced)
             follower = _RankFollower(worker, placed, post, life, shift)
             follower.say_ready()
             follower.serve()
@@ -309,7 +307,6 @@ def _serve(ranks: Ranks, program: Elaborated, placed: Partition, traced: bool) -
             follower.worker.outside.over = True
             follower.forget()
         current.worker = None
-        origin.set(before)
         transport.close()
         if clock is not None:
             clock.close()

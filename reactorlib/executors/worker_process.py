@@ -27,8 +27,8 @@ from reactorlib.executors.termination import Life, leave_to_worker_0
 from reactorlib.executors.thread_calls import Caller
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange
-from reactorlib.worker.context import current, origin
-from reactorlib.worker.user_threads import hook
+from reactorlib.worker.context import current
+from reactorlib.worker.scheduler import Outbox
 
 HELD = (signal.SIGINT, signal.SIGTERM)  # kept back while a process starts, until its handlers are in place
 BEGUN, LEAVING, GONE = 1, 2, 3  # stages of a worker's life
@@ -59,8 +59,6 @@ def serve(setup: Setup) -> None:
         life.guard()
         limit(setup.library_threads, forked=isinstance(setup.program, Elaborated))
         current.worker = None
-        origin.set(None)
-        hook()
         post = Post(setup.exchange.endpoint(setup.worker, life.check))
         try:
             follower = _follower(setup, post, life)
@@ -78,9 +76,9 @@ def serve(setup: Setup) -> None:
 
 
 def _follower(setup: Setup, post: Post, life: _Life) -> DistributedFollower:
-    outside = Caller(setup.clock, setup.calls.send)
-    worker = worker_of(_program(setup), setup.worker, outside, setup.traced)
-    outside.announce = worker.scheduler.listen
+    outbox = Outbox()
+    outside = Caller(setup.clock, setup.calls.send, outbox.listen)
+    worker = worker_of(_program(setup), setup.worker, outside, outbox, setup.traced)
     return DistributedFollower(worker, setup.partition, post, life)
 
 

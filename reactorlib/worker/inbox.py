@@ -1,4 +1,4 @@
-"""What other threads tell a run: physical actions, that it is to stop, what ended a thread that a reaction started.
+"""What other threads tell a run: physical actions, that it is to stop, what they raised.
 
 Any thread may write, the tag loop alone takes. Once the run has ended nothing is taken any more.
 """
@@ -34,14 +34,14 @@ class Outside:
         self.over = False  # the run has ended
 
     def adopt(self) -> None:
-        """A reaction starts a thread, which may call the following."""
+        """A reaction gives the run to a thread, which may then call `stop` and `fail`."""
 
     def stop(self) -> None:
         """The run is to stop after the tag that it is at when it takes notice."""
         raise NotImplementedError
 
     def fail(self, thread: str, error: BaseException) -> None:
-        """A thread that a reaction started has raised: the run fails. The first such error counts."""
+        """A thread of a reaction has raised: the run fails. The first such error counts."""
         raise NotImplementedError
 
 

@@ -30,6 +30,7 @@ from reactorlib.worker.deadlines import Deadline
 from reactorlib.worker.event_queue import CurrentTag
 from reactorlib.worker.inbox import Outside
 from reactorlib.worker.modes import ModeState
+from reactorlib.worker.run_handle import RunHandle
 from reactorlib.worker.scheduler import Scheduler
 from reactorlib.worker.steps import copying, in_mode, in_mode_until_shutdown, recorded
 from reactorlib.worker.trace import Recorder
@@ -75,6 +76,9 @@ class Worker:
         self.ended: set[int] = set()  # shutdown reactions that have begun
         self._calls: dict[int, tuple[Callable[..., None], tuple[Any, ...]]] = {}
         self._deadlines: dict[int, Deadline] = {}
+        if (opened := getattr(program.cls, "__opened__", None)) is not None:
+            outside.adopt()
+            opened(RunHandle(outside))
 
     @property
     def started(self) -> int:

@@ -29,6 +29,7 @@ from reactorlib import (
     RunError,
     Session,
     Tag,
+    ThreadError,
     Timer,
     connect,
     current_tag,
@@ -37,6 +38,7 @@ from reactorlib import (
     reaction,
     request_stop,
     run,
+    run_handle,
     shutdown,
     startup,
 )
@@ -723,20 +725,20 @@ def test_a_thread_of_a_reaction_that_fails_ends_the_session_at_its_next_step(ope
             def fail() -> None:
                 raise OSError("gone")
 
-            with suppress(OSError):
-                thread = threading.Thread(target=fail)
-                thread.start()
-                thread.join()
+            def work() -> None:
+                with suppress(OSError):
+                    handle.call(fail)
 
-    hook, threading.excepthook = threading.excepthook, lambda _: None
-    try:
-        with opened(Starts) as session:
-            session.step(inp=1)
-            with pytest.raises(Exception, match="gone"):
-                session.step()
-            assert session.closed
-    finally:
-        threading.excepthook = hook
+            handle = run_handle()
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+
+    with opened(Starts) as session:
+        session.step(inp=1)
+        with pytest.raises(ThreadError, match="gone"):
+            session.step()
+        assert session.closed
 
 
 # The same on every executor
