@@ -30,9 +30,10 @@ from reactorlib.errors import (
 from reactorlib.execution import RunResult
 from reactorlib.program import Program, elaborate
 from reactorlib.runtime import run
-from reactorlib.session import ABSENT, Session, Stepper
+from reactorlib.session import Session, Stepper
 from reactorlib.tag import HOUR, MINUTE, MSEC, NSEC, SEC, USEC, Tag, Time
 from reactorlib.transport.batch import Batch
+from reactorlib.worker.cells import ABSENT
 from reactorlib.worker.context import (
     check_deadline,
     current_tag,

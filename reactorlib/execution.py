@@ -1,4 +1,4 @@
-"""One execution of a program: how it is opened and the ways in which it ends. Who drives it is not its concern."""
+"""One execution of a program: how it begins and the ways in which it ends. `run` or a session drives it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 from reactorlib.clock import Clock
 from reactorlib.declaration.reactor import Reactor
@@ -60,7 +61,7 @@ def fresh(program: type[Reactor] | Program, parameters: Mapping[str, Any]) -> Pr
 
 
 class Execution:
-    """A program and what runs it, from its start to its end. Reactions may run in what `guarded` calls."""
+    """A program with its coordinator and executor, from start to end. Reactions run within `guarded`."""
 
     def __init__(self, program: Program, options: Options, clock: Clock | None = None) -> None:
         with _system_willing():
@@ -73,7 +74,7 @@ class Execution:
             raise
         self.worker = self.executor.worker
         self.over: str | None = None  # why no reaction may run any more
-        self.living = [self]  # nothing, once it has ended: who waits to kill it keeps this, not what an error holds
+        self.living = [self]  # emptied at the end: the finalizer holds it and must not keep an execution alive
         self._begun = False
 
     def begin(self) -> None:
@@ -83,14 +84,14 @@ class Execution:
         self.coordinator.inbox.started = self.coordinator.clock.now()
         self.executor.begin()
         self._begun = True
+        _open.add(self)
         self.coordinator.begin()
 
     def guarded(self, part: Callable[..., T], *arguments: Any) -> T:
-        """What a part of the execution gives, in which reactions may run.
+        """Call a part of the execution in which reactions may run, and return its result.
 
-        An exception that leaves it ends the execution, after the shutdown reactions; it is a ReactionError where a
-        reaction raised. The handler of a signal may raise wherever a function is called or returns: so nothing is set
-        outside of `try`, and what would lock out all others is the first thing that is put back.
+        An exception that leaves it ends the execution, after the shutdown reactions. It is a ReactionError if a
+        reaction raised. A signal handler may raise at any call or return, so nothing is set outside of `try`.
         """
         try:
             current.worker = self.worker
@@ -149,7 +150,7 @@ class Execution:
         self.executor.forget_schedules()
 
     def result(self) -> RunResult:
-        """What it leaves, after `finish`."""
+        """The result, after `finish`."""
         self._release()
         worker, executor, tag = self.worker, self.executor, self._tag
         if worker.recorder is None:
@@ -160,14 +161,37 @@ class Execution:
         return RunResult(tag, executor.name, executor.workers, records, spans, digest, costs, executor.reason)
 
 
+_open: WeakSet[Execution] = WeakSet()
+
+
+def kill(living: list[Execution]) -> None:
+    """End these executions at once."""
+    for execution in [*living]:
+        execution.kill()
+
+
+def kill_all() -> None:
+    """End all executions: the process is about to end."""
+    kill([*_open])
+
+
+def _disown() -> None:
+    """In a forked process: the copy of an execution has no workers and may not touch those of the original."""
+    for execution in _open:
+        execution.over = f"it is a copy of that of process {execution.worker.process}, which this one was forked from"
+
+
+os.register_at_fork(after_in_child=_disown)
+
+
 @contextmanager
 def _system_willing() -> Iterator[None]:
-    """What the system refuses to a run that is about to start is a WorkerError that says what is short."""
+    """Turn an OSError of a run that is about to start into a WorkerError that says what is short."""
     try:
         yield
     except OSError as error:
         hint = ""
         if error.errno in (errno.EMFILE, errno.ENFILE):
             hint = "; see `ulimit -n`"
-            garbage.collect()  # what earlier runs left may hold descriptors: the next attempt has those
+            garbage.collect()  # earlier runs may hold descriptors: the next attempt has those
         raise WorkerError(f"the run cannot start: {error.strerror or error}{hint}") from error

@@ -78,18 +78,9 @@ def run(
     """
     if current.worker is not None:
         raise RunError("run() inside a reaction: a program cannot run another one in its own thread")
-    options = Options(
-        timeout=timeout,
-        fast=fast,
-        keepalive=keepalive,
-        executor=executor,
-        workers=workers,
-        placement=placement,
-        costs=costs,
-        start_method=start_method,
-        library_threads=library_threads,
-        trace=trace,
-    )
+    options = Options(timeout=timeout, fast=fast, keepalive=keepalive, executor=executor, workers=workers,
+                      placement=placement, costs=costs, start_method=start_method, library_threads=library_threads,
+                      trace=trace)  # fmt: skip
     check_names("run", program, parameters, options)
     options.check()
     with limited(library_threads):
@@ -101,12 +92,9 @@ def run(
             result = on_ranks(
                 lambda: fresh(program, parameters),
                 lambda taken, workers: _run_once(Execution(taken, replace(options, workers=workers))),
-                workers,
-                placement,
-                costs,
-                trace,
+                workers, placement, costs, trace,
                 {"timeout": timeout, "fast": fast, "keepalive": keepalive, "trace": trace},
-            )
+            )  # fmt: skip
     garbage.tidy()
     return result
 

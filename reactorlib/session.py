@@ -1,23 +1,22 @@
-"""A program that its user drives: sets inputs of the main reactor, has a tag run, reads its outputs, does other things.
+"""A program that its user drives: set inputs of the main reactor, run a tag, read outputs, do other things.
 
-What reactions do and in which order, errors and the trace are as of `run`: only when a tag runs is up to the caller.
+Reactions, their order, errors and the trace are as of `run`. The caller decides when a tag runs.
 """
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from time import monotonic
 from types import TracebackType
-from typing import Any, Final, Self
-from weakref import WeakSet, finalize
+from typing import Any, Self
+from weakref import finalize
 
 from reactorlib.declaration.instance import BoundPort
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import RunError, did_you_mean
-from reactorlib.execution import Execution, RunResult, fresh
+from reactorlib.execution import Execution, RunResult, fresh, kill
 from reactorlib.executors import garbage
 from reactorlib.executors.choice import check_names
 from reactorlib.executors.failure import OutOfTime
@@ -25,38 +24,11 @@ from reactorlib.executors.library_threads import limited
 from reactorlib.program import Program
 from reactorlib.tag import Tag, time_fault
 from reactorlib.transport.batch import Batch, batch
-from reactorlib.worker.cells import Reader
+from reactorlib.worker.cells import ABSENT, Reader
 from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Pieces
 from reactorlib.worker.event_queue import Events
 from reactorlib.worker.options import Options
-
-
-class Absent:
-    """The type of ABSENT, which is False: an input that a step leaves absent, an output that nothing set at its tag.
-
-    >>> from reactorlib import Input, Output, Reactor, connect
-    >>> class Wire(Reactor):
-    ...     inp, out = Input(), Output()
-    ...     def __init__(self):
-    ...         connect(self.inp, self.out)
-    >>> with Session(Wire) as session:
-    ...     step = session.stepper(("inp",), ("out",))
-    ...     [step(None), step(ABSENT)]
-    [None, ABSENT]
-    """
-
-    def __bool__(self) -> bool:
-        return False
-
-    def __repr__(self) -> str:
-        return "ABSENT"
-
-    def __reduce__(self) -> str:
-        return "ABSENT"
-
-
-ABSENT: Final = Absent()
 
 
 class Session:
@@ -76,18 +48,16 @@ class Session:
     ...     [add(1), add(2), add(39)]
     [1, 3, 42]
 
-    Inputs and outputs of the main reactor are what the caller sets and reads. A step is one tag, the next microstep or
-    the one at `until`; what is due earlier runs first, and what is due at the same tag joins it. Logical time stands
-    still between steps and does not wait for physical time. A session stays open when nothing is pending. Physical
-    actions keep their tags, and run once a step reaches them.
+    The caller sets inputs and reads outputs of the main reactor. A step is one tag: the next microstep, or the one at
+    `until`. Earlier events run first, and events of the same tag join it. Logical time stands still between steps and
+    does not wait for physical time. A session stays open when nothing is pending. Physical actions keep their tags.
 
-    Options are those of `run`. But the caller's process keeps its own number of library threads, and its own handlers
-    of signals: `library_threads` is for worker processes, and Ctrl-C or a SIGTERM that raises ends a session where it
-    interrupts a step.
+    Options are those of `run`. The caller's process keeps its library threads and its handlers of signals:
+    `library_threads` is for worker processes. Ctrl-C or a SIGTERM that raises ends a session if it interrupts a step.
 
     A failing reaction raises ReactionError in the step and ends the session, after the shutdown reactions. Steps may
-    come from different threads, one at a time, but not from a reaction. RunError: there is no next step, because the
-    session has ended or one is under way, or what it was given makes no sense, which leaves the session open.
+    come from different threads, one at a time, but not from a reaction. RunError says why there is no next step; one
+    for arguments that make no sense leaves the session open.
     """
 
     def __init__(
@@ -106,15 +76,8 @@ class Session:
     ) -> None:
         if current.worker is not None:
             raise RunError("Session() inside a reaction: a program cannot drive another one in its own thread")
-        options = Options(
-            executor=executor,
-            workers=workers,
-            placement=placement,
-            costs=costs,
-            start_method=start_method,
-            library_threads=library_threads,
-            trace=trace,
-        )
+        options = Options(executor=executor, workers=workers, placement=placement, costs=costs,
+                          start_method=start_method, library_threads=library_threads, trace=trace)  # fmt: skip
         check_names("Session", program, parameters, options)
         options.check()
         options = replace(options, fast=True, keepalive=True)
@@ -129,16 +92,15 @@ class Session:
             if executor == "mpi":
                 mpi.give_up()
             raise
-        finalize(self, _kill, self._execution.living)  # also at exit
+        finalize(self, kill, self._execution.living)  # also at exit
         self._result: RunResult | None = None
-        self._ended = False  # as it should
+        self._ended = False  # without an error
         self._pending: Stepper | None = None  # whose step has begun
         self._busy = threading.Lock()  # held by the call that is under way
         self._named: dict[tuple[str, ...], _Named] = {}
         self._events = {event.trigger.cell: event for event in self._execution.worker.events}
         with limited(library_threads):
             self._execution.guarded(self._execution.begin)
-        _open.add(self._execution)
         self.stepper((), ())(until=0)
 
     # Steps
@@ -150,27 +112,24 @@ class Session:
     def step(self, *, until: int | None = None, **inputs: Any) -> dict[str, Any]:
         """One tag with these inputs: the outputs that are present then, by name."""
         self.begin(until=until, **inputs)
-        outputs: dict[str, Any] = self.finish()
-        return outputs
+        return self.finish()  # type: ignore[no-any-return]
 
     def begin(self, *, until: int | None = None, **inputs: Any) -> None:
-        """The same in two halves: until `finish`, other workers run their parts of the tag, and the caller goes on."""
+        """The same in two halves: until `finish`, other workers run their parts of the tag beside the caller."""
         names = tuple(inputs)
-        stepper = self._named.get(names)
-        if stepper is None:
-            stepper = self._named[names] = _Named(self, names, list(self._ports(is_input=False)))
-        stepper.begin(*inputs.values(), until=until)
+        if names not in self._named:
+            self._named[names] = _Named(self, names, list(self._ports(is_input=False)))
+        self._named[names].begin(*inputs.values(), until=until)
 
     def finish(self, timeout: float | None = None) -> Any:
-        """The outputs of the step that was begun. TimeoutError after `timeout` seconds: it goes on, finish it later."""
-        stepper = self._pending
-        if stepper is None:
+        """Return the outputs of the step that was begun. After a TimeoutError the step continues, finish it later."""
+        if self._pending is None:
             with self._one_call("finish"):
                 raise RunError("finish(): no step has begun")
-        return stepper.finish(timeout)
+        return self._pending.finish(timeout)
 
     def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Batch:
-        """An uninitialised array to pass as an input, which whoever reads it may fill, in part: see Batch."""
+        """An uninitialised array to pass as an input. Its readers may fill it, each in part: see Batch."""
         with self._one_call("batch"):
             return batch(self._execution.worker.buffers.allocate_shared, shape, dtype)
 
@@ -190,8 +149,7 @@ class Session:
     def close(self) -> RunResult | None:
         """Finish a step that has begun, run the shutdown reactions and what is due with them, and end.
 
-        What the session leaves is what `run` returns, each time that it is asked for. None after an error ended it,
-        and in a forked process: there nothing is closed.
+        Returns what `run` returns, each time. None after an error, and in a forked process, which closes nothing.
         """
         if not self.closed and self._pending is not None:
             self.finish()
@@ -217,7 +175,7 @@ class Session:
         self.close()
 
     def _one_call(self, call: str) -> threading.Lock:
-        """What is held by a call that is under way: for a `with`, between which and its block no signal is handled."""
+        """The lock of a call that is under way, for a `with`: no signal is handled between that and its block."""
         if current.worker is not None:
             raise RunError(f"{call}() inside a reaction: the step in which it runs must end first")
         if self._execution.over is not None:
@@ -227,36 +185,31 @@ class Session:
         return self._busy
 
     def _stop(self) -> None:
-        coordinator = self._execution.coordinator
-        coordinator.stop()
-        coordinator.run(self._execution.executor, coordinator.queue.time + 1)
-        self._end()
+        self._execution.coordinator.stop()
+        self._reached(self.tag.time + 1)
 
-    def _end(self) -> None:
-        """The last tag has run."""
-        self._execution.finish()
-        self._ended = True
+    def _ended_with(self, last: bool) -> bool:
+        """Finish the execution after its last tag."""
+        if last:
+            self._execution.finish()
+            self._ended = True
+        return last
 
     def _reach(self, until: int) -> None:
         """Run what is due before the time of a step."""
         fault = time_fault(until, "until")
         if fault is not None:
             raise RunError(fault)
-        execution = self._execution
-        if until < execution.coordinator.queue.time:
+        if until < self.tag.time:
             raise RunError(f"until={until} is before the last step, which was at {self.tag}")
-        if execution.guarded(self._reached, int(until)):
+        if self._execution.guarded(self._reached, int(until)):
             self._leave()
             raise RunError(f"step(): the program stopped at {self.tag}, before the tag of this step")
 
     def _reached(self, until: int) -> bool:
-        ended = self._execution.coordinator.reach(self._execution.executor, until)
-        if ended:
-            self._end()
-        return ended
+        return self._ended_with(self._execution.coordinator.reach(self._execution.executor, until))
 
     def _leave(self) -> None:
-        """Take what it leaves."""
         self._pending = None
         garbage.tidy()
         self._result = self._execution.result()
@@ -282,8 +235,8 @@ class Session:
 class Stepper:
     """Steps of one session that set the same inputs and read the same outputs.
 
-    A call sets the inputs in their order, runs a tag and gives the value of the output, or a tuple where it is not one.
-    A multiport takes and gives a list with one value for each channel. ABSENT stands for what is not present.
+    A call sets the inputs in their order, runs a tag and returns the value of the output, or a tuple of several.
+    A multiport has a list with one value for each channel. ABSENT stands for an absent value.
 
     >>> from reactorlib import Input, Output, Reactor, connect
     >>> class Crossed(Reactor):
@@ -299,14 +252,12 @@ class Stepper:
 
     def __init__(self, session: Session, inputs: Sequence[str], outputs: Sequence[str]) -> None:
         self._session = session
-        execution = session._execution
-        worker = execution.worker
+        worker = session._execution.worker
         self._inputs = [
             (port, [session._events[port.first + channel] for channel in range(port.width)])
             for port in session._found(inputs, is_input=True)
         ]
-        # Where there is one input, and it is no multiport: what is not looked through at every step.
-        single = len(self._inputs) == 1 and not self._inputs[0][0].multi
+        single = len(self._inputs) == 1 and not self._inputs[0][0].multi  # as mostly: nothing to look through
         self._only = self._inputs[0][1][0] if single else None
         copies = worker.program.outputs
         self._outputs: list[tuple[BoundPort, list[Reader]]] = [
@@ -319,10 +270,8 @@ class Stepper:
 
     def __call__(self, *values: Any, until: int | None = None) -> Any:
         """Run one tag with these values of the inputs: at the next microstep, or `until` ns since the start."""
-        session = self._session
-        execution = session._execution
-        inputs = self._present(values)
-        busy = session._busy
+        session, inputs = self._session, self._present(values)
+        execution, busy = session._execution, session._busy
         if current.worker is not None or execution.over is not None or busy.locked():
             session._one_call("step")  # which says why not
         with busy:
@@ -339,9 +288,9 @@ class Stepper:
             self._session._execution.guarded(self._first_half, inputs, until)
 
     def finish(self, timeout: float | None = None) -> Any:
-        """Run the rest of the tag that was begun; what its outputs hold.
+        """Run the rest of the tag that was begun and return its outputs.
 
-        TimeoutError, if the other workers take longer than `timeout` seconds: the step goes on, finish it later.
+        TimeoutError if the other workers take longer than `timeout` seconds: the step continues, finish it later.
         """
         session = self._session
         with session._one_call("finish"):
@@ -355,12 +304,9 @@ class Stepper:
             return self._read()
 
     def _tag(self, inputs: Events, until: int | None) -> bool:
-        """The tag of a step: whether it was the last one."""
+        """Run the tag of a step: whether it was the last one."""
         execution = self._session._execution
-        ended = execution.coordinator.step(execution.executor, inputs, until)
-        if ended:
-            self._session._end()
-        return ended
+        return self._session._ended_with(execution.coordinator.step(execution.executor, inputs, until))
 
     def _first_half(self, inputs: Events, until: int | None) -> None:
         execution = self._session._execution
@@ -372,14 +318,13 @@ class Stepper:
     def _second_half(self, limit: float | None) -> bool | None:
         """Whether the tag was the last one; None where it takes too long."""
         ended = self._resume(limit)
-        if ended is not None:
-            self._session._pending = None
-        if ended:
-            self._session._end()
-        return ended
+        if ended is None:
+            return None
+        self._session._pending = None
+        return self._session._ended_with(ended)
 
     def _prepare(self, until: int | None) -> None:
-        """What comes before the tag of a step: what is due earlier runs, the outputs hold nothing."""
+        """Before the tag of a step: run earlier events, empty the outputs."""
         session = self._session
         if session._execution.over is not None:  # while this call waited for another thread's
             raise RunError(f"step(): the session is closed: {session._execution.over}")
@@ -391,9 +336,9 @@ class Stepper:
             cell.value = ABSENT
 
     def _resume(self, limit: float | None) -> bool | None:
-        """To the end of the tag: whether it was the last one. None: a wait, which can be repeated, took too long.
+        """Run to the end of the tag: whether it was the last one. None: a wait, which can be repeated, took too long.
 
-        What is between waits is not broken off: a message that is being sent could not be sent again.
+        Only waits are broken off: a message that is being sent could not be sent again.
         """
         pieces, executor = self._pieces, self._session._execution.executor
         try:
@@ -406,8 +351,9 @@ class Stepper:
         except StopIteration as end:
             return bool(end.value)
         except RuntimeError as error:
-            if isinstance(error.__cause__, StopIteration) and not _inner(error):
-                raise error.__cause__ from None  # which a reaction raised: no generator lets it pass
+            inner = error.__traceback__ is not None and error.__traceback__.tb_next is not None
+            if isinstance(error.__cause__, StopIteration) and not inner:
+                raise error.__cause__ from None  # a reaction raised it: no generator lets it pass
             raise
         except OutOfTime:
             return None
@@ -435,44 +381,20 @@ class Stepper:
 
     def _read(self) -> Any:
         if len(self._outputs) == 1:
-            port, cells = self._outputs[0]
-            return [cell.value for cell in cells] if port.multi else cells[0].value
-        return tuple([cell.value for cell in cells] if port.multi else cells[0].value for port, cells in self._outputs)
+            return _held(*self._outputs[0])
+        return tuple(_held(port, cells) for port, cells in self._outputs)
+
+
+def _held(port: BoundPort, cells: Sequence[Reader]) -> Any:
+    return [cell.value for cell in cells] if port.multi else cells[0].value
 
 
 class _Named(Stepper):
-    """Gives all outputs that are present, by name."""
+    """Returns all outputs that are present, by name."""
 
     def _read(self) -> dict[str, Any]:
         return {
-            port.name: [cell.value for cell in cells] if port.multi else cells[0].value
+            port.name: _held(port, cells)
             for port, cells in self._outputs
             if any(cell.value is not ABSENT for cell in cells)
         }
-
-
-def _inner(error: BaseException) -> bool:
-    """Whether an error was raised in what the function called that has caught it."""
-    return error.__traceback__ is not None and error.__traceback__.tb_next is not None
-
-
-def _kill(living: list[Execution]) -> None:
-    for execution in [*living]:
-        execution.kill()
-
-
-_open: WeakSet[Execution] = WeakSet()
-
-
-def kill_all() -> None:
-    """End whatever sessions there are: the process is about to."""
-    _kill([*_open])
-
-
-def _disown() -> None:
-    """In a forked process: the copy of a session has no workers and may not touch those of the original."""
-    for execution in _open:
-        execution.over = f"it is a copy of that of process {execution.worker.process}, which this one was forked from"
-
-
-os.register_at_fork(after_in_child=_disown)

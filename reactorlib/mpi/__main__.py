@@ -14,9 +14,9 @@ from pathlib import Path
 from types import ModuleType
 
 from reactorlib.errors import RunError
+from reactorlib.execution import kill_all
 from reactorlib.executors.mpi import dismiss, serve
 from reactorlib.executors.ranks import joined
-from reactorlib.session import kill_all
 
 
 def main(arguments: list[str]) -> int:

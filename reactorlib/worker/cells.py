@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from reactorlib.elaboration.program import Cell, Elaborated
 from reactorlib.errors import EffectError, ReactorError
@@ -152,6 +152,33 @@ class Contained:
 
     def __repr__(self) -> str:
         return f"<{self.__path}: {', '.join(vars(self))}>"
+
+
+class Absent:
+    """The type of ABSENT, which is False: an input that a step leaves absent, an output that nothing set at its tag.
+
+    >>> from reactorlib import Input, Output, Reactor, Session, connect
+    >>> class Wire(Reactor):
+    ...     inp, out = Input(), Output()
+    ...     def __init__(self):
+    ...         connect(self.inp, self.out)
+    >>> with Session(Wire) as session:
+    ...     step = session.stepper(("inp",), ("out",))
+    ...     [step(None), step(ABSENT)]
+    [None, ABSENT]
+    """
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+    def __reduce__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT: Final = Absent()
 
 
 class Event(Reader):
