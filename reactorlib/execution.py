@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a run leaves: the last tag, and with `trace=True` the records, spans, costs and the digest.
+    """The result of a run: the last tag, and with `trace=True` the records, spans, costs and the digest.
 
     >>> from reactorlib import Reactor, reaction, run, startup
     >>> class Hello(Reactor):

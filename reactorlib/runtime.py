@@ -43,25 +43,27 @@ def run(
 ) -> RunResult:
     """Run a reactor class with these parameters, or a Program, until it ends.
 
-    `timeout` is in ns of logical time; `fast` does not wait for physical time; `keepalive` keeps an idle
-    program running (default: if it declares a physical action). `executor` is "inline", "threads",
-    "processes", "mpi" or "auto", `workers` how many (default: the CPUs this process may use, with "mpi" the ranks that
-    mpiexec started, each of which makes this call and gets its result), `placement` puts
-    reactors, by path, on workers (those with a physical action stay on worker 0), `costs` balances banks by measured
-    time (`RunResult.costs` of a traced run), `start_method` says how processes start: "fork", "spawn" or "forkserver".
-    The executor "inline" has one worker and ignores these four. While reactions run, NumPy's and torch's own threads
-    are `library_threads` per worker (default: what OMP_NUM_THREADS and the like say, else one); a torch that was loaded
-    before has one in processes that are forked. A constructor whose parameter has the name of one of these keywords
-    gets it from `elaborate`: `run(elaborate(Farm, workers=8), executor="threads", workers=2)`.
+    - `timeout` is in ns of logical time. `fast` does not wait for physical time. `keepalive` keeps an idle program
+      running (default: if it declares a physical action).
+    - `executor` is "inline", "threads", "processes", "mpi" or "auto".
+    - `workers` is their number (default: the CPUs that this process may use). With "mpi" it is the ranks that mpiexec
+      started: each rank makes this call and gets its result.
+    - `placement` puts reactors, by path, on workers. Reactors with a physical action stay on worker 0.
+    - `costs` balances banks by measured time (`RunResult.costs` of a traced run).
+    - `start_method` of processes is "fork", "spawn" or "forkserver". "inline" ignores this option and the last three.
+    - `library_threads` of NumPy and torch run per worker (default: as OMP_NUM_THREADS and the like say, else one). In
+      forked processes, a torch that was loaded before has one.
 
-    With a timeout, physical actions that came before it and still wait 50 ms after it are given up, however many they
-    are; timers and logical actions are not. Once the run has ended, scheduling one raises RunError.
+    A constructor with a parameter of one of these names gets it from `elaborate`:
+    `run(elaborate(Farm, workers=8), executor="threads", workers=2)`.
 
-    Raises ElaborationError before anything runs, ReactionError when a reaction raised, ThreadError when a thread that
-    one started did, WorkerError when a worker died or could not be started or a value could not travel between workers,
-    RunError when called in a way that makes no sense, and, with `trace`, after a complete run in which a value was set
-    that has no digest. SystemExit and KeyboardInterrupt pass through. The shutdown reactions of the other reactors run
-    first.
+    Physical actions that still wait 50 ms after the timeout are given up, timers and logical actions are not. Once the
+    run has ended, scheduling an action raises RunError.
+
+    Raises ElaborationError before anything runs, ReactionError when a reaction raised, ThreadError when a thread raised
+    in `RunHandle.call`. WorkerError: a worker died or could not start, or a value could not travel between workers.
+    RunError: the call makes no sense, or with `trace` a value of a complete run has no digest. SystemExit and
+    KeyboardInterrupt pass through. The shutdown reactions of the other reactors run first.
 
     >>> from reactorlib import MSEC, Reactor, Timer, reaction
     >>> class Ticker(Reactor):

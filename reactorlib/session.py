@@ -147,7 +147,7 @@ class Session:
         return Tag(now.time, now.microstep)
 
     def close(self) -> RunResult | None:
-        """Finish a step that has begun, run the shutdown reactions and what is due with them, and end.
+        """Finish a step that has begun, run the shutdown reactions with the events due at their tag, and end.
 
         Returns what `run` returns, each time. None after an error, and in a forked process, which closes nothing.
         """

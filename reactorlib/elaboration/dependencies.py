@@ -11,7 +11,7 @@ from reactorlib.elaboration.program import Cell, Cycle, DependencyGraph, Forward
 
 
 class _Constraints:
-    """What must run before what: edges through cells, as of the graph, and between reactions of one reactor."""
+    """The order constraints: edges through cells, as in the graph, and between reactions of one reactor."""
 
     def __init__(self, resolution: Resolution, graph: DependencyGraph) -> None:
         self.graph = graph
@@ -169,7 +169,7 @@ def _deadlines(constraints: _Constraints, sequence: list[Node]) -> list[int | No
 
 
 def _cycle(resolution: Resolution, constraints: _Constraints, nodes: list[Node]) -> Cycle:
-    """Where a cycle lies: every value on it is followed from the port that reads it back to the one that is set."""
+    """The place of a cycle: every value on it is followed from the port that reads it back to the port that is set."""
     count = constraints.graph.count
     order: list[tuple[Node, Node]] = []
     waiting = [resolution.forwards[node - count].target for node in nodes if node >= count]

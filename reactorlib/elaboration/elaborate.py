@@ -77,8 +77,9 @@ def _freeze(cls: type[Reactor], parameters: dict[str, Any], root: Instance) -> t
 
 @contextmanager
 def _no_garbage() -> Iterator[None]:
-    """Without the cyclic garbage collector: what is made here stays, and looking through it again and again takes
-    a third of the time of a large program. Hardly any code of the user's program runs meanwhile.
+    """Pause the cyclic garbage collector, which would take a third of the time of a large program for nothing.
+
+    All objects made here stay. Hardly any code of the user's program runs meanwhile.
     """
     enabled = gc.isenabled()
     gc.disable()

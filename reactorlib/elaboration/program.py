@@ -16,14 +16,14 @@ Cell = int
 # A reaction, or len(reactions) + a forward.
 Node = int
 
-# "input": a channel of an input of the main reactor, which whoever opened the program may set.
+# "input": a channel of an input of the main reactor, which a session may set.
 TriggerKind = Literal[
     "startup", "shutdown", "reset", "timer", "logical", "physical", "delay", "physical delay", "input"
 ]
 
 
 class Trigger(NamedTuple):
-    """What an event can be for: it has a cell, and the event queue carries it. Times in ns."""
+    """A trigger has a cell, and the event queue carries its events. Times in ns."""
 
     kind: TriggerKind
     cell: Cell
@@ -37,7 +37,7 @@ class Trigger(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """What one argument of a reaction is bound to: `cells` read or set, or one action, or one mode.
+    """One argument of a reaction: `cells` read or set, or one action, or one mode.
 
     Or a contained reactor, or (`multi`) a bank: `cells` are those it reads, `members` the ports named of each.
     """
@@ -55,7 +55,7 @@ class Argument(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What the argument stands for, without the reactor that it is of."""
+        """The name of the element, without its reactor."""
         return self.path.rpartition(".")[2]
 
     @property
@@ -194,10 +194,10 @@ class Order(NamedTuple):
 
 
 class Cycle(NamedTuple):
-    """What keeps a program from having an order: a causality cycle, or connections between ports in a ring.
+    """The reason why a program has no order: a causality cycle, or connections between ports in a ring.
 
-    `channels`: those that values run through; `order`: reactions of one reactor of which the cycle passes from the
-    one to the other without a value.
+    `channels` carry values around the cycle. `order` has pairs of reactions of one reactor: there the cycle passes from
+    one reaction to the next without a value.
     """
 
     reactions: frozenset[int] = frozenset()
@@ -217,7 +217,7 @@ class Elaborated(NamedTuple):
     channels: int
     cell_of: tuple[Cell, ...]  # channel number -> the cell that it aliases
     cell_paths: dict[Cell, str]
-    outputs: dict[Cell, Cell]  # channel of an output of the main reactor -> where whoever opened the program reads it
+    outputs: dict[Cell, Cell]  # channel of an output of the main reactor -> the cell that a session reads
     reactions: tuple[ReactionInstance, ...]
     forwards: tuple[Forward, ...]
     triggers: tuple[Trigger, ...]

@@ -1,12 +1,12 @@
 """Writes the schedule of a tag as Python source: one straight line of calls, checks only where something is uncertain.
 
-A schedule is `schedule(time, soon)`: it marks its events present, runs what follows in the order of the
-program, puts delayed values into `soon` (the next microstep) or the queue, clears what may be present and
-returns True when the run ends with this tag.
+A schedule is `schedule(time, soon)`. It marks its events present, runs the nodes that follow in the order of the
+program, and puts delayed values into `soon` (the next microstep) or the queue. Then it clears all that may be present,
+and returns True if the run ends with this tag.
 
-Names come in two forms that have nothing in common. What stands for an object of the program is named after its
-path by `Source.name_of`, and has an underscore in it, never as its first character. What the schedule itself is
-written with (`time`, `later`, `index`, ...) has no underscore, and neither has any keyword of Python.
+Names come in two forms that have nothing in common. An object of the program is named after its path by
+`Source.name_of`: the name has an underscore, not as its first character. The schedule's own names (`time`, `later`,
+`index`, ...) have no underscore, like the keywords of Python.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from reactorlib.elaboration.program import Argument, Cell, Elaborated, Node, Rea
 from reactorlib.schedule.plan import Part, Plan, Send, Step, Wait
 from reactorlib.tag import format_ns
 
-LOOP_FROM = 32  # so many alike steps in a row become a loop over rows: shorter code, the same order
+LOOP_FROM = 32  # alike steps in a row that become a loop over rows: shorter code, the same order
 IN_ROW: Node = -1
-CHECKS = 32  # so many presence checks stand in one condition; more are a call
+CHECKS = 32  # presence checks in one condition; more are a call
 
 
 class Ref(NamedTuple):
-    """What a name in the source stands for; `worker/loader.py` turns it into the object of a run."""
+    """The meaning of a name in the source. `worker/loader.py` turns it into an object of the run."""
 
-    kind: str  # cell, step, argument, mode, event, rows, cells, send, wait; column: of the rows of a loop
+    kind: str  # cell, step, argument, mode, event, rows, cells, send, wait, or column (of rows)
     index: Any = None
     part: int = 0
 
 
 @dataclass
 class Source:
-    """The text of one schedule, what its names mean, and which node each line runs: IN_ROW, if a row names it."""
+    """The text of one schedule, its names, and the node that each line runs: IN_ROW, if a row names it."""
 
     name: str
     pauses: bool = False
@@ -72,7 +72,7 @@ class Source:
 
 
 def _in_one_line(text: str) -> str:
-    """What is told of paths, which may hold anything, so that the source stays what it is."""
+    """A text with paths, which may hold anything, as one line of source."""
     return text if text.isprintable() else ascii(text)
 
 
@@ -107,7 +107,7 @@ class Compiler:
     def write(self, plan: Plan, part: Part | None = None, pauses: bool = False) -> Source:
         """The source of the schedule for a plan, or of one worker's part of it.
 
-        One that `pauses` is a generator: it stops once the other workers have begun, and hands over each wait.
+        With `pauses` it is a generator: it stops once the other workers have begun, and hands over each wait.
         """
         hub = part is None or part.worker == 0
         name = "schedule of " + self._title(plan) + (f" on worker {part.worker}" if part else "")
@@ -168,7 +168,7 @@ class Compiler:
         paths = [_tail(self.program.cell_path(cell)) for cell in cells]
         return ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
 
-    # What happens before the reactions
+    # Before the reactions
 
     def _events(self, out: Source, events: Sequence[int], hub: bool) -> None:
         for index in events:
@@ -182,7 +182,7 @@ class Compiler:
     # Reactions
 
     def _shape(self, step: Step | Send | Wait) -> Any:
-        """Steps with equal shapes are alike but for their objects; None: stands alone."""
+        """Steps with equal shapes differ in their objects only. None: the step is like no other."""
         if not isinstance(step, Step):
             return None
         reaction = self.graph.reaction(step.node)
@@ -192,7 +192,7 @@ class Compiler:
         return reaction.declaration, len(self._given(reaction)), len(step.conditions), level
 
     def _given(self, reaction: ReactionInstance) -> tuple[Argument, ...]:
-        """The arguments with which a schedule calls a reaction: what is more than a call has its own, `Worker.step`."""
+        """The arguments of a plain reaction. Any other step has them already, see `Worker.step`."""
         return reaction.arguments if reaction.is_plain and not self.traced else ()
 
     def _loop(self, out: Source, steps: Sequence[Step]) -> None:
@@ -235,7 +235,7 @@ class Compiler:
             return f"present({out.name_of(Ref('cells', tuple(cells)), _tail(self.program.cell_path(cells[0])))})"
         return " or ".join(f"{self._cell(out, cell)}.is_present" for cell in cells)
 
-    # What happens after the reactions
+    # After the reactions
 
     def _captures(self, out: Source, plan: Plan, captures: Sequence[int]) -> None:
         events = {self.program.triggers[index].cell for index in plan.events}

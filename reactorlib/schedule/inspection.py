@@ -1,4 +1,4 @@
-"""What a program will do, as text: the schedules that the compiler writes, the partition, the waits."""
+"""A program's schedules as text, with the partition and the waits."""
 
 from __future__ import annotations
 

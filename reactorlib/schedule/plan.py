@@ -1,4 +1,4 @@
-"""What can happen at a tag, given the events present: the nodes that can follow, in order, and what is certain.
+"""The plan of a tag: given the events present, the nodes that can follow, in order, and which are certain.
 
 A plan is for one worker; a split of it gives each of several workers its part, with sends and waits between them.
 """
@@ -44,7 +44,7 @@ class Wait(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What one worker does at a tag. Worker 0 also keeps the event queue."""
+    """The part of one worker in a tag. Worker 0 also keeps the event queue."""
 
     worker: int
     events: tuple[int, ...]  # triggers whose presence and value this worker needs
@@ -95,7 +95,7 @@ def plan_of(program: Elaborated, events: Iterable[int]) -> Plan:
 
 
 def _step(graph: DependencyGraph, node: Node, certain: set[Cell], possible: dict[Cell, None]) -> Step:
-    """A node with what must be checked; what an unconditional forward sets becomes certain in its turn."""
+    """A node with its conditions. The target of an unconditional forward becomes certain in its turn."""
     reaction = graph.reaction(node)
     if reaction is None:
         forward = graph.forward(node)

@@ -1,4 +1,4 @@
-"""One plan cut by a partition: what each worker runs at a tag, and where a value really crosses."""
+"""One plan cut by a partition: the part of each worker, with the sends and waits where a value crosses."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class _Draft:
 class Splitter:
     """Cuts plans of one program by one partition.
 
-    `copies` says that workers hold copies of cells (processes): then a value also goes to those that only
-    read it at later tags. With shared cells (threads) only the order matters.
+    `copies`: workers hold copies of cells, as processes do. Then a value also goes to workers that read it at later
+    tags. With shared cells, as of threads, only the order matters.
     """
 
     def __init__(self, program: Elaborated, partition: Partition, copies: bool) -> None:
@@ -48,7 +48,7 @@ class Splitter:
                 if users - {owner.get(trigger.source, 0)}:
                     crossing.add(trigger.source)
         new = crossing
-        while new:  # what is handed on lies where the last reader sees it
+        while new:  # a forwarded value must be where the last reader sees it
             handed_on = {forward.source for forward in program.forwards if forward.target in new}
             new = handed_on - crossing
             crossing |= new
@@ -82,7 +82,7 @@ class Splitter:
         return self._finish(plan, drafts)
 
     def _wanted(self, plan: Plan) -> dict[int, set[Cell]]:
-        """The cells that each worker is to be told of: those its steps read, with copies those it ever reads."""
+        """The cells that each worker wants: those that its steps read, with `copies` those that it ever reads."""
         wanted: dict[int, set[Cell]] = defaultdict(set)
         for step in plan.steps:
             wanted[self.partition.of_node[step.node]].update(self.graph.reads[step.node])
@@ -126,7 +126,7 @@ class Splitter:
                 cells = carrying[source, target, number] = cells_between(source, target, number)
                 draft.items.append(Send(target, cells))
         if self.copies:
-            # What no step of this tag reads still goes to the workers that hold a copy.
+            # Cells that no step of this tag reads still go to the workers that hold a copy.
             for source, target in product(sorted(writes), sorted(wanted)):
                 cells = cells_between(source, target, len(plan.steps)) if source != target else ()
                 if cells:

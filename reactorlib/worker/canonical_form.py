@@ -1,7 +1,9 @@
 """The canonical form of a value: bytes that equal values share, whatever process made them and however they were built.
 
-Numbers and texts are their representation; containers are their parts, sets and dicts in sorted order; arrays and
-tensors are dtype, shape and content; any other object is what its pickle would call, and with what.
+- A number or a text is its representation.
+- A container is its parts, in sorted order in sets and dicts.
+- An array or a tensor is dtype, shape and content.
+- Any other object is the call that its pickle would make, with the arguments.
 """
 
 from __future__ import annotations
@@ -17,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pickle import Pickler
 
-DEEPEST = 20_000  # values in each other; a value that reduces to something new without end stops here
-SHORT = 64  # bytes of the longest form that stands in that of an object; a longer one is told by its digest
+DEEPEST = 20_000  # values nested in each other: a value that reduces to a new one without end stops here
+SHORT = 64  # bytes of a part of an object; a longer form is replaced by its digest
 
 _PLAIN = (int, float, str, bytes, type(None))
-_NEW_OBJECT = vars(copyreg)["__newobj__"]  # what the pickle of an object calls, if its class says nothing else
+_NEW_OBJECT = vars(copyreg)["__newobj__"]  # the call in the pickle of an object, unless its class has its own
 
 
 class _CircularError(Exception):
@@ -108,7 +110,7 @@ class _Canonical:
         return short
 
     def _shortened(self, form: bytes) -> bytes:
-        """What stands for a part in the form of an object: parts that are shared again and again take no more room."""
+        """A part in the form of an object: short, however often a part is shared."""
         if not self._objects or len(form) <= SHORT:
             return form
         from hashlib import blake2b
@@ -116,7 +118,7 @@ class _Canonical:
         return b"#" + blake2b(form, digest_size=16).hexdigest().encode()
 
     def _container(self, value: Any) -> Parts:
-        """The form of a value whose parts are all that it is."""
+        """The form of a value that consists of its parts."""
         if isinstance(value, tuple):
             return (yield from self._sequence(value))
         if isinstance(value, list):
@@ -159,7 +161,7 @@ class _Canonical:
 
 
 def _whole(value: Any) -> bytes | None:
-    """The form of a value without parts that is no number and no text."""
+    """The form of a value without parts that is neither a number nor a text."""
     if isinstance(value, type):
         return _class(value)
     if isinstance(value, FunctionType):
@@ -174,7 +176,7 @@ def _class(value: type) -> bytes:
 
 
 def _named(value: Any) -> bytes:
-    """The form of what is known by its name alone. Raises if no module has it."""
+    """The form of a function or another object that has only a name. Raises if no module has it."""
     import pickle
 
     return pickle.dumps(value, 5)
@@ -233,7 +235,7 @@ def _tensor(tensor: Any) -> bytes:
         return _shape(plain.dtype, tuple(plain.shape)) + bytes(octets.numpy().tobytes())
 
 
-# What is a part of itself
+# Values that are parts of themselves
 
 
 @cache

@@ -1,7 +1,7 @@
-"""What holds values during a run, and what reactions are given of it: the right to read, to set, to schedule.
+"""The values of a run, and the arguments of reactions: rights to read, to set and to schedule.
 
-A reader is the value itself, a writer is the right to set it: two objects, so that a reaction can only set
-what it declared, without a check on the way.
+A reader is the value itself, a writer is the right to set it. Two objects save a check in `set`: a reaction can only
+set the effects that it declared.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class Writer:
 
     def __init__(self, cell: Reader, allocate: Allocate | None = None, shared: Allocate | None = None) -> None:
         self._cell = cell
-        self._allocate = allocate  # of bytes, in the memory that the readers see
-        self._allocate_shared = shared  # where they write, too
+        self._allocate = allocate  # of bytes, in memory that the readers see
+        self._allocate_shared = shared  # in memory where they also write
 
     def set(self, value: Any) -> None:
         cell = self._cell
@@ -86,7 +86,7 @@ class Writer:
         return np.frombuffer(self._allocate(max(1, count * kind.itemsize)), kind, count).reshape(shape)
 
     def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Batch:
-        """An uninitialised array that whoever reads it may fill, in part, where it lies: see Batch."""
+        """An uninitialised array that its readers may fill in place, each in part: see Batch."""
         return batch(self._allocate_shared, shape, dtype)
 
     def __repr__(self) -> str:
@@ -94,7 +94,7 @@ class Writer:
 
 
 class TracedWriter(Writer):
-    """A writer that notes what it sets: (path, value) in order."""
+    """A writer that notes (path, value) of each `set`, in order."""
 
     __slots__ = ("_note",)
 
@@ -116,7 +116,7 @@ class TracedWriter(Writer):
 
 
 class Multiport(tuple[Any, ...]):
-    """The channels of a multiport: a tuple of readers or writers; present if any channel is."""
+    """The channels of a multiport, readers or writers. It is present if any channel is."""
 
     __slots__ = ()
 
@@ -134,7 +134,7 @@ class Multiport(tuple[Any, ...]):
 
     def set(self, value: object) -> None:
         if not isinstance(self[0], Writer):
-            self[0].set(value)  # which nobody may
+            self[0].set(value)  # raises: it can only be read
         raise ReactorError(f"a multiport is set channel by channel: write port[i].set(...), got set({value!r})")
 
 
@@ -182,7 +182,7 @@ ABSENT: Final = Absent()
 
 
 class Event(Reader):
-    """The cell of a trigger: what the event queue carries. `schedule_alone` runs a tag with no other event."""
+    """The cell of a trigger, which the event queue carries. `schedule_alone` runs a tag with no other event."""
 
     __slots__ = ("index", "mode", "schedule_alone", "seen", "trigger")
 

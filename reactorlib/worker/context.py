@@ -1,4 +1,4 @@
-"""What a reaction may ask of the run it is part of: the tag, the time, to stop. Valid inside reactions only.
+"""Functions that a reaction calls: the tag, the time, to stop, deadlines. Valid inside reactions only.
 
 A thread that a reaction starts asks by a RunHandle.
 """
@@ -153,10 +153,10 @@ def start_time() -> Time:
 
 
 def check_deadline(invoke_handler: bool = False) -> bool:
-    """Whether the deadline of the running reaction has passed by now; False in a reaction without one.
+    """Whether the deadline of the running reaction has passed. False in a reaction without one.
 
-    A deadline of 0 has always passed. With `invoke_handler` the handler runs before this returns True, once a tag: the
-    body, for which it stands in, returns then. In the handler of a missed deadline the answer is True.
+    A deadline of 0 has always passed. With `invoke_handler` the handler runs before this returns True, once a tag. It
+    replaces the rest of the body, which should return. In the handler of a missed deadline the answer is True.
 
     >>> from reactorlib import Reactor, SEC, reaction, run, startup
     >>> class Careful(Reactor):
@@ -177,8 +177,8 @@ def check_deadline(invoke_handler: bool = False) -> bool:
 def update_deadline(deadline: int) -> None:
     """Change the deadline of the running reaction, in ns: `check_deadline` and its next invocations go by the new one.
 
-    It holds until the end of the run. The order of reactions stays that of the deadlines declared. Raises RunError in
-    a reaction that was declared without a deadline, and for what is no time.
+    The new deadline holds until the end of the run. Reactions keep the order of the declared deadlines. Raises RunError
+    in a reaction without a deadline, and for a value that is no time.
 
     >>> from reactorlib import MSEC, Reactor, Timer, reaction, run
     >>> class Hasty(Reactor):

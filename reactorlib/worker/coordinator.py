@@ -1,4 +1,4 @@
-"""What drives a run: the event queue, the modes, what other threads say, and the loop over tags."""
+"""The driver of a run: the event queue, the modes, calls of other threads, and the loop over tags."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STEP = Event("step", -1, Trigger("input", -1, "step"))  # brings about a tag, wh
 NOTHING: Events = {STEP: None}
 LONGEST_CATCH_UP_NS = 50_000_000  # after the timeout, for physical actions that came before it
 
-# Runs a tag at a time in ns, puts what is due at the next microstep into the second argument; True: the run ends.
+# Runs a tag at a time in ns and puts events of the next microstep into the second argument. True: the run ends.
 Schedule = Callable[[int, Events], bool]
 # The same in pieces: the first ends once the other workers have begun their parts, each of the others before a wait.
 # A wait is handed over; it is over when the next piece begins.
@@ -29,7 +29,7 @@ PausingSchedule = Callable[[int, Events], Pieces]
 
 
 class Schedules(Protocol):
-    """What the loop asks of an executor."""
+    """The loop asks an executor for schedules."""
 
     def alone(self, event: Event) -> Schedule:
         """The schedule of a tag at which only `event` is present."""
@@ -74,7 +74,7 @@ class Coordinator:
         self._stop_time = None if options.timeout is None else int(options.timeout)
         self._late = False  # too late for physical actions
 
-    # What reactions ask for
+    # Calls of reactions
 
     def stop(self) -> None:
         self.queue.soon[self.shutdown] = None
@@ -90,7 +90,7 @@ class Coordinator:
             self.modes.hold(event, event.trigger.delay + extra_delay, value)
 
     def replay(self, calls: Iterable[Call]) -> None:
-        """Do what the outbox of another worker has recorded."""
+        """Make the calls that the outbox of another worker recorded."""
         for name, index, *arguments in calls:
             call = getattr(self, name)
             if index is None:
@@ -101,7 +101,7 @@ class Coordinator:
     # Tags
 
     def begin(self) -> None:
-        """Queue what the run starts with."""
+        """Queue startup and timers."""
         for event in self.events:
             if event.mode is None and event.trigger.kind in ("startup", "timer"):
                 self.queue.at(event, event.trigger.delay, None)
@@ -154,9 +154,9 @@ class Coordinator:
         return schedule_of(schedules, events)(self.queue.time, self.queue.soon)
 
     def join(self, inputs: Events, time: int | None) -> Events:
-        """Advance to `time`, or else to the next microstep: these inputs, and what is due there.
+        """Advance to `time`, or else to the next microstep, and return these inputs with the events due there.
 
-        With `time`, call `reach(time)` first. What threads say since then waits for the next step.
+        With `time`, call `reach(time)` first. Calls of threads since then wait for the next step.
         """
         queue = self.queue
         if time is None and self.inbox.arrivals:
@@ -186,13 +186,13 @@ class Coordinator:
     # Physical time, and other threads
 
     def _horizon(self) -> float:
-        """Before this time nothing is waited for, and the run does not end."""
+        """Before this time the run neither waits nor ends."""
         if not self.options.fast or self._has_physical:
             return -1
         return inf if self._stop_time is None else self._stop_time
 
     def _receive(self) -> None:
-        """Take notice of what other threads say; queue physical actions as far as the next tag is still open.
+        """Take calls of other threads. Queue physical actions as far as the next tag is still open.
 
         An action that was scheduled after the time of that tag cannot come before it. So a flood waits outside, and
         meets the end there.

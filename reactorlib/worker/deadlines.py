@@ -16,7 +16,7 @@ ALWAYS_MISSED = -LONGEST
 
 
 class Timing(Protocol):
-    """What deadlines are measured by, on one worker of a run; `deadline` is that of the reaction that runs."""
+    """One worker, as deadlines see it. `deadline` is that of the reaction that runs."""
 
     outside: Outside
     now: CurrentTag
@@ -44,7 +44,7 @@ class Deadline:
         self.update(ns)
 
     def update(self, ns: int) -> None:
-        """From now on, the deadline is this."""
+        """Replace the deadline from now on."""
         self.ns = ns or ALWAYS_MISSED
 
     def has_passed(self) -> bool:
@@ -63,7 +63,7 @@ class Deadline:
         self._timing.deadline = None
 
     def late(self) -> None:
-        """Run the handler in the place of the body, or of its rest: once a tag."""
+        """Run the handler in place of the body, or of its rest, once a tag."""
         now = self._timing.now
         tag = now.time, now.microstep
         if self._handled != tag:

@@ -1,4 +1,4 @@
-"""From a plan to what runs: the names in a schedule's source stand for cells, bound methods and calls of one worker."""
+"""From a plan to a function: names in a schedule's source become cells, steps and calls of one worker."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Loader:
         pauses: bool = False,
         **extra: Any,
     ) -> Any:
-        """The schedule of a plan, or of this worker's part of it, whose sends and waits are what `cross` gives.
+        """The schedule of a plan, or of this worker's part of it. `cross` gives the functions of its sends and waits.
 
-        With `pauses` it is a PausingSchedule. `extra`: what its further names stand for.
+        With `pauses` it is a PausingSchedule. `extra` has objects for further names.
         """
         worker = self.worker
         source = self.compiler.write(plan, part, pauses)
@@ -54,7 +54,7 @@ class Loader:
         return schedule
 
     def forget(self) -> None:
-        """All schedules are dropped, and with them what they refer to; tracebacks can still show their source."""
+        """Drop all schedules with the objects that they refer to. Tracebacks can still show their source."""
         for schedule in self._loaded:
             names = schedule.__globals__
             for name in names.keys() - SHOWN_BY_TRACEBACKS:
@@ -63,7 +63,7 @@ class Loader:
         self._sources.clear()
 
     def failed(self, traceback: TracebackType | None) -> Node | None:
-        """The reaction of a loaded schedule, or the copy for a mutable input, that raised what has this traceback."""
+        """The node of a loaded schedule that raised the exception with this traceback."""
         while traceback is not None:
             source = self._sources.get(traceback.tb_frame.f_code)
             if source is not None:

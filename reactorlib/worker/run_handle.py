@@ -15,9 +15,9 @@ T = TypeVar("T")
 
 
 class RunHandle:
-    """What a reaction gives to threads that it starts, see `run_handle`. All methods raise RunError after the run.
+    """A run, given by a reaction to the threads that it starts: see `run_handle`. Methods raise RunError after the run.
 
-    A thread schedules a physical action by the action's own `schedule`: the reaction hands it over as well.
+    A thread schedules a physical action by the action's own `schedule`: the reaction also hands over the action.
 
     >>> import threading
     >>> from reactorlib import Reactor, reaction, run, run_handle, startup
@@ -53,7 +53,7 @@ class RunHandle:
         return Time(self._alive().started)
 
     def call(self, function: Callable[P, T], /, *arguments: P.args, **named: P.kwargs) -> T:
-        """Call a function. What it raises ends the run with a ThreadError, unless it is SystemExit."""
+        """Call a function. Its exception ends the run with a ThreadError, unless it is SystemExit."""
         try:
             return function(*arguments, **named)
         except SystemExit:

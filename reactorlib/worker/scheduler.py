@@ -1,4 +1,4 @@
-"""What reactions and schedules ask of the run. Worker 0 does it at once; elsewhere an outbox records it.
+"""Calls of reactions and schedules to the run. On worker 0 they act at once; elsewhere an outbox records them.
 
 The outbox of a worker is replayed on worker 0 when its part of the tag has ended.
 """
@@ -36,7 +36,7 @@ class Scheduler(Protocol):
         """Carry out the switches that this tag asked for."""
 
     def stop(self) -> None:
-        """Shut down at the next microstep, together with what is due there."""
+        """Shut down at the next microstep, together with the events due there."""
 
     def listen(self) -> None:
         """Listen to threads that reactions of this worker start."""
@@ -73,7 +73,7 @@ class Outbox:
         self.calls.append(("listen", None))
 
     def take(self, soon: Events, time: int) -> list[Call]:
-        """All that was asked for at this tag, in order; `soon` is due at the next microstep."""
+        """The calls of this tag, in order, with the events that are due at the next microstep."""
         calls, self.calls = self.calls, []
         calls += [("at", event.index, time, value) for event, value in soon.items()]
         return calls

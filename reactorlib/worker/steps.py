@@ -1,4 +1,4 @@
-"""What a schedule calls for a node when calling the reaction does not suffice: a copy, a deadline, a trace, a mode.
+"""Functions that schedules call where calling the reaction does not suffice: a copy, a deadline, a trace, a mode.
 
 `Worker.step` puts these together, so that compiled and walked schedules need not know of them.
 """

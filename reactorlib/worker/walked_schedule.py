@@ -1,7 +1,7 @@
 """The schedule that is not compiled: a ready queue in the order of the program.
 
-For sets of events seen too rarely to be worth compiling. Its cost follows the reactions that run, never the
-size of the program. What it looked up for a cell or a reaction it keeps, for the next tag that meets it.
+Sets of events that come too rarely to be worth compiling are walked. The cost follows the reactions that run, never the
+size of the program. Lookups of cells and nodes are kept for later tags.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from reactorlib.worker.worker import Worker
 
 
 class _Heard:
-    """A cell and who hears of it: ranks of nodes, and delayed connections by trigger index."""
+    """A cell with its hearers: ranks of nodes, and delayed connections by trigger index."""
 
     __slots__ = ("arrived", "captures", "ranks", "reader")
 
@@ -29,7 +29,7 @@ class _Heard:
 
 
 class _Walked:
-    """A node: what runs it, and what it may set."""
+    """A node with its step, and the cells that it may set."""
 
     __slots__ = ("arguments", "node", "run", "sets")
 
@@ -59,7 +59,7 @@ class Walk:
         self._modal = bool(worker.program.modes)
 
     def schedule(self, events: Iterable[Event], time: int, soon: Events) -> bool:
-        """Run the tag of these events; True when the run ends with it."""
+        """Run the tag of these events. True: the run ends with it."""
         self._walks += 1
         arrived: list[_Heard] = []
         stops = False
@@ -83,7 +83,7 @@ class Walk:
         return stops
 
     def _react(self, arrived: list[_Heard]) -> list[_Heard]:
-        """Run what follows from what arrived, in order; all that was present in the end."""
+        """Run the nodes that follow, in order, and return all that was present in the end."""
         walk, queued = self._walks, self._queued
         heap: list[int] = []
         present: list[_Heard] = []
@@ -107,7 +107,7 @@ class Walk:
                     heard.arrived = walk
                     arrived.append(heard)
 
-    # What is looked up once
+    # Lookups
 
     def _hear(self, cell: Cell) -> _Heard:
         ranks = sorted({self._rank[node] for node in self.graph.heard_by.get(cell, ())})

@@ -37,7 +37,7 @@ from reactorlib.worker.trace import Recorder
 
 
 class Worker:
-    """One worker of a run of `program`. What its reactions ask for goes to `scheduler`.
+    """One worker of a run of `program`. Calls of its reactions go to `scheduler`.
 
     Reactions are bound when they first run, so that a large program pays for what it uses. Workers of one process may
     share `events` and `cells`.
@@ -109,7 +109,7 @@ class Worker:
         return found
 
     def step(self, node: Node) -> tuple[Callable[..., None], tuple[Any, ...]]:
-        """What a schedule calls to run a node, and with what: a plain reaction itself, else a function of nothing."""
+        """The function that runs a node, and its arguments: a plain reaction itself, else one without arguments."""
         reaction = self.graph.reaction(node)
         if reaction is None:
             forward = self.graph.forward(node)
@@ -141,7 +141,7 @@ class Worker:
         return found
 
     def _bound(self, record: ReactionInstance, function: Callable[..., None]) -> Callable[..., None]:
-        """A method of the reaction's reactor. One that shutdown triggers notes that it began: it may not run twice."""
+        """A method of the reaction's reactor. A shutdown reaction notes that it began: it may not run twice."""
         method: Callable[..., None] = function.__get__(record.instance.reactor)
         if not self.graph.hears_shutdown(record):
             return method
