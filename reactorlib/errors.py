@@ -168,7 +168,6 @@ class ThreadError(ReactorError):
 
     The original exception is the `__cause__`, `thread` is the name of the thread.
 
-
     >>> print(ThreadError("feeder", ValueError("no reply")))
     thread 'feeder', which a reaction started, raised ValueError: no reply
     """
