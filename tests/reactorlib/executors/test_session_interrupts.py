@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -16,7 +17,8 @@ import pytest
 from reactorlib import Bank, Input, Output, Reactor, RunError, Session, connect, reaction
 from reactorlib.worker.context import current, origin
 from tests.choice import first
-from tests.pages import ROOT
+
+ROOT = Path(__file__).resolve().parents[3]
 
 IN_FINALIZERS = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 EXECUTORS = ["inline", "threads", "processes"]
