@@ -1,4 +1,4 @@
-"""The command line: `python -m harness list | doctor | advise | run | breakdown | scaling | plot | report | ...`.
+"""The command line: `python -m harness list | doctor | advise | run | breakdown | scaling | report | ...`.
 
 Owns exit statuses and a command's end.
 
@@ -32,11 +32,10 @@ from harness.doctor import probes
 from harness.engine import block
 from harness.engine.subject import WORKER_VARIABLES
 from harness.errors import Terminated, UsageError
+from harness.export import EXPORTS
 from harness.grid import Grid, Trial
 from harness.grouping import grouped
 from harness.nodes import command as nodes
-from harness.noise import campaign as noise
-from harness.noise import floor
 from harness.results import Results
 from harness.scaling import campaign as scaling
 from harness.scaling.show import EXPLAINED, told_costs
@@ -331,48 +330,19 @@ def _scaling(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     return 1 if any(row.is_failure for row in rows) else 0
 
 
-def _noise(parsed: argparse.Namespace, _: Sequence[str]) -> int:
-    path = _directory(parsed)
-    run_id, measured = results.stored_grid(path)
-    _end_on_signals()
-    rows = noise.run(
-        path,
-        run_id,
-        noise.subjects(measured, parsed.workload, parsed.backend),
-        comparisons=parsed.comparisons,
-        trials=parsed.trials,
-        effort=replace(block.EFFORT, limit_s=parsed.time_limit or measured.time_limit_s),
-        tell=_progress().print,
-    )
-    print("\n".join(floor.lines(rows)))
-    return 1 if any(row.ratio is None for row in rows) else 0
-
-
-def _plot(parsed: argparse.Namespace, _: Sequence[str]) -> int:
-    from plots import figures
-    from plots.errors import FigureError
-
-    directory = _directory(parsed)
-    try:
-        output = parsed.output or directory / "figures"
-        files = figures.draw(directory, output, tell=lambda line: print(line, file=sys.stderr))
-    except FigureError as error:
-        raise UsageError(str(error)) from None
-    for file in files:
-        print(file)
-    return 0
-
-
 def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     summarised = summary.summarise(_directory(parsed))
     if parsed.json:
         print(json.dumps(report.to_json(summarised), indent=2))
         return 0
-    console = _output()
-    report.to_terminal(summarised, console)
+    if parsed.export:
+        print(json.dumps(EXPORTS[parsed.export](summarised), indent=2))
+        return 0
     from harness import page, readme  # import matplotlib
 
     drawn = _drawn(summarised.path)
+    console = _output()
+    report.to_terminal(summarised, console)
     written = [report.write_markdown(summarised), page.write(summarised, drawn)]
     for filled in parsed.readme:
         readme.update(filled, summarised, drawn)
@@ -387,7 +357,7 @@ def _drawn(directory: Path) -> list[Path]:
     from plots.errors import FigureError
 
     try:
-        return figures.draw(directory, directory / "figures")
+        return figures.draw(directory, directory / "figures", tell=lambda line: print(line, file=sys.stderr))
     except FigureError as error:
         print(error, file=sys.stderr)
         return []
@@ -400,9 +370,7 @@ _COMMANDS = {
     "run": _run,
     "breakdown": _breakdown,
     "scaling": _scaling,
-    "noise": _noise,
     "nodes": nodes.run,
-    "plot": _plot,
     "report": _report,
 }
 

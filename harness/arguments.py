@@ -12,6 +12,7 @@ from harness.advise.command import EXAMPLES as ADVISE_EXAMPLES
 from harness.advise.command import add_arguments as add_advise
 from harness.doctor import probes
 from harness.errors import UsageError
+from harness.export import EXPORTS
 from harness.nodes.command import add_arguments as add_nodes
 from harness.presets import PRESETS
 from harness.selection import Setting
@@ -34,9 +35,7 @@ examples:
   python -m harness run --output acrobot --resume
   python -m harness breakdown acrobot
   python -m harness scaling acrobot
-  python -m harness noise acrobot
   python -m harness nodes --output nodes --rate 100mbit
-  python -m harness plot acrobot
   python -m harness report acrobot
   python -m harness compare results/runs/before results/runs/after
 """
@@ -107,13 +106,9 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     add_advise(add("advise", "your own environment: what serves it best here", **advice))
     _add_breakdown(add("breakdown", "where the rounds of a run's points go, on Ray and on reactors"))
     _add_scaling(add("scaling", "how the points of a run scale with workers: predicted, measured"))
-    _add_noise(add("noise", "compare backends with themselves: the run's noise floor"))
     add_nodes(add("nodes", "Ray and reactors on two nodes, made of this machine's namespaces", description=_NODES))
-    drawing = add("plot", "draw every figure that a run has rows for")
-    _add_directory(drawing)
-    drawing.add_argument("--output", type=Path, metavar="DIR", help="where to (default: figures/ in the run's)")
     _add_report(add("report", "compare the backends of a run, with intervals and doubts"))
-    tracking.add_commands(subparsers, RUNS)
+    tracking.add_command(subparsers)
     return made
 
 
@@ -130,12 +125,14 @@ def _add_doctor(command: argparse.ArgumentParser) -> None:
 
 def _add_report(command: argparse.ArgumentParser) -> None:
     command.description = (
-        "Print the comparison, and write it as report.md and as report.html, one page with the figures in it that "
-        "opens from disk."
+        "Print the comparison, draw every figure that the run has rows for into figures/, and write report.md and "
+        "report.html, one page with the figures in it that opens from disk."
     )
     _add_directory(command)
     add = command.add_argument
-    add("--json", action="store_true", help="for programs; writes no files")
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for programs; writes no files")
+    form.add_argument("--export", choices=EXPORTS, help="print what this tracker reads; writes no files")
     filled = "put results between the markers of this page too; repeatable"
     add("--readme", action="append", default=[], type=Path, metavar="FILE", help=filled)
 
@@ -185,7 +182,7 @@ def _add_scaling(command: argparse.ArgumentParser) -> None:
         "Measure what a message between two workers costs, trace the reactor program of each point of a finished run "
         "on one worker, calculate from both the speed-up on 1 to 64 workers, measure reactor-processes on 1 worker up "
         "to twice the cores against the serial loop, and write all into scaling.csv and messages.csv beside the run's "
-        "measurements. plot and report show it."
+        "measurements. report shows it."
     )
     _add_directory(command)
     add = command.add_argument
@@ -194,23 +191,6 @@ def _add_scaling(command: argparse.ArgumentParser) -> None:
     add("--trials", type=_at_least(int, 1), default=5, metavar="N", help="repetitions (default: 5)")
     add("--rounds", type=_at_least(int, 1), metavar="N", help="at most so many (default: the point's)")
     add("--time-limit", type=_at_least(float, 0.1), metavar="SECONDS", help="for one process (default: the run's)")
-
-
-def _add_noise(command: argparse.ArgumentParser) -> None:
-    command.description = (
-        "Compare backends of a finished run with themselves, in blocks of turns as the run's own, and write every "
-        "comparison into noise.csv beside its measurements. The report then says how often the interval contained 1 "
-        "and how wide it was, and calls smaller differences undecided."
-    )
-    _add_directory(command)
-    add = command.add_argument
-    _add_names(add, "--workload", "its first point; repeatable (default: the first of the run)")
-    _add_names(
-        add, "--backend", "this one; repeatable (default: all of the run but Ray's, which take seconds to start)"
-    )
-    add("--comparisons", type=_at_least(int, 1), default=100, metavar="N", help="of all together (default: 100)")
-    add("--trials", type=_at_least(int, 2), default=4, metavar="N", help="blocks of each comparison (default: 4)")
-    add("--time-limit", type=_at_least(float, 0.1), metavar="SECONDS", help="for one trial (default: the run's)")
 
 
 def _add_run(command: argparse.ArgumentParser) -> None:

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.presets import PRESETS
-from workloads.catalogue import BACKENDS, WORKLOADS
+from workloads.catalogue import BACKENDS, WORKLOADS, Workload
 from workloads.parameter import Parameter, parameters_of
 
 _TYPE_WORDS = {int: "integer", float: "number", str: "text", bool: "true or false"}
 _NAME_WIDTH = 22
 _SHOWN_CHOICES = 8
+_IGNORED_BY_RUN = ("rounds", "warmup_rounds")
 
 
 def as_text(width: int) -> str:
@@ -18,7 +19,7 @@ def as_text(width: int) -> str:
     lines = ["WORKLOADS and their parameters (--workload NAME, --set PARAMETER=VALUE,...)"]
     for name, workload in WORKLOADS.items():
         lines += ["", f"{name}: {workload.summary}"]
-        for declared in parameters_of(workload.task_class()).values():
+        for declared in _of_run(workload):
             lines += _entry(f"  {declared.name}", _describe(declared), width)
     lines += ["", "BACKENDS (--backend NAME)", ""]
     for name, backend in BACKENDS.items():
@@ -35,10 +36,7 @@ def as_json() -> dict[str, Any]:
         "workloads": {
             name: {
                 "summary": workload.summary,
-                "parameters": {
-                    declared.name: _parameter_json(declared)
-                    for declared in parameters_of(workload.task_class()).values()
-                },
+                "parameters": {declared.name: _parameter_json(declared) for declared in _of_run(workload)},
             }
             for name, workload in WORKLOADS.items()
         },
@@ -48,6 +46,13 @@ def as_json() -> dict[str, Any]:
             for name, preset in PRESETS.items()
         },
     }
+
+
+def _of_run(workload: Workload) -> Iterator[Parameter]:
+    """The parameters that `run` heeds: it decides itself how many rounds a trial has."""
+    for declared in parameters_of(workload.task_class()).values():
+        if declared.name not in _IGNORED_BY_RUN:
+            yield declared
 
 
 def _parameter_json(declared: Parameter) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from typing import Any, TypedDict
 import psutil
 
 from harness import record
+from harness.errors import UsageError
 from reactorlib.cpus import available_cpus
 from workloads.ray_styles import STYLES
 
@@ -74,7 +75,10 @@ class _Description(TypedDict):
 
 def read(path: Path, remedy: str) -> dict[str, Any]:
     """A description from its file; raises UsageError, which ends with the remedy."""
-    return record.read_object(path, _Description, remedy)
+    described = record.read_object(path, _Description, remedy)
+    if described.get("cores_allowed", 1) < 1:
+        raise UsageError(f"{path}: broken (cores_allowed: expected at least 1); {remedy}")
+    return described
 
 
 def describe() -> dict[str, Any]:

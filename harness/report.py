@@ -328,7 +328,7 @@ def to_json(summary: Summary) -> dict[str, Any]:
             for point in summary.points
         ],
         "doubts": list(summary.doubts),
-        "noise": [dataclasses.asdict(one) for one in floor.floors(summary.noise)],
+        "noise": [dataclasses.asdict(one) for one in summary.noise],
         "scaling": [dataclasses.asdict(row) for row in SCALING.read(summary.path)],
         "messages": [dataclasses.asdict(row) for row in MESSAGES.read(summary.path)],
     }

@@ -23,8 +23,7 @@ from harness.grid import LEADS_SINCE, runs_alone
 from harness.grouping import grouped
 from harness.metrics import HIGHER_IS_BETTER
 from harness.noise import floor
-from harness.noise.table import NOISE
-from harness.noise.table import Row as Comparison
+from harness.noise.floor import SelfComparison
 from harness.record import OfPoint, Row, TrialKey
 from harness.scaling.table import MESSAGES, SCALING
 from harness.stats import Estimate
@@ -122,7 +121,7 @@ class Summary:
     doubts: tuple[str, ...]
     notes: Mapping[str, str]
     rows: int
-    noise: tuple[Comparison, ...]
+    noise: tuple[SelfComparison, ...]
 
     @property
     def failures(self) -> list[tuple[PointSummary, Cell]]:
@@ -142,7 +141,7 @@ def summarise(path: Path) -> Summary:
     described = machine.read(file, "restore it") if file.exists() else {}
     known = details.read(path / details.FILE_NAME)
     taken = Turns(turns.read(path / turns.FILE_NAME))
-    noise = (*NOISE.read(path), *floor.of_run(rows, taken))
+    noise = tuple(floor.of_run(rows, taken))
     present = list(dict.fromkeys(row.backend for row in rows))
     others = [name for name in present if not (name.startswith(OURS) or limits.is_limit(name))]
     baselines = tuple(_order([*others, LIMIT]))
@@ -207,7 +206,7 @@ def _of_other_runs(path: Path, rows: Sequence[Row], described: Mapping[str, Any]
     """What lies beside the measurements, but was measured in another run."""
     runs = list(dict.fromkeys(row.run_id for row in rows))
     commits = {(session.get("commit") or "unknown")[:12] for session in described.get("sessions", [])}
-    for table in (BREAKDOWN, MESSAGES, NOISE, SCALING):
+    for table in (BREAKDOWN, MESSAGES, SCALING):
         try:
             others = dict.fromkeys(row.run_id for row in table.read(path) if row.run_id not in runs)
         except UsageError as error:

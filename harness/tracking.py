@@ -1,13 +1,12 @@
-"""The commands that follow speed over commits: `compare`, `history`. Owns their arguments and statuses."""
+"""The command `compare`, which follows speed over commits. Owns its arguments and statuses."""
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness import compare_report, comparison, finished, history, history_report, record
+from harness import compare_report, comparison, finished, record
 from harness.change import Judgement
 from harness.errors import UsageError
 from harness.summary import MAIN_METRICS
@@ -25,15 +24,14 @@ regression is shown and the intervals of some ratios reach one all the same
 """
 
 
-def add_commands(subparsers: Any, runs: Path) -> None:
-    """Add the commands to the parser's. `runs`: where runs are, unless told otherwise."""
+def add_command(subparsers: Any) -> None:
+    """Add the command to the parser's."""
     raw = argparse.RawDescriptionHelpFormatter
     _add_compare(
         subparsers.add_parser(
             "compare", help="what became slower between two runs", description=_COMPARE, formatter_class=raw
         )
     )
-    _add_history(subparsers.add_parser("history", help="a number over commits"), runs)
 
 
 def _add_compare(command: argparse.ArgumentParser) -> None:
@@ -59,32 +57,6 @@ def _add_compare(command: argparse.ArgumentParser) -> None:
     form.add_argument("--json", action="store_true", help="for programs")
     form.add_argument("--markdown", action="store_true", help="a table for a page")
     command.set_defaults(command=_compare)
-
-
-def _add_history(command: argparse.ArgumentParser, runs: Path) -> None:
-    command.description = (
-        "Follow a number over all runs of one machine, in the order of their commits; those of an older schema than "
-        "the newest are left out."
-    )
-    add = command.add_argument
-    add(
-        "directories",
-        type=Path,
-        nargs="*",
-        default=[runs],
-        metavar="DIR",
-        help=f"runs, or directories of runs (default: {runs})",
-    )
-    add("--metric", choices=history.METRICS, default=history.SPEEDUP, help=f"default: {history.SPEEDUP}")
-    add("--against", default="serial", metavar="BACKEND", help="what the speedup is over (default: serial)")
-    add("--workload", action="append", default=[], metavar="NAME", help="only this one; repeatable")
-    add(
-        "--backend", action="append", default=[], metavar="NAME", help="this one; repeatable (default: every reactor's)"
-    )
-    add("--machine", metavar="TEXT", help="a part of its description (default: the one that ran last)")
-    add("--json", action="store_true", help="for programs")
-    add("-o", "--output", type=Path, metavar="FILE.svg", help="draw it, as SVG and as PNG beside it")
-    command.set_defaults(command=_history)
 
 
 def _effect(text: str) -> float:
@@ -120,40 +92,3 @@ def _compare(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     if Judgement.REGRESSION in judgements:
         return 1
     return TOO_UNCERTAIN if parsed.strict and Judgement.UNCERTAIN in judgements else 0
-
-
-def _history(parsed: argparse.Namespace, _: Sequence[str]) -> int:
-    def tell(line: str) -> None:
-        print(f"harness: {line}", file=sys.stderr)
-
-    if parsed.output and parsed.output.suffix not in (".svg", ".png"):
-        raise UsageError(f"--output {parsed.output}: expected a name that ends in .svg or .png")
-    runs = history.of_one_machine(history.collect(parsed.directories, tell), parsed.machine, tell)
-    runs = history.of_one_schema(runs, tell)
-    found = history.history(runs, parsed.metric, parsed.against, parsed.workload, parsed.backend)
-    if parsed.json:
-        print(json.dumps(history_report.as_json(found), indent=2))
-    else:
-        print("\n".join(history_report.lines(found)))
-    if parsed.output:
-        for path in _draw(found, parsed.output):
-            print(f"written: {path}", file=sys.stderr)
-    return 0
-
-
-def _draw(found: history.History, output: Path) -> list[Path]:
-    import pandas as pd
-
-    from plots import history as figures
-    from plots import style
-    from plots.errors import FigureError
-
-    try:
-        with style.applied():
-            rows = pd.DataFrame(history_report.rows(found))
-            figure = figures.over_commits(rows, found.metric, found.curves[0].unit, found.machine)
-        return style.save(figure, output.parent, output.stem)
-    except FigureError as error:
-        raise UsageError(str(error)) from None
-    except OSError as error:
-        raise UsageError(f"{output}: {error.strerror}; choose another --output") from None

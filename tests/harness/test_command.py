@@ -73,7 +73,6 @@ def snapshot(directory):
         (("run", "--resume"), "no such run yet"),
         (("report",), "no such run yet"),
         (("report", "nowhere"), "nowhere: no such directory"),
-        (("plot", "nowhere"), "nowhere: no such directory"),
         (("report", "."), "measurements.csv: no such file"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
@@ -181,7 +180,7 @@ def test_a_directory_where_a_file_belongs_is_told_by_its_name(harness, results, 
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("command", ["noise", "scaling", "breakdown"])
+@pytest.mark.parametrize("command", ["scaling", "breakdown"])
 def test_where_nothing_can_be_written_nothing_is_measured(refused, finished, capsys, command, monkeypatch):
     def denied(**_):
         raise PermissionError(13, "Permission denied", "out/tmpx")
@@ -195,7 +194,7 @@ def test_where_nothing_can_be_written_nothing_is_measured(refused, finished, cap
     )
 
 
-@pytest.mark.parametrize("command", ["noise", "scaling", "breakdown"])
+@pytest.mark.parametrize("command", ["scaling", "breakdown"])
 def test_a_directory_without_a_grid_is_refused_without_options_of_other_commands(refused, results, command):
     (results / "grid.json").unlink()
     assert refused(command, "out") == ("harness: out/grid.json: no such file; expected the results of `harness run`\n")

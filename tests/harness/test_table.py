@@ -7,8 +7,6 @@ import pytest
 
 from harness.breakdown.table import BREAKDOWN
 from harness.breakdown.table import Row as Phase
-from harness.noise.table import NOISE
-from harness.noise.table import Row as Comparison
 from harness.scaling.table import MESSAGES, SCALING, CostRow
 from harness.scaling.table import Row as SpeedUp
 
@@ -21,11 +19,6 @@ ROWS = {
             "run", "2026-05-01T10:00:00Z", "w", "a, b", "serial", 2, 8, 1, 4, POINT, 0, 50, "hub", math.pi, "ns", "ok"
         ),
         Phase("run", "2026-05-01T10:00:00Z", "w", "s", "serial", *[None] * 4, POINT, 1, 50, "hub", None, "ns", '"why"'),
-    ],
-    NOISE: [
-        Comparison("run", "w", "s", "serial", POINT, "round_time", 3, 0, 1 / 3, 1e-9, 1.1, True, "ok"),
-        Comparison("run", "w", "s", "serial", POINT, "round_time", 3, 1, 1.2, 1.1, 1.3, False, "ok"),
-        Comparison("run", "w", "s", "serial", POINT, "round_time", 3, 2, *[None] * 4, "time limit"),
     ],
     SCALING: [
         SpeedUp("run", "w", "s", "serial", 2, 8, 1, 4, POINT, "measured", 2, 3, 1.5, 1.0, 2.0, "ok"),
