@@ -11,9 +11,11 @@ from statistics import fmean
 import pandas as pd
 from matplotlib.figure import Figure
 
-from plots import dots, intervals, notes, quantity, rows
+from harness import quantity
+from harness.stats import intervals
+from harness.stats.moderated import moderated
+from plots import dots, notes, rows
 from plots.errors import FigureError
-from plots.moderated import moderated
 
 _BASE = "serial"
 _COPIES, _LOCKSTEP = "limit", "lockstep"

@@ -16,9 +16,9 @@ from typing import Any
 
 import pandas as pd
 
+from harness.stats.intervals import Estimate, mean
+from harness.stats.moderated import moderated, nested
 from plots.errors import FigureError
-from plots.intervals import Estimate, mean
-from plots.moderated import moderated, nested
 
 FILE = "measurements.csv"
 _NEEDED = ("workload", "scenario", "backend", "metric", "value")
