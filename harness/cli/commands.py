@@ -341,7 +341,7 @@ def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
         return 0
     from harness.report import page, readme  # import matplotlib
 
-    drawn = _drawn(summarised.path)
+    drawn = _drawn(summarised)
     console = _output()
     document.to_terminal(summarised, console)
     written = [document.write_markdown(summarised), page.write(summarised, drawn)]
@@ -352,13 +352,15 @@ def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     return 0
 
 
-def _drawn(directory: Path) -> list[Path]:
-    """The figures of a results directory, drawn anew; none where there is nothing to draw."""
+def _drawn(summarised: summary.Summary) -> list[Path]:
+    """The figures of a run, drawn anew; none where there is nothing to draw."""
+    from harness.report.figure_material import material
     from plots import figures
     from plots.errors import FigureError
 
     try:
-        return figures.draw(directory, directory / "figures", tell=lambda line: print(line, file=sys.stderr))
+        output = summarised.path / "figures"
+        return figures.draw(material(summarised), output, tell=lambda line: print(line, file=sys.stderr))
     except FigureError as error:
         print(error, file=sys.stderr)
         return []

@@ -23,7 +23,7 @@ from harness.stats import intervals, limits, stragglers
 from harness.stats.doubts import DOUBTS_EXPLAINED
 from harness.stats.intervals import CONFIDENCE, Estimate
 from harness.store.measurements import write_atomically
-from harness.store.scaling_table import MESSAGES, SCALING, ScalingRow
+from harness.store.scaling_table import ScalingRow
 
 MARKDOWN_NAME = "report.md"
 # Baselines with a column of their own; the others are in the lines above the tables.
@@ -82,7 +82,7 @@ def headlines(summary: Summary) -> list[Section]:
         Section("Verdict in sentences", tuple(verdict.sentences(summary))),
         Section("How near the reactor runtime comes to the limit", tuple(_shares(summary.points))),
         Section(noise_text.HEADING, tuple(noise_text.lines(summary.noise))),
-        Section(scaling.HEADING, tuple(scaling.lines(SCALING.read(summary.path), MESSAGES.read(summary.path)))),
+        Section(scaling.HEADING, tuple(scaling.lines(summary.scaling, summary.messages))),
         Section("Not run", tuple(unsupported)),
         Section("About the backends", tuple(f"{name}: {note}" for name, note in summary.notes.items())),
     ]
@@ -146,8 +146,7 @@ def tables(summary: Summary) -> list[TextTable]:
         found.append(_table(workload, points, [name for name in _SHOWN_BASELINES if name in compared]))
         if any(cell.tails or cell.late for point in points for cell in point.cells):
             found.append(_tails_table(workload, points))
-    rows = SCALING.read(summary.path)
-    return [*found, scaling_table(rows)] if rows else found
+    return [*found, scaling_table(summary.scaling)] if summary.scaling else found
 
 
 def _tails_table(workload: str, points: Sequence[PointSummary]) -> TextTable:
@@ -231,7 +230,7 @@ def context(summary: Summary) -> list[str]:
     packages = ", ".join(f"{name} {version}" for name, version in described.get("packages", {}).items())
     cores, memory_gib = described.get("cores_allowed", "?"), described.get("memory_gib", "?")
     lines = [
-        f"{summary.path}: {summary.rows} rows",
+        f"{summary.path}: {len(summary.rows)} rows",
         f"{cpu.get('model', 'unknown CPU')}, {cores} cores, {memory_gib} GiB, {described.get('kernel', '?')}",
         f"{interpreter.get('implementation', '?')} {interpreter.get('version', '?')}; {packages}",
     ]
@@ -330,8 +329,8 @@ def to_json(summary: Summary) -> dict[str, Any]:
         ],
         "doubts": list(summary.doubts),
         "noise": [dataclasses.asdict(one) for one in summary.noise],
-        "scaling": [dataclasses.asdict(row) for row in SCALING.read(summary.path)],
-        "messages": [dataclasses.asdict(row) for row in MESSAGES.read(summary.path)],
+        "scaling": [dataclasses.asdict(row) for row in summary.scaling],
+        "messages": [dataclasses.asdict(row) for row in summary.messages],
     }
 
 

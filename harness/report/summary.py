@@ -24,10 +24,11 @@ from harness.stats.moderated import moderated
 from harness.stats.noise_floor import SelfComparison
 from harness.stats.stragglers import Stragglers
 from harness.store import digests, machine, measurements, recorded_turns, run_directory, status, trial_records
+from harness.store.csv_table import CsvTable
 from harness.store.measurements import Measurement, OfPoint
-from harness.store.phase_table import BREAKDOWN
+from harness.store.phase_table import BREAKDOWN, PhaseRow
 from harness.store.recorded_turns import RecordedTurns
-from harness.store.scaling_table import MESSAGES, SCALING
+from harness.store.scaling_table import MESSAGES, SCALING, CostRow, ScalingRow
 from harness.store.trial_records import TrialRecord
 from workloads.catalogue import BACKENDS
 
@@ -120,7 +121,10 @@ class Summary:
     verdicts: tuple[Verdict, ...]
     doubts: tuple[str, ...]
     notes: Mapping[str, str]
-    rows: int
+    rows: tuple[Measurement, ...]
+    phases: tuple[PhaseRow, ...]
+    scaling: tuple[ScalingRow, ...]
+    messages: tuple[CostRow, ...]
     noise: tuple[SelfComparison, ...]
 
     @property
@@ -146,7 +150,8 @@ def summarise(path: Path) -> Summary:
     others = [name for name in present if not (name.startswith(OURS) or limits.is_limit(name))]
     baselines = tuple(_order([*others, LIMIT]))
     labels = point_labels(rows)
-    late = stragglers.medians(BREAKDOWN.read(path))
+    phases, scaling, messages = BREAKDOWN.read(path), SCALING.read(path), MESSAGES.read(path)
+    late = stragglers.medians(phases)
     points = [
         _point(label, [row for row in rows if row.point == point], baselines, described, known, taken, late)
         for point, label in labels.items()
@@ -157,9 +162,16 @@ def summarise(path: Path) -> Summary:
         machine=described,
         points=tuple(points),
         verdicts=_verdicts(points, noise_floor.by_workload(noise)),
-        doubts=(*_run_doubts(described), *_grid_doubts(path, rows), *_of_other_runs(path, rows, described)),
+        doubts=(
+            *_run_doubts(described),
+            *_grid_doubts(path, rows),
+            *_of_other_runs({BREAKDOWN: phases, MESSAGES: messages, SCALING: scaling}, rows, described),
+        ),
         notes={name: BACKENDS[name].note for name in _order(present) if name in BACKENDS and BACKENDS[name].note},
-        rows=len(rows),
+        rows=tuple(rows),
+        phases=tuple(phases),
+        scaling=tuple(scaling),
+        messages=tuple(messages),
         noise=noise,
     )
 
@@ -202,16 +214,14 @@ def _alone(row: Measurement) -> bool:
     return row.backend in BACKENDS and runs_alone(json.loads(row.parameters), BACKENDS[row.backend])
 
 
-def _of_other_runs(path: Path, rows: Sequence[Measurement], described: Mapping[str, Any]) -> Iterator[str]:
-    """What lies beside the measurements, but was measured in another run."""
+def _of_other_runs(
+    beside: Mapping[CsvTable[Any], Sequence[Any]], rows: Sequence[Measurement], described: Mapping[str, Any]
+) -> Iterator[str]:
+    """The tables that lie beside the measurements, but were measured in another run."""
     runs = list(dict.fromkeys(row.run_id for row in rows))
     commits = {(session.get("commit") or "unknown")[:12] for session in described.get("sessions", [])}
-    for table in (BREAKDOWN, MESSAGES, SCALING):
-        try:
-            others = dict.fromkeys(row.run_id for row in table.read(path) if row.run_id not in runs)
-        except UsageError as error:
-            yield str(error)
-            continue
+    for table, own in beside.items():
+        others = dict.fromkeys(row.run_id for row in own if row.run_id not in runs)
         if others:
             yield (
                 f"{table.file_name} is of another run, {', '.join(others)}, of a commit that is not known; the "

@@ -359,11 +359,11 @@ def test_what_another_run_left_beside_the_measurements_is_a_doubt(tmp_path):
     )
 
 
-def test_a_broken_file_beside_the_measurements_is_a_doubt(tmp_path):
+def test_a_broken_file_beside_the_measurements_is_refused_by_its_name(tmp_path):
     path = runs.write(tmp_path / "run")
     (path / MESSAGES.file_name).write_text("broken\n")
-    (doubt,) = summarise(path).doubts
-    assert f"{MESSAGES.file_name}, line 1" in doubt
+    with pytest.raises(UsageError, match=f"{MESSAGES.file_name}, line 1"):
+        summarise(path)
 
 
 def test_what_a_run_lacks_of_its_grid_is_a_doubt_about_it(tmp_path):
