@@ -10,7 +10,7 @@ TORCH_INDEX ?=
 
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-# The directory of a run. Without it `make bench` starts a new one, and `make figures` and `make report` take the newest;
+# The directory of a run. Without it `make bench` starts a new one, and `make report` takes the newest;
 # with it `make bench` completes the run that the directory holds, or starts it there.
 RESULTS ?=
 HARNESS := $(BIN)/python -m harness
@@ -20,6 +20,7 @@ FREETHREADED ?= python3.13t
 FT_VENV ?= .venv-ft
 # An environment that holds the wheel alone, for the tests of the kernel as its users have it.
 WHEEL_VENV ?= .venv-wheel
+DIST ?=
 FT_STAMP := $(FT_VENV)/.installed
 # An environment with Open MPI: it and MPICH both bring an mpiexec.
 OMPI_VENV ?= .venv-openmpi
@@ -34,29 +35,29 @@ JOBS ?= $(shell cores=$$(nproc 2>/dev/null || echo 1); echo $$((cores > 8 ? 8 : 
 FT_TESTS ?= tests/reactorlib/conformance tests/workloads/gym_sampling tests/workloads/atari_sampling
 
 # A misspelt variable of the command line would be ignored without a word.
-KNOWN := PYTHON VENV PRESET SOAK_SECONDS TORCH_INDEX RESULTS ENV ACTORS FREETHREADED FT_VENV WHEEL_VENV JOBS FT_TESTS OMPI_VENV OMPI_TESTS BASE MIN_EFFECT
+KNOWN := PYTHON VENV PRESET SOAK_SECONDS TORCH_INDEX RESULTS ENV ACTORS FREETHREADED FT_VENV WHEEL_VENV DIST JOBS FT_TESTS OMPI_VENV OMPI_TESTS BASE MIN_EFFECT
 GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name))),$(name)))
 UNKNOWN := $(filter-out $(KNOWN) MAKEFLAGS -%,$(GIVEN))
 $(if $(UNKNOWN),$(error $(UNKNOWN): no such variable here; there are $(KNOWN)))
 
-.PHONY: help install bench advise bench-kernel kernel-claims regress figures report readme diagrams docs test test-all test-wheel test-freethreaded test-openmpi check style format lock soak mutants clean
+.PHONY: help install bench advise bench-kernel kernel-claims regress report readme diagrams docs test test-all test-wheel test-freethreaded test-openmpi check style format lock soak mutants clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
 	@echo
-	@echo 'bench: PRESET=smoke|quick|sweeps|crossover|vectors|paper (now $(PRESET)); bench, figures, report: RESULTS=directory'
+	@echo 'bench: PRESET=smoke|quick|sweeps|crossover|vectors|paper (now $(PRESET)); bench, report: RESULTS=directory'
 	@echo 'regress: BASE=commit (now where this branch left origin/main, else the last commit), MIN_EFFECT=0.07'
 	@echo 'first use: PYTHON=python3.12 picks the interpreter, TORCH_INDEX=URL an index with CPU-only torch'
 
 install: $(STAMP)  ## create .venv and install everything into it
 	@echo "installed into $(VENV); next: make advise ENV=path/to/my_env.py:MyEnv ACTORS=16, or make bench"
 
-bench: $(STAMP)  ## run the preset, draw its figures and print the comparison table
+bench: $(STAMP)  ## run the preset, draw its figures and print the comparison
 	@status=0; $(HARNESS) run --preset $(PRESET) $(if $(RESULTS),--output $(RESULTS)) \
 	  $(if $(wildcard $(RESULTS)/measurements.csv),--resume) || status=$$?; \
 	if [ $$status -gt 1 ]; then exit $$status; fi; \
-	$(HARNESS) plot $(RESULTS) && $(HARNESS) report $(RESULTS) && exit $$status
+	$(HARNESS) report $(RESULTS) && exit $$status
 
 advise: $(STAMP)  ## what serves ENV=file.py:MyEnv (or mypackage:MyEnv-v0) with ACTORS=16 best on this machine
 	@$(HARNESS) advise $(if $(ENV),--env $(ENV)) $(if $(ACTORS),--actors $(ACTORS))
@@ -71,10 +72,7 @@ kernel-claims: $(STAMP)  ## measure what the kernel claims, each line with its l
 regress: $(STAMP)  ## is the working tree slower than BASE? measured in turns, and suspects measured again
 	$(BIN)/python -m benchmarks.regress $(if $(BASE),--base $(BASE)) $(if $(MIN_EFFECT),--min-effect $(MIN_EFFECT))
 
-figures: $(STAMP)  ## draw the figures of the newest run again
-	$(HARNESS) plot $(RESULTS)
-
-report: $(STAMP)  ## print the comparison table of the newest run
+report: $(STAMP)  ## draw the figures of the newest run and print its comparison
 	$(HARNESS) report $(RESULTS)
 
 readme: $(STAMP)  ## fill README, docs/paper.md and docs/vector-environments.md again from results/
@@ -99,12 +97,12 @@ test: $(STAMP)  ## run the tests that every change needs: three to four minutes 
 test-all: $(STAMP)  ## run all tests, the slow ones of docs/tests.md as well
 	@$(call tested,-m 'not soak')
 
-test-wheel:  ## build the wheel, install it alone into .venv-wheel and run the kernel's tests there, with PYTHON
+test-wheel:  ## install the wheel alone into .venv-wheel, with PYTHON, and run the kernel's tests there; DIST=directory of a build
 	rm -rf $(WHEEL_VENV) && $(PYTHON) -m venv $(WHEEL_VENV)
 	$(WHEEL_VENV)/bin/python -m pip install --quiet 'setuptools>=77' pytest pytest-timeout pytest-xdist hypothesis
-	$(WHEEL_VENV)/bin/python tools/package.py $(WHEEL_VENV)/dist
-	$(WHEEL_VENV)/bin/python -m pip install --quiet --no-deps $(WHEEL_VENV)/dist/*.whl
-	tar -xf $(WHEEL_VENV)/dist/*.tar.gz -C $(WHEEL_VENV) && rm -r $(WHEEL_VENV)/reactorlib-*/reactorlib
+	$(if $(DIST),,$(WHEEL_VENV)/bin/python tools/package.py $(WHEEL_VENV)/dist)
+	$(WHEEL_VENV)/bin/python -m pip install --quiet --no-deps $(or $(DIST),$(WHEEL_VENV)/dist)/*.whl
+	tar -xf $(or $(DIST),$(WHEEL_VENV)/dist)/*.tar.gz -C $(WHEEL_VENV) && rm -r $(WHEEL_VENV)/reactorlib-*/reactorlib
 	cd $(WHEEL_VENV)/reactorlib-* && ../bin/python -m pytest -n $(JOBS) tests/reactorlib
 
 test-freethreaded: $(FT_STAMP)  ## run the kernel's and the sampling workloads' tests without a GIL, on FREETHREADED=python3.13t
@@ -125,6 +123,7 @@ style: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/zizmor --offline --quiet .github
 
 format: $(STAMP)  ## format the code and mend what the linter can mend
 	$(BIN)/ruff format .
@@ -149,7 +148,7 @@ $(STAMP): pyproject.toml constraints.txt
 	  echo "Python 3.11 or newer is needed, '$(PYTHON)' is $$($(PYTHON) -V 2>&1 | tail -n 1); try: make PYTHON=python3.11" >&2; exit 2; }
 	@echo "installing into $(VENV), once: some minutes, and 2 GB, with CUDA several more (see TORCH_INDEX in make help)"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --constraint constraints.txt $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) --editable '.[bench,peers,mpi,dev,docs]'
+	$(BIN)/python tools/install.py $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 	@touch $@
 
 # Only what has wheels for such an interpreter; ale-py has none and is built from its source: needs cmake, ninja, zlib.

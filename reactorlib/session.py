@@ -5,12 +5,11 @@ Reactions, their order, errors and the trace are as of `run`. The caller decides
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from threading import get_ident
 from time import monotonic
-from types import TracebackType
-from typing import Any, Self
+from typing import Any, NoReturn, Self, TypeVar
 from weakref import finalize
 
 from reactorlib.declaration.instance import BoundPort
@@ -29,6 +28,8 @@ from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Pieces
 from reactorlib.worker.event_queue import Events
 from reactorlib.worker.options import Options
+
+T = TypeVar("T")
 
 
 class Session:
@@ -96,14 +97,12 @@ class Session:
         self._result: RunResult | None = None
         self._ended = False  # without an error
         self._pending: Stepper | None = None  # whose step has begun
-        self._busy = threading.Lock()  # held by the call that is under way
+        self._callers: dict[int, str] = {}  # the call that a thread is in, at most one of which runs
         self._named: dict[tuple[str, ...], _Named] = {}
         self._events = {event.trigger.cell: event for event in self._execution.worker.events}
         with limited(library_threads):
             self._execution.guarded(self._execution.begin)
         self.stepper((), ())(until=0)
-
-    # Steps
 
     def stepper(self, inputs: Sequence[str], outputs: Sequence[str]) -> Stepper:
         """Steps that set these inputs and read these outputs, by name: looked up once, for many steps."""
@@ -124,16 +123,13 @@ class Session:
     def finish(self, timeout: float | None = None) -> Any:
         """Return the outputs of the step that was begun. After a TimeoutError the step continues, finish it later."""
         if self._pending is None:
-            with self._one_call("finish"):
-                raise RunError("finish(): no step has begun")
+            self._alone("finish", lambda: None)  # a session that is closed or busy says so
+            raise RunError("finish(): no step has begun")
         return self._pending.finish(timeout)
 
     def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Batch:
         """An uninitialised array to pass as an input. Its readers may fill it, each in part: see Batch."""
-        with self._one_call("batch"):
-            return batch(self._execution.worker.buffers.allocate_shared, shape, dtype)
-
-    # The end
+        return self._alone("batch", batch, self._execution.worker.buffers.allocate_shared, shape, dtype)
 
     @property
     def closed(self) -> bool:
@@ -154,8 +150,7 @@ class Session:
         if not self.closed and self._pending is not None:
             self.finish()
         if not self.closed:
-            with self._one_call("close"):
-                self._execution.guarded(self._stop)
+            self._alone("close", self._execution.guarded, self._stop)
         if self._ended and self._result is None:
             self._leave()
         return self._result
@@ -163,30 +158,41 @@ class Session:
     def kill(self) -> None:
         """End it at once, without shutdown reactions, whatever its other workers do."""
         if not self.closed:
-            with self._one_call("kill"):
-                self._execution.kill()
+            self._alone("kill", self._execution.kill)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
-    def _one_call(self, call: str) -> threading.Lock:
-        """The lock of a call that is under way, for a `with`: no signal is handled between that and its block."""
+    def _alone(self, call: str, part: Callable[..., T], *arguments: Any) -> T:
+        """Run `part` as the only call under way. Raises RunError where there is another one.
+
+        An interrupt at any moment leaves the session free, as one operation enters and one leaves. A `with` would not:
+        Python 3.14 handles signals between entering and the block.
+        """
         if current.worker is not None:
             raise RunError(f"{call}() inside a reaction: the step in which it runs must end first")
-        if self._execution.over is not None:
-            raise RunError(f"{call}(): the session is closed: {self._execution.over}")
-        if self._busy.locked():
-            raise RunError(f"{call}(): another thread is in a step of this session")
-        return self._busy
+        thread = get_ident()
+        if self._callers:
+            self._refuse(call)
+        try:
+            self._callers[thread] = call
+            if self._execution.over is not None:
+                raise RunError(f"{call}(): the session is closed: {self._execution.over}")
+            if len(self._callers) > 1:
+                self._refuse(call)
+            return part(*arguments)
+        finally:
+            self._callers.pop(thread, None)
 
-    def _stop(self) -> None:
+    def _refuse(self, call: str) -> NoReturn:
+        raise RunError(f"{call}(): another call of this session is under way")
+
+    def _stop(self) -> bool:
         self._execution.coordinator.stop()
-        self._reached(self.tag.time + 1)
+        return self._reached(self.tag.time + 1)
 
     def _ended_with(self, last: bool) -> bool:
         """Finish the execution after its last tag."""
@@ -227,8 +233,8 @@ class Session:
         known = self._ports(is_input=is_input)
         for name in names:
             if name not in known:
-                what = f"{'input' if is_input else 'output'} {name!r}"
-                raise RunError(f"{self._execution.worker.program.root.path} has no {what}{did_you_mean(name, known)}")
+                what, path = "input" if is_input else "output", self._execution.worker.program.root.path
+                raise RunError(f"{path} has no {what} {name!r}{did_you_mean(name, known)}")
         return [known[name] for name in names]
 
 
@@ -257,11 +263,10 @@ class Stepper:
             (port, [session._events[port.first + channel] for channel in range(port.width)])
             for port in session._found(inputs, is_input=True)
         ]
-        single = len(self._inputs) == 1 and not self._inputs[0][0].multi  # as mostly: nothing to look through
-        self._only = self._inputs[0][1][0] if single else None
-        copies = worker.program.outputs
+        single = len(self._inputs) == 1 and not self._inputs[0][0].multi
+        self._only = self._inputs[0][1][0] if single else None  # as mostly: nothing to look through
         self._outputs: list[tuple[BoundPort, list[Reader]]] = [
-            (port, [worker.cell(copies[port.first + channel]) for channel in range(port.width)])
+            (port, [worker.cell(worker.program.outputs[port.first + channel]) for channel in range(port.width)])
             for port in session._found(outputs, is_input=False)
         ]
         self._cells = [cell for _, cells in self._outputs for cell in cells]
@@ -270,38 +275,40 @@ class Stepper:
 
     def __call__(self, *values: Any, until: int | None = None) -> Any:
         """Run one tag with these values of the inputs: at the next microstep, or `until` ns since the start."""
-        session, inputs = self._session, self._present(values)
-        execution, busy = session._execution, session._busy
-        if current.worker is not None or execution.over is not None or busy.locked():
-            session._one_call("step")  # which says why not
-        with busy:
-            self._prepare(until)
-            if execution.guarded(self._tag, inputs, until):
-                session._leave()
-            return self._read()
+        return self._session._alone("step", self._whole, self._present(values), until)
+
+    def _whole(self, inputs: Events, until: int | None) -> Any:
+        self._prepare(until)
+        return self._outcome(self._session._execution.guarded(self._tag, inputs, until))
 
     def begin(self, *values: Any, until: int | None = None) -> None:
         """Let the other workers run their parts of the tag, after what is due before it."""
-        inputs = self._present(values)
-        with self._session._one_call("begin"):
-            self._prepare(until)
-            self._session._execution.guarded(self._first_half, inputs, until)
+        self._session._alone("begin", self._begin, self._present(values), until)
+
+    def _begin(self, inputs: Events, until: int | None) -> None:
+        self._prepare(until)
+        self._session._execution.guarded(self._first_half, inputs, until)
 
     def finish(self, timeout: float | None = None) -> Any:
         """Run the rest of the tag that was begun and return its outputs.
 
         TimeoutError if the other workers take longer than `timeout` seconds: the step continues, finish it later.
         """
-        session = self._session
-        with session._one_call("finish"):
-            if session._pending is not self:
-                raise RunError("finish(): no step of this stepper has begun")
-            ended = session._execution.guarded(self._second_half, None if timeout is None else monotonic() + timeout)
-            if ended is None:
-                raise TimeoutError(f"finish(): the step takes longer than {timeout} s")
-            if ended:
-                session._leave()
-            return self._read()
+        return self._session._alone("finish", self._finish, timeout)
+
+    def _finish(self, timeout: float | None) -> Any:
+        if self._session._pending is not self:
+            raise RunError("finish(): no step of this stepper has begun")
+        limit = None if timeout is None else monotonic() + timeout
+        ended = self._session._execution.guarded(self._second_half, limit)
+        if ended is None:
+            raise TimeoutError(f"finish(): the step takes longer than {timeout} s")
+        return self._outcome(ended)
+
+    def _outcome(self, ended: bool) -> Any:
+        if ended:
+            self._session._leave()
+        return self._read()
 
     def _tag(self, inputs: Events, until: int | None) -> bool:
         """Run the tag of a step: whether it was the last one."""
@@ -309,9 +316,9 @@ class Stepper:
         return self._session._ended_with(execution.coordinator.step(execution.executor, inputs, until))
 
     def _first_half(self, inputs: Events, until: int | None) -> None:
-        execution = self._session._execution
-        queue, events = execution.coordinator.queue, execution.coordinator.join(inputs, until)
-        self._pieces = execution.executor.pausing(events)(queue.time, queue.soon)
+        coordinator, executor = self._session._execution.coordinator, self._session._execution.executor
+        events, queue = coordinator.join(inputs, until), coordinator.queue
+        self._pieces = executor.pausing(events)(queue.time, queue.soon)
         self._session._pending = self
         self._wait = next(self._pieces)
 
@@ -326,8 +333,6 @@ class Stepper:
     def _prepare(self, until: int | None) -> None:
         """Before the tag of a step: run earlier events, empty the outputs."""
         session = self._session
-        if session._execution.over is not None:  # while this call waited for another thread's
-            raise RunError(f"step(): the session is closed: {session._execution.over}")
         if session._pending is not None:
             raise RunError("a step has begun: finish() it first")
         if until is not None:
@@ -371,12 +376,10 @@ class Stepper:
         for (port, channels), value in zip(self._inputs, values, strict=True):
             if value is ABSENT:
                 continue
-            if not port.multi:
-                events[channels[0]] = value
-                continue
-            if not isinstance(value, list | tuple) or len(value) != port.width:
+            if port.multi and (not isinstance(value, list | tuple) or len(value) != port.width):
                 raise RunError(f"{port.path} takes a list of {port.width} values, one for each channel, got {value!r}")
-            events.update((channel, one) for channel, one in zip(channels, value, strict=True) if one is not ABSENT)
+            given = value if port.multi else (value,)
+            events.update((channel, one) for channel, one in zip(channels, given, strict=True) if one is not ABSENT)
         return events
 
     def _read(self) -> Any:
@@ -393,8 +396,5 @@ class _Named(Stepper):
     """Returns all outputs that are present, by name."""
 
     def _read(self) -> dict[str, Any]:
-        return {
-            port.name: _held(port, cells)
-            for port, cells in self._outputs
-            if any(cell.value is not ABSENT for cell in cells)
-        }
+        present = ((p, cells) for p, cells in self._outputs if any(cell.value is not ABSENT for cell in cells))
+        return {port.name: _held(port, cells) for port, cells in present}

@@ -1,5 +1,6 @@
 """A parallel environment of PettingZoo as one environment of Gymnasium: all its agents step at once."""
 
+from math import fsum  # one value on every Python
 from typing import Any
 
 import gymnasium
@@ -37,7 +38,7 @@ class AllAgents(gymnasium.Env[Observations, dict[str, Any]]):
         observations, rewards, terminated, _, infos = self.parallel.step(told)
         over = not self.parallel.agents
         ended = over and all(terminated.values())
-        return self._whole(observations), float(sum(rewards.values())), ended, over and not ended, infos
+        return self._whole(observations), fsum(rewards.values()), ended, over and not ended, infos
 
     def close(self) -> None:
         """Close the environment."""

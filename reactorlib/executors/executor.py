@@ -35,6 +35,7 @@ class Executor(ABC):
     """
 
     name: ClassVar[str]
+    start_method = ""  # how worker processes started; empty where there are none
 
     def __init__(self, coordinator: Coordinator, workers: int = 1, buffers: Buffers = NO_BUFFERS) -> None:
         self.coordinator = coordinator

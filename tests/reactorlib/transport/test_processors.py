@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reactorlib.transport import processors, spinning
-from tests.pages import ROOT
 
+ROOT = Path(__file__).resolve().parents[3]
 Moves = list[set[int]]
 
 
