@@ -1,22 +1,20 @@
-"""`python -m reactorlib new`: a program to start from."""
+"""Write a small program that runs as it is, in Python or in Lingua Franca.
 
-from __future__ import annotations
-
-import argparse
-import json
-from pathlib import Path
-from typing import Any
-
-from reactorlib.cli.output import UsageError, write_file
-
-_EPILOG = """\
-A file that is there is not written over. The program runs, and can be checked, drawn and traced, as it is.
+An existing file is left alone. The program can be run, checked, drawn and traced as it is.
 
 examples:
   python -m reactorlib new first.py
   python -m reactorlib new first.lf
   python -m reactorlib new second.py --json
 """
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from reactorlib.cli.output import UsageError, write_file
 
 _PYTHON = '''\
 """A clock that counts, workers that compute, a printer that waits for all of them."""
@@ -114,26 +112,17 @@ main reactor Main(n = 3) {
 _STARTERS = {".py": _PYTHON, ".lf": _LINGUA_FRANCA}
 
 
-def add_to(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "new", help="write a program to start from",
-        description="Write a small program that runs as it is, in Python or in Lingua Franca.",
-        epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
-    )  # fmt: skip
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
     parser.add_argument("file", metavar="FILE", help="name.py or name.lf")
-    parser.add_argument("--json", action="store_true", help="print what was written as JSON")
-    parser.set_defaults(command=command)
 
 
-def command(options: argparse.Namespace) -> int:
-    """Write the file, and say what can be done with it."""
+def run(options: argparse.Namespace) -> int:
+    """Write the file, and report what can be done with it."""
     text = _STARTERS.get(Path(options.file).suffix)
     if text is None:
         raise UsageError(f"{options.file}: the suffix names the language, one of {', '.join(_STARTERS)}")
     write_file(options.file, text.encode(), new=True)
-    if options.json:
-        print(json.dumps({"file": options.file}))
-    else:
-        print(f"{options.file}: written; run it with: python -m reactorlib run {options.file}")
+    hint = f"{options.file}: written; run it with: python -m reactorlib run {options.file}"
+    print(json.dumps({"file": options.file}) if options.json else hint)
     return 0

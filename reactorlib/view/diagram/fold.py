@@ -1,4 +1,4 @@
-"""Which reactors share one box: the members of a bank, where they are alike. Decides nothing about how it looks."""
+"""Folding: the equal members of a bank share one box."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reactorlib.elaboration.program import Elaborated
 
 
 class Group(NamedTuple):
-    """The instances that one box stands for; `width` is that of a folded bank (in each reactor that contains it)."""
+    """The instances that one box stands for. `width`: of a folded bank, in each reactor that contains one."""
 
     id: str
     name: str
@@ -25,13 +25,13 @@ def root_group(program: Elaborated) -> Group:
 
 
 def groups_in(group: Group, unfold: bool) -> list[Group]:
-    """The boxes within a box: the children of its members, which are alike, box by box."""
+    """The boxes within a box. Its members are alike, so their children correspond one by one."""
     columns = list(zip(*(instance.children for instance in group.members), strict=True))
     found: list[Group] = []
     for name, adjacent in groupby(columns, key=lambda column: _bank_name(column[0])):
         bank = list(adjacent)
         in_bank = bank[0][0].name != name
-        if in_bank and not unfold and len({shape(instance) for column in bank for instance in column}) == 1:
+        if in_bank and not unfold and len({_shape(instance) for column in bank for instance in column}) == 1:
             members = tuple(instance for column in zip(*bank, strict=True) for instance in column)
             found.append(Group(f"{group.id}.{name}", name, len(bank), members))
         else:
@@ -49,13 +49,13 @@ def boxes_of(program: Elaborated, unfold: bool) -> dict[int, str]:
     return found
 
 
-def shape(instance: Instance) -> Hashable:
-    """Instances of equal shape can share a box: the same class, elements and contents, whatever their numbers."""
+def _shape(instance: Instance) -> Hashable:
+    """Equal for instances that can share a box: of one class, with the same elements and contents."""
     return (
         type(instance.reactor),
         None if instance.mode is None else instance.mode.name,
         tuple((name, _kind(bound)) for name, bound in instance.elements.items()),
-        tuple((child.name, shape(child)) for child in instance.children),
+        tuple((child.name, _shape(child)) for child in instance.children),
     )
 
 

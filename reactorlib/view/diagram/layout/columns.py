@@ -1,119 +1,97 @@
-"""Columns: which way each flow runs, and how far to the right each vertex stands.
+"""Columns: the direction of each flow, and the distance of each vertex from the left.
 
-A flow that would close a cycle runs back, from right to left: preferably one that takes time, so that within
-one tag values move to the right. The order is that of Eades, Lin and Smyth's heuristic for feedback arcs.
+A flow that would close a cycle runs back, from right to left. Flows are taken in the order of `_BACK`, so that values
+move to the right within one tag, and run back when they arrive at a later one.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict, deque
+from collections import defaultdict
+from graphlib import TopologicalSorter
 
 from reactorlib.view.diagram.layout import metrics
 from reactorlib.view.diagram.layout.network import Flow, Network, Vertex
 from reactorlib.view.diagram.model import LATER
 
-WIDEST = 1200.0  # px: a drawing that gets wider than this is continued in another row, where nothing forbids it
-GAP = 30.0  # px: what a gap between columns takes about
+WIDEST = 1200.0  # px: a wider drawing continues in another row, where nothing forbids it
+GAP = 30.0  # px: the usual width of a gap between columns
+
+# Vertices by what must be to their left.
+Before = dict[Vertex, list[Vertex]]
 
 
 def assign(network: Network) -> int:
-    """Give each vertex its column and row, labels and buses included, without gaps. Returns how many columns."""
-    rank = {id(vertex): position for position, vertex in enumerate(_sequence(network))}
-    after: dict[int, list[Vertex]] = defaultdict(list)
-    before: dict[int, int] = defaultdict(int)
-    for flow in network.flows:
-        for source, target in _steps(network, flow, rank):
-            after[id(source)].append(target)
-            before[id(target)] += 1
-    _stand(network.vertices, after, before)
+    """Give each vertex its column and row, labels and buses included. Returns the number of columns."""
+    before: Before = {vertex: [] for vertex in network.vertices}
+    for flow in sorted(network.flows, key=_reluctance):
+        _direct(network, flow, before)
+    _spread(before)
     _wrap(network.vertices)
     for flow in network.flows:
-        if flow.via is not None and not _between(flow, flow.via):
+        if flow.via is not None and not _is_between(flow, flow.via):
             network.vertices.remove(flow.via)
             flow.via = None
-    used = sorted({vertex.column for vertex in network.vertices})
-    number = {column: position for position, column in enumerate(used)}
+    number = {column: place for place, column in enumerate(sorted({vertex.column for vertex in network.vertices}))}
     for vertex in network.vertices:
         vertex.column = number[vertex.column]
-    return len(used)
+    return len(number)
 
 
-def _sequence(network: Network) -> list[Vertex]:
-    """All vertices in an order that few and light flows contradict: with a node for each flow, as it has many ends."""
-    count = len(network.vertices)
-    index = {id(vertex): position for position, vertex in enumerate(network.vertices)}
-    out: list[dict[int, float]] = [defaultdict(float) for _ in range(count + len(network.flows))]
-    into: list[dict[int, float]] = [defaultdict(float) for _ in range(count + len(network.flows))]
-    for middle, flow in enumerate(network.flows, count):
-        weight = 1.0 if flow.edge.kind in LATER else 3.0 if flow.edge.kind in ("effect", "order") else 4.0
-        steps = [(index[id(pin.vertex)], middle) for pin in flow.sources]
-        steps += [(middle, index[id(pin.vertex)]) for pin in flow.targets]
-        for one, other in steps:
-            out[one][other] += weight
-            into[other][one] += weight
-    return [network.vertices[i] for i in _peeled(out, into) if i < count]
+def _reluctance(flow: Flow) -> int:
+    """Flows with a higher number are the first to run back."""
+    return 2 if flow.edge.kind in LATER else 1 if flow.edge.kind in ("effect", "order") else 0
 
 
-def _peeled(out: list[dict[int, float]], into: list[dict[int, float]]) -> list[int]:
-    """Sources to the front, sinks to the end, and between them what has most going out over coming in."""
-    left: list[int] = []
-    right: list[int] = []
-    alive = dict.fromkeys(range(len(out)))
-    ready = deque(i for i in alive if not into[i] or not out[i])
-    while alive:
-        at = ready.popleft() if ready else max(alive, key=lambda i: (sum(out[i].values()) - sum(into[i].values()), -i))
-        if at not in alive:
-            continue
-        (right if into[at] and not out[at] else left).append(at)
-        del alive[at]
-        for here, there in ((out, into), (into, out)):
-            for other in here[at]:
-                there[other].pop(at, None)
-                if not there[other]:
-                    ready.append(other)
-    return left + right[::-1]
+def _direct(network: Network, flow: Flow, before: Before) -> None:
+    """Let a flow run ahead, as far as that closes no cycle."""
+    if not flow.is_whole:
+        for source in flow.sources:
+            ends = [target.vertex for target in flow.targets]
+            for end in set(ends) - _left_of(source.vertex, before):
+                before[end].append(source.vertex)
+        return
+    left = set().union(*(_left_of(source.vertex, before) for source in flow.sources))
+    if left.isdisjoint(target.vertex for target in flow.targets):
+        label = flow.edge.label
+        flow.via = Vertex("label" if label else "bus", label, *metrics.label_size(label), edge=flow.edge)
+        network.vertices.append(flow.via)
+        before[flow.via] = [source.vertex for source in flow.sources]
+        for target in flow.targets:
+            before[target.vertex].append(flow.via)
 
 
-def _steps(network: Network, flow: Flow, rank: dict[int, int]) -> list[tuple[Vertex, Vertex]]:
-    """What must stand to the left of what, for the part of a flow that runs ahead."""
-    sources, targets = ([pin.vertex for pin in pins] for pins in (flow.sources, flow.targets))
-    if not flow.whole:
-        return [(one, other) for one in sources for other in targets if rank[id(one)] < rank[id(other)]]
-    if max(rank[id(vertex)] for vertex in sources) > min(rank[id(vertex)] for vertex in targets):
-        return []
-    label = flow.edge.label
-    width, height = metrics.label_size(label) if label else (0.0, 0.0)
-    flow.via = Vertex("label" if label else "bus", label, width, height, edge=flow.edge)
-    network.vertices.append(flow.via)
-    return [(vertex, flow.via) for vertex in sources] + [(flow.via, vertex) for vertex in targets]
+def _left_of(vertex: Vertex, before: Before) -> set[Vertex]:
+    """A vertex and all that must be to its left."""
+    found, waiting = {vertex}, [vertex]
+    while waiting:
+        new = set(before[waiting.pop()]) - found
+        found |= new
+        waiting += new
+    return found
 
 
-def _stand(vertices: list[Vertex], after: dict[int, list[Vertex]], before: dict[int, int]) -> None:
-    """As far left as its sources allow, but close to its targets."""
-    waiting = dict(before)
-    order = [vertex for vertex in vertices if not before[id(vertex)]]
-    first = int(any(vertex.kind == "input" for vertex in vertices))
-    for vertex in vertices:
-        vertex.column = 0 if vertex.kind == "input" else first
+def _spread(before: Before) -> None:
+    """Put each vertex as far left as its sources allow, but close to its targets."""
+    after: dict[Vertex, list[Vertex]] = defaultdict(list)
+    for vertex, sources in before.items():
+        for source in sources:
+            after[source].append(vertex)
+    first = int(any(vertex.kind == "input" for vertex in before))
+    order = list(TopologicalSorter(before).static_order())
     for vertex in order:
-        for target in after[id(vertex)]:
-            target.column = max(target.column, vertex.column + 1)
-            waiting[id(target)] -= 1
-            if not waiting[id(target)]:
-                order.append(target)
-    last = max((vertex.column + (vertex.kind != "output") for vertex in vertices), default=0)
-    for vertex in vertices:
+        least = 0 if vertex.kind == "input" else first
+        vertex.column = max((source.column + 1 for source in before[vertex]), default=least)
+    last = max((vertex.column + (vertex.kind != "output") for vertex in before), default=0)
+    for vertex in reversed(order):
         if vertex.kind == "output":
             vertex.column = last
-    for vertex in reversed(order):
-        targets = after[id(vertex)]
-        if vertex.kind != "input" and before[id(vertex)] < len(targets):
-            vertex.column = max(vertex.column, min(target.column for target in targets) - 1)
+        elif vertex.kind != "input" and len(before[vertex]) < len(after[vertex]):
+            vertex.column = max(vertex.column, min(target.column for target in after[vertex]) - 1)
 
 
 def _wrap(vertices: list[Vertex]) -> None:
-    """Continue a very wide drawing in rows below, about equally wide; flows that cross then run in lanes between."""
+    """Continue a very wide drawing in rows below, about equally wide. Flows between rows then run in lanes."""
     widths: dict[int, float] = defaultdict(float)
     for vertex in vertices:
         widths[vertex.column] = max(widths[vertex.column], vertex.width + GAP)
@@ -132,7 +110,7 @@ def _wrap(vertices: list[Vertex]) -> None:
         vertex.row, vertex.column = places[vertex.column]
 
 
-def _between(flow: Flow, via: Vertex) -> bool:
-    """Whether `via` still stands between the ends of its flow after the drawing was wrapped."""
-    sources, targets = ([pin.vertex for pin in pins] for pins in (flow.sources, flow.targets))
-    return all(vertex.precedes(via) for vertex in sources) and all(via.precedes(vertex) for vertex in targets)
+def _is_between(flow: Flow, via: Vertex) -> bool:
+    """Whether `via` is still between the ends of its flow after wrapping."""
+    ahead = all(source.vertex.precedes(via) for source in flow.sources)
+    return ahead and all(via.precedes(target.vertex) for target in flow.targets)
