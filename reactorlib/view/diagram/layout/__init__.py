@@ -7,27 +7,24 @@ make wires straight.
 from __future__ import annotations
 
 from reactorlib.view.diagram.layout import metrics
-from reactorlib.view.diagram.layout.columns import assign
+from reactorlib.view.diagram.layout.columns import Columns
 from reactorlib.view.diagram.layout.heights import place
-from reactorlib.view.diagram.layout.network import Laid, Network, Pin
+from reactorlib.view.diagram.layout.network import Laid, Pin, vertices_of
 from reactorlib.view.diagram.layout.order import ordered
 from reactorlib.view.diagram.layout.route import Router
-from reactorlib.view.diagram.layout.wires import Wires
 from reactorlib.view.diagram.model import Box
 
 
 def lay_out(box: Box) -> Laid:
     """Place everything within a box, and in the boxes within it. Places are in px from its upper left corner."""
     inner = {child.id: lay_out(child) for child in box.boxes}
-    network = Network(box, inner)
-    vertices = network.vertices
-    columns = assign(network)
-    drawn = Wires(network)
-    in_order = ordered(vertices, drawn.wires, columns)
-    place(in_order, drawn.wires, drawn.lanes)
-    router = Router(in_order, drawn.wires, drawn.lanes)
+    columns = Columns(vertices_of(box, inner), box.edges)
+    vertices, wires, lanes = columns.vertices, columns.wires, columns.lanes
+    in_order = ordered(vertices, wires, columns.count)
+    place(in_order, wires, lanes)
+    router = Router(in_order, wires, lanes)
     width = router.stand(metrics.title_width(box), metrics.PAD)
-    labels = [lane.label for lane in drawn.lanes]
+    labels = [lane.label for lane in lanes]
     items = [vertex for vertex in vertices if vertex.kind != "link"] + [label for label in labels if label.item]
     bottom = max([metrics.HEAD - 2, *(vertex.y + vertex.height for vertex in (*vertices, *labels))])
     only_ports = all(vertex.is_port for vertex in vertices) and not labels

@@ -1,4 +1,4 @@
-"""The content of one box as a network: vertices that take room in columns, and flows between their pins."""
+"""The parts of a layout: vertices in columns, pins on their sides, wires from pin to pin, and the finished box."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ class Vertex:
     inset: tuple[float, float] = (0.0, 0.0)  # how far wires reach into its left and right
     edge: Edge | None = None  # of a label, bus or link
     column: int = 0
-    row: int = 0
     x: float = 0.0
     y: float = 0.0
 
@@ -35,10 +34,6 @@ class Vertex:
     def is_port(self) -> bool:
         """Whether it belongs on the border of the box, where the order of declaration counts."""
         return self.kind in ("input", "output")
-
-    def precedes(self, other: Vertex) -> bool:
-        """Whether a wire can run to the right from this vertex to the other."""
-        return self.row == other.row and self.column < other.column
 
 
 class Pin(NamedTuple):
@@ -64,19 +59,28 @@ class Pin(NamedTuple):
         return round(self.vertex.y + self.offset, 1)
 
 
-@dataclass(slots=True, eq=False)
-class Flow:
-    """An edge between pins. `via`: the vertex of its label, or where many sources meet on the way to many targets."""
+class Wire(NamedTuple):
+    """A piece of an edge in one gap between columns, from left to right."""
 
     edge: Edge
-    sources: list[Pin]
-    targets: list[Pin]
-    via: Vertex | None = None
+    start: Pin
+    end: Pin
+
+
+@dataclass(slots=True, eq=False)
+class Lane:
+    """An edge that runs back, on a line below all columns. Pins on the right turn into it, those on the left out."""
+
+    edge: Edge
+    pins: list[Pin]
+    label: Vertex
+    y: float = 0.0
 
     @property
-    def is_whole(self) -> bool:
-        """Whether all its ends must be joined in one place."""
-        return bool(self.edge.label) or self.edge.is_bus
+    def columns(self) -> range:
+        """The columns that it passes, or may pass."""
+        ends = [pin.vertex.column for pin in self.pins]
+        return range(min(ends), max(ends) + 1)
 
 
 class Route(NamedTuple):
@@ -100,32 +104,23 @@ class Laid(NamedTuple):
     inner: dict[str, Laid]
 
 
-class Network:
-    """The vertices and flows of a box, before they have columns."""
-
-    def __init__(self, box: Box, inner: Mapping[str, Laid]) -> None:
-        self.vertices: list[Vertex] = []
-        for port in box.inputs:
-            wide = metrics.port_width(port)
-            inset = (0.0, wide - metrics.STUB)
-            self.vertices.append(Vertex("input", port.id, wide, metrics.PORT_LINE, {}, {port.id: 11.0}, inset))
-        for symbol in box.symbols:
-            middle = {symbol.id: metrics.symbol_size(symbol)[1] / 2}
-            inset = (metrics.NOTCH if symbol.kind == "reaction" else 0.0, 0.0)
-            self.vertices.append(Vertex("symbol", symbol.id, *metrics.symbol_size(symbol), middle, middle, inset))
-        for child in box.boxes:
-            laid = inner[child.id]
-            wide, high = laid.width + 2 * metrics.STUB, laid.height + metrics.STACK * metrics.cards(child)
-            self.vertices.append(Vertex("box", child.id, wide, high, laid.inputs, laid.outputs))
-        for port in box.outputs:
-            wide = metrics.port_width(port)
-            inset = (wide - metrics.STUB, 0.0)
-            self.vertices.append(Vertex("output", port.id, wide, metrics.PORT_LINE, {port.id: 11.0}, {}, inset))
-        starts = {end: Pin(vertex, "right", end) for vertex in self.vertices for end in vertex.right}
-        stops = {end: Pin(vertex, "left", end) for vertex in self.vertices for end in vertex.left}
-        flows = (
-            Flow(edge, [starts[e] for e in edge.sources if e in starts], [stops[e] for e in edge.targets if e in stops])
-            for edge in box.edges
+def vertices_of(box: Box, inner: Mapping[str, Laid]) -> list[Vertex]:
+    """The vertices of the ports, symbols and boxes within a box, without places."""
+    found: list[Vertex] = []
+    for port in box.inputs:
+        wide = metrics.port_width(port)
+        found.append(Vertex("input", port.id, wide, metrics.PORT_LINE, {}, {port.id: 11.0}, (0.0, wide - metrics.STUB)))
+    for symbol in box.symbols:
+        wide, high = metrics.symbol_size(symbol)
+        inset = (metrics.NOTCH if symbol.kind == "reaction" else 0.0, 0.0)
+        found.append(Vertex("symbol", symbol.id, wide, high, {symbol.id: high / 2}, {symbol.id: high / 2}, inset))
+    for child in box.boxes:
+        laid = inner[child.id]
+        wide, high = laid.width + 2 * metrics.STUB, laid.height + metrics.STACK * metrics.cards(child)
+        found.append(Vertex("box", child.id, wide, high, laid.inputs, laid.outputs))
+    for port in box.outputs:
+        wide = metrics.port_width(port)
+        found.append(
+            Vertex("output", port.id, wide, metrics.PORT_LINE, {port.id: 11.0}, {}, (wide - metrics.STUB, 0.0))
         )
-        # An edge that goes the wrong way, a fault of the program, has no ends here.
-        self.flows = [flow for flow in flows if flow.sources and flow.targets]
+    return found

@@ -9,41 +9,34 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from reactorlib.view.diagram.layout.network import Pin, Side, Vertex
-from reactorlib.view.diagram.layout.wires import Wire
+from reactorlib.view.diagram.layout.network import Pin, Side, Vertex, Wire
 
 SWEEPS: tuple[Side, ...] = ("left", "right") * 4 + ("left",)
 
-Columns = list[list[Vertex]]
 
-
-def ordered(vertices: Iterable[Vertex], wires: Sequence[Wire], count: int) -> Columns:
+def ordered(vertices: Iterable[Vertex], wires: Sequence[Wire], count: int) -> list[list[Vertex]]:
     """The vertices by column, from top to bottom. Ports keep the order of their declaration."""
-    columns: Columns = [[] for _ in range(count)]
+    columns: list[list[Vertex]] = [[] for _ in range(count)]
     for vertex in vertices:
         columns[vertex.column].append(vertex)
+    place = {vertex: number for column in columns for number, vertex in enumerate(column)}
     beside: dict[tuple[Vertex, Side], list[Pin]] = defaultdict(list)  # neighbours on a side
     for _, one, other in wires:
         beside[one.vertex, "right"].append(other)
         beside[other.vertex, "left"].append(one)
-    place: dict[Vertex, int] = {}
 
     def height(pin: Pin) -> float:
         """In units of vertices; within one, by its pins."""
         return place[pin.vertex] + (pin.offset / (pin.vertex.height + 1) if pin.vertex.height else 0.5)
 
-    def settle(column: list[Vertex], side: Side | None) -> None:
-        wishes: dict[Vertex, float] = {}
-        for number, vertex in enumerate(column):
-            heights = [height(pin) for pin in beside.get((vertex, side), ())] if side else []
-            wishes[vertex] = math.fsum(heights) / len(heights) if heights else number
-        column.sort(key=lambda vertex: (vertex.row, wishes[vertex]))
-        place.update((vertex, number) for number, vertex in enumerate(column))
-
-    for column in columns:
-        settle(column, None)
     for side in SWEEPS:
         for column in columns if side == "left" else reversed(columns):
-            if column and not column[0].is_port:
-                settle(column, side)
+            if not column or column[0].is_port:
+                continue
+            wishes: dict[Vertex, float] = {}
+            for vertex in column:
+                heights = [height(pin) for pin in beside.get((vertex, side), ())]
+                wishes[vertex] = math.fsum(heights) / len(heights) if heights else place[vertex]
+            column.sort(key=wishes.__getitem__)
+            place.update((vertex, number) for number, vertex in enumerate(column))
     return columns

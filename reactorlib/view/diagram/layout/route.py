@@ -7,9 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from reactorlib.view.diagram.layout.network import Command, Pin, Point, Route, Side
-from reactorlib.view.diagram.layout.order import Columns
-from reactorlib.view.diagram.layout.wires import Lane, Wire
+from reactorlib.view.diagram.layout.network import Command, Lane, Pin, Point, Route, Side, Vertex, Wire
 from reactorlib.view.diagram.model import Edge
 
 NARROW, STEEP, WIDE = 17.0, 0.17, 90.0  # a gap: at least, per px that a wire climbs in it, at most because of that
@@ -21,7 +19,7 @@ STRONGEST = ("connection", "delayed", "physical", "transition", "trigger", "orde
 class Router:
     """Sets `x` of every vertex. The columns are side by side from `margin` on, at least `least` wide in all."""
 
-    def __init__(self, columns: Columns, wires: Sequence[Wire], lanes: Sequence[Lane]) -> None:
+    def __init__(self, columns: Sequence[Sequence[Vertex]], wires: Sequence[Wire], lanes: Sequence[Lane]) -> None:
         self._columns = columns
         self._wires = wires
         self._lanes = lanes
