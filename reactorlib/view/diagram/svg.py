@@ -6,13 +6,13 @@ It is drawn as in the reactor literature: a reaction is a chevron with its numbe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from xml.sax.saxutils import escape, quoteattr
 
 from reactorlib.view.diagram.layout import Laid, lay_out, metrics
 from reactorlib.view.diagram.layout.metrics import SMALL, STACK, STUB, TEXT, TITLE, text_width
 from reactorlib.view.diagram.layout.network import Command, Point, Route, Vertex
-from reactorlib.view.diagram.model import Box, Diagram, Symbol
+from reactorlib.view.diagram.model import LETTERS, Box, Diagram, Symbol
 from reactorlib.view.diagram.style import DARK, FONT, LIGHT, Style
 
 MARGIN = 8.0
@@ -24,43 +24,20 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 def svg_text(diagram: Diagram) -> str:
     """The text of an SVG file. Fonts are named, not embedded: words keep within their place in common sans-serifs."""
     laid = lay_out(diagram.root)
-    width, height = laid.width + 2 * MARGIN, laid.height + 2 * MARGIN
-    return _picture(width, height, diagram.description, _placed(_box(laid, 0), MARGIN, MARGIN))
-
-
-def svg_of_box(box: Box) -> str:
-    """One box alone, as it looks within another."""
-    laid, room = lay_out(box), STUB + 1
-    height = laid.height + STACK * metrics.cards(box) + 2
-    return _picture(laid.width + 2 * room, height, box.title, _placed(_box(laid, 1), room, 1.0))
-
-
-def svg_of_symbol(symbol: Symbol) -> str:
-    """One symbol alone."""
-    width, height = metrics.symbol_size(symbol)
-    return _picture(width + 2, height + 2, symbol.title, _placed(_symbol(symbol, width, height), 1.0, 1.0))
-
-
-def svg_of_line(role: str) -> str:
-    """One line alone."""
-    return _picture(56.0, 14.0, role, [_path(role, (("M", ((3.0, 7.0),)), ("L", ((53.0, 7.0),))))])
-
-
-def _picture(width: float, height: float, title: str, shapes: Iterator[str] | list[str]) -> str:
-    body = "\n".join(shapes)
+    width, height = _px(laid.width + 2 * MARGIN), _px(laid.height + 2 * MARGIN)
+    body = "\n".join(_placed(_box(laid, 0), MARGIN, MARGIN))
     roles = [role for role in LIGHT if f'class="{role}"' in body]
-    light, dark = ("\n".join(f".reactorlib-diagram .{role} {{ {_rule(look, role)} }}" for role in roles)
+    light, dark = ("\n".join(f".reactorlib-diagram .{role} {{ {_rule(look[role])} }}" for role in roles)
                    for look in (LIGHT, DARK))  # fmt: skip
-    size = f'width="{_px(width)}" height="{_px(height)}" viewBox="0 0 {_px(width)} {_px(height)}"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="reactorlib-diagram" role="img" {size} '
-        f"font-family={quoteattr(FONT)}>\n<title>{_escaped(title)}</title>\n"
+        '<svg xmlns="http://www.w3.org/2000/svg" class="reactorlib-diagram" role="img" '
+        f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family={quoteattr(FONT)}>\n'
+        f"<title>{_escaped(diagram.description)}</title>\n"
         f"<style>\n{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n</style>\n{body}\n</svg>\n"
     )
 
 
-def _rule(look: Mapping[str, Style], role: str) -> str:
-    style = look[role]
+def _rule(style: Style) -> str:
     parts = [f"fill: {style.fill or 'none'}"]
     if style.line:
         parts += [f"stroke: {style.line}", f"stroke-width: {_px(style.width)}"]
@@ -77,8 +54,7 @@ def _rule(look: Mapping[str, Style], role: str) -> str:
 def _box(laid: Laid, depth: int) -> Iterator[str]:
     box = laid.box
     look, radius = box.role(depth), 12.0 if box.kind == "mode" else 6.0
-    for card in range(metrics.cards(box), 0, -1):
-        inset = STACK * card
+    for inset in (STACK * card for card in range(metrics.cards(box), 0, -1)):
         yield _rect(look, inset, inset, laid.width - 2 * inset, laid.height, radius)
     yield _rect(look, 0.0, 0.0, laid.width, laid.height, radius, box.tip)
     yield from _heading(box)
@@ -92,13 +68,12 @@ def _box(laid: Laid, depth: int) -> Iterator[str]:
         elif item.kind == "box":
             yield from _placed(_box(laid.inner[item.item], depth + 1), item.x + STUB, item.y)
         else:
-            yield from _mark(item, names)
+            yield _mark(item, names)
     yield from _ports(laid)
 
 
 def _heading(box: Box) -> Iterator[str]:
-    subtitle = (box.subtitle, TEXT, "quiet") if box.subtitle else None
-    yield _text("text", 10.0, 17.0, box.title, TITLE, bold=True, more=subtitle)
+    yield _text("text", 10.0, 17.0, box.title, TITLE, bold=True, more=(box.subtitle, "quiet"))
     left = 10 + text_width(box.title, TITLE, bold=True) + 8
     if box.subtitle:
         left += text_width(box.subtitle, TEXT) + 8
@@ -109,18 +84,17 @@ def _heading(box: Box) -> Iterator[str]:
         left += wide + 8
 
 
-def _mark(item: Vertex, names: Mapping[str, str]) -> Iterator[str]:
+def _mark(item: Vertex, names: Mapping[str, str]) -> str:
     """The name of a port, the label of an edge, or the dot of a bus."""
     cyclic = item.edge is not None and item.edge.cyclic
     if item.kind == "bus":
-        yield _circle("warn" if cyclic else "port", item.x, item.y, 3.0)
-    elif item.kind == "label":
+        return _circle("warn" if cyclic else "port", item.x, item.y, 3.0)
+    if item.kind == "label":
         middle = item.x + item.width / 2
-        yield _text("warn" if cyclic else "label", middle, item.y + 11, item.item, SMALL, anchor="middle")
-    elif names[item.item] and item.kind == "input":
-        yield _text("quiet", item.x + 8, item.y + 8, names[item.item], SMALL)
-    elif names[item.item]:
-        yield _text("quiet", item.x + item.width - 8, item.y + 8, names[item.item], SMALL, anchor="end")
+        return _text("warn" if cyclic else "label", middle, item.y + 11, item.item, SMALL, anchor="middle")
+    if item.kind == "input":
+        return _text("quiet", item.x + 8, item.y + 8, names[item.item], SMALL)
+    return _text("quiet", item.x + item.width - 8, item.y + 8, names[item.item], SMALL, anchor="end")
 
 
 def _ports(laid: Laid) -> Iterator[str]:
@@ -135,7 +109,7 @@ def _ports(laid: Laid) -> Iterator[str]:
 def _route(route: Route) -> Iterator[str]:
     role = route.edge.role
     yield _path(role, route.path)
-    if route.arrives and route.edge.kind in ("trigger", "use", "order"):
+    if route.arrives and f"head-{role}" in LIGHT:
         x, y = route.path[-1][1][-1]
         yield _polygon(f"head-{role}", ((x, y), (x - 5, y - 3), (x - 5, y + 3)))
 
@@ -155,10 +129,8 @@ def _symbol(symbol: Symbol, width: float, height: float) -> Iterator[str]:
         yield _rect(symbol.role, 0.0, 0.0, width, height, 4.0 if timed else middle, symbol.tip)
     if timed:
         yield from _icon(symbol, 12.0, middle)
-    if symbol.number:
-        yield _text("text", left, 15.0, symbol.number, TEXT, bold=True, more=(symbol.title, TEXT, "text"))
-    else:
-        yield _text("text", left, 15.0, symbol.title, TEXT)
+    first = (symbol.number, (symbol.title, "text")) if symbol.number else (symbol.title, None)
+    yield _text("text", left, 15.0, first[0], TEXT, bold=bool(symbol.number), more=first[1])
     for line, detail in enumerate(symbol.details, 1):
         yield _text("quiet", left, 15 + metrics.SMALL_LINE * line, detail, SMALL)
 
@@ -170,53 +142,56 @@ def _icon(symbol: Symbol, x: float, y: float) -> Iterator[str]:
         yield _path("icon", (("M", ((x, y - 4),)), ("L", ((x, y),)), ("L", ((x + 3, y),))))
     else:
         yield _polygon("icon", ((x, y - 8), (x + 8, y + 6), (x - 8, y + 6)))
-        letter = "P" if symbol.kind == "physical action" else "L"
-        yield _text("icon-text", x, y + 4, letter, 8.0, bold=True, anchor="middle")
+        yield _text("icon-text", x, y + 4, LETTERS[symbol.kind], 8.0, bold=True, anchor="middle")
 
 
 # Elements of SVG
 
 
-def _placed(shapes: Iterator[str], x: float, y: float) -> Iterator[str]:
+def _placed(shapes: Iterable[str], x: float, y: float) -> Iterator[str]:
     yield f'<g transform="translate({_px(x)} {_px(y)})">'
     yield from shapes
     yield "</g>"
 
 
 def _rect(role: str, x: float, y: float, width: float, height: float, radius: float, tip: str = "") -> str:
-    size = f'width="{_px(width)}" height="{_px(height)}" rx="{_px(radius)}"'
-    return _closed("rect", f'class="{role}" x="{_px(x)}" y="{_px(y)}" {size}', tip)
-
-
-def _polygon(role: str, corners: tuple[Point, ...], tip: str = "") -> str:
-    points = " ".join(f"{_px(x)},{_px(y)}" for x, y in corners)
-    return _closed("polygon", f'class="{role}" points="{points}"', tip)
-
-
-def _closed(name: str, attributes: str, tip: str) -> str:
-    return f"<{name} {attributes}><title>{_escaped(tip)}</title></{name}>" if tip else f"<{name} {attributes}/>"
+    return _element("rect", role, _tip(tip), x=x, y=y, width=width, height=height, rx=radius)
 
 
 def _circle(role: str, x: float, y: float, radius: float) -> str:
-    return f'<circle class="{role}" cx="{_px(x)}" cy="{_px(y)}" r="{_px(radius)}"/>'
+    return _element("circle", role, cx=x, cy=y, r=radius)
 
 
-def _path(role: str, commands: tuple[Command, ...]) -> str:
-    data = "".join(letter + " ".join(f"{_px(x)},{_px(y)}" for x, y in points) for letter, points in commands)
-    return f'<path class="{role}" d="{data}"/>'
+def _polygon(role: str, corners: Iterable[Point], tip: str = "") -> str:
+    return _element("polygon", role, _tip(tip), points=_points(corners))
+
+
+def _path(role: str, commands: Iterable[Command]) -> str:
+    return _element("path", role, d="".join(letter + _points(points) for letter, points in commands))
 
 
 def _text(role: str, x: float, y: float, text: str, size: float, *, bold: bool = False, anchor: str = "",
-          more: tuple[str, float, str] | None = None) -> str:  # fmt: skip
-    """A line of text on the baseline `y`. `more` follows it: text, size, role."""
-    look = (' font-weight="bold"' if bold else "") + (f' text-anchor="{anchor}"' if anchor else "")
-    span = ""
-    if more:
-        after, smaller, other = more
-        other_look = f'class="{other}" font-size="{_px(smaller)}" font-weight="normal"'
-        span = f'<tspan dx="6" {other_look}>{_escaped(after)}</tspan>'
-    start = f'<text class="{role}" x="{_px(x)}" y="{_px(y)}" font-size="{_px(size)}"{look}>'
-    return f"{start}{_escaped(text)}{span}</text>"
+          more: tuple[str, str] | None = None) -> str:  # fmt: skip
+    """A line of text on the baseline `y`. `more` follows it: a text and its role."""
+    look = {"font-weight": "bold"} if bold else {}
+    look |= {"text-anchor": anchor} if anchor else {}
+    after: dict[str, float | str] = {"dx": 6.0, "font-size": TEXT, "font-weight": "normal"}
+    span = _element("tspan", more[1], _escaped(more[0]), **after) if more and more[0] else ""
+    return _element("text", role, _escaped(text) + span, x=x, y=y, **{"font-size": size}, **look) if text else ""
+
+
+def _element(name: str, role: str, content: str = "", **attributes: float | str) -> str:
+    known = "".join(f' {key}="{at if isinstance(at, str) else _px(at)}"' for key, at in attributes.items())
+    return f'<{name} class="{role}"{known}' + (f">{content}</{name}>" if content else "/>")
+
+
+def _tip(text: str) -> str:
+    """The words under the pointer."""
+    return f"<title>{_escaped(text)}</title>" if text else ""
+
+
+def _points(points: Iterable[Point]) -> str:
+    return " ".join(f"{_px(x)},{_px(y)}" for x, y in points)
 
 
 def _px(value: float) -> str:
