@@ -62,16 +62,13 @@ def _with_pattern(label: str, strands: Sequence[Strand]) -> str:
 
 def _edges(kind: EdgeKind, label: str, cyclic: bool, targets_of: dict[str, dict[str, None]]) -> Iterator[Edge]:
     """Edges that differ in their ends only: one from each source, of connections one to each set of targets."""
-    if kind not in CONNECTIONS:
-        yield from (Edge(kind, (source,), tuple(targets), label, cyclic) for source, targets in targets_of.items())
-        return
-    if _is_all_but_own(targets_of):
+    if kind in CONNECTIONS and _is_all_but_own(targets_of):
         ends = dict.fromkeys(end for targets in targets_of.values() for end in targets)
         yield Edge(kind, tuple(targets_of), tuple(ends), ", ".join(filter(None, (label, EACH_OTHER))), cyclic)
         return
-    sources_of: dict[frozenset[str], list[str]] = defaultdict(list)
+    sources_of: dict[tuple[str | frozenset[str], ...], list[str]] = defaultdict(list)
     for source, targets in targets_of.items():
-        sources_of[frozenset(targets)].append(source)
+        sources_of[(frozenset(targets),) if kind in CONNECTIONS else (source,)].append(source)
     for sources in sources_of.values():
         yield Edge(kind, tuple(sources), tuple(targets_of[sources[0]]), label, cyclic)
 

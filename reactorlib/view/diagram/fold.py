@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from itertools import groupby
 from typing import NamedTuple
 
-from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance
+from reactorlib.declaration.instance import Instance
 from reactorlib.elaboration.program import Elaborated
 
 
@@ -54,13 +54,9 @@ def _shape(instance: Instance) -> Hashable:
     return (
         type(instance.reactor),
         None if instance.mode is None else instance.mode.name,
-        tuple((name, _kind(bound)) for name, bound in instance.elements.items()),
+        tuple((name, type(bound), getattr(bound, "multi", None)) for name, bound in instance.elements.items()),
         tuple((child.name, _shape(child)) for child in instance.children),
     )
-
-
-def _kind(bound: Bound) -> Hashable:
-    return bound.multi if isinstance(bound, BoundPort) else isinstance(bound, BoundMode)
 
 
 def _bank_name(instance: Instance) -> str:

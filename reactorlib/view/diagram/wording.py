@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 from reactorlib.declaration.elements import Action
@@ -61,12 +62,7 @@ def numbers(noun: str, values: Iterable[int]) -> str:
     ('level 2', 'workers 0-2, 4')
     """
     known = sorted(set(values))
-    runs: list[list[int]] = []
-    for value in known:
-        if runs and value == runs[-1][-1] + 1:
-            runs[-1].append(value)
-        else:
-            runs.append([value])
+    runs = [[value for _, value in run] for _, run in groupby(enumerate(known), key=lambda pair: pair[1] - pair[0])]
     shown = ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)
     return f"{noun}{'s' if len(known) > 1 else ''} {shown}"
 
