@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from reactorlib.cli import check, graph, new, run, source, trace
-from reactorlib.cli.output import UsageError, complain, show_traceback
+from reactorlib.cli.output import Result, UsageError, complain, show, show_traceback
 from reactorlib.cli.run_options import speaks, spelled_out
 from reactorlib.cli.target import add_parameters, unrecognized
 from reactorlib.errors import ReactionError, ReactorError, RunError, meant
 
 DONE, FAULTY, MISUSED, INTERRUPTED = 0, 1, 2, 130
 
-# Each module is a command. Its docstring is the help, `add` declares its arguments, `run` returns the exit code.
+# Each module is a command. Its docstring is the help, `add` declares its arguments, `run` returns its result.
 COMMANDS = {"new": new, "check": check, "run": run, "graph": graph, "trace": trace, "source": source}
 
 _EPILOG = """\
@@ -31,8 +31,6 @@ examples:
   python -m reactorlib new first.py
   python -m reactorlib check examples/powers.py:Powers
   python -m reactorlib graph examples/rl_pipeline.py:Pipeline -o pipeline.svg
-  python -m reactorlib trace examples/rl_pipeline.py:Pipeline --workers 2 --executor threads -o pipeline.json
-  python -m reactorlib source examples/powers.py:Powers --trigger hub.number
   python -m reactorlib run examples/powers.py:Powers --set rounds=5
   python -m reactorlib run examples/rl_pipeline.lf --n 4
 
@@ -62,9 +60,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         known = commands[given[0]]
         known.error(fault + meant(rest[0], known._option_string_actions))
     try:
-        code: int = options.run(options)
-        sys.stdout.flush()
-        return code
+        result: Result = options.run(options)
+        if speaks():
+            show(result, options.json)
+            sys.stdout.flush()
+        return FAULTY if result.faults else DONE
     except (UsageError, RunError) as error:
         return _complain(error, MISUSED)
     except ReactorError as error:

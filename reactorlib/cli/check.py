@@ -12,27 +12,19 @@ examples:
 from __future__ import annotations
 
 import argparse
-import json
 
-from reactorlib.cli.output import complain_of
+from reactorlib.cli.output import Result
 from reactorlib.cli.target import add_target, resolved
 from reactorlib.elaboration.elaborate import examine
 
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_target(parser)
+add = add_target
 
 
-def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+def run(options: argparse.Namespace) -> Result:
+    """Construct the program."""
     cls, parameters = resolved(options, structure=None)
     program, faults = examine(cls, **parameters)
-    counts = {"reactors": len(program.instances), "reactions": len(program.reactions)}
-    if options.json:
-        print(json.dumps({"program": cls.__name__, **counts, "faults": faults}))
-    else:
-        complain_of(faults)
-        if not faults:
-            print(f"{cls.__name__}: {counts['reactors']} reactors, {counts['reactions']} reactions, no fault")
-    return 1 if faults else 0
+    reactors, reactions = len(program.instances), len(program.reactions)
+    record = {"program": cls.__name__, "reactors": reactors, "reactions": reactions, "faults": faults}
+    text = f"{cls.__name__}: {reactors} reactors, {reactions} reactions, no fault"
+    return Result(record, "" if faults else text, faults)

@@ -13,11 +13,9 @@ examples:
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from pathlib import Path
 
-from reactorlib.cli.output import UsageError, complain_of, write_file
+from reactorlib.cli.output import Result, UsageError, write_file
 from reactorlib.cli.target import add_target, count_option, resolved
 from reactorlib.elaboration.elaborate import examine
 from reactorlib.elaboration.program import Elaborated
@@ -36,29 +34,20 @@ def add(parser: argparse.ArgumentParser) -> None:
     add("--workers", metavar="N", type=count_option, help="mark where each reactor runs with N workers")
 
 
-def run(options: argparse.Namespace) -> int:
-    """Draw, write, and report what keeps the program from running."""
+def run(options: argparse.Namespace) -> Result:
+    """Draw, and write or print the picture."""
     kind = _format(options)
     cls, parameters = resolved(options, structure=None)
     program, faults = examine(cls, **parameters)
-    diagram = diagram_of(
-        program,
-        unfold=options.unfold,
-        levels=options.levels,
-        placement=_placement(program, options.workers) if options.workers and not faults else None,
-        faults=faults,
-    )
-    picture = WRITERS[kind](diagram).encode()
-    path = options.output or f"{diagram.root.title}.{kind}"
+    placed = _placement(program, options.workers) if options.workers and not faults else None
+    diagram = diagram_of(program, unfold=options.unfold, levels=options.levels, placement=placed, faults=faults)
+    picture = WRITERS[kind](diagram)
     if options.output is None and not options.json:
-        sys.stdout.buffer.write(picture)
-    else:
-        write_file(path, picture)
-        sizes = {"reactors": diagram.reactors, "reactions": diagram.reactions}
-        told = {"file": path, "format": kind, **sizes, "faults": list(diagram.faults)}
-        print(json.dumps(told) if options.json else f"{path}: {diagram.description}")
-    complain_of(faults)
-    return 1 if faults else 0
+        return Result({}, picture.removesuffix("\n"), faults)
+    path = options.output or f"{diagram.root.title}.{kind}"
+    write_file(path, picture.encode())
+    sizes = {"reactors": diagram.reactors, "reactions": diagram.reactions, "faults": faults}
+    return Result({"file": path, "format": kind, **sizes}, f"{path}: {diagram.description}", faults)
 
 
 def _format(options: argparse.Namespace) -> str:

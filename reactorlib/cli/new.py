@@ -11,13 +11,12 @@ examples:
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
-from reactorlib.cli.output import UsageError, write_file
+from reactorlib.cli.output import Result, UsageError, write_file
 
 _PYTHON = '''\
-"""A clock that counts, workers that compute, a printer that waits for all of them."""
+"""A clock that counts, workers that compute, and a program that waits for all of them."""
 
 from reactorlib import MSEC, Bank, Input, Output, Reactor, Timer, connect, reaction, request_stop, run
 
@@ -40,7 +39,7 @@ class Clock(Reactor):
 
 
 class Worker(Reactor):
-    """Multiplies what it is sent by its place in the bank, counted from 1."""
+    """Multiplies a number by its place in the bank, counted from 1."""
 
     number = Input[int]()
     result = Output[int]()
@@ -50,28 +49,17 @@ class Worker(Reactor):
         result.set(number.value * (self.bank_index + 1))
 
 
-class Printer(Reactor):
-    """Prints all results of a tag."""
-
-    results = Input[int](width="workers")
-
-    def __init__(self, workers: int) -> None:
-        pass
-
-    @reaction(results)
-    def show(self, results: Input[int]) -> None:
-        print([result.value for result in results])
-
-
 class Main(Reactor):
-    """The program: what there is, and who talks to whom."""
+    """The program: its reactors, their connections, and a reaction to all results of a tag."""
 
     def __init__(self, workers: int = 3) -> None:
         self.clock = Clock()
         self.workers = Bank(Worker, workers)
-        self.printer = Printer(workers)
         connect(self.clock.number, self.workers.number)
-        connect(self.workers.result, self.printer.results)
+
+    @reaction("workers.result")
+    def show(self, results: Input[int]) -> None:
+        print([result.value for result in results])
 
 
 if __name__ == "__main__":
@@ -79,7 +67,7 @@ if __name__ == "__main__":
 '''
 
 _LINGUA_FRANCA = """\
-/** A clock that counts, workers that compute, a program that waits for all of them. */
+/** A clock that counts, workers that compute, and a program that waits for all of them. */
 target Python { timeout: 500 ms }
 
 reactor Clock {
@@ -117,12 +105,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="name.py or name.lf")
 
 
-def run(options: argparse.Namespace) -> int:
-    """Write the file, and report what can be done with it."""
+def run(options: argparse.Namespace) -> Result:
+    """Write the file."""
     text = _STARTERS.get(Path(options.file).suffix)
     if text is None:
         raise UsageError(f"{options.file}: the suffix names the language, one of {', '.join(_STARTERS)}")
     write_file(options.file, text.encode(), new=True)
     hint = f"{options.file}: written; run it with: python -m reactorlib run {options.file}"
-    print(json.dumps({"file": options.file}) if options.json else hint)
-    return 0
+    return Result({"file": options.file}, hint)

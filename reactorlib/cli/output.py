@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from reactorlib.errors import ElaborationError
 
@@ -20,15 +22,28 @@ class UsageError(Exception):
     """The command line asks for something that does not exist."""
 
 
+class Result(NamedTuple):
+    """The result of a command: `record` is printed with --json, `text` without. With `faults`, its exit code is 1."""
+
+    record: dict[str, Any]
+    text: str
+    faults: Sequence[str] = ()
+
+
+def show(result: Result, as_json: bool) -> None:
+    """Print a result, and the faults of a program in the words of the error that a run raises."""
+    if as_json:
+        print(json.dumps(result.record))
+        return
+    if result.text:
+        print(result.text)
+    if result.faults:
+        complain(ElaborationError(result.faults))
+
+
 def complain(message: object) -> None:
     """Print on standard error what is wrong."""
     print(f"reactorlib: {on_a_screen(str(message))}", file=sys.stderr)
-
-
-def complain_of(faults: Sequence[str]) -> None:
-    """Print the faults of a program, in the words of the error that a run raises."""
-    if faults:
-        complain(ElaborationError(faults))
 
 
 def on_a_screen(text: str) -> str:

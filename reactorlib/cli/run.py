@@ -10,9 +10,9 @@ examples:
 from __future__ import annotations
 
 import argparse
-import json
 
-from reactorlib.cli.run_options import add_running, executed, speaks
+from reactorlib.cli.output import Result
+from reactorlib.cli.run_options import add_running, executed
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -23,14 +23,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+def run(options: argparse.Namespace) -> Result:
+    """Run the program."""
     _, result = executed(options, trace=options.digest)
-    if options.json and speaks():
-        print(json.dumps({
-            "time_ns": result.tag.time, "microstep": result.tag.microstep, "executor": result.executor,
-            "workers": result.workers, "reason": result.reason, "digest": result.digest,
-        }))  # fmt: skip
-    elif options.digest and speaks():
-        print(result.digest)
-    return 0
+    record = {
+        "time_ns": result.tag.time, "microstep": result.tag.microstep, "executor": result.executor,
+        "workers": result.workers, "reason": result.reason, "digest": result.digest,
+    }  # fmt: skip
+    return Result(record, result.digest or "" if options.digest else "")

@@ -13,9 +13,8 @@ examples:
 from __future__ import annotations
 
 import argparse
-import json
 
-from reactorlib.cli.output import UsageError
+from reactorlib.cli.output import Result, UsageError
 from reactorlib.cli.target import add_target, count_option, resolved
 from reactorlib.errors import ReactorError
 from reactorlib.program import elaborate
@@ -31,18 +30,16 @@ def add(parser: argparse.ArgumentParser) -> None:
     add("--list", action="store_true", help="list the triggers of the program instead")
 
 
-def run(options: argparse.Namespace) -> int:
-    """Print the source, or the triggers."""
+def run(options: argparse.Namespace) -> Result:
+    """Compile the schedule, or list the triggers."""
     cls, parameters = resolved(options)
     program = elaborate(cls, **parameters)
     if options.list:
         known = list(dict.fromkeys(trigger.path for trigger in program.triggers))
-        print(json.dumps({"triggers": known}) if options.json else "\n".join(known))
-        return 0
+        return Result({"triggers": known}, "\n".join(known))
     chosen = options.trigger or ["startup"]
     try:
         text = program.source(*chosen, workers=options.workers)
     except ReactorError as error:
         raise UsageError(error) from error
-    print(json.dumps({"triggers": chosen, "source": text}) if options.json else text.removesuffix("\n"))
-    return 0
+    return Result({"triggers": chosen, "source": text}, text.removesuffix("\n"))

@@ -19,7 +19,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from reactorlib.cli.output import check_writable, write_file
+from reactorlib.cli.output import Result, check_writable, write_file
 from reactorlib.cli.run_options import add_running, executed, speaks
 from reactorlib.execution import RunResult
 from reactorlib.program import Program
@@ -35,26 +35,21 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--unfold", action="store_true", help="a row for every member of a bank")
 
 
-def run(options: argparse.Namespace) -> int:
-    """Run, write the trace, print the summary."""
+def run(options: argparse.Namespace) -> Result:
+    """Run the program, and write the trace."""
     if options.output:
         check_writable(options.output)  # before a long run
     program, result = executed(options, trace=True)
-    if not speaks():
-        return 0
     spans = result.spans or []
-    if options.output:
+    if options.output and speaks():
         events = trace_events(program, spans, result.workers, result.digest)
         write_file(options.output, (json.dumps(events) + "\n").encode())
     summary = summarised(program, spans, result.workers, options.unfold)
-    if options.json:
-        run = {"file": options.output, "executor": result.executor, "workers": result.workers, "digest": result.digest}
-        print(json.dumps({**run, **asdict(summary)}))
-        return 0
-    print("\n".join(_report(program, result, summary)))
+    told = {"file": options.output, "executor": result.executor, "workers": result.workers, "digest": result.digest}
+    lines = list(_report(program, result, summary))
     if options.output:
-        print(f"trace: {options.output}, for https://ui.perfetto.dev or chrome://tracing")
-    return 0
+        lines.append(f"trace: {options.output}, for https://ui.perfetto.dev or chrome://tracing")
+    return Result({**told, **asdict(summary)}, "\n".join(lines))
 
 
 def _report(program: Program, result: RunResult, summary: Summary) -> Iterator[str]:
