@@ -1,7 +1,7 @@
 """Show the Python source that runs a tag: the reactions that can follow, in their order.
 
-A trigger is a timer or an action by its path (hub.tick), a delayed connection by the port where it begins
-(hub.number), or startup and shutdown. Several make the schedule of a tag at which all of them are present.
+A trigger is startup, shutdown, the path of a timer or an action (hub.tick), or the port where a delayed connection
+begins (hub.number). Several make the schedule of a tag at which all of them are present.
 
 examples:
   python -m reactorlib source examples/powers.py:Powers

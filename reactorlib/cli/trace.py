@@ -1,7 +1,7 @@
 """Run a program, write what ran as a trace for Perfetto, and print where the time went.
 
-The file opens in https://ui.perfetto.dev (drag it there; it stays on this machine) and in chrome://tracing: one
-track per worker, arrows where a reaction waited for one on another worker. The table:
+The file opens in chrome://tracing and in https://ui.perfetto.dev, where it stays on this machine. It has one track per
+worker, and arrows where a reaction waited for one on another worker. The table:
 
   waiting   from the end of all that a reaction depends on at its tag until its begin
   critical  its part of the longest chains of dependent reactions: to make the program faster, begin there

@@ -21,7 +21,7 @@ _RED: Any = ("#b3261e", "#ff8a80")
 _INK: Any = ("#1d252c", "#e8edf2")
 _PAPER: Any = ("#ffffff", "#12171c")
 _NONE: Any = ("", "")
-# By role: the fill, light and dark; the line, light and dark; its width and dashes.
+# By role: fill and line, each for light and dark pages, then the width and dashes of the line.
 _ROLES: dict[str, Any] = {
     "surface": (_PAPER, ("#8a949e", "#6f7a85"), 1.2),
     "box": (("#f5f7f9", "#1b2229"), _PLAIN, 1.1),

@@ -19,7 +19,7 @@ PROCESS = 1  # thread n + 1 is worker n, as Perfetto takes thread 0 for the idle
 
 
 def trace_events(program: Elaborated, spans: Sequence[Span], workers: int = 1, digest: str | None = None) -> Event:
-    """The trace as a JSON object. It keeps the digest, by which two files of the same run can be told."""
+    """The trace as a JSON object. Two files of equal runs have the same `digest`."""
     return {
         "displayTimeUnit": "ns",
         "otherData": {"program": program.root.path, "workers": workers, **({"digest": digest} if digest else {})},

@@ -18,7 +18,7 @@ NUMBER = re.compile(r"-?[\d.]+")
 
 @dataclass(frozen=True)
 class Area:
-    """A rectangle, and what it is."""
+    """A rectangle with a name."""
 
     what: str
     left: float
@@ -50,7 +50,7 @@ def area_of(item: Vertex) -> Area:
 
 
 def collisions(laid: Laid) -> Iterator[str]:
-    """What overlaps or leaves its box, in this box and in all within."""
+    """Items that overlap or leave their box, in this box and in all within."""
     found = [area_of(item) for item in laid.items if item.kind != "bus"]
     yield from (f"{laid.box.id}: {a.what} overlaps {b.what}" for a, b in combinations(found, 2) if a.overlaps(b))
     inside = Area(laid.box.id, 0.0, metrics.HEAD, laid.width, laid.height)

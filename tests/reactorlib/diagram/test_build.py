@@ -1,4 +1,4 @@
-"""What a diagram says about a program: its boxes, words and edges."""
+"""The boxes, words and edges in the diagram of a program."""
 
 import pytest
 

@@ -27,7 +27,7 @@ def diagram(cls, unfold=False, overlays=False):
 
 
 def flaws(of):
-    """What a reader would stumble over in a picture."""
+    """Everything that would make a reader of a picture stumble."""
     laid = lay_out(of.root)
     canvas, words, shapes = drawn(svg_text(of))
     touching = [f"{a.what} touches {b.what}" for a, b in combinations(words, 2) if a.overlaps(b)]

@@ -1,7 +1,7 @@
 """Columns: the direction of each edge, and the distance of each vertex from the left.
 
-An edge that would close a cycle runs back, from right to left. Edges are taken in the order of `_reluctance`, so that
-values move to the right within one tag, and run back when they arrive at a later one.
+An edge that would close a cycle runs back, from right to left. Edges are taken in the order of `_reluctance`: values
+move to the right within one tag, and run back if they arrive at a later one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Columns:
     """Gives each vertex its column. Adds vertices: for labels, for buses, and where an edge passes through a column."""
 
     def __init__(self, vertices: Sequence[Vertex], edges: Sequence[Edge]) -> None:
-        self._before: dict[Vertex, list[Vertex]] = {vertex: [] for vertex in vertices}  # what must be to their left
+        self._before: dict[Vertex, list[Vertex]] = {vertex: [] for vertex in vertices}  # vertices to the left of each
         self._fans: list[tuple[Edge, Pin, list[Pin]]] = []  # a hub, and ends to one side of it
         self._sources = {end: Pin(vertex, "right", end) for vertex in vertices for end in vertex.right}
         self._targets = {end: Pin(vertex, "left", end) for vertex in vertices for end in vertex.left}

@@ -14,7 +14,7 @@ ICON = 17.0  # room for the icon of a timer or action, before its text
 STUB = 6.0  # how far the triangle of a port stands out of its box
 STACK = 4.0  # how far each card of a bank's stack stands out
 HEAD = 26.0  # from the top of a box to its content
-PAD = 12.0  # between the border of a box and its content
+PAD = 12.0  # around the content of a box
 PORT_LINE = 16.0  # height of a port's line inside its box
 
 # Widths of the characters from space to ~, in hundredths of the font size. They are those of DejaVu Sans, which is

@@ -10,8 +10,8 @@ from itertools import pairwise
 from reactorlib.view.diagram.layout.network import Command, Lane, Pin, Point, Route, Side, Vertex, Wire
 from reactorlib.view.diagram.model import Edge
 
-NARROW, STEEP, WIDE = 17.0, 0.17, 90.0  # a gap: at least, per px that a wire climbs in it, at most because of that
-TURN, NEXT_TURN, TURNS = 11.0, 6.0, 90.0  # a turn reaches so far into its gap, the next one further, all at most
+NARROW, STEEP, WIDE = 17.0, 0.17, 90.0  # the least width of a gap, its growth per px of climb, the most by climbing
+TURN, NEXT_TURN, TURNS = 11.0, 6.0, 90.0  # the reach of a turn into its gap, the distance of the next, the most of all
 RADIUS = 9.0
 STRONGEST = ("connection", "delayed", "physical", "transition", "trigger", "order", "effect", "use")
 
