@@ -14,7 +14,6 @@ from reactorlib.errors import ElaborationError
 
 _FIRST, _LAST = 14, 6  # lines of a message that are shown at least
 _WIDEST = 400  # characters of a line
-_FRAMES = 4  # of a traceback
 _LIBRARY = str(Path(__file__).resolve().parents[1])
 
 
@@ -60,23 +59,14 @@ def on_a_screen(text: str) -> str:
 
 
 def show_traceback(error: BaseException) -> None:
-    """Print where an error comes from: a few frames of the user's code, and the errors that led to it."""
-    cause: traceback.TracebackException | None = traceback.TracebackException.from_exception(error, compact=True)
-    parts: list[str] = []
-    while cause is not None:
-        parts.insert(0, on_a_screen("".join((*_frames(cause.stack), *cause.format_exception_only()))) + "\n")
-        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
-    print("which led to:\n".join(parts), end="", file=sys.stderr)
-
-
-def _frames(stack: traceback.StackSummary) -> list[str]:
-    """The frames of the user's code, without those in the middle."""
-    frames = [frame for frame in stack if not frame.filename.startswith(_LIBRARY)]
-    shown = traceback.StackSummary.from_list(frames).format()
-    left_out = len(shown) - _FRAMES
-    if left_out > 1:
-        shown[_FRAMES // 2 : -_FRAMES // 2] = [f"  ... {left_out} calls left out ...\n"]
-    return ["Traceback (most recent call last):\n", *shown] if shown else []
+    """Print where an error comes from, with the frames of the user's code only."""
+    whole = traceback.TracebackException.from_exception(error, compact=True)
+    link: traceback.TracebackException | None = whole
+    while link is not None:
+        frames = [frame for frame in link.stack if not frame.filename.startswith(_LIBRARY)]
+        link.stack = traceback.StackSummary.from_list(frames)
+        link = link.__cause__ or link.__context__
+    print(on_a_screen("".join(whole.format())), file=sys.stderr)
 
 
 def check_writable(path: str) -> None:

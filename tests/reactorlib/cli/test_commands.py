@@ -203,8 +203,8 @@ def fail():
     lines = complaint.splitlines()
     assert code == 1
     assert "reactorlib/worker" not in complaint
-    assert "calls left out" in complaint
-    assert complaint.index("KeyError: 'key'") < complaint.index("which led to:") < complaint.index("ValueError: words")
+    assert "lines left out" in complaint
+    assert complaint.index("KeyError: 'key'") < complaint.index("direct cause") < complaint.index("ValueError: words")
     assert len(lines) <= SCREEN
     assert max(map(len, lines)) < 500
     assert lines[-1].startswith("reactorlib: Main.begin raised ValueError at tag (0 ns, 0): words")
