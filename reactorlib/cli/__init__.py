@@ -1,28 +1,5 @@
-"""The command line: start, check, run, draw, trace and show any reactor program.
+"""Start, check, run, draw, trace and show reactor programs.
 
-The result of a command goes to standard output, everything about it to standard error.
-"""
-
-from __future__ import annotations
-
-import argparse
-import os
-import sys
-from collections.abc import Sequence
-from typing import NoReturn
-
-from reactorlib.cli import check, graph, new, run, source, trace
-from reactorlib.cli.output import Result, UsageError, complain, show, show_traceback
-from reactorlib.cli.run_options import speaks, spelled_out
-from reactorlib.cli.target import add_parameters, unrecognized
-from reactorlib.errors import ReactionError, ReactorError, RunError, meant
-
-DONE, FAULTY, MISUSED, INTERRUPTED = 0, 1, 2, 130
-
-# Each module is a command. Its docstring is the help, `add` declares its arguments, `run` returns its result.
-COMMANDS = {"new": new, "check": check, "run": run, "graph": graph, "trace": trace, "source": source}
-
-_EPILOG = """\
 TARGET is module:Class for a module on the path, or file.py:Class; the class may be left out where a file declares
 only one reactor, or one called Main. Parameters of its constructor are given with --set. A Lingua Franca file is
 file.lf or file.lf:Reactor, and its parameters may be given as --name value.
@@ -36,6 +13,26 @@ examples:
 
 exit codes: 0 done; 1 the program has a fault or failed; 2 the call makes no sense; 130 interrupted
 """
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from reactorlib.cli import check, graph, new, run, source, trace
+from reactorlib.cli.output import Result, UsageError, complain, show, show_traceback
+from reactorlib.cli.run_options import speaks, spelled_out
+from reactorlib.cli.target import add_parameters, unrecognized
+from reactorlib.errors import ReactionError, ReactorError, RunError, meant
+
+DONE, FAULTY, MISUSED, INTERRUPTED = 0, 1, 2, 130
+
+# Each module is a command. Its docstring is its help, `add` declares its arguments, `run` returns its result. A result
+# goes to standard output, everything about it to standard error.
+COMMANDS = {"new": new, "check": check, "run": run, "graph": graph, "trace": trace, "source": source}
 
 
 class Parser(argparse.ArgumentParser):
@@ -86,24 +83,18 @@ def _complain(message: object, code: int) -> int:
 
 def parsers() -> tuple[Parser, dict[str, Parser]]:
     """The parser, and that of each command."""
-    parser = Parser(
-        prog="python -m reactorlib",
-        description="Start, check, run, draw, trace and show reactor programs.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = Parser(prog="python -m reactorlib", **_texts(__doc__))
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, module in COMMANDS.items():
-        help_, _, epilog = (module.__doc__ or "").partition("\n\n")
-        command = commands.add_parser(
-            name,
-            help=help_,
-            description=help_,
-            epilog=epilog,
-            formatter_class=parser.formatter_class,
-            allow_abbrev=False,
-        )
+        texts = _texts(module.__doc__)
+        command = commands.add_parser(name, help=texts["description"], allow_abbrev=False, **texts)
         module.add(command)
         command.add_argument("--json", action="store_true", help="print the result as one line of JSON")
         command.set_defaults(run=module.run, interrupted=getattr(module, "INTERRUPTED", "interrupted"))
     return parser, commands.choices
+
+
+def _texts(docstring: str | None) -> dict[str, Any]:
+    """The help that a docstring is: its first line, and the rest as it stands."""
+    first, _, rest = (docstring or "").partition("\n\n")
+    return {"description": first, "epilog": rest, "formatter_class": argparse.RawDescriptionHelpFormatter}
