@@ -12,7 +12,7 @@ from reactorlib.declaration.instance import Bound, BoundAction, BoundPort, Bound
 from reactorlib.elaboration.program import Argument, Elaborated, ReactionInstance
 from reactorlib.view.diagram import wording
 from reactorlib.view.diagram.bundle import Strand, bundled
-from reactorlib.view.diagram.fold import Group, boxes_of, groups_in, root_group
+from reactorlib.view.diagram.fold import Group, groups_in, root_group
 from reactorlib.view.diagram.model import Box, Diagram, EdgeKind, Port, Symbol, SymbolKind
 from reactorlib.view.diagram.regions import Content, Region, Regions
 
@@ -41,7 +41,7 @@ class _Build:
         self.program = program
         self.unfold = unfold
         self.levels = levels and bool(program.order.level)
-        self.box_of = boxes_of(program, unfold)
+        self.box_of: dict[int, str] = {}  # the id of the box that stands for each instance, by its id()
         self.reactions: dict[int, list[ReactionInstance]] = defaultdict(list)
         for reaction in program.reactions:
             self.reactions[id(reaction.instance)].append(reaction)
@@ -53,6 +53,7 @@ class _Build:
 
     def box(self, group: Group) -> Box:
         """The box of a group, with all that it contains."""
+        self.box_of.update((id(member), group.id) for member in group.members)
         return _BoxBuild(self, group).build()
 
     def id_of(self, element: Bound) -> str:

@@ -39,16 +39,6 @@ def groups_in(group: Group, unfold: bool) -> list[Group]:
     return found
 
 
-def boxes_of(program: Elaborated, unfold: bool) -> dict[int, str]:
-    """The id of the box that stands for each instance, by `id(instance)`."""
-    found: dict[int, str] = {}
-    waiting = [root_group(program)]
-    for group in waiting:
-        found.update((id(instance), group.id) for instance in group.members)
-        waiting += groups_in(group, unfold)
-    return found
-
-
 def _shape(instance: Instance) -> Hashable:
     """Equal for instances that can share a box: of one class, with the same elements and contents."""
     return (

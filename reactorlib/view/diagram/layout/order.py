@@ -31,7 +31,7 @@ def ordered(vertices: Iterable[Vertex], wires: Sequence[Wire], count: int) -> li
 
     for side in SWEEPS:
         for column in columns if side == "left" else reversed(columns):
-            if not column or column[0].is_port:
+            if column[0].is_port:
                 continue
             wishes: dict[Vertex, float] = {}
             for vertex in column:

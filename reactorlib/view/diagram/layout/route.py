@@ -23,7 +23,7 @@ class Router:
         self._columns = columns
         self._wires = wires
         self._lanes = lanes
-        self._reach: dict[tuple[int, Pin], float] = {}  # of a lane and what turns into it
+        self._reach: dict[tuple[Lane, Pin], float] = {}  # how far a turn of a lane reaches into a gap
         self._spans: list[Point] = []  # where each column begins and ends
         self._gaps = [0.0] * (len(columns) + 1)  # widths: that of gap c at c + 1
         for _, one, other in wires:
@@ -33,16 +33,16 @@ class Router:
 
     def _make_room_for_turns(self) -> None:
         """Let each lane reach into a gap by its own distance, the nearest lane least."""
-        turns: dict[tuple[int, Side], dict[int, list[Pin]]] = defaultdict(lambda: defaultdict(list))
-        for number, lane in enumerate(self._lanes):
+        turns: dict[tuple[int, Side], dict[Lane, list[Pin]]] = defaultdict(lambda: defaultdict(list))
+        for lane in self._lanes:
             for pin in lane.pins:
-                turns[pin.vertex.column + (pin.side == "right"), pin.side][number].append(pin)
+                turns[pin.vertex.column + (pin.side == "right"), pin.side][lane].append(pin)
         room: dict[int, list[float]] = defaultdict(list)
         for (gap, _), pins_of in turns.items():
             step = min(NEXT_TURN, round(TURNS / len(pins_of), 1))
-            nearest = sorted(pins_of, key=lambda number: max(abs(p.y - self._lanes[number].y) for p in pins_of[number]))
-            for place, number in enumerate(nearest):
-                self._reach.update(((number, pin), TURN + step * place) for pin in pins_of[number])
+            nearest = sorted(pins_of, key=lambda lane: max(abs(pin.y - lane.y) for pin in pins_of[lane]))
+            for place, lane in enumerate(nearest):
+                self._reach.update(((lane, pin), TURN + step * place) for pin in pins_of[lane])
             room[gap].append(TURN + step * (len(pins_of) - 1))
         for gap, sides in room.items():
             self._gaps[gap] = max(self._gaps[gap], sum(sides) + (8.0 if len(sides) > 1 else 2.0))
@@ -53,9 +53,9 @@ class Router:
         Ports are at the borders of the box, all else at least `margin` away.
         """
         columns, count = self._columns, len(self._columns)
-        bare = [bool(column) and column[0].is_port for column in columns]
+        bare = [column[0].is_port for column in columns]
         sides = (0.0 if bare and bare[0] else margin), (0.0 if bare and bare[-1] else margin)
-        widths = [max((vertex.width for vertex in column), default=0.0) for column in columns]
+        widths = [max(vertex.width for vertex in column) for column in columns]
         for lane in self._lanes:
             lane.label.column = max(lane.columns, key=lambda column: (widths[column], column))
             widths[lane.label.column] = max(widths[lane.label.column], lane.label.width)
@@ -80,7 +80,7 @@ class Router:
     def routes(self) -> list[Route]:
         """All paths, the strongest last. A piece that several edges share is drawn once."""
         found = [route for wire in self._wires for route in self._wire(*wire)]
-        found += [route for number in range(len(self._lanes)) for route in self._lane(number)]
+        found += [route for lane in self._lanes for route in self._lane(lane)]
         found.sort(key=lambda route: (route.edge.cyclic, -STRONGEST.index(route.edge.kind)))
         return list({(route.path, route.arrives): route for route in found}.values())
 
@@ -105,13 +105,13 @@ class Router:
         """The border of the column of a pin, on its side."""
         return self._spans[pin.vertex.column][pin.side == "right"]
 
-    def _lane(self, number: int) -> Iterator[Route]:
+    def _lane(self, lane: Lane) -> Iterator[Route]:
         """For each turn a trunk to the label, or to the middle, which it shares with others at the same place."""
-        lane, label = self._lanes[number], self._lanes[number].label
+        label = lane.label
         trunks: dict[tuple[float, bool], list[Pin]] = defaultdict(list)
         for pin in sorted(lane.pins, key=lambda pin: -abs(pin.y - lane.y)):
             yield from self._stub(lane.edge, pin)
-            reach = self._reach[number, pin] * (1 if pin.side == "right" else -1)
+            reach = self._reach[lane, pin] * (1 if pin.side == "right" else -1)
             trunks[round(self._border(pin) + reach, 1), pin.y > lane.y].append(pin)
         middle = label.x + label.width / 2 if label.item else (min(trunks)[0] + max(trunks)[0]) / 2
         for (x, _), pins in trunks.items():
