@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from xml.etree import ElementTree as ET
 
 from reactorlib.view.diagram.layout import Laid, metrics
@@ -88,6 +88,21 @@ def loose_ends(laid: Laid) -> Iterator[str]:
                 yield f"{laid.box.id}: {ends(route.edge)} ends at ({x}, {y})"
     for inner in laid.inner.values():
         yield from loose_ends(inner)
+
+
+def side_by_side(laid: Laid) -> Iterator[str]:
+    """Edges that run back and are drawn on top of each other, on an upright line."""
+    uprights = [
+        (route.edge, x, *sorted((start[1][-1][1], y)))
+        for route in laid.routes
+        for start, (letter, ((x, y), *_)) in pairwise(route.path)
+        if letter == "L" and x == start[1][-1][0]
+    ]
+    for (one, x, top, bottom), (other, at, high, low) in combinations(uprights, 2):
+        if one is not other and abs(x - at) < 1 and min(bottom, low) - max(top, high) > 1:
+            yield f"{laid.box.id}: {ends(one)} on {ends(other)}"
+    for inner in laid.inner.values():
+        yield from side_by_side(inner)
 
 
 def near(route: Route, x: float, y: float) -> bool:

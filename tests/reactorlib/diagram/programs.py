@@ -212,15 +212,6 @@ class BankToBank(Reactor):
         connect(interleaved(self.left.out), self.right.inp)
 
 
-class Chain(Reactor):
-    def __init__(self, n=14):
-        self.source = Source()
-        self.stages = [Stage() for _ in range(n)]
-        connect(self.source.out, self.stages[0].inp)
-        for one, two in zip(self.stages, self.stages[1:], strict=False):
-            connect(one.out, two.inp)
-
-
 class Ring(Reactor):
     def __init__(self, n=5):
         self.stages = Bank(Stage, n)
@@ -337,7 +328,7 @@ PROGRAMS = {
     cls.__name__: cls
     for cls in (
         Empty, HubAndWorkers, Nested, Hierarchy, ActionsAndTimers, Modal, AllToAll,
-        AllToOthers, BankToBank, Chain, Ring, Physical, Parent, Tangle, Wordy, DirectCycle, CycleByOrder, RingOfPorts,
+        AllToOthers, BankToBank, Ring, Physical, Parent, Tangle, Wordy, DirectCycle, CycleByOrder, RingOfPorts,
     )
 }  # fmt: skip
 FAULTY = {"DirectCycle", "CycleByOrder", "RingOfPorts"}
