@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 from reactorlib.cli import check, graph, new, run, source, trace
 from reactorlib.cli.output import Result, UsageError, complain, show, show_traceback
 from reactorlib.cli.run_options import speaks, spelled_out
-from reactorlib.cli.target import add_parameters, unrecognized
+from reactorlib.cli.target import add_parameters
 from reactorlib.errors import ReactionError, ReactorError, RunError, meant
 
 DONE, FAULTY, MISUSED, INTERRUPTED = 0, 1, 2, 130
@@ -52,8 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help(sys.stderr)
         return MISUSED
     options, rest = parser.parse_known_args(given[:1] + spelled_out(given[1:]) if given[:1] == ["run"] else given)
-    fault = add_parameters(options, rest) if "settings" in options else unrecognized(rest)
-    if fault:
+    if fault := add_parameters(options, rest):
         known = commands[given[0]]
         known.error(fault + meant(rest[0], known._option_string_actions))
     try:

@@ -18,7 +18,6 @@ from pathlib import Path
 from reactorlib.cli.output import Result, UsageError, write_file
 from reactorlib.cli.target import add_target, count_option, resolved
 from reactorlib.elaboration.elaborate import examine
-from reactorlib.elaboration.program import Elaborated
 from reactorlib.schedule.partition import partition
 from reactorlib.view.diagram import WRITERS, diagram_of
 
@@ -36,10 +35,16 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Result:
     """Draw, and write or print the picture."""
-    kind = _format(options)
+    kind = options.format or ("svg" if options.output is None else Path(options.output).suffix.removeprefix("."))
+    if kind not in WRITERS:
+        known = ", ".join(WRITERS)
+        raise UsageError(f"{options.output}: the suffix names the format, one of {known}; or give --format")
     cls, parameters = resolved(options, structure=None)
     program, faults = examine(cls, **parameters)
-    placed = _placement(program, options.workers) if options.workers and not faults else None
+    placed: dict[str, int] | None = None
+    if options.workers and not faults:
+        workers = partition(program, options.workers).of_instance
+        placed = {instance.path: worker for instance, worker in zip(program.instances, workers, strict=True)}
     diagram = diagram_of(program, unfold=options.unfold, levels=options.levels, placement=placed, faults=faults)
     picture = WRITERS[kind](diagram)
     if options.output is None and not options.json:
@@ -48,18 +53,3 @@ def run(options: argparse.Namespace) -> Result:
     write_file(path, picture.encode())
     sizes = {"reactors": diagram.reactors, "reactions": diagram.reactions, "faults": faults}
     return Result({"file": path, "format": kind, **sizes}, f"{path}: {diagram.description}", faults)
-
-
-def _format(options: argparse.Namespace) -> str:
-    suffix = "svg" if options.output is None else Path(options.output).suffix.removeprefix(".")
-    kind: str = options.format or suffix
-    if kind not in WRITERS:
-        raise UsageError(
-            f"{options.output}: the suffix names the format, one of {', '.join(WRITERS)}; or give --format"
-        )
-    return kind
-
-
-def _placement(program: Elaborated, workers: int) -> dict[str, int]:
-    placed = partition(program, workers)
-    return {instance.path: worker for instance, worker in zip(program.instances, placed.of_instance, strict=True)}

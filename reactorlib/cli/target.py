@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeGuard
 
 from reactorlib.cli.output import UsageError
 from reactorlib.declaration.class_body import declarations_of
@@ -47,8 +47,8 @@ def resolved(options: argparse.Namespace, structure: bool | None = False) -> tup
 
 def add_parameters(options: argparse.Namespace, rest: Sequence[str]) -> str:
     """Take `--name value` for parameters of a Lingua Franca program. Returns a complaint, or nothing."""
-    if not options.target.partition(":")[0].endswith(".lf"):
-        return unrecognized(rest)
+    if rest and not getattr(options, "target", "").partition(":")[0].endswith(".lf"):
+        return f"unrecognized arguments: {' '.join(rest)}"
     left = list(rest)
     while left:
         name, equals, value = left.pop(0).partition("=")
@@ -60,11 +60,6 @@ def add_parameters(options: argparse.Namespace, rest: Sequence[str]) -> str:
                 value = f"{value} {left.pop(0)}"
         options.settings.append(f"{name[2:]}={value}")
     return ""
-
-
-def unrecognized(rest: Sequence[str]) -> str:
-    """A complaint about arguments that a command does not have."""
-    return f"unrecognized arguments: {' '.join(rest)}" if rest else ""
 
 
 def _class(target: str, structure: bool | None) -> type[Reactor]:
@@ -85,8 +80,7 @@ def _class(target: str, structure: bool | None) -> type[Reactor]:
         mains = [cls for cls in classes if len(classes) == 1 or cls.__name__ == _MAIN]
         if len(mains) != 1:
             raise UsageError(f"{target}: name the reactor, as in {target}:Class{declared}")
-        only: type[Reactor] = mains[0]
-        return only
+        return mains[0]
     found: Any = module
     for part in name.split("."):
         found = getattr(found, name_in(dir(found), part), None)
@@ -95,11 +89,10 @@ def _class(target: str, structure: bool | None) -> type[Reactor]:
         raise UsageError(f"{place} has no class {name!r}{hint}")
     if not _is_reactor(found):
         raise UsageError(f"{place}:{name} is no reactor class{declared}")
-    reactor: type[Reactor] = found
-    return reactor
+    return found
 
 
-def _is_reactor(found: object) -> bool:
+def _is_reactor(found: object) -> TypeGuard[type[Reactor]]:
     return isinstance(found, type) and issubclass(found, Reactor)
 
 
@@ -163,10 +156,8 @@ def _value(text: str, annotation: Any) -> Any:
     time = parsed_time(text)
     if time is not None:
         return time
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
     try:
-        return ast.literal_eval(text)
+        return ast.literal_eval(text.capitalize() if text.lower() in ("true", "false") else text)
     except (ValueError, SyntaxError):
         return text
 
