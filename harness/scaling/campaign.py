@@ -13,6 +13,8 @@ from harness.engine.block import Effort
 from harness.engine.subject import Subject, SubjectError, call, workload_order
 from harness.errors import UsageError
 from harness.grid import Grid, Point, backends_of
+from harness.prediction.simulation import MessageCost
+from harness.prediction.speed_up import WORKERS
 from harness.record import UNSUPPORTED
 from harness.scaling.measure import TRACED
 from harness.scaling.table import (
@@ -28,8 +30,6 @@ from harness.scaling.table import (
 )
 from harness.selection import Setting
 from reactorlib.cpus import available_cpus
-from reactorlib.view.playing import MessageCost
-from reactorlib.view.scaling import WORKERS
 from workloads.catalogue import WORKLOADS, make_task
 from workloads.parameter import ParameterError, parameters_of, unknown
 

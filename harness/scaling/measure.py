@@ -7,12 +7,12 @@ from types import ModuleType
 from typing import Any
 
 from harness.breakdown.spans import MarkingProbe, replaced, shortened
+from harness.prediction.simulation import MessageCost
+from harness.prediction.speed_up import Written, predict
 from harness.scaling.messages import encoded_bytes
 from harness.scaling.table import HERE, PAID, PREDICTED
 from reactorlib import Span, elaborate
 from reactorlib.program import Program
-from reactorlib.view.playing import MessageCost
-from reactorlib.view.scaling import Written, predict
 from workloads import catalogue
 from workloads.parameter import UnsupportedError
 

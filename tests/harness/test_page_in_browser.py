@@ -6,8 +6,8 @@ from harness.__main__ import main
 from harness.breakdown import table as breakdown
 from harness.breakdown.measure import NAMES
 from harness.breakdown.stragglers import UNITS
+from harness.prediction.speed_up import WORKERS
 from harness.scaling import table as scaling
-from reactorlib.view.scaling import WORKERS
 from tests.harness import browser, runs
 
 BACKENDS = ("serial", "reactor-inline", "reactor-processes", "ray-paper")

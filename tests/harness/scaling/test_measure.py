@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 
 from harness.breakdown.spans import MarkingProbe
+from harness.prediction.speed_up import WORKERS
 from harness.scaling import measure
 from harness.scaling.table import PREDICTED, PREDICTIONS
-from reactorlib.view.scaling import WORKERS
 from workloads import catalogue
 
 POINTS = {

@@ -6,9 +6,9 @@ import json
 import pytest
 
 from harness.errors import UsageError
+from harness.prediction.simulation import MessageCost
 from harness.scaling import show
 from harness.scaling.table import HERE, MEASURED, MESSAGES, PAID, PREDICTED, PREDICTIONS, SCALING, Row, cost_rows
-from reactorlib.view.playing import MessageCost
 
 
 def row(kind, workers, speedup, actors=2, workload="gym_sampling", status="ok"):
