@@ -22,7 +22,7 @@ from typing import Any
 from reactorlib.errors import WorkerError
 from reactorlib.transport.codec import Codec
 from reactorlib.transport.placing import Placed, Placing, Reference
-from reactorlib.transport.spinning import Spinner
+from reactorlib.transport.waiting import Spinner
 
 ROOM = 16 * 1024  # of a message with its head, in the memory of a receiver
 HEAD = Struct("<II")  # bytes of the message, parts that follow
