@@ -35,7 +35,7 @@ from reactorlib.executors.thread_calls import Caller, pass_on
 from reactorlib.schedule.graph import Node
 from reactorlib.schedule.partition import Partition, partition
 from reactorlib.transport.mpi import MPITransport
-from reactorlib.transport.spinning import SPIN_NS
+from reactorlib.transport.waiting import SPIN_NS
 from reactorlib.worker.context import current, origin
 from reactorlib.worker.main_worker import MainWorker
 from reactorlib.worker.trace import Row
