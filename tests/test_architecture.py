@@ -19,6 +19,7 @@ ALLOWED = {
 HARNESS = (
     "errors",
     "grouping",
+    "prediction",
     "plan",
     "store",
     "stats",
@@ -35,8 +36,6 @@ DRAWN = ("harness.stats.intervals", "harness.stats.moderated", "harness.quantity
 MATCHED = ("on_serial", "on_reactors", "on_ray_paper", "on_ray_tuned")
 # The runtime may meet values of these packages, made by the user's program or asked for by it.
 OF_VALUES = {"numpy", "torch"}
-# Nothing that runs needs these; a command that writes a file in their format asks for them.
-OF_FORMATS = {"reactorlib/view/diagram/png.py": {"matplotlib"}}
 # A front end to another library is there for those who have it: nothing else of the kernel imports it.
 FRONT_ENDS = {"reactorlib/gymnasium/": {"gymnasium", "numpy", "cloudpickle", "stable_baselines3"}}
 # A transport that is asked for by name brings its own.
@@ -192,7 +191,7 @@ def test_the_runtime_needs_the_standard_library_only():
 
 def wanted_there(place):
     path, _, rest = place.partition(":")
-    wanted = (OF_FORMATS | OF_TRANSPORTS).get(path, set())
+    wanted = OF_TRANSPORTS.get(path, set())
     wanted = wanted.union(*(n for folder, n in FRONT_ENDS.items() if path.startswith(folder)))
     return root(rest.partition(" imports ")[2]) in wanted
 
@@ -205,7 +204,7 @@ def test_the_runtime_imports_what_it_can_do_without_only_when_it_meets_it():
         for statement in parsed(path).body
         if not isinstance(statement, ast.FunctionDef | ast.ClassDef)
         for name, line in imports(statement)
-        if root(name) in OF_VALUES.union(*OF_FORMATS.values(), *OF_TRANSPORTS.values())
+        if root(name) in OF_VALUES.union(*OF_TRANSPORTS.values())
     ]
     assert at_import == []
 

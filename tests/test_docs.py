@@ -18,7 +18,7 @@ from harness.cli.commands import COMMANDS, main
 from harness.cli.options import parser
 from plots import published
 from plots.figures import CAPTIONS
-from reactorlib.cli import _parser
+from reactorlib.cli import parsers
 from tests import pages
 from tests.pages import DOCS, PAGES, ROOT
 
@@ -102,7 +102,7 @@ def test_reactorlib_knows_the_options_and_the_programs(command):
     words = shlex.split(command.removeprefix(KERNEL))
     if words[0] == "run" and ".lf" in words[1]:
         words = words[:2]  # what follows are its parameters
-    options = _parser()[0].parse_args(words)
+    options = parsers()[0].parse_args(words)
     path = "" if words[0] == "new" else options.target.partition(":")[0]
     assert not path or (ROOT / path).is_file()
 

@@ -27,9 +27,9 @@ Owns the files.
 import math
 from dataclasses import dataclass
 
+from harness.prediction.simulation import MessageCost
 from harness.store.csv_table import CsvTable
 from harness.store.measurements import OfPoint, check_parameters
-from reactorlib.view.playing import MessageCost
 
 PREDICTED, PAID, HERE, MEASURED = "predicted", "predicted_paid", "predicted_here", "measured"
 PREDICTIONS = (PREDICTED, PAID, HERE)

@@ -1,26 +1,5 @@
-"""The command line: start, check, run, draw, trace and show any reactor program.
+"""Start, check, run, draw, trace and show reactor programs.
 
-Exit codes: 0 done, 1 the program has a fault or failed, 2 the command makes no sense, 130 interrupted.
-What a command is asked for goes to standard output, everything about it to standard error.
-"""
-
-from __future__ import annotations
-
-import argparse
-import os
-import sys
-from collections.abc import Sequence
-from typing import NoReturn
-
-from reactorlib.cli import check, graph, new, run, source, trace
-from reactorlib.cli.output import UsageError, complain, show_traceback
-from reactorlib.cli.run_options import speaks, spelled_out
-from reactorlib.cli.target import add_parameters, unknown
-from reactorlib.errors import ReactionError, ReactorError, RunError, meant
-
-DONE, FAULTY, MISUSED, INTERRUPTED = 0, 1, 2, 130
-
-_EPILOG = """\
 TARGET is module:Class for a module on the path, or file.py:Class; the class may be left out where a file declares
 only one reactor, or one called Main. Parameters of its constructor are given with --set. A Lingua Franca file is
 file.lf or file.lf:Reactor, and its parameters may be given as --name value.
@@ -29,49 +8,66 @@ examples:
   python -m reactorlib new first.py
   python -m reactorlib check examples/powers.py:Powers
   python -m reactorlib graph examples/rl_pipeline.py:Pipeline -o pipeline.svg
-  python -m reactorlib trace examples/rl_pipeline.py:Pipeline --workers 2 --executor threads -o pipeline.json
-  python -m reactorlib source examples/powers.py:Powers --trigger hub.number
   python -m reactorlib run examples/powers.py:Powers --set rounds=5
   python -m reactorlib run examples/rl_pipeline.lf --n 4
 
-exit codes: 0 done; 1 the program has a fault or failed; 2 the command was called in a way that makes no sense
+exit codes: 0 done; 1 the program has a fault or failed; 2 the call makes no sense; 130 interrupted
 """
 
+from __future__ import annotations
 
-class _Parser(argparse.ArgumentParser):
-    """One that says in two lines what it does not understand."""
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from reactorlib.cli import check, graph, new, run, source, trace
+from reactorlib.cli.output import Result, UsageError, complain, show, show_traceback
+from reactorlib.cli.run_options import speaks, spelled_out
+from reactorlib.cli.target import add_parameters
+from reactorlib.errors import ReactionError, ReactorError, RunError, meant
+
+DONE, FAULTY, MISUSED, INTERRUPTED = 0, 1, 2, 130
+
+# Each module is a command. Its docstring is its help, `add` declares its arguments, `run` returns its result. A result
+# goes to standard output, everything about it to standard error.
+COMMANDS = {"new": new, "check": check, "run": run, "graph": graph, "trace": trace, "source": source}
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are two lines."""
 
     def error(self, message: str) -> NoReturn:
         """Complain, point to the help, and end."""
-        complain(f"{message}\n    {self.prog} --help says what there is")
+        complain(f"{message}\n    {self.prog} --help lists what it takes")
         raise SystemExit(MISUSED)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Returns its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    parser, commands = _parser()
+    parser, commands = parsers()
     if not given:
         parser.print_help(sys.stderr)
         return MISUSED
     options, rest = parser.parse_known_args(given[:1] + spelled_out(given[1:]) if given[:1] == ["run"] else given)
-    fault = add_parameters(options, rest) if "settings" in options else unknown(rest)
-    if fault:
+    if fault := add_parameters(options, rest):
         known = commands[given[0]]
         known.error(fault + meant(rest[0], known._option_string_actions))
     try:
-        code: int = options.command(options)
-        sys.stdout.flush()
-        return code
+        result: Result = options.run(options)
+        if speaks():
+            show(result, options.json)
+            sys.stdout.flush()
+        return FAULTY if result.faults else DONE
     except (UsageError, RunError) as error:
         return _complain(error, MISUSED)
-    except ReactionError as error:
-        if error.__cause__ is not None and speaks():
+    except ReactorError as error:
+        if isinstance(error, ReactionError) and error.__cause__ is not None and speaks():
             show_traceback(error.__cause__)
         return _complain(error, FAULTY)
-    except ReactorError as error:
-        return _complain(error, FAULTY)
-    except BrokenPipeError:  # whoever read our output, such as `head`, has enough
+    except BrokenPipeError:  # the reader of our output, such as `head`, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except KeyboardInterrupt:
@@ -84,16 +80,20 @@ def _complain(message: object, code: int) -> int:
     return code
 
 
-def _parser() -> tuple[_Parser, dict[str, _Parser]]:
-    """The parser, and those of its commands."""
-    parser = _Parser(
-        prog="python -m reactorlib",
-        description="Start, check, run, draw, trace and show reactor programs.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(interrupted="interrupted")
+def parsers() -> tuple[Parser, dict[str, Parser]]:
+    """The parser, and that of each command."""
+    parser = Parser(prog="python -m reactorlib", **_texts(__doc__))
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (new, check, run, graph, trace, source):
-        command.add_to(commands)
+    for name, module in COMMANDS.items():
+        texts = _texts(module.__doc__)
+        command = commands.add_parser(name, help=texts["description"], allow_abbrev=False, **texts)
+        module.add(command)
+        command.add_argument("--json", action="store_true", help="print the result as one line of JSON")
+        command.set_defaults(run=module.run, interrupted=getattr(module, "INTERRUPTED", "interrupted"))
     return parser, commands.choices
+
+
+def _texts(docstring: str | None) -> dict[str, Any]:
+    """The help that a docstring is: its first line, and the rest as it stands."""
+    first, _, rest = (docstring or "").partition("\n\n")
+    return {"description": first, "epilog": rest, "formatter_class": argparse.RawDescriptionHelpFormatter}

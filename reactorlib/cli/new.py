@@ -1,16 +1,6 @@
-"""`python -m reactorlib new`: a program to start from."""
+"""Write a small program that runs as it is, in Python or in Lingua Franca.
 
-from __future__ import annotations
-
-import argparse
-import json
-from pathlib import Path
-from typing import Any
-
-from reactorlib.cli.output import UsageError, write_file
-
-_EPILOG = """\
-A file that is there is not written over. The program runs, and can be checked, drawn and traced, as it is.
+An existing file is left alone. The program can be run, checked, drawn and traced as it is.
 
 examples:
   python -m reactorlib new first.py
@@ -18,8 +8,15 @@ examples:
   python -m reactorlib new second.py --json
 """
 
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from reactorlib.cli.output import Result, UsageError, write_file
+
 _PYTHON = '''\
-"""A clock that counts, workers that compute, a printer that waits for all of them."""
+"""A clock that counts, workers that compute, and a program that waits for all of them."""
 
 from reactorlib import MSEC, Bank, Input, Output, Reactor, Timer, connect, reaction, request_stop, run
 
@@ -42,7 +39,7 @@ class Clock(Reactor):
 
 
 class Worker(Reactor):
-    """Multiplies what it is sent by its place in the bank, counted from 1."""
+    """Multiplies a number by its place in the bank, counted from 1."""
 
     number = Input[int]()
     result = Output[int]()
@@ -52,28 +49,17 @@ class Worker(Reactor):
         result.set(number.value * (self.bank_index + 1))
 
 
-class Printer(Reactor):
-    """Prints all results of a tag."""
-
-    results = Input[int](width="workers")
-
-    def __init__(self, workers: int) -> None:
-        pass
-
-    @reaction(results)
-    def show(self, results: Input[int]) -> None:
-        print([result.value for result in results])
-
-
 class Main(Reactor):
-    """The program: what there is, and who talks to whom."""
+    """The program: its reactors, their connections, and a reaction to all results of a tag."""
 
     def __init__(self, workers: int = 3) -> None:
         self.clock = Clock()
         self.workers = Bank(Worker, workers)
-        self.printer = Printer(workers)
         connect(self.clock.number, self.workers.number)
-        connect(self.workers.result, self.printer.results)
+
+    @reaction("workers.result")
+    def show(self, results: Input[int]) -> None:
+        print([result.value for result in results])
 
 
 if __name__ == "__main__":
@@ -81,7 +67,7 @@ if __name__ == "__main__":
 '''
 
 _LINGUA_FRANCA = """\
-/** A clock that counts, workers that compute, a program that waits for all of them. */
+/** A clock that counts, workers that compute, and a program that waits for all of them. */
 target Python { timeout: 500 ms }
 
 reactor Clock {
@@ -114,26 +100,16 @@ main reactor Main(n = 3) {
 _STARTERS = {".py": _PYTHON, ".lf": _LINGUA_FRANCA}
 
 
-def add_to(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "new", help="write a program to start from",
-        description="Write a small program that runs as it is, in Python or in Lingua Franca.",
-        epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
-    )  # fmt: skip
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
     parser.add_argument("file", metavar="FILE", help="name.py or name.lf")
-    parser.add_argument("--json", action="store_true", help="print what was written as JSON")
-    parser.set_defaults(command=command)
 
 
-def command(options: argparse.Namespace) -> int:
-    """Write the file, and say what can be done with it."""
+def run(options: argparse.Namespace) -> Result:
+    """Write the file."""
     text = _STARTERS.get(Path(options.file).suffix)
     if text is None:
         raise UsageError(f"{options.file}: the suffix names the language, one of {', '.join(_STARTERS)}")
     write_file(options.file, text.encode(), new=True)
-    if options.json:
-        print(json.dumps({"file": options.file}))
-    else:
-        print(f"{options.file}: written; run it with: python -m reactorlib run {options.file}")
-    return 0
+    hint = f"{options.file}: written; run it with: python -m reactorlib run {options.file}"
+    return Result({"file": options.file}, hint)

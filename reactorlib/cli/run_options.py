@@ -1,4 +1,4 @@
-"""What `run` and `trace` share: how a program is run from the command line."""
+"""How `run` and `trace` run a program: their options, those of the program itself, and the run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from typing import Any
 
-from reactorlib.cli.target import count_option, resolved, time_option
+from reactorlib.cli.target import add_target, count_option, resolved, time_option
 from reactorlib.cpus import available_cpus
 from reactorlib.execution import RunResult
 from reactorlib.program import Program, elaborate
@@ -20,27 +20,22 @@ _SHORT = {"-o": "--timeout", "-f": "--fast", "-k": "--keepalive", "-w": "--worke
 
 
 def add_running(parser: argparse.ArgumentParser) -> None:
-    """The arguments that say how to run."""
-    parser.add_argument("--timeout", metavar="TIME", type=time_option, help="stop at this logical time, such as 500ms")
-    on_off = argparse.BooleanOptionalAction
-    parser.add_argument("--fast", action=on_off, help="do not wait for physical time")
-    parser.add_argument("--keepalive", action=on_off, help="do not end when nothing is left to do")
-    parser.add_argument("--executor", choices=EXECUTORS, default="inline", help="how to run (default: inline)")
-    parser.add_argument(
-        "--workers",
-        metavar="N",
-        type=count_option,
-        help="workers of a parallel executor (default: CPUs; with mpi: ranks)",
-    )
-    parser.add_argument(
-        "--library-threads", metavar="N", type=count_option, help="threads of NumPy and torch per worker (default: 1)"
-    )
+    """Declare the program, and how to run it."""
+    add_target(parser)
+    add, on_off = parser.add_argument, argparse.BooleanOptionalAction
+    add("--timeout", metavar="TIME", type=time_option, help="stop at this logical time, such as 500ms")
+    add("--fast", action=on_off, help="do not wait for physical time")
+    add("--keepalive", action=on_off, help="do not end when nothing is left to do")
+    add("--executor", choices=EXECUTORS, default="inline", help="how to run (default: inline)")
+    add("--workers", metavar="N", type=count_option,
+        help="workers of a parallel executor (default: CPUs; with mpi: ranks)")  # fmt: skip
+    add("--library-threads", metavar="N", type=count_option, help="threads of NumPy and torch per worker (default: 1)")
 
 
 def executed(options: argparse.Namespace, trace: bool) -> tuple[Program, RunResult]:
-    """Run the program that the options name. With --json what it prints goes to standard error."""
+    """Run the program that the options name. With --json its own output goes to standard error."""
     together: AbstractContextManager[None] = nullcontext()
-    if options.executor == "mpi":  # what keeps the program from being made on one rank keeps it from it on all
+    if options.executor == "mpi":  # if one rank cannot make the program, none runs it
         from reactorlib.executors.ranks import joined  # for this executor only
 
         together = joined().together("the program")
@@ -56,13 +51,13 @@ def executed(options: argparse.Namespace, trace: bool) -> tuple[Program, RunResu
 
 
 def speaks() -> bool:
-    """Whether this process tells what came of a run: of several ranks the first does."""
+    """Whether this process reports the result of a run: of several ranks, the first does."""
     ranks = sys.modules.get("reactorlib.executors.ranks")
     return ranks is None or ranks.is_first()
 
 
 def _asked_by(program: Program, options: argparse.Namespace) -> dict[str, Any]:
-    """What a Lingua Franca program says about how it runs; what the command says comes first."""
+    """The options in the target declaration of a Lingua Franca program. Those of the command take precedence."""
     if not hasattr(program.cls, "__lf__"):
         return {}
     from reactorlib.lf.load import federates, run_options  # for these programs only
@@ -74,7 +69,7 @@ def _asked_by(program: Program, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def spelled_out(arguments: Sequence[str]) -> list[str]:
-    """The arguments of `run` with those that a Lingua Franca program knows in the place of their short forms.
+    """The arguments of `run`, with the short forms of a compiled Lingua Franca program spelled out.
 
     >>> spelled_out(["Main.lf", "-o", "5", "sec", "-f", "true", "-k", "false", "-w", "2"])
     ['Main.lf', '--timeout', '5 sec', '--fast', '--no-keepalive', '--workers', '2']

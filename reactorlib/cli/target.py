@@ -1,4 +1,4 @@
-"""From `module:Class` and `--set name=value` to a reactor class and its arguments. Every fault is one line."""
+"""From `module:Class` and `--set name=value` to a reactor class and its arguments. Every complaint is one line."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import importlib.util
 import inspect
 import re
 import sys
+import traceback
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeGuard
 
 from reactorlib.cli.output import UsageError
 from reactorlib.declaration.class_body import declarations_of
@@ -22,12 +23,12 @@ from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import meant
 from reactorlib.tag import UNITS, Time
 
-_MAIN = "Main"  # the class that is meant where a module declares several and none is named
+_MAIN = "Main"  # the default among several classes of a module
 _TIME = re.compile(rf"(\d+(?:\.\d+)?) *({'|'.join(UNITS)})")
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:
-    """The arguments that say which program is meant."""
+    """Declare the arguments that name a program."""
     parser.add_argument("target", metavar="TARGET", help="module:Class, file.py:Class or file.lf")
     parser.add_argument(
         "--set", dest="settings", metavar="NAME=VALUE", action="append", default=[],
@@ -44,10 +45,10 @@ def resolved(options: argparse.Namespace, structure: bool | None = False) -> tup
     return cls, _arguments(cls, options.settings)
 
 
-def add_parameters(options: argparse.Namespace, rest: Sequence[str]) -> str | None:
-    """Take `--name value` for parameters of a Lingua Franca program, as it does itself; or what cannot be taken."""
-    if not _is_lf(options.target.partition(":")[0]):
-        return unknown(rest)
+def add_parameters(options: argparse.Namespace, rest: Sequence[str]) -> str:
+    """Take `--name value` for parameters of a Lingua Franca program. Returns a complaint, or nothing."""
+    if rest and not getattr(options, "target", "").partition(":")[0].endswith(".lf"):
+        return f"unrecognized arguments: {' '.join(rest)}"
     left = list(rest)
     while left:
         name, equals, value = left.pop(0).partition("=")
@@ -58,103 +59,70 @@ def add_parameters(options: argparse.Namespace, rest: Sequence[str]) -> str | No
             if left and left[0] in UNITS:  # of a time in two words
                 value = f"{value} {left.pop(0)}"
         options.settings.append(f"{name[2:]}={value}")
-    return None
-
-
-def unknown(rest: Sequence[str]) -> str | None:
-    """What to say of arguments that nobody knows; None where there are none."""
-    return f"unrecognized arguments: {' '.join(rest)}" if rest else None
-
-
-def _is_lf(place: str) -> bool:
-    return place.endswith(".lf")
+    return ""
 
 
 def _class(target: str, structure: bool | None) -> type[Reactor]:
     place, _, name = target.rpartition(":") if ":" in target else (target, "", "")
-    if _is_lf(place):
+    is_file = place.endswith((".lf", ".py"))
+    if is_file and not Path(place).is_file():
+        raise UsageError(f"no file {place}")
+    if place.endswith(".lf"):
         from reactorlib.lf.load import load  # for these files only
 
-        if not Path(place).is_file():
-            raise UsageError(f"no file {place}")
         return load(place, name or None, structure=structure)
-    module = _module(place)
+    module = _module(place, is_file)
+    classes = [cls for cls in vars(module).values() if _is_reactor(cls) and cls.__module__ == module.__name__]
+    declared = f": it declares {', '.join(cls.__name__ for cls in classes)}" if classes else ""
     if not name:
-        return _only_class(module, target)
+        if not classes:
+            raise UsageError(f"{target}: declares no reactor")
+        mains = [cls for cls in classes if len(classes) == 1 or cls.__name__ == _MAIN]
+        if len(mains) != 1:
+            raise UsageError(f"{target}: name the reactor, as in {target}:Class{declared}")
+        return mains[0]
     found: Any = module
     for part in name.split("."):
         found = getattr(found, name_in(dir(found), part), None)
     if found is None:
-        hint = meant(name, (cls.__name__ for cls in _classes(module))) or _listed(module)
+        hint = meant(name, (cls.__name__ for cls in classes)) or declared
         raise UsageError(f"{place} has no class {name!r}{hint}")
-    if not (isinstance(found, type) and issubclass(found, Reactor)):
-        raise UsageError(f"{place}:{name} is no reactor class{_listed(module)}")
+    if not _is_reactor(found):
+        raise UsageError(f"{place}:{name} is no reactor class{declared}")
     return found
 
 
-def _module(place: str) -> ModuleType:
+def _is_reactor(found: object) -> TypeGuard[type[Reactor]]:
+    return isinstance(found, type) and issubclass(found, Reactor)
+
+
+def _module(place: str, is_file: bool) -> ModuleType:
     path = Path(place)
-    is_file = path.suffix == ".py"
-    if is_file and not path.is_file():
-        raise UsageError(f"no file {place}")
     sys.path.insert(0, str(path.resolve().parent if is_file else Path.cwd()))
     try:
         return _from_file(path) if is_file else importlib.import_module(place)
-    except ModuleNotFoundError as error:
-        if error.name is not None and (place == error.name or place.startswith(error.name + ".")):
-            raise UsageError(
-                f"no module named {place!r} on the path; a file is given as path/to/file.py:Class"
-            ) from error
-        raise UsageError(f"{place} cannot be imported: {error}") from error
     except (Exception, SystemExit) as error:
-        where = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise UsageError(f"{place} cannot be imported: {where}{_line_of(error)}") from error
+        missing = error.name or "" if isinstance(error, ModuleNotFoundError) else ""
+        if missing and f"{place}.".startswith(f"{missing}."):
+            fault = f"no module named {place!r} on the path; a file is given as path/to/file.py:Class"
+            raise UsageError(fault) from error
+        kind = "" if missing else type(error).__name__
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        known = missing or isinstance(error, SyntaxError)  # where: the message has it
+        line = "" if known else f" ({at.filename}:{at.lineno})"
+        what = ": ".join(word for word in (kind, str(error)) if word)
+        raise UsageError(f"{place} cannot be imported: {what}{line}") from error
 
 
 def _from_file(path: Path) -> ModuleType:
     name = path.stem if path.stem not in sys.modules else f"{path.stem}_program"
     spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise UsageError(f"{path} is no Python file")
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # before it runs: dataclasses and pickle look there
     spec.loader.exec_module(module)
     return module
-
-
-def _line_of(error: BaseException) -> str:
-    """Where an import failed, unless the message says so."""
-    at = error.__traceback__
-    while at is not None and at.tb_next is not None:
-        at = at.tb_next
-    if at is None or isinstance(error, SyntaxError):
-        return ""
-    return f" ({at.tb_frame.f_code.co_filename}:{at.tb_lineno})"
-
-
-def _classes(module: ModuleType) -> list[type[Reactor]]:
-    """The reactor classes that a module itself declares."""
-    return [
-        found
-        for found in vars(module).values()
-        if isinstance(found, type) and issubclass(found, Reactor) and found.__module__ == module.__name__
-    ]
-
-
-def _only_class(module: ModuleType, target: str) -> type[Reactor]:
-    declared = _classes(module)
-    if not declared:
-        raise UsageError(f"{target}: declares no reactor")
-    if len(declared) > 1:
-        declared = [cls for cls in declared if cls.__name__ == _MAIN]
-    if len(declared) != 1:
-        raise UsageError(f"{target}: name the reactor, as in {target}:Class{_listed(module)}")
-    return declared[0]
-
-
-def _listed(module: ModuleType) -> str:
-    names = [cls.__name__ for cls in _classes(module)]
-    return f": it declares {', '.join(names)}" if names else ""
 
 
 # Parameters
@@ -182,22 +150,20 @@ def _arguments(cls: type[Reactor], settings: Iterable[str]) -> dict[str, Any]:
 
 
 def _value(text: str, annotation: Any) -> Any:
-    """What the text of a setting stands for: a time with a unit, a Python literal, or itself."""
+    """The value of a setting: a time with its unit, a Python literal, or the text itself."""
     if annotation in (str, "str"):
         return text
     time = parsed_time(text)
     if time is not None:
         return time
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
     try:
-        return ast.literal_eval(text)
+        return ast.literal_eval(text.capitalize() if text.lower() in ("true", "false") else text)
     except (ValueError, SyntaxError):
         return text
 
 
 def parsed_time(text: str) -> Time | None:
-    """A time such as `5ms` or `1.5 s`; None where the text is none.
+    """A time such as `5ms` or `1.5 s`, or None.
 
     >>> parsed_time("1.5ms"), parsed_time("5")
     (1500000, None)

@@ -1,25 +1,9 @@
-"""`python -m reactorlib trace`: run a program and record which reaction ran when, where and at which tag."""
+"""Run a program, write what ran as a trace for Perfetto, and print where the time went.
 
-from __future__ import annotations
+The file opens in chrome://tracing and in https://ui.perfetto.dev, where it stays on this machine. It has one track per
+worker, and arrows where a reaction waited for one on another worker. The table:
 
-import argparse
-import json
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from typing import Any
-
-from reactorlib.cli.output import check_writable, write_file
-from reactorlib.cli.run_options import add_running, executed, speaks
-from reactorlib.cli.target import add_target
-from reactorlib.execution import RunResult
-from reactorlib.program import Program
-from reactorlib.view.timeline import Summary, summarised, trace_events
-
-_EPILOG = """\
-The file opens in https://ui.perfetto.dev (drag it there; it stays on this machine) and in chrome://tracing: one
-track per worker, arrows where a reaction waited for one on another worker. The table:
-
-  waiting   from when everything a reaction depends on at its tag was done until it began
+  waiting   from the end of all that a reaction depends on at its tag until its begin
   critical  its part of the longest chains of dependent reactions: to make the program faster, begin there
 
 examples:
@@ -28,56 +12,56 @@ examples:
   python -m reactorlib trace examples/furnace.py:Furnace --timeout 9s --fast --json
 """
 
+from __future__ import annotations
 
-def add_to(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "trace", help="run a program and see where its time goes",
-        description="Run a program, write what ran as a trace for Perfetto, and print where the time went.",
-        epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
-    )  # fmt: skip
-    add_target(parser)
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from reactorlib.cli.output import Result, check_writable, write_file
+from reactorlib.cli.run_options import add_running, executed, speaks
+from reactorlib.execution import RunResult
+from reactorlib.program import Program
+from reactorlib.view.timeline import Summary, summarised, trace_events
+
+INTERRUPTED = "interrupted: a trace is kept when the run ends by itself, so give --timeout"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
     add_running(parser)
     parser.add_argument("-o", "--output", metavar="FILE.json", help="where to write the trace; default: nowhere")
     parser.add_argument("--unfold", action="store_true", help="a row for every member of a bank")
-    parser.add_argument("--json", action="store_true", help="print the summary as JSON instead of a table")
-    parser.set_defaults(
-        command=command, interrupted="interrupted: a trace is kept when the run ends by itself, so give --timeout"
-    )
 
 
-def command(options: argparse.Namespace) -> int:
-    """Run, write the trace, print the summary."""
+def run(options: argparse.Namespace) -> Result:
+    """Run the program, and write the trace."""
     if options.output:
-        check_writable(options.output)  # now, not after a long run
+        check_writable(options.output)  # before a long run
     program, result = executed(options, trace=True)
-    if not speaks():
-        return 0
     spans = result.spans or []
-    if options.output:
+    if options.output and speaks():
         events = trace_events(program, spans, result.workers, result.digest)
         write_file(options.output, (json.dumps(events) + "\n").encode())
     summary = summarised(program, spans, result.workers, options.unfold)
-    if options.json:
-        print(json.dumps({"file": options.output, "executor": result.executor, "workers": result.workers,
-                          "digest": result.digest, **asdict(summary)}))  # fmt: skip
-    else:
-        print("\n".join(_report(program, result, summary)))
-        if options.output:
-            print(f"trace: {options.output}, for https://ui.perfetto.dev or chrome://tracing")
-    return 0
+    told = {"file": options.output, "executor": result.executor, "workers": result.workers, "digest": result.digest}
+    lines = list(_report(program, result, summary))
+    if options.output:
+        lines.append(f"trace: {options.output}, for https://ui.perfetto.dev or chrome://tracing")
+    return Result({**told, **asdict(summary)}, "\n".join(lines))
 
 
 def _report(program: Program, result: RunResult, summary: Summary) -> Iterator[str]:
-    heads = ("reaction", "count", "total", "mean", "longest", "waiting", "critical")
-    rows = [
-        (
-            row.path.removeprefix(f"{program.root.path}."), str(row.count), shown(row.total_ns), shown(row.mean_ns),
-            shown(row.longest_ns), shown(row.waiting_ns), shown(row.critical_ns),
-        )
-        for row in summary.reactions
-    ]  # fmt: skip
-    yield from _table([heads, *rows])
+    rows = [("reaction", "count", "total", "mean", "longest", "waiting", "critical")]
+    for row in summary.reactions:
+        times = (row.total_ns, row.mean_ns, row.longest_ns, row.waiting_ns, row.critical_ns)
+        total, mean, longest, waiting, critical = map(shown, times)
+        path = row.path.removeprefix(f"{program.root.path}.")
+        rows.append((path, str(row.count), total, mean, longest, waiting, critical))
+    first, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
+    for path, *numbers in rows:
+        yield "  ".join((path.ljust(first), *(n.rjust(width) for n, width in zip(numbers, widths, strict=True))))
     count = sum(row.count for row in summary.reactions)
     yield ""
     yield (
@@ -94,14 +78,6 @@ def _report(program: Program, result: RunResult, summary: Summary) -> Iterator[s
         share = busy / summary.elapsed_ns if summary.elapsed_ns else 0.0
         yield f"worker {worker}: busy {shown(busy)}, {share:.0%} of the time"
     yield f"digest: {result.digest}"
-
-
-def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        first = row[0].ljust(widths[0])
-        rest = (text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True))
-        yield "  ".join((first, *rest)).rstrip()
 
 
 def shown(time_ns: float) -> str:

@@ -34,7 +34,7 @@ from reactorlib.executors.termination import Life, leave_to_worker_0
 from reactorlib.executors.thread_calls import Caller, pass_on
 from reactorlib.schedule.partition import Partition, partition
 from reactorlib.transport.mpi import MPITransport
-from reactorlib.transport.spinning import SPIN_NS
+from reactorlib.transport.waiting import SPIN_NS
 from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.scheduler import Outbox

@@ -24,7 +24,7 @@ from reactorlib.executors.protocol import Control, Done, End, Go, Poison, Sync
 from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Send, Split, Wait
-from reactorlib.transport.spinning import Spinner
+from reactorlib.transport.waiting import Spinner
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.event_queue import Events
 from reactorlib.worker.scheduler import Outbox

@@ -12,16 +12,11 @@ from typing import Any
 
 from reactorlib.cpus import available_cpus
 from reactorlib.errors import WorkerError
-from reactorlib.transport.arena import Arena, most_blocks, table_bytes
-from reactorlib.transport.channel import RING_BYTES, Channel, KernelChannel, Link
+from reactorlib.transport.arena import Arena, Lender, most_blocks, table_bytes
+from reactorlib.transport.channel import RING_BYTES, Channel, Link
 from reactorlib.transport.codec import Codec
-from reactorlib.transport.copying import ArenaPlacing
-from reactorlib.transport.lending import Lender
-from reactorlib.transport.memory import PAGE, Memory, default_capacity, most_bytes
-from reactorlib.transport.quota import Quota
-from reactorlib.transport.spinning import SPIN_NS
-from reactorlib.transport.store_order import keeps_store_order
-from reactorlib.transport.waiting import STATE_WORDS, Bell, Waiter
+from reactorlib.transport.memory import PAGE, Memory, Quota, default_capacity, keeps_store_order, most_bytes
+from reactorlib.transport.waiting import SPIN_NS, STATE_WORDS, Bell, Waiter
 
 LINE = 64  # bytes that processors share as a whole
 MOST_ADDRESSES = 1 << 44
@@ -32,8 +27,7 @@ class Exchange:
     """The shared memory, bells and abort flag of a run with `workers` workers.
 
     Make it before the workers start. A forked worker inherits it; for a spawned one it is pickled as an
-    argument of its `multiprocessing.Process`. `kernel`: order memory through system calls, as needed where the machine
-    keeps no store order.
+    argument of its `multiprocessing.Process`. `fenced`: the machine does not keep the order of stores and loads.
     """
 
     def __init__(
@@ -41,23 +35,19 @@ class Exchange:
         workers: int,
         *,
         capacity: int | None = None,
-        kernel: bool | None = None,
+        fenced: bool | None = None,
         spin_ns: int | None = None,
     ) -> None:
         self.workers = workers
         self.capacity = default_capacity() if capacity is None else capacity
-        self.kernel = not keeps_store_order() if kernel is None else kernel
+        self.fenced = not keeps_store_order() if fenced is None else fenced
         self.spin_ns = (SPIN_NS if workers <= available_cpus() else 0) if spin_ns is None else spin_ns
         self.pairs = tuple(permutations(range(workers), 2))  # (sender, receiver)
         self.memory = self._make_memory()
         self.memory.fund(0, self._rings)
         self.bells: list[Bell] = []
-        self.posts: dict[tuple[int, int], Bell] = {}
         try:
-            for _ in range(workers):
-                self.bells.append(Bell())
-            for pair in self.pairs if self.kernel else ():
-                self.posts[pair] = Bell(counting=True)
+            self.bells += (Bell() for _ in range(workers))
         except OSError as error:
             self.close()
             raise WorkerError(
@@ -65,8 +55,8 @@ class Exchange:
             ) from error
 
     def _make_memory(self) -> Memory:
-        # Addresses cost nothing; with many of them, sizes that vary don't make an arena run out of unused ones.
-        # But they may be limited, too.
+        # Addresses cost nothing; with many of them, sizes that vary don't make an arena run out of unused ones. But
+        # they may be limited.
         share, limit = 8 * self.capacity, most_bytes()
         while share > LEAST_ADDRESSES:
             size = self._lay_out(min(share, MOST_ADDRESSES // self.workers))
@@ -121,11 +111,11 @@ class Exchange:
         return sum(self.memory.view[self.counts : self.counts + 8 * self.workers].cast("Q"))
 
     def enter_stage(self, worker: int, stage: int) -> None:
-        """A worker says how far it is in its life: a number below 256, at first 0."""
+        """Publish how far a worker is in its life: a number below 256, at first 0."""
         self.memory.map[self._stage_at(worker)] = stage
 
     def stage_of(self, worker: int) -> int:
-        """What it said last."""
+        """How far it is."""
         return self.memory.map[self._stage_at(worker)]
 
     def _stage_at(self, worker: int) -> int:
@@ -142,9 +132,9 @@ class Exchange:
 
     def close(self) -> None:
         """Close the descriptors of this process; views of shared memory stay valid."""
-        for bell in (*self.bells, *self.posts.values()):
+        for bell in self.bells:
             bell.close()
-        self.bells, self.posts = [], {}
+        self.bells = []
         self.memory.close()
 
     # For workers that are spawned: descriptors travel with the new process
@@ -154,16 +144,14 @@ class Exchange:
 
         state = self.__dict__.copy()
         state["memory"] = DupFd(self.memory.fd), self.memory.size
-        state["bells"] = [_sent(bell) for bell in self.bells]
-        state["posts"] = {pair: _sent(bell) for pair, bell in self.posts.items()}
+        state["bells"] = [DupFd(bell.fd) for bell in self.bells]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         memory, size = state["memory"]
         self.memory = Memory(size, memory.detach())
-        self.bells = [_received(bell) for bell in state["bells"]]
-        self.posts = {pair: _received(bell) for pair, bell in state["posts"].items()}
+        self.bells = [Bell(bell.detach()) for bell in state["bells"]]
 
 
 class Endpoint:
@@ -174,41 +162,26 @@ class Endpoint:
         self.me = me
         memory, workers = exchange.memory, exchange.workers
         counts = memory.view[exchange.counts : exchange.counts + 8 * workers].cast("Q")
-        self._arenas = [
-            Arena(
-                memory,
-                exchange.arena_of(w),
-                exchange.region,
-                w,
-                workers,
-                Quota(counts, exchange.capacity, w),
-                exchange.blocks,
-            )
-            for w in range(workers)
-        ]
+        self._arenas = []
+        for worker in range(workers):
+            quota, start = Quota(counts, exchange.capacity, worker), exchange.arena_of(worker)
+            self._arenas.append(Arena(memory, start, exchange.region, worker, workers, quota, exchange.blocks))
         self.arena = self._arenas[me]
         self.allocate = self.allocate_shared = self.arena.allocate
-        self.codec = Codec(ArenaPlacing(self.arena), [Lender(arena, me) for arena in self._arenas])
+        self.codec = Codec(self.arena, [Lender(arena, me) for arena in self._arenas])
         self._states = memory.view[exchange.states : exchange.counts].cast("Q")
         self.waiter = Waiter(exchange.bells[me], self._states, me, check, self._pull, exchange.spin_ns)
         self._senders = [(s, exchange.used_of(s, r)) for s, r in exchange.pairs if r == me]
-        self._incoming: dict[int, Channel] = {}
-        self._outgoing: dict[int, Channel] = {}
+        self._channels: dict[tuple[int, int], Channel] = {}  # by sender and receiver
 
     def outgoing(self, receiver: int) -> Channel:
         """The channel to another worker."""
-        channel = self._outgoing.get(receiver)
-        if channel is None:
-            channel = self._outgoing[receiver] = self._channel(self.me, receiver, receiver)
-            self.exchange.memory.map[self.exchange.used_of(self.me, receiver)] = 1
-        return channel
+        self.exchange.memory.map[self.exchange.used_of(self.me, receiver)] = 1
+        return self._channel(self.me, receiver)
 
     def incoming(self, sender: int) -> Channel:
         """The channel from another worker."""
-        channel = self._incoming.get(sender)
-        if channel is None:
-            channel = self._incoming[sender] = self._channel(sender, self.me, sender)
-        return channel
+        return self._channel(sender, self.me)
 
     def sender_to(self, worker: int) -> Callable[[bytes], None]:
         """A function that sends a message to another worker."""
@@ -218,30 +191,20 @@ class Endpoint:
         """A function that waits for the next message of another worker."""
         return self.incoming(worker).receive
 
-    def _channel(self, sender: int, receiver: int, other: int) -> Channel:
-        exchange = self.exchange
-        ring = exchange.ring_of(sender, receiver)
-        bell = exchange.bells[other]
-        link = Link(exchange.memory, ring, sender, receiver, self._states, self._arenas[sender], self.waiter, bell)
-        return KernelChannel(link, exchange.posts[sender, receiver]) if exchange.kernel else Channel(link)
+    def _channel(self, sender: int, receiver: int) -> Channel:
+        channel = self._channels.get((sender, receiver))
+        if channel is None:
+            exchange = self.exchange
+            ring, bell = exchange.ring_of(sender, receiver), exchange.bells[receiver if sender == self.me else sender]
+            link = Link(exchange.memory, ring, sender, receiver, self._states, self._arenas[sender], self.waiter, bell)
+            channel = self._channels[sender, receiver] = Channel(link, exchange.fenced)
+        return channel
 
     def _pull(self) -> None:
         used = self.exchange.memory.map
         for sender, at in self._senders:
             if used[at]:
                 self.incoming(sender).pull()
-
-
-def _sent(bell: Bell) -> tuple[bool, list[Any]]:
-    from multiprocessing.reduction import DupFd
-
-    return bell.counting, [DupFd(fd) for fd in sorted({*bell.fds}, key=bell.fds.index)]
-
-
-def _received(state: tuple[bool, list[Any]]) -> Bell:
-    counting, fds = state
-    received = [fd.detach() for fd in fds]
-    return Bell(counting, (received[0], received[-1]))
 
 
 def _pages(nbytes: int) -> int:

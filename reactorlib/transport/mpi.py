@@ -21,8 +21,8 @@ from typing import Any
 
 from reactorlib.errors import WorkerError
 from reactorlib.transport.codec import Codec
-from reactorlib.transport.copying import Placed, Placing, Reference
-from reactorlib.transport.spinning import Spinner
+from reactorlib.transport.placing import Placed, Placing, Reference
+from reactorlib.transport.waiting import Spinner
 
 ROOM = 16 * 1024  # of a message with its head, in the memory of a receiver
 HEAD = Struct("<II")  # bytes of the message, parts that follow
@@ -133,9 +133,6 @@ class Beside(Placing):
             base = base.base
         if isinstance(base, memoryview) and type(base.obj) is self._buffer:
             array.flags.writeable = False
-        return self.tensor(array, placed)
-
-    def tensor(self, array: Any, placed: Placed) -> Reference:
         flat = sys.modules["numpy"].ascontiguousarray(array).reshape(-1)
         return self.buffer(memoryview(flat.view("u1")), placed)
 

@@ -1,4 +1,1 @@
-"""Pictures and predictions of programs and runs: diagram, timeline, scaling.
-
-Never imported by anything that runs: free when unused. Read the one you need first.
-"""
+"""Views of programs and runs: `diagram` and `timeline`. No run imports them, so they are free when unused."""

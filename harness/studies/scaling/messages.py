@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from harness.prediction.simulation import MessageCost
 from reactorlib import USEC, Bank, Input, Output, Reactor, Span, Timer, connect, reaction, run
 from reactorlib.transport.pickling import dumps
-from reactorlib.view.playing import MessageCost
 
 _SIZES = (64, 4_096, 65_536, 262_144)
 _GIVERS = 6  # messages of a tag: fewer than a channel has room for

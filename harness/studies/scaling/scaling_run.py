@@ -13,6 +13,8 @@ from harness.measure.block import Effort
 from harness.measure.subject import Subject, SubjectError, call, workload_order
 from harness.plan.grid import Grid, Point, backends_of
 from harness.plan.selection import Setting
+from harness.prediction.simulation import MessageCost
+from harness.prediction.speed_up import WORKERS
 from harness.stats import intervals
 from harness.store.scaling_table import (
     HERE,
@@ -28,8 +30,6 @@ from harness.store.scaling_table import (
 from harness.store.status import UNSUPPORTED
 from harness.studies.scaling.tracing import TRACED
 from reactorlib.cpus import available_cpus
-from reactorlib.view.playing import MessageCost
-from reactorlib.view.scaling import WORKERS
 from workloads.catalogue import WORKLOADS, make_task
 from workloads.parameter import ParameterError, parameters_of, unknown
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
+from harness.prediction.simulation import MessageCost
+from harness.prediction.speed_up import Written, predict
 from harness.store.scaling_table import HERE, PAID, PREDICTED
 from harness.studies.breakdown.spans import MarkingProbe, replaced, shortened
 from harness.studies.scaling.messages import encoded_bytes
 from reactorlib import Span, elaborate
 from reactorlib.program import Program
-from reactorlib.view.playing import MessageCost
-from reactorlib.view.scaling import Written, predict
 from workloads import catalogue
 from workloads.parameter import UnsupportedError
 

@@ -1,20 +1,20 @@
-"""From a Program to what a diagram shows: boxes by bank, symbols, and edges with both ends in one box."""
+"""From a program to a diagram: a box for each reactor or folded bank, with its symbols and edges."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 from reactorlib.declaration.elements import PhysicalAction, Signal
-from reactorlib.declaration.instance import Bound, BoundAction, BoundMode, BoundPort, BoundTimer, Channel, modes_of
+from reactorlib.declaration.instance import Bound, BoundAction, BoundPort, BoundTimer, Channel, Connection, modes_of
 from reactorlib.elaboration.program import Argument, Elaborated, ReactionInstance
-from reactorlib.view.diagram import naming
-from reactorlib.view.diagram.areas import Area, Areas, Region
+from reactorlib.view.diagram import wording
 from reactorlib.view.diagram.bundle import Strand, bundled
-from reactorlib.view.diagram.fold import Group, boxes_of, groups_in, root_group
+from reactorlib.view.diagram.fold import Group, groups_in, root_group
 from reactorlib.view.diagram.model import Box, Diagram, EdgeKind, Port, Symbol, SymbolKind
+from reactorlib.view.diagram.regions import Content, Region, Regions
 
 
 def diagram_of(
@@ -25,7 +25,7 @@ def diagram_of(
     placement: Mapping[str, int] | None = None,
     faults: Sequence[str] = (),
 ) -> Diagram:
-    """What to draw of a program. Banks of alike reactors are folded into one box unless `unfold`.
+    """The diagram of a program. Equal members of a bank share one box unless `unfold`.
 
     `levels` adds the level of each reaction. `placement` maps paths of reactors to workers, and holds for all
     that they contain. `faults` are those with which `examine` returned the program.
@@ -35,39 +35,45 @@ def diagram_of(
 
 
 class _Build:
+    """The facts of a program that all boxes share."""
+
     def __init__(self, program: Elaborated, unfold: bool, levels: bool, placement: Mapping[str, int] | None) -> None:
         self.program = program
         self.unfold = unfold
         self.levels = levels and bool(program.order.level)
-        self.box_of = boxes_of(program, unfold)
-        self.cyclic_touches = {
-            (reaction, self.id_of(element))
-            for reaction in program.cycle.reactions
-            for argument in _leaves(program.reactions[reaction])
-            for element in argument.elements
-            if isinstance(element, BoundPort) and any(cell in program.cycle.channels for cell in channels_of(element))
-        }
+        self.box_of: dict[int, str] = {}  # the id of the box that stands for each instance, by its id()
         self.reactions: dict[int, list[ReactionInstance]] = defaultdict(list)
         for reaction in program.reactions:
             self.reactions[id(reaction.instance)].append(reaction)
-        self.worker_of = None if placement is None else _workers(program, placement)
+        self.worker_of: dict[int, int] = {}
+        for instance in program.instances if placement is not None else ():
+            assert placement is not None
+            inherited = self.worker_of.get(id(instance.parent), 0)
+            self.worker_of[id(instance)] = placement.get(instance.path, inherited)
 
     def box(self, group: Group) -> Box:
         """The box of a group, with all that it contains."""
+        self.box_of.update((id(member), group.id) for member in group.members)
         return _BoxBuild(self, group).build()
 
     def id_of(self, element: Bound) -> str:
         return f"{self.box_of[id(element.owner)]}.{element.name}"
 
+    def is_cyclic(self, element: Bound) -> bool:
+        """Whether a channel of a port is on a causality cycle."""
+        if not isinstance(element, BoundPort):
+            return False
+        return any(cell in self.program.cycle.channels for cell in range(element.first, element.first + element.width))
+
 
 class _BoxBuild:
-    """One box: the symbols and edges of the reactors that it stands for."""
+    """One box. Its members are alike: the first one has the names, all have the numbers and connections."""
 
     def __init__(self, whole: _Build, group: Group) -> None:
         self.whole = whole
         self.group = group
         self.first = group.members[0]
-        self.areas = Areas(group.id, (mode.name for mode in modes_of(self.first)))
+        self.regions = Regions(group.id, (mode.name for mode in modes_of(self.first)))
 
     def build(self) -> Box:
         self._ports()
@@ -75,183 +81,151 @@ class _BoxBuild:
             mode = inner.members[0].mode
             region = None if mode is None else mode.name
             box = self.whole.box(inner)
-            self.areas[region].boxes.append(box)
+            self.regions.contents[region].boxes.append(box)
             for port in (*box.inputs, *box.outputs):
-                self.areas.place(port.id, region, f"{inner.name}.{port.name}")
+                self.regions.place(port.id, region, f"{inner.name}.{port.name}")
         self._times()
-        for position, reactions in enumerate(zip(*self._reactions(), strict=True)):
-            self._reaction(position + 1, reactions)
+        columns = zip(*(self.whole.reactions[id(member)] for member in self.group.members), strict=True)
+        for number, reactions in enumerate(columns, 1):
+            self._reaction(number, reactions)
         self._order_on_cycles()
-        self._connections()
-        return self._finish()
-
-    def _reactions(self) -> list[list[ReactionInstance]]:
-        return [self.whole.reactions[id(instance)] for instance in self.group.members]
+        for member in self.group.members:
+            for connection in member.connections:
+                self._connection(connection)
+        return self._reactor()
 
     # Elements
 
-    def _elements(self, kind: type[Any]) -> list[tuple[Any, list[Any]]]:
-        """Elements of a kind, each with those of all members."""
-        return [
-            (bound, [instance.elements[name] for instance in self.group.members])
-            for name, bound in self.first.elements.items()
-            if isinstance(bound, kind)
-        ]
+    def _elements(self, *kinds: type[Any]) -> Iterator[tuple[Any, list[Any]]]:
+        """Elements of some kinds: that of the first member, and those of all."""
+        for name, bound in self.first.elements.items():
+            if isinstance(bound, kinds):
+                yield bound, [member.elements[name] for member in self.group.members]
 
     def _ports(self) -> None:
-        area = self.areas[None]
-        for bound, all_bound in self._elements(BoundPort):
-            tip = f"{bound.declaration.kind} {bound.name}"
-            port = Port(self.whole.id_of(bound), naming.port_name(all_bound), tip)
-            (area.inputs if bound.is_input else area.outputs)[port.id] = port
-            self.areas.place(port.id, None, bound.name)
+        content = self.regions.contents[None]
+        for bound, alike in self._elements(BoundPort):
+            port = Port(self.whole.id_of(bound), wording.port_name(alike), f"{bound.declaration.kind} {bound.name}")
+            (content.inputs if bound.is_input else content.outputs)[port.id] = port
+            self.regions.place(port.id, None, bound.name)
 
     def _times(self) -> None:
-        for bound, all_bound in self._elements(BoundTimer) + self._elements(BoundAction):
+        for bound, alike in self._elements(BoundTimer, BoundAction):
             kind: SymbolKind = "timer"
             if isinstance(bound, BoundAction):
                 kind = "physical action" if isinstance(bound.declaration, PhysicalAction) else "logical action"
-            mode = bound.declaration.mode
             item = f"{self.group.id}.{bound.name}"
-            symbol = Symbol(item, kind, bound.name, naming.timing(all_bound), tip=f"{kind} {bound.name}")
-            self.areas.symbol(symbol, None if mode is None else mode.name)
-
-    def _signal(self, signal: Signal, region: Region) -> str:
-        item = f"{self.group.id}.{region or ''}<{signal.name}>"
-        if item not in self.areas:
-            kind: SymbolKind = signal.name  # type: ignore[assignment]
-            self.areas.symbol(Symbol(item, kind, signal.name, tip=f"trigger {signal.name}"), region)
-        return item
+            symbol = Symbol(item, kind, bound.name, wording.timing(alike), tip=f"{kind} {bound.name}")
+            self.regions.add(symbol, _region(bound.declaration))
 
     # Reactions
 
     def _reaction(self, number: int, reactions: Sequence[ReactionInstance]) -> None:
         first = reactions[0]
-        declared = first.declaration
-        region = None if declared.mode is None else declared.mode.name
-        details = naming.deadline(reaction.deadline for reaction in reactions)
-        if self.whole.levels:
-            level = self.whole.program.order.level
-            details += (naming.numbers("level", (level[reaction.index] for reaction in reactions)),)
-        cyclic = any(reaction.index in self.whole.program.cycle.reactions for reaction in reactions)
-        item = f"{self.group.id}.{declared.name}()"
-        doc = naming.summary(declared)
-        tip = f"reaction {number} {declared.name}" + (f": {doc}" if doc else "")
-        symbol = Symbol(item, "reaction", declared.name, details, str(number), tip, cyclic)
-        self.areas.symbol(symbol, region)
-        for signal in (trigger for trigger in declared.triggers if isinstance(trigger, Signal)):
-            self._touch("trigger", item, self._signal(signal, region), reactions, region)
-        for argument in _leaves(first):
+        region = _region(first.declaration)
+        symbol = self._reaction_symbol(number, reactions)
+        self.regions.add(symbol, region)
+        for trigger in first.declaration.triggers:
+            if isinstance(trigger, Signal):
+                item = f"{self.group.id}.{region or ''}<{trigger.name}>"
+                kind: SymbolKind = trigger.name  # type: ignore[assignment]
+                self.regions.add(Symbol(item, kind, trigger.name, tip=f"trigger {trigger.name}"), region)
+                self.regions.join(Strand("trigger", item, symbol.id), region)
+        for argument in chain.from_iterable(argument.leaves for argument in first.arguments):
             if argument.kind == "switch":
-                entry = self.areas.entry(self.whole.program.modes[argument.mode].name)
+                entry = self.regions.entry(self.whole.program.modes[argument.mode].name)
                 label = "history" if argument.history else "reset"
-                self.areas.join(Strand("transition", item, entry, label), region)
-                continue
-            kinds: list[EdgeKind] = []
-            if argument.kind == "read" or argument.reads:
-                kinds.append("trigger" if set(argument.cells) & set(first.triggers) else "use")
-            if argument.kind != "read":
-                kinds.append("effect")
-            for end in dict.fromkeys(self.whole.id_of(element) for element in argument.elements):
-                for kind in kinds:
-                    self._touch(kind, item, end, reactions, region)
+                self.regions.join(Strand("transition", symbol.id, entry, label), region)
+            else:
+                self._touch(symbol, argument, first, region)
 
-    def _touch(
-        self, kind: EdgeKind, item: str, end: str, reactions: Sequence[ReactionInstance], region: Region
-    ) -> None:
-        cyclic = any((reaction.index, end) in self.whole.cyclic_touches for reaction in reactions)
-        source, target = (item, end) if kind == "effect" else (end, item)
-        self.areas.join(Strand(kind, source, target, "", cyclic), region)
+    def _reaction_symbol(self, number: int, reactions: Sequence[ReactionInstance]) -> Symbol:
+        program, declared = self.whole.program, reactions[0].declaration
+        details = wording.deadline(reaction.deadline for reaction in reactions)
+        if self.whole.levels:
+            details += (wording.numbers("level", (program.order.level[reaction.index] for reaction in reactions)),)
+        doc = wording.summary(declared)
+        return Symbol(
+            id=f"{self.group.id}.{declared.name}()",
+            kind="reaction",
+            title=declared.name,
+            details=details,
+            number=str(number),
+            tip=f"reaction {number} {declared.name}" + (f": {doc}" if doc else ""),
+            cyclic=any(reaction.index in program.cycle.reactions for reaction in reactions),
+        )
+
+    def _touch(self, symbol: Symbol, argument: Argument, first: ReactionInstance, region: Region) -> None:
+        """The strands between a reaction and the elements that one of its arguments stands for."""
+        ends: dict[str, bool] = {}
+        for element in argument.elements:
+            end = self.whole.id_of(element)
+            ends[end] = ends.get(end, False) or (symbol.cyclic and self.whole.is_cyclic(element))
+        for end, cyclic in ends.items():
+            if argument.kind == "read" or argument.reads:
+                kind: EdgeKind = "trigger" if set(argument.cells) & set(first.triggers) else "use"
+                self.regions.join(Strand(kind, end, symbol.id, "", cyclic), region)
+            if argument.kind != "read":
+                self.regions.join(Strand("effect", symbol.id, end, "", cyclic), region)
 
     def _order_on_cycles(self) -> None:
-        """Where a cycle passes from one reaction to the next without a value, that too is an edge."""
-        members = {id(instance) for instance in self.group.members}
+        """Edges where a cycle passes from one reaction to the next without a value."""
+        members = {id(member) for member in self.group.members}
         for pair in self.whole.program.cycle.order:
             one, other = (self.whole.program.reactions[index] for index in pair)
             if id(one.instance) in members:
                 source, target = (f"{self.group.id}.{reaction.declaration.name}()" for reaction in (one, other))
-                mode = other.declaration.mode
-                self.areas.join(
-                    Strand("order", source, target, "runs before", True), None if mode is None else mode.name
-                )
+                self.regions.join(Strand("order", source, target, "runs before", True), _region(other.declaration))
 
-    # Connections
-
-    def _connections(self) -> None:
-        for instance in self.group.members:
-            for connection in instance.connections:
-                kind: EdgeKind = "connection" if connection.after is None else "delayed"
-                kind = "physical" if connection.physical else kind
-                region = None if connection.mode is None else connection.mode.name
-                label = naming.connection_label(connection)
-                sources, targets = connection.sources, connection.targets
-                for position, target in enumerate(targets if sources else ()):
-                    self._connect(kind, sources[position % len(sources)], target, label, region)
-
-    def _connect(self, kind: EdgeKind, source: Channel, target: Channel, label: str, region: Region) -> None:
-        cyclic = target[0].first + target[1] in self.whole.program.cycle.channels
-        ends = self.whole.id_of(source[0]), self.whole.id_of(target[0])
-        if all(end in self.areas for end in ends):
+    def _connection(self, connection: Connection) -> None:
+        kind: EdgeKind = "connection" if connection.after is None else "delayed"
+        kind = "physical" if connection.physical else kind
+        label = wording.connection_label(connection)
+        region = None if connection.mode is None else connection.mode.name
+        sources = connection.sources
+        for position, target in enumerate(connection.targets if sources else ()):
+            source: Channel = sources[position % len(sources)]
+            cyclic = target[0].first + target[1] in self.whole.program.cycle.channels
             members = id(source[0].owner), id(target[0].owner)
-            self.areas.join(Strand(kind, *ends, label, cyclic, members), region)
+            ends = self.whole.id_of(source[0]), self.whole.id_of(target[0])
+            self.regions.join(Strand(kind, *ends, label, cyclic, members), region)
 
     # The finished box
 
-    def _finish(self) -> Box:
-        group, area = self.group, self.areas[None]
-        modes = tuple(self._mode(self.areas[mode.name], mode) for mode in modes_of(self.first))
-        workers: tuple[int, ...] = ()
-        if self.whole.worker_of is not None:
-            workers = tuple(sorted({self.whole.worker_of[id(instance)] for instance in group.members}))
+    def _reactor(self) -> Box:
+        group, worker_of = self.group, self.whole.worker_of
+        workers = sorted({worker_of[id(member)] for member in group.members}) if worker_of else []
         cls = type(self.first.reactor)
-        doc = naming.summary(cls) if "__doc__" in vars(cls) else ""
-        title = f"{group.name}[{group.width}]" if group.width is not None else group.name
-        return Box(
+        doc = wording.summary(cls) if "__doc__" in vars(cls) else ""
+        box = Box(
             id=group.id,
             kind="reactor",
-            title=title,
+            title=group.name if group.width is None else f"{group.name}[{group.width}]",
             subtitle="" if self.first.parent is None else cls.__name__,
             width=group.width,
-            notes=(naming.numbers("worker", workers),) if workers else (),
-            workers=workers,
+            notes=(wording.numbers("worker", workers),) if workers else (),
+            workers=tuple(workers),
             tip=f"{group.id}: {doc or cls.__name__}",
-            inputs=tuple(area.inputs.values()),
-            outputs=tuple(area.outputs.values()),
-            symbols=tuple(area.symbols.values()),
-            boxes=(*modes, *area.boxes),
-            edges=bundled(area.strands),
         )
+        return _filled(box, self.regions.contents[None], self._modes())
 
-    def _mode(self, area: Area, mode: BoundMode) -> Box:
-        return Box(
-            id=f"{self.group.id}.{mode.name}",
-            kind="mode",
-            title=mode.name,
-            subtitle="initial mode" if mode.declaration.initial else "mode",  # type: ignore[attr-defined]
-            initial=mode.declaration.initial,  # type: ignore[attr-defined]
-            tip=f"mode {mode.name}",
-            inputs=tuple(area.inputs.values()),
-            outputs=tuple(area.outputs.values()),
-            symbols=tuple(area.symbols.values()),
-            boxes=tuple(area.boxes),
-            edges=bundled(area.strands),
-        )
+    def _modes(self) -> Iterator[Box]:
+        for mode in modes_of(self.first):
+            initial: bool = mode.declaration.initial  # type: ignore[attr-defined]
+            box = Box(f"{self.group.id}.{mode.name}", "mode", mode.name, "initial mode" if initial else "mode",
+                      initial=initial, tip=f"mode {mode.name}")  # fmt: skip
+            yield _filled(box, self.regions.contents[mode.name])
 
 
-def channels_of(port: BoundPort) -> range:
-    """The numbers of its channels in the program."""
-    return range(port.first, port.first + port.width)
+def _filled(box: Box, content: Content, modes: Iterable[Box] = ()) -> Box:
+    return box._replace(
+        inputs=tuple(content.inputs.values()),
+        outputs=tuple(content.outputs.values()),
+        symbols=tuple(content.symbols.values()),
+        boxes=(*modes, *content.boxes),
+        edges=bundled(content.strands),
+    )
 
 
-def _workers(program: Elaborated, placement: Mapping[str, int]) -> dict[int, int]:
-    """The worker of each instance: its own, or that of what contains it; 0 where nothing says."""
-    found: dict[int, int] = {}
-    for instance in program.instances:
-        inherited = 0 if instance.parent is None else found[id(instance.parent)]
-        found[id(instance)] = placement.get(instance.path, inherited)
-    return found
-
-
-def _leaves(reaction: ReactionInstance) -> Iterator[Argument]:
-    """All elements that a reaction is given, those of a contained reactor one by one."""
-    return chain.from_iterable(argument.leaves for argument in reaction.arguments)
+def _region(declaration: Any) -> Region:
+    return None if declaration.mode is None else declaration.mode.name

@@ -1,4 +1,4 @@
-"""Which reactors share one box: the members of a bank, where they are alike. Decides nothing about how it looks."""
+"""Folding: the equal members of a bank share one box."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Hashable
 from itertools import groupby
 from typing import NamedTuple
 
-from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance
+from reactorlib.declaration.instance import Instance
 from reactorlib.elaboration.program import Elaborated
 
 
 class Group(NamedTuple):
-    """The instances that one box stands for; `width` is that of a folded bank (in each reactor that contains it)."""
+    """The instances that one box stands for. `width`: of a folded bank, in each reactor that contains one."""
 
     id: str
     name: str
@@ -25,13 +25,13 @@ def root_group(program: Elaborated) -> Group:
 
 
 def groups_in(group: Group, unfold: bool) -> list[Group]:
-    """The boxes within a box: the children of its members, which are alike, box by box."""
+    """The boxes within a box. Its members are alike, so their children correspond one by one."""
     columns = list(zip(*(instance.children for instance in group.members), strict=True))
     found: list[Group] = []
     for name, adjacent in groupby(columns, key=lambda column: _bank_name(column[0])):
         bank = list(adjacent)
         in_bank = bank[0][0].name != name
-        if in_bank and not unfold and len({shape(instance) for column in bank for instance in column}) == 1:
+        if in_bank and not unfold and len({_shape(instance) for column in bank for instance in column}) == 1:
             members = tuple(instance for column in zip(*bank, strict=True) for instance in column)
             found.append(Group(f"{group.id}.{name}", name, len(bank), members))
         else:
@@ -39,28 +39,14 @@ def groups_in(group: Group, unfold: bool) -> list[Group]:
     return found
 
 
-def boxes_of(program: Elaborated, unfold: bool) -> dict[int, str]:
-    """The id of the box that stands for each instance, by `id(instance)`."""
-    found: dict[int, str] = {}
-    waiting = [root_group(program)]
-    for group in waiting:
-        found.update((id(instance), group.id) for instance in group.members)
-        waiting += groups_in(group, unfold)
-    return found
-
-
-def shape(instance: Instance) -> Hashable:
-    """Instances of equal shape can share a box: the same class, elements and contents, whatever their numbers."""
+def _shape(instance: Instance) -> Hashable:
+    """Equal for instances that can share a box: of one class, with the same elements and contents."""
     return (
         type(instance.reactor),
         None if instance.mode is None else instance.mode.name,
-        tuple((name, _kind(bound)) for name, bound in instance.elements.items()),
-        tuple((child.name, shape(child)) for child in instance.children),
+        tuple((name, type(bound), getattr(bound, "multi", None)) for name, bound in instance.elements.items()),
+        tuple((child.name, _shape(child)) for child in instance.children),
     )
-
-
-def _kind(bound: Bound) -> Hashable:
-    return bound.multi if isinstance(bound, BoundPort) else isinstance(bound, BoundMode)
 
 
 def _bank_name(instance: Instance) -> str:

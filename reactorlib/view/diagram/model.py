@@ -1,29 +1,22 @@
-"""What a diagram shows, before it has a place: boxes in boxes, symbols, ports, edges. Knows no geometry."""
+"""A diagram before its layout: nested boxes with ports, symbols and edges."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from reactorlib.errors import ReactorError
 from reactorlib.view.diagram.style import WORKERS
 
 SymbolKind = Literal["reaction", "startup", "shutdown", "reset", "timer", "logical action", "physical action"]
 EdgeKind = Literal["connection", "delayed", "physical", "trigger", "use", "effect", "transition", "order"]
 
-# Of what has to do with time, what stands before its title in a format without icons.
-LETTERS = {"timer": "timer", "logical action": "L", "physical action": "P"}
+LETTERS = {"timer": "timer", "logical action": "L", "physical action": "P"}  # stand for icons in formats without
 CONNECTIONS: tuple[EdgeKind, ...] = ("connection", "delayed", "physical")
-# Values that arrive at a later tag: a drawing runs from left to right within one tag, and back with these.
-LATER: tuple[EdgeKind, ...] = ("delayed", "physical", "transition")
-
-
-class DiagramError(ReactorError):
-    """A diagram cannot be written in the format that was asked for."""
+LATER: tuple[EdgeKind, ...] = ("delayed", "physical", "transition")  # take effect at a later tag
 
 
 class Port(NamedTuple):
-    """A port of a reactor, or the place where an edge crosses the border of a mode (`name` may be empty there)."""
+    """A port of a reactor, or (`crossing`) the place where an edge crosses the border of a mode."""
 
     id: str
     name: str
@@ -32,19 +25,19 @@ class Port(NamedTuple):
 
 
 class Symbol(NamedTuple):
-    """A reaction, timer, action or signal: `title` on its first line, `details` below; `number` of a reaction."""
+    """A reaction, timer, action or signal: `title` is its first line, `details` are the others."""
 
     id: str
     kind: SymbolKind
     title: str
     details: tuple[str, ...] = ()
-    number: str = ""
+    number: str = ""  # of a reaction
     tip: str = ""
     cyclic: bool = False
 
     @property
     def role(self) -> Literal["reaction", "reaction-cyclic", "time", "signal"]:
-        """How it is coloured."""
+        """The key of its colours."""
         if self.kind == "reaction":
             return "reaction-cyclic" if self.cyclic else "reaction"
         return "time" if self.kind in LETTERS else "signal"
@@ -52,12 +45,11 @@ class Symbol(NamedTuple):
     @property
     def words(self) -> tuple[str, ...]:
         """Its lines, for formats without icons."""
-        before = self.number or LETTERS.get(self.kind, "")
-        return f"{before} {self.title}".strip(), *self.details
+        return f"{self.number or LETTERS.get(self.kind, '')} {self.title}".strip(), *self.details
 
 
 class Edge(NamedTuple):
-    """Every source reaches every target. Ends are ids of symbols and ports; `cyclic`: on a causality cycle."""
+    """An edge from every source to every target, by ids of symbols and ports. `cyclic`: on a causality cycle."""
 
     kind: EdgeKind
     sources: tuple[str, ...]
@@ -69,17 +61,29 @@ class Edge(NamedTuple):
     def pairs(self) -> Iterator[tuple[str, str]]:
         return ((source, target) for source in self.sources for target in self.targets)
 
+    @property
+    def is_bus(self) -> bool:
+        """Whether several sources meet on the way to several targets."""
+        return len(self.sources) > 1 and len(self.targets) > 1
+
+    @property
+    def role(self) -> str:
+        """The key of its colours."""
+        if self.cyclic:
+            return "cyclic-order" if self.kind == "order" else "cyclic"
+        return self.kind
+
 
 class Box(NamedTuple):
-    """A reactor, a folded bank of them, or a mode, with everything inside."""
+    """A reactor, a folded bank of `width` reactors, or a mode."""
 
     id: str
     kind: Literal["reactor", "mode"]
     title: str
     subtitle: str = ""
-    width: int | None = None  # of a folded bank
+    width: int | None = None
     notes: tuple[str, ...] = ()
-    workers: tuple[int, ...] = ()  # with placement: where its members live
+    workers: tuple[int, ...] = ()  # where its reactors run, if that is to be shown
     initial: bool = False  # of a mode
     tip: str = ""
     inputs: tuple[Port, ...] = ()
@@ -94,7 +98,7 @@ class Box(NamedTuple):
         return " ".join(word for word in (self.title, self.subtitle, *(f"({note})" for note in self.notes)) if word)
 
     def role(self, depth: int) -> str:
-        """How it is coloured, so many boxes deep in the drawing."""
+        """The key of its colours at this depth of nesting."""
         if len(self.workers) == 1 and depth:
             return f"worker-{self.workers[0] % WORKERS}"
         if self.kind == "mode":
@@ -109,7 +113,7 @@ class Box(NamedTuple):
 
 
 class Diagram(NamedTuple):
-    """A program as it is drawn. `faults` are those that keep it from running."""
+    """A program to draw. `faults` keep it from running."""
 
     root: Box
     reactors: int
@@ -118,12 +122,10 @@ class Diagram(NamedTuple):
 
     @property
     def description(self) -> str:
-        """One sentence, for those who don't see the picture."""
-        shown = (
-            f"Dataflow of {self.root.title}: {_count(self.reactors, 'reactor')}, {_count(self.reactions, 'reaction')}"
+        """One sentence in place of the picture."""
+        sizes = ", ".join(
+            f"{number} {noun}{'' if number == 1 else 's'}"
+            for number, noun in ((self.reactors, "reactor"), (self.reactions, "reaction"))
         )
-        return shown + (", with a fault that keeps it from running" if self.faults else "")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
+        fault = ", with a fault that keeps it from running" if self.faults else ""
+        return f"Dataflow of {self.root.title}: {sizes}{fault}"

@@ -1,4 +1,4 @@
-"""What a traced run can be asked afterwards: who waited for whom, where the time went, and a file for Perfetto."""
+"""The report of a traced run: its causes and critical paths, a summary of its times, and a file for Perfetto."""
 
 from reactorlib.view.timeline.events import trace_events
 from reactorlib.view.timeline.summary import ReactionTimes, Summary, summarised

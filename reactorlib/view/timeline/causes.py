@@ -1,4 +1,7 @@
-"""What an execution of a reaction had to wait for at its tag: writers of what it reads, earlier ones of its reactor."""
+"""The causes of an execution of a reaction: the executions at its tag that it had to wait for.
+
+They are those that write what it reads, and the one before it of its own reactor.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,14 @@ from reactorlib.worker.trace import Span
 
 
 class Causes:
-    """The dependencies of a program's reactions, asked for by the spans of one tag after another."""
+    """The dependencies of a program's reactions, and from them the causes of each span."""
 
     def __init__(self, program: Elaborated) -> None:
         self._program = program
         self._reads = [program.graph.origins(reaction.reads) for reaction in program.reactions]
 
     def by_tag(self, spans: Sequence[Span]) -> Iterator[tuple[list[Span], list[list[int]]]]:
-        """The spans of each tag, and for each of them the positions among these of those that it waited for."""
+        """The spans of each tag, and the causes of each of them by their positions among these."""
         for _, same in groupby(spans, key=lambda span: span.tag):
             at_tag = list(same)
             yield at_tag, self._causes(at_tag)
@@ -42,14 +45,9 @@ class Causes:
 def critical_path(at_tag: Sequence[Span], causes: Sequence[Sequence[int]]) -> list[int]:
     """The chain of dependent reactions of one tag that takes longest, by position, last one first."""
     length: list[int] = []
-    through: list[int | None] = []
     for span, earlier in zip(at_tag, causes, strict=True):
-        before = max(earlier, key=length.__getitem__, default=None)
-        through.append(before)
-        length.append(span.ended_ns - span.began_ns + (0 if before is None else length[before]))
-    at: int | None = max(range(len(length)), key=length.__getitem__)
-    path: list[int] = []
-    while at is not None:
-        path.append(at)
-        at = through[at]
+        length.append(span.ended_ns - span.began_ns + max((length[position] for position in earlier), default=0))
+    path = [max(range(len(length)), key=length.__getitem__)]
+    while causes[path[-1]]:
+        path.append(max(causes[path[-1]], key=length.__getitem__))
     return path

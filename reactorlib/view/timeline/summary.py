@@ -13,10 +13,9 @@ from reactorlib.worker.trace import Span
 
 @dataclass(slots=True)
 class ReactionTimes:
-    """What one reaction took; of a folded bank, that of all its members together.
+    """The times of one reaction, or of all members of a bank together.
 
-    `waiting_ns`: from the moment when all that it depends on at its tag was done until it began.
-    `critical_ns`: the part of its own time that lies on critical paths.
+    `waiting_ns`: from the end of all its causes until it began. `critical_ns`: its own time on critical paths.
     """
 
     path: str
@@ -47,40 +46,25 @@ class Summary:
 
 
 def summarised(program: Elaborated, spans: Sequence[Span], workers: int = 1, unfold: bool = False) -> Summary:
-    """The summary of a run's spans, which are in order; bank members count as one reaction unless `unfold`."""
+    """The summary of a run's spans, which are in order. Members of a bank count as one reaction unless `unfold`."""
+    paths = [reaction.path if unfold else re.sub(r"\[\d+\]", "[*]", reaction.path) for reaction in program.reactions]
+    rows = {path: ReactionTimes(path) for path in paths}
     summary = Summary(busy_ns=[0] * workers)
-    rows: dict[str, ReactionTimes] = {}
-    for span in spans:
-        took = span.ended_ns - span.began_ns
-        row = _row(rows, program, span, unfold)
-        row.count += 1
-        row.total_ns += took
-        row.longest_ns = max(row.longest_ns, took)
-        summary.work_ns += took
-        summary.busy_ns[span.worker] += took
     for at_tag, causes in Causes(program).by_tag(spans):
         summary.tags += 1
+        began = min(span.began_ns for span in at_tag)
         for span, earlier in zip(at_tag, causes, strict=True):
-            _row(rows, program, span, unfold).waiting_ns += _waited(at_tag, span, earlier)
-        for position in critical_path(at_tag, causes):
-            span = at_tag[position]
-            _row(rows, program, span, unfold).critical_ns += span.ended_ns - span.began_ns
-            summary.critical_ns += span.ended_ns - span.began_ns
+            row, took = rows[paths[span.reaction]], span.ended_ns - span.began_ns
+            row.count += 1
+            row.total_ns += took
+            row.longest_ns = max(row.longest_ns, took)
+            row.waiting_ns += max(0, span.began_ns - max((at_tag[i].ended_ns for i in earlier), default=began))
+            summary.busy_ns[span.worker] += took
+        for span in (at_tag[position] for position in critical_path(at_tag, causes)):
+            rows[paths[span.reaction]].critical_ns += span.ended_ns - span.began_ns
     if spans:
         summary.elapsed_ns = max(span.ended_ns for span in spans) - min(span.began_ns for span in spans)
-    summary.reactions = sorted(rows.values(), key=lambda row: -row.total_ns)
+    summary.reactions = sorted((row for row in rows.values() if row.count), key=lambda row: -row.total_ns)
+    summary.work_ns = sum(row.total_ns for row in summary.reactions)
+    summary.critical_ns = sum(row.critical_ns for row in summary.reactions)
     return summary
-
-
-def _row(rows: dict[str, ReactionTimes], program: Elaborated, span: Span, unfold: bool) -> ReactionTimes:
-    path = program.reactions[span.reaction].path
-    key = path if unfold else re.sub(r"\[\d+\]", "[*]", path)
-    if key not in rows:
-        rows[key] = ReactionTimes(key)
-    return rows[key]
-
-
-def _waited(at_tag: Sequence[Span], span: Span, earlier: Sequence[int]) -> int:
-    """From when it could have begun; with nothing to wait for, from when the first reaction of the tag began."""
-    ready = max((at_tag[i].ended_ns for i in earlier), default=min(other.began_ns for other in at_tag))
-    return max(0, span.began_ns - ready)

@@ -3,11 +3,11 @@
 import pytest
 
 from harness.cli.commands import main
+from harness.prediction.speed_up import WORKERS
 from harness.stats.stragglers import UNITS
 from harness.store import phase_table as breakdown
 from harness.store import scaling_table as scaling
 from harness.studies.breakdown.round_parts import NAMES
-from reactorlib.view.scaling import WORKERS
 from tests.harness import runs
 from tests.harness.report import browser
 

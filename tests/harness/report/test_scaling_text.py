@@ -6,6 +6,7 @@ import json
 import pytest
 
 from harness.errors import UsageError
+from harness.prediction.simulation import MessageCost
 from harness.report import scaling_text
 from harness.store.scaling_table import (
     HERE,
@@ -18,7 +19,6 @@ from harness.store.scaling_table import (
     ScalingRow,
     cost_rows,
 )
-from reactorlib.view.playing import MessageCost
 
 
 def row(kind, workers, speedup, actors=2, workload="gym_sampling", status="ok"):

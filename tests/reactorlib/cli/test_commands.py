@@ -4,79 +4,45 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from reactorlib.cli import main
 from reactorlib.cli.target import parsed_time
+from tests.reactorlib.cli.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 POWERS, CYCLE, FURNACE = (f"examples/{name}" for name in ("powers.py:Powers", "cycle.py:Cycle", "furnace.py:Furnace"))
-
-
-@pytest.fixture(autouse=True)
-def _in_the_root(monkeypatch):
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-
-
-@pytest.fixture
-def call(capsys):
-    """Run a command: its exit code, what it printed, and what it complained of."""
-
-    def run(*arguments):
-        try:
-            code = main(arguments)
-        except SystemExit as stop:  # argparse
-            code = stop.code
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return run
+SCREEN = 24  # lines
 
 
 def module(tmp_path, text, name="program"):
     path = tmp_path / f"{name}.py"
     path.write_text("from reactorlib import *\n" + text)
-    return path
+    return str(path)
 
 
-# new
+def main_that(statement):
+    return f"class Main(Reactor):\n    @reaction(startup)\n    def begin(self):\n        {statement}\n"
+
+
+# new and check
 
 
 @pytest.mark.parametrize("name", ["first.py", "first.lf"])
-def test_new_writes_a_program_that_runs(call, tmp_path, name):
-    path = tmp_path / name
-    code, printed, _ = call("new", str(path))
-    assert code == 0
-    assert printed.startswith(f"{path}: written; run it with: python -m reactorlib run {path}")
-    assert call("check", str(path)) == (
-        0,
-        f"Main: {6 if name.endswith('.py') else 5} reactors, 5 reactions, no fault\n",
-        "",
-    )
-    code, printed, _ = call("run", str(path), "--timeout", "100ms", "--fast")
-    assert (code, printed) == (0, "[1, 2, 3]\n[2, 4, 6]\n")
-    code, printed, _ = call("run", str(path), "--fast")
-    assert code == 0
-    assert printed.startswith("[1, 2, 3]\n[2, 4, 6]\n[3, 6, 9]\n")
+def test_new_writes_a_program_that_is_sound_and_runs(call, tmp_path, name):
+    path = str(tmp_path / name)
+    assert call("new", path).code == 0
+    assert call("check", path)[:2] == (0, "Main: 5 reactors, 5 reactions, no fault\n")
+    assert call("run", path, "--timeout", "100ms", "--fast")[:2] == (0, "[1, 2, 3]\n[2, 4, 6]\n")
+    assert len(call("run", path, "--fast").out.splitlines()) >= 5
 
 
-def test_new_writes_over_nothing(call, tmp_path):
+def test_new_leaves_an_existing_file_alone(call, tmp_path):
     path = tmp_path / "first.py"
     path.write_text("mine")
-    assert call("new", str(path)) == (2, "", f"reactorlib: {path} cannot be written: File exists\n")
+    assert call("new", str(path)).code == 2
     assert path.read_text() == "mine"
 
 
-def test_new_refuses_a_language_that_it_does_not_know(call):
-    assert call("new", "x.c") == (2, "", "reactorlib: x.c: the suffix names the language, one of .py, .lf\n")
-
-
-# Errors fit a screen
-
-SCREEN = 24
 RING = """
 class Child(Reactor):
     a, b = Input(), Output()
@@ -93,83 +59,39 @@ class Main(Reactor):
 
 @pytest.mark.parametrize("command", [["check"], ["run"], ["graph", "--format", "mmd"]])
 def test_of_many_faults_a_screen_is_shown(call, tmp_path, command):
-    path = str(module(tmp_path, RING))
-    code, _, complaint = call(command[0], path, *command[1:])
+    code, _, complaint = call(command[0], module(tmp_path, RING), *command[1:])
     lines = complaint.splitlines()
     assert code == 1
     assert len(lines) <= SCREEN
-    assert lines[0] == "reactorlib: 41 faults in the program:" or lines[0] == "reactorlib: 81 faults in the program:"
+    assert re.match(r"reactorlib: \d\d faults in the program:", lines[0])
     assert any("lines left out" in line for line in lines)
 
 
-def test_check_tells_a_machine_all_faults(call, tmp_path):
-    told = json.loads(call("check", str(module(tmp_path, RING)), "--json")[1])
-    assert len(told["faults"]) > 40
-
-
-def test_a_traceback_is_that_of_the_program_and_fits_a_screen(call, tmp_path):
-    path = module(tmp_path, """
-def ping(n): pong(n - 1)
-def pong(n): ping(n - 1) if n else fail()
-def fail():
-    try:
-        {}["key"]
-    except KeyError as error:
-        raise ValueError("words " * 1000) from error
-class Main(Reactor):
-    @reaction(startup)
-    def begin(self):
-        ping(201)
-""")  # fmt: skip
-    code, _, complaint = call("run", str(path))
-    assert code == 1
-    assert "reactorlib/worker" not in complaint
-    assert "calls left out" in complaint
-    assert complaint.index("KeyError: 'key'") < complaint.index("which led to:") < complaint.index("ValueError: words")
-    assert len(complaint.splitlines()) <= SCREEN
-    assert max(map(len, complaint.splitlines())) < 500
-
-
-def test_a_misspelt_option_is_told_in_two_lines(call):
-    code, printed, complaint = call("run", POWERS, "--wokers", "3")
-    assert (code, printed) == (2, "")
-    assert complaint.splitlines() == [
-        "reactorlib: unrecognized arguments: --wokers 3: did you mean --workers?",
-        "    python -m reactorlib run --help says what there is",
-    ]
-
-
-def test_main_is_meant_where_a_file_declares_several(call, tmp_path):
-    path = module(tmp_path, "class Part(Reactor): ...\nclass Main(Reactor): ...\n")
-    assert call("check", str(path))[1] == "Main: 1 reactors, 0 reactions, no fault\n"
+def test_check_gives_a_machine_all_faults(call, tmp_path):
+    code, printed, complaint = call("check", module(tmp_path, RING), "--json")
+    assert (code, complaint) == (1, "")
+    assert len(json.loads(printed)["faults"]) > 40
 
 
 # graph
 
 
-def test_graph_writes_the_file_and_says_so(call, tmp_path):
+def test_graph_writes_a_file_or_prints(call, tmp_path):
     path = tmp_path / "powers.svg"
-    assert call("graph", POWERS, "-o", str(path)) == (0, f"{path}: Dataflow of Powers: 6 reactors, 6 reactions\n", "")
-    assert path.read_text().startswith("<svg")
-
-
-def test_graph_prints_what_it_is_not_told_to_write():
-    done = subprocess.run(
-        [sys.executable, "-m", "reactorlib", "graph", POWERS, "--format", "mmd"],
-        capture_output=True, text=True, timeout=60, check=True,
-    )  # fmt: skip
-    assert done.stdout.startswith("flowchart LR\n")
-    assert done.stderr == ""
+    code, printed, complaint = call("graph", POWERS, "-o", str(path))
+    assert (code, complaint) == (0, "")
+    assert printed.startswith(f"{path}: ")
+    assert path.read_text() == call("graph", POWERS).out
+    assert call("graph", POWERS, "--format", "mmd").out.startswith("flowchart LR\n")
 
 
 def test_graph_takes_parameters_and_overlays(call, tmp_path):
     path = tmp_path / "powers.dot"
-    code, _, _ = call("graph", POWERS, "--set", "workers=3", "--unfold", "--levels", "--workers", "2", "-o", str(path))
+    assert not call(
+        "graph", POWERS, "--set", "workers=3", "--unfold", "--levels", "--workers", "2", "-o", str(path)
+    ).code
     text = path.read_text()
-    assert code == 0
-    assert set(re.findall(r"workers\[\d\] Worker \(worker \d\)", text)) == {
-        "workers[0] Worker (worker 0)", "workers[1] Worker (worker 0)", "workers[2] Worker (worker 1)",
-    }  # fmt: skip
+    assert set(re.findall(r"workers\[(\d)\] Worker \(worker (\d)\)", text)) == {("0", "0"), ("1", "0"), ("2", "1")}
     assert "level 1" in text
 
 
@@ -181,30 +103,13 @@ def test_graph_draws_a_program_with_a_cycle_and_explains_it(call, tmp_path):
     assert 'class="cyclic"' in path.read_text()
 
 
-def test_graph_tells_a_machine_what_it_wrote(call, tmp_path):
+def test_graph_gives_a_machine_what_it_wrote(call, tmp_path):
     path = tmp_path / "cycle.html"
     code, printed, _ = call("graph", CYCLE, "-o", str(path), "--json")
     told = json.loads(printed)
     assert code == 1
-    assert told["faults"][0].startswith("causality cycle:")
-    del told["faults"]
+    assert told.pop("faults")[0].startswith("causality cycle:")
     assert told == {"file": str(path), "format": "html", "reactors": 3, "reactions": 3}
-
-
-@pytest.mark.parametrize(
-    ("output", "complaint"),
-    [("x.bmp", "x.bmp: the suffix names the format, one of svg, png, dot, mmd, html; or give --format"),
-     ("no/such/folder/x.svg", "no/such/folder/x.svg cannot be written: No such file or directory")],
-)  # fmt: skip
-def test_graph_refuses_an_output_in_one_line(call, output, complaint):
-    assert call("graph", POWERS, "-o", output) == (2, "", f"reactorlib: {complaint}\n")
-
-
-def test_graph_without_matplotlib_says_what_to_install(call, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    code, _, complaint = call("graph", POWERS, "-o", str(tmp_path / "x.png"))
-    assert code == 2
-    assert "pip install matplotlib" in complaint
 
 
 # trace
@@ -213,8 +118,7 @@ def test_graph_without_matplotlib_says_what_to_install(call, tmp_path, monkeypat
 def test_trace_writes_a_file_and_prints_a_table(call, tmp_path):
     path = tmp_path / "powers.json"
     code, printed, _ = call("trace", POWERS, "--executor", "threads", "--workers", "2", "-o", str(path))
-    trace = json.loads(path.read_text())
-    lines = printed.splitlines()
+    trace, lines = json.loads(path.read_text()), printed.splitlines()
     assert code == 0
     assert lines[:3] == ["1 [1, 1, 1, 1]", "2 [1, 2, 4, 8]", "3 [1, 3, 9, 27]"]
     assert lines[3].split() == ["reaction", "count", "total", "mean", "longest", "waiting", "critical"]
@@ -226,161 +130,165 @@ def test_trace_writes_a_file_and_prints_a_table(call, tmp_path):
     assert sum(event.get("cat") == "reaction" for event in trace["traceEvents"]) == 16
 
 
-def test_a_trace_that_cannot_be_written_is_refused_before_the_run(call, tmp_path):
-    code, printed, complaint = call("trace", POWERS, "-o", str(tmp_path))
-    assert (code, printed, complaint) == (2, "", f"reactorlib: {tmp_path} cannot be written: Is a directory\n")
-
-
 def test_a_run_that_fails_keeps_the_trace_that_was_there(call, tmp_path):
     there, new = tmp_path / "there.json", tmp_path / "new.json"
     there.write_text("{}")
     for path in (there, new):
-        assert call("trace", f"{POWERS}", "--set", "rounds=none", "-o", str(path))[0] == 1
+        assert call("trace", POWERS, "--set", "rounds=none", "-o", str(path)).code == 1
     assert there.read_text() == "{}"
     assert not new.exists()
 
 
-def test_the_digest_is_that_of_every_executor(call):
-    digests = {
-        json.loads(call("trace", POWERS, "--executor", executor, "--json")[1])["digest"]
-        for executor in ("inline", "threads")
-    }
-    assert len(digests) == 1
-
-
-def test_trace_tells_a_machine_all_numbers_and_nothing_else(call):
-    code, printed, program = call("trace", POWERS, "--json", "--unfold")
-    told = json.loads(printed)
-    assert code == 0
-    assert program.startswith("1 [1, 1, 1, 1]\n")
+def test_trace_gives_a_machine_all_numbers_and_nothing_else(call):
+    inline, threads = (
+        call("trace", POWERS, "--executor", kind, "--json", "--unfold") for kind in ("inline", "threads")
+    )
+    told = json.loads(inline.out)
+    assert inline.err.startswith("1 [1, 1, 1, 1]\n")
     assert (told["executor"], told["workers"], told["tags"], told["file"]) == ("inline", 1, 4, None)
     assert {row["path"]: row["count"] for row in told["reactions"]}["Powers.workers[3].compute"] == 3
     assert told["work_ns"] >= told["critical_ns"] > 0
+    assert told["digest"] == json.loads(threads.out)["digest"]
 
 
 def test_trace_of_an_endless_program_ends_at_the_timeout(call):
-    code, printed, _ = call("trace", FURNACE, "--timeout", "5s", "--fast")
-    assert code == 0
-    assert "last tag (5 s, 0)" in printed
+    assert "last tag (5 s, 0)" in call("trace", FURNACE, "--timeout", "5s", "--fast").out
 
 
 # source
 
 
 def test_source_shows_the_schedule(call):
-    code, printed, _ = call("source", POWERS, "--trigger", "hub.number")
-    assert code == 0
+    printed = call("source", POWERS, "--trigger", "hub.number").out
     assert printed.startswith("def schedule(")
     assert "workers_3_compute(" in printed
-
-
-def test_source_lists_what_can_be_a_trigger(call):
-    assert call("source", POWERS, "--list")[1].splitlines() == ["Powers.hub.number", "startup", "shutdown"]
-    assert json.loads(call("source", POWERS, "--list", "--json")[1])["triggers"][1:] == ["startup", "shutdown"]
-
-
-def test_source_tells_a_machine_the_same(call):
-    told = json.loads(call("source", POWERS, "--json")[1])
+    told = json.loads(call("source", POWERS, "--json").out)
     assert told["triggers"] == ["startup"]
     assert "hub_begin" in told["source"]
 
 
-def test_source_of_an_unknown_trigger_is_a_wrong_call(call):
-    code, _, complaint = call("source", POWERS, "--trigger", "hub.nothing")
-    assert code == 2
-    assert "'hub.nothing' triggers nothing here: one of Powers.hub.number" in complaint
+def test_source_lists_the_triggers(call):
+    triggers = ["Powers.hub.number", "startup", "shutdown"]
+    assert call("source", POWERS, "--list").out.splitlines() == triggers
+    assert json.loads(call("source", POWERS, "--list", "--json").out) == {"triggers": triggers}
 
 
 # run
 
 
-def test_run_runs(call):
+def test_run_runs_and_prints_the_digest_if_asked(call):
     assert call("run", POWERS, "--set", "rounds=1") == (0, "1 [1, 1, 1, 1]\n", "")
-
-
-def test_run_prints_the_digest_when_asked(call):
-    (one, two) = (call("run", POWERS, "--digest")[1].splitlines()[-1] for _ in range(2))
+    one, two = (call("run", POWERS, "--digest").out.splitlines()[-1] for _ in range(2))
     assert one == two
     assert re.fullmatch("[0-9a-f]{32}", one)
 
 
-def test_run_tells_a_machine_how_it_ended(call):
-    code, printed, _ = call("run", POWERS, "--json")
-    assert code == 0
-    assert json.loads(printed) == {
-        "time_ns": 0,
-        "microstep": 4,
-        "executor": "inline",
-        "workers": 1,
-        "reason": "",
-        "start_method": "",
-        "digest": None,
-    }
+def test_run_gives_a_machine_its_end(call):
+    told = json.loads(call("run", POWERS, "--json").out)
+    expected = {"time_ns": 0, "microstep": 4, "executor": "inline", "workers": 1, "reason": "", "start_method": ""}
+    assert {name: told[name] for name in expected} == expected
 
 
-def test_a_reaction_that_raises_shows_its_traceback_and_one_line(call, tmp_path):
-    path = module(tmp_path, "class Main(Reactor):\n    @reaction(startup)\n    def begin(self):\n        1 / 0\n")
-    code, _, complaint = call("run", str(path))
+def test_a_traceback_is_that_of_the_program_and_fits_a_screen(call, tmp_path):
+    text = """
+def ping(n): pong(n - 1)
+def pong(n): ping(n - 1) if n else fail()
+def fail():
+    try:
+        {}["key"]
+    except KeyError as error:
+        raise ValueError("words " * 1000) from error
+"""
+    code, _, complaint = call("run", module(tmp_path, text + main_that("ping(201)")))
+    lines = complaint.splitlines()
     assert code == 1
-    assert complaint.splitlines()[0] == "Traceback (most recent call last):"
-    assert (
-        complaint.splitlines()[-1]
-        == "reactorlib: Main.begin raised ZeroDivisionError at tag (0 ns, 0): division by zero"
-    )
+    assert "reactorlib/worker" not in complaint
+    assert "lines left out" in complaint
+    assert complaint.index("KeyError: 'key'") < complaint.index("direct cause") < complaint.index("ValueError: words")
+    assert len(lines) <= SCREEN
+    assert max(map(len, lines)) < 500
+    assert lines[-1].startswith("reactorlib: Main.begin raised ValueError at tag (0 ns, 0): words")
 
 
 def test_a_program_with_a_fault_does_not_run(call):
-    code, _, complaint = call("run", CYCLE)
-    assert code == 1
+    code, printed, complaint = call("run", CYCLE)
+    assert (code, printed) == (1, "")
     assert complaint.startswith("reactorlib: causality cycle:")
 
 
 def test_an_interrupted_run_ends_with_130(call, tmp_path):
-    text = "class Main(Reactor):\n    @reaction(startup)\n    def begin(self):\n        raise KeyboardInterrupt\n"
-    assert call("run", str(module(tmp_path, text)))[::2] == (130, "reactorlib: interrupted\n")
-    code, _, complaint = call("trace", str(module(tmp_path, text, "other")))
+    path = module(tmp_path, main_that("raise KeyboardInterrupt"))
+    assert call("run", path)[::2] == (130, "reactorlib: interrupted\n")
+    code, _, complaint = call("trace", path)
     assert (code, "give --timeout" in complaint) == (130, True)
 
 
 def test_a_reader_that_has_enough_is_no_failure():
-    done = subprocess.run(
-        f"{sys.executable} -m reactorlib graph {POWERS} | head -c 10",
-        shell=True,
-        capture_output=True,
-        timeout=60,
-        check=True,
-    )
+    command = f"{sys.executable} -m reactorlib graph {POWERS} | head -c 10"
+    done = subprocess.run(command, shell=True, capture_output=True, timeout=60, check=True, cwd=ROOT)
     assert (done.stdout, done.stderr) == (b"<svg xmlns", b"")
 
 
-# Targets and parameters
+# Calls that make no sense
 
 
 @pytest.mark.parametrize(
-    ("target", "complaint"),
+    ("arguments", "complaint"),
     [
-        ("nowhere:Main", "no module named 'nowhere' on the path; a file is given as path/to/file.py:Class"),
-        ("examples/nowhere.py:Main", "no file examples/nowhere.py"),
-        ("examples/powers.py:Power", "examples/powers.py has no class 'Power': did you mean Powers?"),
-        ("examples/powers.py:X", "examples/powers.py has no class 'X': it declares Worker, Hub, Powers"),
-        ("examples/powers.py:run", "examples/powers.py:run is no reactor class: it declares Worker, Hub, Powers"),
-        ("json:JSONDecoder", "json:JSONDecoder is no reactor class"),
-        ("json", "json: declares no reactor"),
+        (["new", "x.c"], "x.c: the suffix names the language, one of .py, .lf"),
+        (["graph", POWERS, "-o", "x.png"], "x.png: the suffix names the format, one of svg, html, dot, mmd"),
+        (["graph", POWERS, "-o", "no/such/x.svg"], "no/such/x.svg cannot be written: No such file or directory"),
+        (["trace", POWERS, "-o", "docs"], "docs cannot be written: Is a directory"),
+        (["source", POWERS, "--trigger", "hub.x"], "'hub.x' triggers nothing here: one of Powers.hub.number"),
+        (["check", "nowhere:Main"], "no module named 'nowhere' on the path; a file is given as path/to/file.py:Class"),
+        (["graph", "examples/nowhere.py:Main"], "no file examples/nowhere.py"),
+        (["trace", "examples/powers.py:Power"], "examples/powers.py has no class 'Power': did you mean Powers?"),
+        (["source", "examples/powers.py:X"], "examples/powers.py has no class 'X': it declares Worker, Hub, Powers"),
         (
-            "examples/powers.py:Powers.hub",
-            "examples/powers.py has no class 'Powers.hub': did you mean Powers?",
+            ["run", "examples/powers.py:run"],
+            "examples/powers.py:run is no reactor class: it declares Worker, Hub, Powers",
+        ),
+        (["run", "examples/powers.py:Powers.hub"], "has no class 'Powers.hub': did you mean Powers?"),
+        (["run", "json:JSONDecoder"], "json:JSONDecoder is no reactor class"),
+        (["run", "json"], "json: declares no reactor"),
+        (
+            ["run", "examples/powers.py"],
+            "name the reactor, as in examples/powers.py:Class: it declares Worker, Hub, Powers",
         ),
     ],
 )
-@pytest.mark.parametrize("command", ["check", "graph", "trace", "source", "run"])
-def test_an_unknown_program_is_one_line(call, command, target, complaint):
-    assert call(command, target) == (2, "", f"reactorlib: {complaint}\n")
+def test_a_call_that_makes_no_sense_is_refused_in_one_line(call, arguments, complaint):
+    code, printed, said = call(*arguments)
+    assert (code, printed, said.count("\n")) == (2, "", 1)
+    assert complaint in said
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--timeout", "5"], "expected a time with its unit, such as 500ms or 1s, got '5'"),
+        (["--workers", "0"], "expected a positive whole number, got '0'"),
+        (["--executor", "magic"], "invalid choice: 'magic'"),
+        (["--wokers", "3"], "unrecognized arguments: --wokers 3: did you mean --workers?"),
+    ],
+)
+def test_a_wrong_option_is_explained_in_two_lines(call, options, complaint):
+    code, _, said = call("run", POWERS, *options)
+    assert code == 2
+    assert complaint in said.splitlines()[0]
+    assert said.splitlines()[1:] == ["    python -m reactorlib run --help lists what it takes"]
+
+
+# Targets
+
+
+def test_main_is_the_default_among_several(call, tmp_path):
+    path = module(tmp_path, "class Part(Reactor): ...\nclass Main(Reactor): ...\n")
+    assert call("check", path).out == "Main: 1 reactors, 0 reactions, no fault\n"
 
 
 def test_a_module_is_found_on_the_path_and_in_the_current_folder(call, tmp_path, monkeypatch):
-    module(
-        tmp_path, "class Main(Reactor):\n    @reaction(startup)\n    def begin(self):\n        print('here')\n", "here"
-    )
+    module(tmp_path, main_that("print('here')"), "here")
     monkeypatch.chdir(tmp_path)
     assert call("run", "here:Main") == (0, "here\n", "")
     assert call("run", "here") == (0, "here\n", "")
@@ -396,19 +304,17 @@ def test_a_module_is_found_on_the_path_and_in_the_current_folder(call, tmp_path,
     ],
 )
 def test_a_module_that_cannot_be_imported_is_one_line(call, tmp_path, text, complaint):
-    code, _, said = call("graph", str(module(tmp_path, text, "broken")))
-    assert code == 2
+    code, _, said = call("graph", module(tmp_path, text, "broken"))
+    assert (code, said.count("\n")) == (2, 1)
     assert re.search(complaint, said)
-    assert said.count("\n") == 1
 
 
 def test_a_file_may_be_called_like_a_module_that_is_in_use(call, tmp_path):
-    path = module(
-        tmp_path, "class Main(Reactor):\n    @reaction(startup)\n    def begin(self):\n        print('mine')\n", "json"
-    )
-    assert call("run", str(path)) == (0, "mine\n", "")
+    assert call("run", module(tmp_path, main_that("print('mine')"), "json")) == (0, "mine\n", "")
     assert json.loads("1") == 1
 
+
+# Parameters
 
 PARAMETERS = """
 class Main(Reactor):
@@ -424,19 +330,23 @@ class Plain(Reactor): ...
 """
 
 
+def with_settings(call, tmp_path, name, settings):
+    return call("run", f"{module(tmp_path, PARAMETERS)}:{name}", *(part for s in settings for part in ("--set", s)))
+
+
 @pytest.mark.parametrize(
-    ("settings", "values"),
+    ("name", "settings", "printed"),
     [
-        (["number=4"], "(4, 'x', 0, False, (), 3)"),
-        (["number=4.5", "name=7", "wait=5ms"], "(4.5, '7', 5000000, False, (), 3)"),
-        (["number=word", "flag=true", "parts=[1, 2]"], "('word', 'x', 0, True, [1, 2], 3)"),
-        (["number=a=b", "name="], "('a=b', '', 0, False, (), 3)"),
-        (["number=None", "size=1_000"], "(None, 'x', 0, False, (), 1000)"),
+        ("Main", ["number=4"], "(4, 'x', 0, False, (), 3)"),
+        ("Main", ["number=4.5", "name=7", "wait=5ms"], "(4.5, '7', 5000000, False, (), 3)"),
+        ("Main", ["number=word", "flag=true", "parts=[1, 2]"], "('word', 'x', 0, True, [1, 2], 3)"),
+        ("Main", ["number=a=b", "name="], "('a=b', '', 0, False, (), 3)"),
+        ("Main", ["number=None", "size=1_000"], "(None, 'x', 0, False, (), 1000)"),
+        ("Any", ["x=1"], "{'x': 1}"),
     ],
 )
-def test_settings_become_values(call, tmp_path, settings, values):
-    target = f"{module(tmp_path, PARAMETERS)}:Main"
-    assert call("run", target, *(part for setting in settings for part in ("--set", setting))) == (0, f"{values}\n", "")
+def test_settings_become_values(call, tmp_path, name, settings, printed):
+    assert with_settings(call, tmp_path, name, settings) == (0, f"{printed}\n", "")
 
 
 @pytest.mark.parametrize(
@@ -450,54 +360,23 @@ def test_settings_become_values(call, tmp_path, settings, values):
     ],
 )  # fmt: skip
 def test_wrong_settings_are_one_line(call, tmp_path, name, settings, complaint):
-    target = f"{module(tmp_path, PARAMETERS)}:{name}"
-    called = call("run", target, *(part for setting in settings for part in ("--set", setting)))
-    assert called == (2, "", f"reactorlib: {complaint}\n")
-
-
-def test_a_constructor_may_take_anything(call, tmp_path):
-    assert call("run", f"{module(tmp_path, PARAMETERS)}:Any", "--set", "x=1")[:2] == (0, "{'x': 1}\n")
+    assert with_settings(call, tmp_path, name, settings) == (2, "", f"reactorlib: {complaint}\n")
 
 
 @pytest.mark.parametrize(
-    ("declared", "complaint"),
-    [
-        ("State(lambda n: n)", "Main.it: calling its initial value, without arguments, raised TypeError: "),
-        ("Input(width=lambda: 1 // 0)", "Main.it: width: the function raised ZeroDivisionError: "),
-        ("Input(width=int)", "Main.it: width must be a value or a function of parameters, got <class 'int'>"),
-    ],
+    "declared", ["State(lambda n: n)", "Input(width=lambda: 1 // 0)", "Input(width=int)", "Input(width=0)"]
 )
-def test_a_declaration_that_fails_is_one_line(call, tmp_path, declared, complaint):
-    code, printed, said = call("run", str(module(tmp_path, f"class Main(Reactor):\n    it = {declared}\n")))
+def test_a_declaration_that_fails_is_a_fault_in_one_line(call, tmp_path, declared):
+    code, printed, said = call("run", module(tmp_path, f"class Main(Reactor):\n    it = {declared}\n"))
     assert (code, printed, said.count("\n")) == (1, "", 1)
-    assert said.startswith(f"reactorlib: {complaint}")
-
-
-def test_a_value_that_the_program_refuses_is_its_fault(call):
-    code, _, complaint = call("run", POWERS, "--set", "workers=0")
-    assert code == 1
-    assert "width must be a positive integer" in complaint
-
-
-@pytest.mark.parametrize(
-    ("option", "complaint"),
-    [
-        (["--timeout", "5"], "expected a time with its unit, such as 500ms or 1s, got '5'"),
-        (["--workers", "0"], "expected a positive whole number, got '0'"),
-        (["--executor", "magic"], "invalid choice: 'magic'"),
-    ],
-)
-def test_wrong_options_are_explained(call, option, complaint):
-    code, _, said = call("run", POWERS, *option)
-    assert code == 2
-    assert complaint in said
+    assert said.startswith("reactorlib: Main.it: ")
 
 
 @pytest.mark.parametrize(
     ("text", "time"),
-    [("1s", 10**9), ("1.5 ms", 1_500_000), ("2min", 120 * 10**9), ("3", None), ("s", None)]
-    + [("1.001s", 1_001_000_000), ("8.2ms", 8_200_000), ("9007199254740993ns", 9007199254740993)],
-)
+    [("1s", 10**9), ("1.5 ms", 1_500_000), ("2min", 120 * 10**9), ("3", None), ("s", None), ("1.001s", 1_001_000_000),
+     ("8.2ms", 8_200_000), ("9007199254740993ns", 9007199254740993)],
+)  # fmt: skip
 def test_times_have_units(text, time):
     assert parsed_time(text) == time
 

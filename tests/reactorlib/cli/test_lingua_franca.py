@@ -3,13 +3,11 @@
 import json
 import re
 import shlex
-import sys
-from pathlib import Path
 
 import pytest
 
-from reactorlib.cli import main
 from reactorlib.lf import LinguaFrancaWarning
+from tests.reactorlib.cli.conftest import ROOT
 
 PROGRAM = """\
 target Python { timeout: 20 ms, fast: true }
@@ -24,35 +22,28 @@ main reactor(period = 10 ms, label = "tick", workers = 1) {
 
 
 @pytest.fixture
-def program(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys, "path", list(sys.path))
+def program(tmp_path):
     path = tmp_path / "Beats.lf"
     path.write_text(PROGRAM)
     return str(path)
 
 
 @pytest.fixture
-def call(capsys):
-    """Run a command: its exit code, the lines it printed, and what it complained of."""
+def call(call):
+    """Call a command: its exit code, the lines that it printed, and its complaint."""
 
     def run(*arguments):
-        try:
-            code = main(arguments)
-        except SystemExit as stop:  # argparse
-            code = stop.code
-        printed = capsys.readouterr()
-        return code, printed.out.splitlines(), printed.err
+        code, printed, complaint = call(*arguments)
+        return code, printed.splitlines(), complaint
 
     return run
 
 
 def test_the_program_of_the_documentation_runs(call, tmp_path, monkeypatch):
-    root = Path(__file__).resolve().parents[3]
-    (commands,) = re.findall(r"```sh\n(.*?)```", (root / "docs" / "lingua-franca.md").read_text(), re.DOTALL)
-    (tmp_path / "examples").symlink_to(root / "examples")
+    (commands,) = re.findall(r"```sh\n(.*?)```", (ROOT / "docs" / "lingua-franca.md").read_text(), re.DOTALL)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     (tmp_path / "docs" / "diagrams").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
     told = [call(*shlex.split(line)[3:]) for line in commands.splitlines()]
     assert [code for code, _, _ in told] == [0, 0, 0]
     assert told[0][1] == ["Station: 3 reactors, 3 reactions, no fault"]

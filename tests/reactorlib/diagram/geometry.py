@@ -1,21 +1,24 @@
-"""What a drawing looks like, as rectangles: enough to say that nothing overlaps and nothing is cut."""
+"""A drawing as rectangles: enough to see that nothing overlaps and nothing is cut."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
+from xml.etree import ElementTree as ET
 
-from reactorlib.view.diagram.layout import Item, Laid, metrics
-from reactorlib.view.diagram.layout.route import Route
+from reactorlib.view.diagram.layout import Laid, metrics
+from reactorlib.view.diagram.layout.metrics import text_width
+from reactorlib.view.diagram.layout.network import Route, Vertex
 from reactorlib.view.diagram.model import Edge
-from reactorlib.view.diagram.scene import MORE, Circle, Path, Polygon, Rect, Scene, Shape, Text
-from reactorlib.view.diagram.text import text_width
+
+NUMBER = re.compile(r"-?[\d.]+")
 
 
 @dataclass(frozen=True)
 class Area:
-    """A rectangle, and what it is."""
+    """A rectangle with a name."""
 
     what: str
     left: float
@@ -42,18 +45,13 @@ class Area:
         return self.left + margin < x < self.right - margin and self.top + margin < y < self.bottom - margin
 
 
-def areas(laid: Laid) -> list[Area]:
-    """What takes room directly within a box."""
-    return [
-        Area(item.id, item.x, item.y, item.x + item.width, item.y + item.height)
-        for item in laid.items
-        if item.kind != "bus"
-    ]
+def area_of(item: Vertex) -> Area:
+    return Area(item.item, item.x, item.y, item.x + item.width, item.y + item.height)
 
 
 def collisions(laid: Laid) -> Iterator[str]:
-    """What overlaps or leaves its box, in this box and in all within."""
-    found = areas(laid)
+    """Items that overlap or leave their box, in this box and in all within."""
+    found = [area_of(item) for item in laid.items if item.kind != "bus"]
     yield from (f"{laid.box.id}: {a.what} overlaps {b.what}" for a, b in combinations(found, 2) if a.overlaps(b))
     inside = Area(laid.box.id, 0.0, metrics.HEAD, laid.width, laid.height)
     yield from (f"{laid.box.id}: {area.what} leaves it" for area in found if not area.within(inside))
@@ -64,7 +62,7 @@ def collisions(laid: Laid) -> Iterator[str]:
 
 
 def wires_through(laid: Laid) -> Iterator[str]:
-    """Wires that run through a symbol, a box or somebody else's label."""
+    """Wires that run through a symbol, a box or another edge's label."""
     for route in laid.routes:
         points = [
             point
@@ -74,9 +72,8 @@ def wires_through(laid: Laid) -> Iterator[str]:
         for item in laid.items:
             if item.kind not in ("symbol", "box", "label") or item.edge is route.edge:
                 continue
-            area = Area(item.id, item.x, item.y, item.x + item.width, item.y + item.height)
-            if any(area.holds(x, y, metrics.NOTCH + 0.5) for x, y in points):
-                yield f"{laid.box.id}: {ends(route.edge)} runs through {item.id}"
+            if any(area_of(item).holds(x, y, metrics.NOTCH + 0.5) for x, y in points):
+                yield f"{laid.box.id}: {ends(route.edge)} runs through {item.item}"
     for inner in laid.inner.values():
         yield from wires_through(inner)
 
@@ -86,22 +83,30 @@ def loose_ends(laid: Laid) -> Iterator[str]:
     for number, route in enumerate(laid.routes):
         others = [other for place, other in enumerate(laid.routes) if place != number]
         for x, y in (route.path[0][1][0], route.path[-1][1][-1]):
-            met = any(touches(item, x, y) for item in laid.items)
-            if not met and not any(near(r, x, y) for r in others):
+            met = any(area_of(item).holds(x, y, -1.001) for item in laid.items)
+            if not met and not any(near(other, x, y) for other in others):
                 yield f"{laid.box.id}: {ends(route.edge)} ends at ({x}, {y})"
     for inner in laid.inner.values():
         yield from loose_ends(inner)
 
 
-def touches(item: Item, x: float, y: float) -> bool:
-    margin = 1.0
-    return (
-        item.x - margin <= x <= item.x + item.width + margin and item.y - margin <= y <= item.y + item.height + margin
-    )
+def side_by_side(laid: Laid) -> Iterator[str]:
+    """Edges that run back and are drawn on top of each other, on an upright line."""
+    uprights = [
+        (route.edge, x, *sorted((start[1][-1][1], y)))
+        for route in laid.routes
+        for start, (letter, ((x, y), *_)) in pairwise(route.path)
+        if letter == "L" and x == start[1][-1][0]
+    ]
+    for (one, x, top, bottom), (other, at, high, low) in combinations(uprights, 2):
+        if one is not other and abs(x - at) < 1 and min(bottom, low) - max(top, high) > 1:
+            yield f"{laid.box.id}: {ends(one)} on {ends(other)}"
+    for inner in laid.inner.values():
+        yield from side_by_side(inner)
 
 
 def near(route: Route, x: float, y: float) -> bool:
-    """Whether a point lies on a path, of which the lines are level or upright."""
+    """Whether a point is on a path, of which the lines are level or upright."""
     at = start = route.path[0][1][0]
     for letter, points in route.path[1:]:
         end = points[-1]
@@ -125,12 +130,9 @@ def samples(
     """Points along a line or a cubic curve."""
     letter, points = command
     steps = 24
+    controls = (start, start, points[0], points[0]) if letter == "L" else (start, *points)
     for step in range(steps + 1):
         t = step / steps
-        if letter == "L":
-            controls = (start, start, points[0], points[0])
-        else:
-            controls = (start, *points)
         weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
         yield (
             sum(w * p[0] for w, p in zip(weights, controls, strict=True)),
@@ -138,35 +140,53 @@ def samples(
         )
 
 
-def words(scene: Scene) -> list[Area]:
-    """The room that each line of text needs, by its estimated width."""
-    return [word for shape in scene.shapes if isinstance(shape, Text) for word in parts(shape)]
+# The file
 
 
-def parts(text: Text) -> Iterator[Area]:
-    width = text_width(text.text, text.size, text.bold)
-    left = text.x - {"start": 0.0, "middle": width / 2, "end": width}[text.anchor]
-    top, bottom = text.y - 0.72 * text.size, text.y
-    yield Area(text.text, left, top, left + width, bottom)
-    if text.more:
-        after = left + width + MORE
-        yield Area(text.more, after, top, after + text_width(text.more, text.more_size), bottom)
+def drawn(svg: str) -> tuple[Area, list[Area], list[Area]]:
+    """The canvas of an SVG, the area of each line of text, and that of each shape."""
+    root = ET.fromstring(svg)
+    words: list[Area] = []
+    shapes: list[Area] = []
+    visit(root, 0.0, 0.0, words, shapes)
+    return Area("canvas", 0.0, 0.0, float(root.get("width", 0)), float(root.get("height", 0))), words, shapes
 
 
-def extent(shape: Shape) -> Area:
+def visit(parent: ET.Element, x: float, y: float, words: list[Area], shapes: list[Area]) -> None:
+    for element in parent:
+        tag = element.tag.partition("}")[2]
+        if tag == "g":
+            dx, dy = map(float, NUMBER.findall(element.get("transform", "")))
+            visit(element, x + dx, y + dy, words, shapes)
+        elif tag == "text":
+            words += lines(element, x, y)
+        elif tag not in ("title", "style"):
+            shapes.append(extent(tag, element, x, y))
+
+
+def lines(element: ET.Element, x: float, y: float) -> Iterator[Area]:
+    """The room that a text needs by its estimated width, and that of the one that follows it."""
+    size = float(element.get("font-size", 0))
+    width = text_width(element.text or "", size, element.get("font-weight") == "bold")
+    left = x + float(element.get("x", 0)) - {"middle": width / 2, "end": width}.get(element.get("text-anchor", ""), 0.0)
+    base = y + float(element.get("y", 0))
+    yield Area(element.text or "", left, base - 0.72 * size, left + width, base)
+    for span in element:
+        after = left + width + float(span.get("dx", 0))
+        more = text_width(span.text or "", float(span.get("font-size", 0)))
+        yield Area(span.text or "", after, base - 0.72 * size, after + more, base)
+
+
+def extent(tag: str, element: ET.Element, x: float, y: float) -> Area:
     """The rectangle around a shape."""
-    if isinstance(shape, Rect):
-        return Area(shape.style, shape.x, shape.y, shape.x + shape.width, shape.y + shape.height)
-    if isinstance(shape, Circle):
-        r = shape.radius
-        return Area(shape.style, shape.x - r, shape.y - r, shape.x + r, shape.y + r)
-    if isinstance(shape, Text):
-        found = list(parts(shape))
-        return Area(shape.text, found[0].left, found[0].top, found[-1].right, found[0].bottom)
-    points = shape.points if isinstance(shape, Polygon) else path_points(shape)
-    xs, ys = [x for x, _ in points], [y for _, y in points]
-    return Area(shape.style, min(xs), min(ys), max(xs), max(ys))
-
-
-def path_points(path: Path) -> list[tuple[float, float]]:
-    return [point for _, some in path.commands for point in some]
+    what = element.get("class", "")
+    known = {name: float(value) for name, value in element.items() if NUMBER.fullmatch(value)}
+    if tag == "rect":
+        left, top = x + known["x"], y + known["y"]
+        return Area(what, left, top, left + known["width"], top + known["height"])
+    if tag == "circle":
+        r = known["r"]
+        return Area(what, x + known["cx"] - r, y + known["cy"] - r, x + known["cx"] + r, y + known["cy"] + r)
+    numbers = [float(number) for number in NUMBER.findall(element.get("points") or element.get("d") or "")]
+    xs, ys = numbers[::2], numbers[1::2]
+    return Area(what, x + min(xs), y + min(ys), x + max(xs), y + max(ys))

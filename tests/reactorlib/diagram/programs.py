@@ -27,8 +27,7 @@ class Empty(Reactor): ...
 
 
 class Stage(Reactor):
-    inp = Input()
-    out = Output()
+    inp, out = Input(), Output()
 
     @reaction(inp, effects=out)
     def step(self, inp, out): ...
@@ -44,8 +43,7 @@ class Source(Reactor):
 
 
 class Worker(Reactor):
-    request = Input()
-    reply = Output()
+    request, reply = Input(), Output()
 
     @reaction(request, effects=reply)
     def serve(self, request, reply): ...
@@ -80,12 +78,10 @@ class Nested(Reactor):
 class Middle(Reactor):
     a = Input()
     b = Input(width=3)
-    out = Output()
-    raw = Output()
+    out, raw = Output(), Output()
 
     def __init__(self):
-        self.first = Stage()
-        self.second = Stage()
+        self.first, self.second = Stage(), Stage()
         connect(self.a, self.first.inp)
         connect(self.first.out, self.second.inp)
         connect(self.second.out, self.out)
@@ -96,8 +92,7 @@ class Middle(Reactor):
 
 
 class Sink(Reactor):
-    i = Input()
-    j = Input()
+    i, j = Input(), Input()
 
     @reaction(i, uses=j)
     def show(self, i, j): ...
@@ -105,23 +100,11 @@ class Sink(Reactor):
 
 class Hierarchy(Reactor):
     def __init__(self):
-        self.source = Source()
-        self.middle = Middle()
-        self.sink = Sink()
+        self.source, self.middle, self.sink = Source(), Middle(), Sink()
         connect(self.source.out, self.middle.a)
         connect(self.source.many, self.middle.b)
         connect(self.middle.out, self.sink.i, after=5 * MSEC)
         connect(self.middle.raw, self.sink.j)
-
-
-class HierarchyInBanks(Reactor):
-    def __init__(self):
-        self.source = Source()
-        self.middles = Bank(Middle, 3)
-        self.sinks = Bank(Sink, 3)
-        connect(self.source.out, self.middles.a)
-        connect(self.middles.out, self.sinks.i, after=5 * MSEC)
-        connect(self.middles.raw, self.sinks.j)
 
 
 class Busy(Reactor):
@@ -157,8 +140,7 @@ class ActionsAndTimers(Reactor):
 
 
 class Thermostat(Reactor):
-    temperature = Input()
-    heat = Output()
+    temperature, heat = Input(), Output()
     idle = Mode(initial=True)
     heating = Mode()
     tick = Timer(period=1 * SEC)
@@ -192,53 +174,9 @@ class Thermostat(Reactor):
 
 class Modal(Reactor):
     def __init__(self):
-        self.source = Source()
-        self.thermostat = Thermostat()
-        self.sink = Stage()
+        self.source, self.thermostat, self.sink = Source(), Thermostat(), Stage()
         connect(self.source.out, self.thermostat.temperature)
         connect(self.thermostat.heat, self.sink.inp)
-
-
-class Rollout(Reactor):
-    gradients = Input(width="n")
-    trajectory = Output()
-
-    def __init__(self, n): ...
-
-    @reaction(startup)
-    def make_env(self): ...
-
-    @reaction(gradients, effects=trajectory)
-    def roll(self, gradients, trajectory): ...
-
-
-class Replay(Reactor):
-    trajectory = Input()
-    dataset = Output()
-
-    @reaction(trajectory, effects=dataset)
-    def sample(self, trajectory, dataset): ...
-
-
-class Learner(Reactor):
-    dataset = Input()
-    gradients = Output()
-
-    @reaction(startup, effects=gradients)
-    def begin(self, gradients): ...
-
-    @reaction(dataset, effects=gradients)
-    def learn(self, dataset, gradients): ...
-
-
-class Pipeline(Reactor):
-    def __init__(self, n=6):
-        self.rollout = Bank(Rollout, n, n)
-        self.replay = Bank(Replay, n)
-        self.learner = Bank(Learner, n)
-        connect(self.rollout.trajectory, self.replay.trajectory)
-        connect(self.replay.dataset, self.learner.dataset)
-        connect(self.learner.gradients, self.rollout.gradients, after=0)
 
 
 class Node(Reactor):
@@ -268,38 +206,10 @@ class AllToOthers(Reactor):
             connect(others, self.nodes[i].inp)
 
 
-class Speaker(Reactor):
-    out = Output(width="n")
-
-    def __init__(self, n): ...
-
-    @reaction(startup, effects=out)
-    def speak(self, out): ...
-
-
-class Hearer(Reactor):
-    inp = Input(width="n")
-
-    def __init__(self, n): ...
-
-    @reaction(inp)
-    def hear(self, inp): ...
-
-
 class BankToBank(Reactor):
     def __init__(self, n=4):
-        self.left = Bank(Speaker, n, n)
-        self.right = Bank(Hearer, n, n)
+        self.left, self.right = Bank(Node, n, n), Bank(Node, n, n)
         connect(interleaved(self.left.out), self.right.inp)
-
-
-class Chain(Reactor):
-    def __init__(self, n=14):
-        self.source = Source()
-        self.stages = [Stage() for _ in range(n)]
-        connect(self.source.out, self.stages[0].inp)
-        for one, two in zip(self.stages, self.stages[1:], strict=False):
-            connect(one.out, two.inp)
 
 
 class Ring(Reactor):
@@ -311,9 +221,7 @@ class Ring(Reactor):
 
 class Physical(Reactor):
     def __init__(self):
-        self.source = Source()
-        self.one = Stage()
-        self.two = Stage()
+        self.source, self.one, self.two = Source(), Stage(), Stage()
         connect(self.source.out, self.one.inp, physical=True)
         connect(self.one.out, self.two.inp, physical=True, after=5 * MSEC)
 
@@ -345,10 +253,8 @@ class Tangle(Reactor):
 
 
 class Pair(Reactor):
-    i = Input()
-    j = Input()
-    o = Output()
-    p = Output()
+    i, j = Input(), Input()
+    o, p = Output(), Output()
 
     @reaction(i, effects=o)
     def first(self, i, o): ...
@@ -378,9 +284,7 @@ class Wordy(Reactor):
 
 class DirectCycle(Reactor):
     def __init__(self):
-        self.one = Stage()
-        self.two = Stage()
-        self.after = Stage()
+        self.one, self.two, self.after = Stage(), Stage(), Stage()
         self.apart = Source()
         connect(self.one.out, self.two.inp)
         connect(self.two.out, self.one.inp)
@@ -388,8 +292,7 @@ class DirectCycle(Reactor):
 
 
 class Server(Reactor):
-    inp = Input()
-    out = Output()
+    inp, out = Input(), Output()
 
     @reaction(inp)
     def first(self, inp): ...
@@ -402,15 +305,13 @@ class CycleByOrder(Reactor):
     """The cycle passes from one reaction of the server to the next."""
 
     def __init__(self):
-        self.server = Server()
-        self.client = Stage()
+        self.server, self.client = Server(), Stage()
         connect(self.server.out, self.client.inp)
         connect(self.client.out, self.server.inp)
 
 
 class Passage(Reactor):
-    inp = Input()
-    out = Output()
+    inp, out = Input(), Output()
 
     def __init__(self):
         connect(self.inp, self.out)
@@ -418,8 +319,7 @@ class Passage(Reactor):
 
 class RingOfPorts(Reactor):
     def __init__(self):
-        self.one = Passage()
-        self.two = Passage()
+        self.one, self.two = Passage(), Passage()
         connect(self.one.out, self.two.inp)
         connect(self.two.out, self.one.inp)
 
@@ -427,8 +327,8 @@ class RingOfPorts(Reactor):
 PROGRAMS = {
     cls.__name__: cls
     for cls in (
-        Empty, HubAndWorkers, Nested, Hierarchy, HierarchyInBanks, ActionsAndTimers, Modal, Pipeline, AllToAll,
-        AllToOthers, BankToBank, Chain, Ring, Physical, Parent, Tangle, Wordy, DirectCycle, CycleByOrder, RingOfPorts,
+        Empty, HubAndWorkers, Nested, Hierarchy, ActionsAndTimers, Modal, AllToAll,
+        AllToOthers, BankToBank, Ring, Physical, Parent, Tangle, Wordy, DirectCycle, CycleByOrder, RingOfPorts,
     )
 }  # fmt: skip
 FAULTY = {"DirectCycle", "CycleByOrder", "RingOfPorts"}

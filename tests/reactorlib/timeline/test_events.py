@@ -77,7 +77,7 @@ def traced():
 
 
 def test_the_slices_of_a_track_nest():
-    """What the format demands of complete events: on one track they may follow or contain each other, not overlap."""
+    """Complete events of one track may follow or contain each other, but the format forbids that they overlap."""
     _, trace = traced()
     for track in (1, 2, 3):
         slices = sorted((e["ts"], e["ts"] + e["dur"]) for e in events("X", trace) if e["tid"] == track)

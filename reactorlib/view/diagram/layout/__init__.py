@@ -1,77 +1,43 @@
-"""Layout: from boxes, symbols and edges to places, from the innermost box outwards. Standard library only.
+"""Layout of boxes, symbols and edges, from the innermost box outwards. It is deterministic.
 
-Within a box it is a layered drawing (Sugiyama): columns by dataflow, an order in each that crosses few wires,
-heights that make wires straight. All steps are deterministic, on every supported version of Python.
+Within a box it is a layered drawing (Sugiyama): columns by dataflow, an order in each with few crossings, heights that
+make wires straight.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from reactorlib.view.diagram.layout import metrics
-from reactorlib.view.diagram.layout.columns import assign
+from reactorlib.view.diagram.layout.columns import Columns
 from reactorlib.view.diagram.layout.heights import place
-from reactorlib.view.diagram.layout.network import Network, Pin, VertexKind
+from reactorlib.view.diagram.layout.network import Laid, Pin, vertices_of
 from reactorlib.view.diagram.layout.order import ordered
-from reactorlib.view.diagram.layout.route import Route, Router
-from reactorlib.view.diagram.layout.wires import Wires
-from reactorlib.view.diagram.model import Box, Edge
-
-
-class Item(NamedTuple):
-    """Something with a place in a box: its upper left corner, in px from that of the box."""
-
-    kind: VertexKind
-    id: str  # of a label its text
-    x: float
-    y: float
-    width: float
-    height: float
-    edge: Edge | None = None  # of a label or bus
-
-
-class Laid(NamedTuple):
-    """A box with everything in it in place. `inputs` and `outputs`: the heights of its ports, by id."""
-
-    box: Box
-    width: float
-    height: float
-    inputs: dict[str, float]
-    outputs: dict[str, float]
-    items: tuple[Item, ...]
-    routes: tuple[Route, ...]
-    inner: dict[str, Laid]
+from reactorlib.view.diagram.layout.route import Router
+from reactorlib.view.diagram.model import Box
 
 
 def lay_out(box: Box) -> Laid:
-    """Place everything within a box, and in the boxes within it."""
+    """Place everything within a box, and in the boxes within it. Places are in px from its upper left corner."""
     inner = {child.id: lay_out(child) for child in box.boxes}
-    network = Network(box, inner)
-    columns = assign(network)
-    drawn = Wires(network)
-    wires = [wire for line in drawn.lines for wire in line.wires]
-    turns = [turn for lane in drawn.lanes for turn in lane.turns]
-    in_order = ordered(network.vertices, wires + turns, columns)
-    place(in_order, wires, drawn.lanes)
-    router = Router(in_order, drawn.lines, drawn.lanes)
+    columns = Columns(vertices_of(box, inner), box.edges)
+    vertices, wires, lanes = columns.vertices, columns.wires, columns.lanes
+    in_order = ordered(vertices, wires, columns.count)
+    place(in_order, wires, lanes)
+    router = Router(in_order, wires, lanes)
     width = router.stand(metrics.title_width(box), metrics.PAD)
-    bottom = metrics.HEAD - 2
-    bottom = max([bottom, *(vertex.y + vertex.height for vertex in network.vertices)])
-    bottom = max([bottom, *(lane.y + lane.size[1] / 2 for lane in drawn.lanes)])
-    only_ports = all(vertex.is_port for vertex in network.vertices) and not drawn.lanes
-    items = [Item(v.kind, v.item, v.x, v.y, v.width, v.height, v.edge) for v in network.vertices if v.kind != "link"]
-    items += [
-        Item("label", lane.edge.label, *router.label_of(lane), *lane.size, lane.edge)
-        for lane in drawn.lanes
-        if lane.edge.label
-    ]
+    labels = [lane.label for lane in lanes]
+    items = [vertex for vertex in vertices if vertex.kind != "link"] + [label for label in labels if label.item]
+    bottom = max([metrics.HEAD - 2, *(vertex.y + vertex.height for vertex in (*vertices, *labels))])
+    only_ports = all(vertex.is_port for vertex in vertices) and not labels
     return Laid(
         box=box,
         width=width,
         height=round(bottom + (6.0 if only_ports else 12.0), 1),
-        inputs={v.item: Pin(v, "right", v.item).y for v in network.vertices if v.kind == "input"},
-        outputs={v.item: Pin(v, "left", v.item).y for v in network.vertices if v.kind == "output"},
+        inputs={vertex.item: Pin(vertex, "right", vertex.item).y for vertex in vertices if vertex.kind == "input"},
+        outputs={vertex.item: Pin(vertex, "left", vertex.item).y for vertex in vertices if vertex.kind == "output"},
         items=tuple(items),
         routes=tuple(router.routes()),
         inner=inner,
     )
+
+
+__all__ = ["Laid", "lay_out", "metrics"]

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from harness.prediction.simulation import MessageCost
 from harness.studies.scaling import messages
 from harness.studies.scaling.messages import Times
-from reactorlib.view.playing import MessageCost
 
 ALONE = Times(sending=1_000, receiving=800, arriving=9_000)
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from harness.measure.subject import SubjectError
+from harness.prediction.simulation import MessageCost
+from harness.prediction.speed_up import WORKERS
 from harness.store.scaling_table import MESSAGES, PREDICTIONS, SCALING
 from harness.studies.scaling import scaling_run
 from harness.studies.scaling.scaling_run import worker_counts
 from reactorlib.cpus import available_cpus
-from reactorlib.view.playing import MessageCost
-from reactorlib.view.scaling import WORKERS
 from tests.choice import first
 
 SAMPLING = ("--workload", "gym_sampling", "--backend", "serial", "--trials", "1", "--set", "rounds=20")

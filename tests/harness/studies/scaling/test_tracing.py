@@ -4,10 +4,10 @@ import dataclasses
 
 import pytest
 
+from harness.prediction.speed_up import WORKERS
 from harness.store.scaling_table import PREDICTED, PREDICTIONS
 from harness.studies.breakdown.spans import MarkingProbe
 from harness.studies.scaling import tracing
-from reactorlib.view.scaling import WORKERS
 from workloads import catalogue
 
 POINTS = {

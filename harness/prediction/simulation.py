@@ -1,8 +1,8 @@
-"""Plays tags of a traced run on so many workers: what each would do and say to others, in the time that it would take.
+"""Simulates tags of a traced run on some number of workers: their steps and messages, in the time that these take.
 
-The parts are those that an executor of worker processes runs: its partition, its cut of a plan, its messages. A worker
-goes on until it must wait, on the processor that is free first; workers that could go on are served in the order in
-which they could. Runs nothing.
+The parts are those that an executor of worker processes runs: its partition, its split of a plan, its messages. A
+worker continues until it must wait, on the processor that is free first. Of several that could continue, the one that
+has waited longest does. Nothing is run.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ Items = list[Step | Send | Wait]
 
 
 class MessageCost(NamedTuple):
-    """What a message between two workers takes, in ns: `send_ns` and, for each byte, `byte_ns` of its sender's
-    processor, `receive_ns` of its receiver's, and `latency_ns` between the two. (LogGP: Alexandrov et al. 1995.)
+    """The cost of a message between two workers, in ns (LogGP: Alexandrov et al. 1995).
+
+    Its sender's processor takes `send_ns`, and `byte_ns` for each byte. Its receiver's processor takes `receive_ns`.
+    Between the two it takes `latency_ns`.
     """
 
     send_ns: float
@@ -35,15 +37,15 @@ class MessageCost(NamedTuple):
 FREE = MessageCost(0.0, 0.0, 0.0, 0.0)
 
 
-class Reached(NamedTuple):
-    """What a set of reactions that ran at a tag says about the tag: its plan, and what each worker does."""
+class _Tag(NamedTuple):
+    """A tag at which certain reactions ran: its plan, and the steps and messages of each worker."""
 
     plan: Plan
     parts: dict[int, Items]
 
 
-class Player:
-    """The tags of one program on so many workers and processors (default: one for each worker)."""
+class Simulation:
+    """The tags of one program on a number of workers and processors (default: one for each worker)."""
 
     def __init__(self, program: Elaborated, workers: int, cost: MessageCost = FREE, cores: int | None = None) -> None:
         self._program = program
@@ -51,29 +53,29 @@ class Player:
         self._cost = cost
         self._cores = cores or workers
         self._heard = [program.graph.hearers(trigger.cell) for trigger in program.triggers]
-        self._reached: dict[frozenset[Node], Reached] = {}
+        self._tags: dict[frozenset[Node], _Tag] = {}
         self._delayed: dict[Cell, int] = {}  # bytes of what delayed connections hold, by the cell that will have it
 
-    def play(self, took: Mapping[Node, int], written: Mapping[Cell, int]) -> float:
-        """The time in ns of the next tag: what each reaction that ran took, and the bytes of each cell that one set."""
+    def time_ns(self, took: Mapping[Node, int], written: Mapping[Cell, int]) -> float:
+        """The time of the next tag, from the time of each reaction that ran and the bytes of each cell that one set."""
         ran = frozenset(took)
-        reached = self._reached.get(ran)
-        if reached is None:
+        if ran not in self._tags:
             plan = plan_of(self._program, self._events(ran))
-            reached = self._reached[ran] = Reached(plan, _parts(self._splitter.split(plan), self._program))
-        sizes = self._sizes(reached.plan, written)
-        return _played(reached.parts, took, sizes, self._cost, self._cores)
+            self._tags[ran] = _Tag(plan, _parts(self._splitter.split(plan), self._program))
+        tag = self._tags[ran]
+        return _simulated(tag.parts, took, self._sizes(tag.plan, written), self._cost, self._cores)
 
     def _events(self, ran: frozenset[Node]) -> set[int]:
-        """The triggers that were present, which a trace does not tell: those whose reactions all ran. In a mode that
-        was inactive none did: then any that a reaction hears which would not run otherwise.
+        """The triggers that were present, which a trace does not have: those whose reactions all ran.
+
+        In an inactive mode none ran. Then they are any that a reaction hears which would not run otherwise.
         """
         events = {index for index, heard in enumerate(self._heard) if heard and heard <= ran}
         planned = {step.node for step in plan_of(self._program, events).steps}
         return events | {index for index, heard in enumerate(self._heard) if heard & (ran - planned)}
 
     def _sizes(self, plan: Plan, written: Mapping[Cell, int]) -> dict[Cell, int]:
-        """The bytes of all cells of this tag; remembers those of delayed connections for theirs."""
+        """The bytes of all cells of this tag. Those of delayed connections are kept for a later tag."""
         graph, triggers = self._program.graph, self._program.triggers
         sizes = dict(written)
         for index in plan.events:
@@ -90,16 +92,16 @@ class Player:
 
 
 def _parts(split: Split, program: Elaborated) -> dict[int, Items]:
-    """What each worker does at a tag, the messages included by which its part begins and ends."""
+    """The steps and messages of each worker at a tag, including those by which its part begins and ends."""
     triggers = program.triggers
     parts: dict[int, Items] = {0: []}
-    told: set[tuple[Cell, ...]] = set()
+    sent: set[tuple[Cell, ...]] = set()
     for worker, part in split.parts.items():
         if worker:
             carried = tuple(triggers[index].cell for index in part.events if triggers[index].kind in CARRYING)
             # The same values for several workers are encoded once.
-            parts[0].append(Send(worker, () if carried in told else carried))
-            told.add(carried)
+            parts[0].append(Send(worker, () if carried in sent else carried))
+            sent.add(carried)
             parts[worker] = [Wait(0, ()), *part.items, Send(0, (*part.last, *_captured(part, program)))]
     parts[0] += split.parts[0].items
     return parts
@@ -111,14 +113,15 @@ def _captured(part: Part, program: Elaborated) -> Iterable[Cell]:
     return (source for source in sources if source is not None)
 
 
-def _played(
+def _simulated(
     parts: Mapping[int, Items], took: Mapping[Node, int], sizes: Mapping[Cell, int], cost: MessageCost, cores: int
 ) -> float:
-    on_their_way: dict[tuple[int, int], deque[float]] = defaultdict(deque)  # when messages arrive: from, to
+    """The time in ns at which the last worker is done."""
+    under_way: dict[tuple[int, int], deque[float]] = defaultdict(deque)  # arrivals of messages: from, to
     position = dict.fromkeys(parts, 0)
     waiting: dict[int, tuple[int, float]] = {}  # for which worker, since when
     ready = [(0.0, worker) for worker in parts]
-    free = [0.0] * cores  # from when on each processor is
+    free = [0.0] * cores  # the time at which each processor is free
     heapify(ready)
     while ready:
         since, worker = heappop(ready)
@@ -128,12 +131,12 @@ def _played(
                 now += took.get(item.node, 0)
             elif isinstance(item, Send):
                 now += cost.send_ns + cost.byte_ns * sum(sizes.get(cell, 0) for cell in item.cells)
-                on_their_way[worker, item.to].append(now + cost.latency_ns)
+                under_way[worker, item.to].append(now + cost.latency_ns)
                 if waiting.get(item.to, (None,))[0] == worker:
                     _, from_then = waiting.pop(item.to)
                     heappush(ready, (max(from_then, now + cost.latency_ns), item.to))
             else:
-                arriving = on_their_way[item.of, worker]
+                arriving = under_way[item.of, worker]
                 if not arriving:
                     waiting[worker] = item.of, now
                     break

@@ -1,8 +1,9 @@
-"""How elements are worded in a diagram: widths, times, delays, levels, workers. Short, for a symbol's few lines."""
+"""The words of a diagram's elements: widths, times, delays, deadlines, levels and workers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 from reactorlib.declaration.elements import Action
@@ -10,23 +11,18 @@ from reactorlib.declaration.instance import Bound, BoundAction, BoundPort, Bound
 from reactorlib.tag import format_ns
 
 
-def alike(texts: Iterable[str], otherwise: str) -> str:
-    """What the members of a folded bank have in common, or `otherwise`."""
-    different = list(dict.fromkeys(texts))
-    return different[0] if len(different) == 1 else otherwise
-
-
 def port_name(ports: Sequence[BoundPort]) -> str:
-    """`request`, `reply[4]`."""
+    """`request`, `reply[4]`, or `reply[…]` if the members of a bank differ."""
     if not ports[0].multi:
         return ports[0].name
-    return alike((f"{port.name}[{port.width}]" for port in ports), f"{ports[0].name}[…]")
+    widths = {port.width for port in ports}
+    return f"{ports[0].name}[{ports[0].width if len(widths) == 1 else '…'}]"
 
 
 def timing(bounds: Sequence[Bound]) -> tuple[str, ...]:
-    """The times of a timer or action, the same for all members of a folded bank or said to differ."""
-    lines = [_timing(bound) for bound in bounds]
-    return lines[0] if len(set(lines)) == 1 else ("times differ by member",)
+    """The times of a timer or an action."""
+    lines = {_timing(bound) for bound in bounds}
+    return lines.pop() if len(lines) == 1 else ("times differ by member",)
 
 
 def _timing(bound: Bound) -> tuple[str, ...]:
@@ -52,33 +48,28 @@ def connection_label(connection: Connection) -> str:
 
 
 def deadline(times: Iterable[int | None]) -> tuple[str, ...]:
-    """`deadline 10 ms`."""
-    known = ["" if time is None else f"deadline {_time(time)}" for time in times]
-    shown = alike(known, "deadline differs by member")
-    return (shown,) if shown else ()
+    """`deadline 10 ms`, or no line."""
+    different = set(times)
+    if len(different) > 1:
+        return ("deadline differs by member",)
+    return tuple(f"deadline {_time(time)}" for time in different if time is not None)
 
 
 def numbers(noun: str, values: Iterable[int]) -> str:
-    """`worker 1`, `workers 0-3`, `levels 1, 4`.
+    """A noun with its numbers, where three or more in a row become a range.
 
     >>> numbers("level", [2, 2]), numbers("worker", [0, 1, 2, 4])
     ('level 2', 'workers 0-2, 4')
     """
     known = sorted(set(values))
-    runs: list[list[int]] = []
-    for value in known:
-        if runs and value == runs[-1][-1] + 1:
-            runs[-1].append(value)
-        else:
-            runs.append([value])
+    runs = [[value for _, value in run] for _, run in groupby(enumerate(known), key=lambda pair: pair[1] - pair[0])]
     shown = ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)
     return f"{noun}{'s' if len(known) > 1 else ''} {shown}"
 
 
 def summary(thing: Any) -> str:
-    """The first line of a docstring, if there is one."""
-    lines = (getattr(thing, "__doc__", None) or "").strip().splitlines()
-    return lines[0] if lines else ""
+    """The first line of a docstring, or nothing."""
+    return (getattr(thing, "__doc__", None) or "").strip().partition("\n")[0]
 
 
 def _time(time_ns: int) -> str:

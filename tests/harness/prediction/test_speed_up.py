@@ -1,11 +1,11 @@
-"""The span that a prediction is made of is the critical path that the timeline shows; and what so many workers take
-is told exactly, messages included.
-"""
+"""Predictions: their span is the critical path of the timeline, and their times with messages are exact."""
 
 from __future__ import annotations
 
 import pytest
 
+from harness.prediction.simulation import MessageCost
+from harness.prediction.speed_up import Prediction, predict
 from reactorlib import (
     MSEC,
     Bank,
@@ -22,8 +22,6 @@ from reactorlib import (
     run,
     startup,
 )
-from reactorlib.view.playing import MessageCost
-from reactorlib.view.scaling import Prediction, predict
 from reactorlib.view.timeline import summarised
 from reactorlib.worker.trace import Span
 
@@ -73,7 +71,7 @@ COST = MessageCost(send_ns=10, receive_ns=5, latency_ns=20, byte_ns=0.5)
 
 
 class Hub(Reactor):
-    """Gives to all at once and takes from each; later, or at the same tag."""
+    """Sends to all members, and gathers a reply of each."""
 
     replies = Input[int](width=lambda members: members)
     out = Output[int]()
@@ -96,7 +94,7 @@ class Member(Reactor):
 
 
 class Star(Reactor):
-    """`later`: what passes at another tag."""
+    """A hub and its members. `later`: the messages that arrive at another tag."""
 
     def __init__(self, members: int, later: str = "") -> None:
         self.hub, self.members = Hub(members), Bank(Member, members)
