@@ -6,6 +6,7 @@ its lines. Owns no names: what a body sees is the module that it is given.
 
 from __future__ import annotations
 
+import ast
 import linecache
 from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType
@@ -23,8 +24,10 @@ class BodyError(Exception):
     """Python that is none, or that raises while it is loaded; the text is a whole fault."""
 
 
-def function(name: str, arguments: Iterable[str], code: Code, path: str, names: Names) -> Function:
-    """A method that takes `arguments`. Raises BodyError.
+def function(
+    name: str, arguments: Iterable[str], code: Code, path: str, names: Names, first: Iterable[str] = ()
+) -> Function:
+    """A method that takes `arguments`; the statements `first` come before its code. Raises BodyError.
 
     >>> add = function("add", ["x"], Code(" return self + x ", 7, 2), "Main.lf", {})
     >>> add(1, 2), add.__code__.co_filename, add.__name__
@@ -32,8 +35,8 @@ def function(name: str, arguments: Iterable[str], code: Code, path: str, names: 
     """
     text, indent = _block(code)
     if not indent:
-        text = "\n".join(f" {line}" for line in (text or "pass").split("\n"))
-    return _defined(name, ["self", *arguments], f"\n{text}", code, path, names)
+        text, indent = "\n".join(f" {line}" for line in (text or "pass").split("\n")), " "
+    return _defined(name, ["self", *arguments], f"\n{indent}{'; '.join(first)}\n{text}", code, path, names, 2)
 
 
 def expression(arguments: Iterable[str], code: Code, path: str, names: Names) -> Function:
@@ -43,14 +46,12 @@ def expression(arguments: Iterable[str], code: Code, path: str, names: Names) ->
     3
     """
     text = f" return (\n{' ' * code.column}{code.text}\n)"
-    return _defined("expression", arguments, text, code, path, names)
+    return _defined("expression", arguments, text, code, path, names, 1)
 
 
 def execute(code: Code, path: str, names: Names, into: Names) -> None:
     """Run a preamble, whose names go `into` those of a module or a class. Raises BodyError."""
-    text, indent = _block(code)
-    text = f"if True:\n{text or ' pass'}" if indent or not text else f"\n{text}"
-    compiled = _moved(_compiled(text, code, path), path, code.line - 2, "<preamble>")
+    compiled = _moved(_compiled(_preamble(code), code, path, 1), path, code.line - 2, "<preamble>")
     try:
         exec(compiled, names, into)
     except Exception as error:
@@ -60,6 +61,22 @@ def execute(code: Code, path: str, names: Names, into: Names) -> None:
             at = at.tb_next
         message = f"the preamble raised {type(error).__name__}: {words_of(error)}"
         raise BodyError(fault(path, line, None, linecache.getline(path, line), message)) from error
+
+
+def statements(code: Code) -> list[ast.stmt]:
+    """The statements of a preamble or a body, their lines counted from the line before its code.
+
+    >>> [statement.lineno for statement in statements(Code("import os\\nimport re", 7, 2))]
+    [2, 3]
+    """
+    body = ast.parse(_preamble(code)).body
+    return body[0].body if isinstance(body[0], ast.If) and body[0].lineno == 1 else body
+
+
+def _preamble(code: Code) -> str:
+    """Statements after one line of ours."""
+    text, indent = _block(code)
+    return f"if True:\n{text or ' pass'}" if indent or not text else f"\n{text}"
 
 
 def _block(code: Code) -> tuple[str, str]:
@@ -77,33 +94,36 @@ def _block(code: Code) -> tuple[str, str]:
     return "\n".join([first if is_code else "", *rest]), indent
 
 
-def _defined(name: str, arguments: Iterable[str], text: str, code: Code, path: str, names: Names) -> Function:
-    """A function whose body is the text, which begins on the line after the header."""
-    compiled = _compiled(f"def {_WRAPPER}({', '.join(arguments)}):{text}", code, path)
+def _defined(
+    name: str, arguments: Iterable[str], text: str, code: Code, path: str, names: Names, ours: int
+) -> Function:
+    """A function whose body is the text, which begins after so many lines of ours."""
+    compiled = _compiled(f"def {_WRAPPER}({', '.join(arguments)}):{text}", code, path, ours)
     if compiled.co_code != _ALONE:
         message = "a line of this code is indented less than its first one, which ends it"
         raise BodyError(fault(path, code.line, None, linecache.getline(path, code.line), message))
     [body] = [constant for constant in compiled.co_consts if isinstance(constant, CodeType)]
-    return FunctionType(_moved(body, path, code.line - 2, name), names, name)
+    return FunctionType(_moved(body, path, code.line - 1 - ours, name), names, name)
 
 
 _WRAPPER = "__of_lingua_franca__"
 _ALONE = compile(f"def {_WRAPPER}(): pass", "", "exec").co_code  # of a module that defines a function, and nothing else
 
 
-def _compiled(text: str, code: Code, path: str) -> CodeType:
+def _compiled(text: str, code: Code, path: str, ours: int) -> CodeType:
     try:
         # Of a file that exists Python would read the line of an error, at another number.
         return compile(text, "<body>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        line, column = getattr(error, "lineno", None) or 2, getattr(error, "offset", None)
+        number, column = getattr(error, "lineno", None) or ours + 1, getattr(error, "offset", None)
         words = getattr(error, "msg", None) or words_of(error) or type(error).__name__
         last = code.line + code.text.count("\n")
-        if line == 1:
+        line = number + code.line - 1 - ours
+        if number == 1:
             words = "an argument has a name that Python does not take"
-        if line == 1 or line + code.line - 2 > last:  # a line of ours
+        if number <= ours or line > last:
             column = None
-        line = min(max(line + code.line - 2, code.line), last)
+        line = min(max(line, code.line), last)
         text = linecache.getline(path, line)
         raise BodyError(
             fault(path, line, None if column is None else column - 1, text, f"this is no Python: {words}")

@@ -12,7 +12,8 @@ from reactorlib.lf.expressions import hint
 from reactorlib.lf.parser import parse
 from reactorlib.lf.syntax import File, Import, Reactor
 
-_PACKAGES = ("build/lfc_include/{}/src/lib", "build/lfc_include/{}/src", "build/lfc_include/{}", "{}/src/lib", "{}/src")
+_PACKAGES = ("build/lfc_include", "lf-packages", ".")  # in the folders above a program
+_IN_PACKAGES = ("src/lib", "src", ".")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,8 +122,19 @@ def _located(path: Path, imported: Import) -> Path | None:
         return found if found.is_file() else None
     package, _, rest = imported.path.partition("/")
     for above in path.resolve().parents:
-        for place in _PACKAGES:
-            found = above / place.format(package) / rest
+        for place in (above / packages / package / inner for packages in _PACKAGES for inner in _IN_PACKAGES):
+            found = place / rest if rest else _default(place, package)
             if found.is_file():
                 return found
     return None
+
+
+def _default(folder: Path, package: str) -> Path:
+    """The file of a package that is imported by its name alone: the one with that name, else its only one."""
+    there = sorted(folder.glob("*.lf"))
+    alike = [file for file in there if _plain(file.stem) in (_plain(package), "lib")]
+    return next(iter(alike), there[0] if len(there) == 1 else folder)
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "")

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import ast
 import copyreg
+import re
 import sys
 import warnings
 import weakref
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
-from reactorlib.elaboration.program import Elaborated
 from reactorlib.errors import ElaborationError
-from reactorlib.lf.blueprint import Blueprint, LinguaFrancaType, LinguaFrancaWarning
-from reactorlib.lf.bodies import BodyError, execute
+from reactorlib.lf.blueprint import Blueprint, LinguaFrancaWarning
+from reactorlib.lf.bodies import BodyError, execute, statements
 from reactorlib.lf.expressions import hint
-from reactorlib.lf.files import Files
-from reactorlib.lf.names import new_module
+from reactorlib.lf.files import Files, Source
+from reactorlib.lf.names import new_module, package_of
+from reactorlib.lf.syntax import Preamble, codes
 from reactorlib.lf.translate import Program
 from reactorlib.tag import Time
 
 LOADED = "<loaded>"  # in a program's module, what it was made of
 OPTIONS = {"timeout": Time, "fast": bool, "keepalive": bool, "workers": int}  # target properties that `run` takes
+KNOWN = {*OPTIONS, "files", "single-threaded", "threading"}
+# Where a package to install is not called as its module is.
+DISTRIBUTIONS = {"cv2": "opencv-python", "PIL": "pillow", "sklearn": "scikit-learn", "yaml": "pyyaml",
+                 "skimage": "scikit-image", "serial": "pyserial", "usb": "pyusb", "zmq": "pyzmq",
+                 "ale_py": "gymnasium[atari]", "gym": "gym (or gymnasium, its successor)"}  # fmt: skip
 
 
 def load(path: str | Path, reactor: str | None = None, *, structure: bool | None = False) -> type[Reactor]:
@@ -60,7 +68,12 @@ def load_as(path: str | Path, module: str, reactor: str | None, structure: bool 
     return (there or loaded(Path(path), module, structure)).chosen(reactor)
 
 
-copyreg.pickle(LinguaFrancaType, lambda cls: (load_as, cls.__lf__.address))  # type: ignore[arg-type,return-value]  # classes are instances too
+def _pickled(cls: Any) -> Any:
+    """How a class of reactors travels: by its name, or, made from Lingua Franca, by its file."""
+    return (load_as, vars(cls)["__lf__"].address) if "__lf__" in vars(cls) else cls.__qualname__
+
+
+copyreg.pickle(type(Reactor), _pickled)
 
 
 class Loaded:
@@ -68,6 +81,7 @@ class Loaded:
 
     def __init__(self, path: Path, program: Program) -> None:
         self.path = path
+        self.program = program
         self.main: str | None = None
         self.classes: dict[str, type[Reactor]] = {}
         for definition in program.files.reactors(program.files.main):
@@ -76,6 +90,12 @@ class Loaded:
             self.classes[definition.name] = translation.cls
             if definition.reactor.main:
                 self.main = definition.name
+
+    def shared_state(self) -> list[str]:
+        """What the preambles define and bodies may change."""
+        from reactorlib.lf.sharing import shared_state  # only where reactions may run in processes
+
+        return shared_state(self.program)
 
     def chosen(self, name: str | None) -> type[Reactor]:
         """The reactor of that name, or the main one. Raises ElaborationError."""
@@ -124,19 +144,25 @@ def _let_go(made: Loaded, module: ModuleType) -> None:
 def _prepare(program: Program) -> None:
     """Make the files that the program names importable, and run the preambles of all files, imported ones first."""
     assert program.names is not None
-    for source in program.files.sources.values():
-        for entry in source.tree.properties:
-            if entry.name == "files":
-                _importable(Path(source.path).resolve().parent, entry.value, first=True)
-    _importable(program.path.resolve().parent, "", first=False)
-    for source in program.files.sources.values():
+    sources = program.files.sources.values()
+    _find_files(program)
+    is_federated = any(reactor.federated for reactor in program.files.main.tree.reactors)
+    for source in sources:
+        _refuse_missing(program, source)
+        for code in codes(source.tree) if is_federated else ():
+            if re.search(r"\blf\s*\.\s*stop\s*\(", code.text):
+                words = "lf.stop() ends one federate of several; here one program runs all federates"
+                program.fault(source, code.line, words)
+    if program.faults:
+        return
+    for source in sources:
         for preamble in source.tree.preambles:
             try:
                 execute(preamble.code, source.path, program.names, program.names)
             except BodyError as error:
                 program.faults.append(str(error))
     for entry in program.files.main.tree.properties:
-        if entry.name not in {*OPTIONS, "files"}:
+        if entry.name not in KNOWN:
             words = f"the target property {entry.name!r} has no meaning here"
             warnings.warn_explicit(words, LinguaFrancaWarning, str(program.path), entry.line)
     for reactor in program.files.main.tree.reactors:
@@ -145,13 +171,40 @@ def _prepare(program: Program) -> None:
             warnings.warn_explicit(words, LinguaFrancaWarning, str(program.path), reactor.line)
 
 
-def _importable(directory: Path, files: Any, first: bool) -> None:
-    """Directories of Python files on the path: Lingua Franca copies the files to one directory, which comes first."""
-    for name in files if isinstance(files, list) else [files]:
-        place = directory / str(name)
-        folder = str(place if place.is_dir() else place.parent)
-        if folder not in sys.path:
-            sys.path.insert(0 if first else len(sys.path), folder)
+def _refuse_missing(program: Program, source: Source) -> None:
+    """Note the modules that preambles import and that are not installed. An import within `try` may fail."""
+    members = [member for reactor in source.tree.reactors for member in reactor.members]
+    for preamble in (*source.tree.preambles, *(member for member in members if isinstance(member, Preamble))):
+        try:
+            found = statements(preamble.code)
+        except SyntaxError:  # which is a fault of its own
+            continue
+        for statement in found:
+            names = [alias.name for alias in statement.names] if isinstance(statement, ast.Import) else []
+            if isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
+                names = [statement.module]
+            for name in dict.fromkeys(name.partition(".")[0] for name in names):
+                if name not in sys.modules and find_spec(name) is None:
+                    words = f"no module {name!r} is installed: pip install {DISTRIBUTIONS.get(name, name)}"
+                    program.fault(source, preamble.code.line + statement.lineno - 2, words)
+
+
+def _find_files(program: Program) -> None:
+    """Let Python files and packages be imported: Lingua Franca copies them to the directory of the program.
+
+    They are beside the file that names them, or beside its package, and come before what is installed.
+    """
+    for source in program.files.sources.values():
+        path = Path(source.path).resolve()
+        for entry in source.tree.properties:
+            names = entry.value if isinstance(entry.value, list) else [entry.value]
+            for name in names if entry.name == "files" else []:
+                places = [at / str(name) for at in (path.parent, package_of(path)) if (at / str(name)).exists()]
+                for folder in [place.parent for place in places] + [place for place in places if place.is_dir()]:
+                    if str(folder) not in sys.path:
+                        sys.path.insert(0, str(folder))
+    if str(program.folders[-1]) not in sys.path:
+        sys.path.append(str(program.folders[-1]))
 
 
 def run_options(cls: type[Reactor]) -> dict[str, Any]:
@@ -164,7 +217,7 @@ def run_options(cls: type[Reactor]) -> dict[str, Any]:
     if blueprint is None:
         return {}
     found: dict[str, Any] = {}
-    for entry in blueprint.properties:
+    for entry in blueprint.properties.values():
         if entry.name in OPTIONS:
             if not isinstance(entry.value, OPTIONS[entry.name]):
                 where = f"{blueprint.address[0]}:{entry.line}"
@@ -173,14 +226,3 @@ def run_options(cls: type[Reactor]) -> dict[str, Any]:
     if not found.get("workers", 1):
         del found["workers"]  # as many as suit the machine
     return found
-
-
-def federates(program: Elaborated, workers: int) -> dict[str, int] | None:
-    """The placement of a federated program: what the main reactor contains, each with the next worker, in turn.
-
-    None where the program is not federated.
-    """
-    blueprint: Blueprint | None = getattr(program.cls, "__lf__", None)
-    if blueprint is None or not blueprint.federated:
-        return None
-    return {child.path: number % workers for number, child in enumerate(program.root.children)}

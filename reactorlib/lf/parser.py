@@ -175,30 +175,42 @@ class _Parser:
     def target(self) -> tuple[str, tuple[syntax.Property, ...]]:
         self.expect("target")
         name = self.name("the name of the target, such as Python")
-        properties = self.several(self.property, "}") if self.taken("{") else ()
+        properties = self.properties() if self.taken("{") else ()
         self.taken(";")
         return name, properties
 
+    def properties(self) -> tuple[syntax.Property, ...]:
+        """Up to the closing brace, separated by commas or, in older programs, by the ends of lines."""
+        found: list[syntax.Property] = []
+        while not self.taken("}"):
+            found.append(self.property())
+            if not self.taken(",") and not self.text.begins_line(self.token):
+                self.expect("}")
+                break
+        return tuple(found)
+
     def property(self) -> syntax.Property:
         line = self.line
-        key = str(self.text_value()) if self.token.kind == "string" else self.dashed("a property")
+        key = str(self.text_value()) if self.token.kind == "string" else self.path("a property")
         self.expect(":")
         return syntax.Property(key, self.property_value(), line)
 
-    def dashed(self, what: str) -> str:
-        """A name that may contain dashes and dots."""
-        name = self.name(what)
-        while self.at("-", ".") and self.ahead().kind in ("name", "number"):
-            name += self.next().text + self.next().text
-        return name
+    def path(self, what: str) -> str:
+        """A name that may contain dashes, dots and slashes."""
+        token = self.token if self.at(".", "/") else self.of_kind("name", what)
+        end = token.end if token is not self.token else token.start
+        while self.token.start == end and (self.token.kind in ("name", "number") or self.at("-", ".", "/", "*")):
+            end = self.next().end
+        return self.text.text[token.start : end]
 
     def property_value(self) -> Any:
         if self.taken("["):
             return list(self.several(self.property_value, "]"))
         if self.taken("{"):
-            return {entry.name: entry.value for entry in self.several(self.property, "}")}
-        if self.token.kind == "name" and self.token.text not in WORDS:
-            return self.dashed("a value")
+            return {entry.name: entry.value for entry in self.properties()}
+        if self.token.kind == "name" or self.at(".", "/"):
+            word = self.path("a value")
+            return WORDS.get(word, word)
         value = self.expression()
         return value.value if isinstance(value, syntax.Literal) else self.fail("a value")
 
@@ -209,15 +221,17 @@ class _Parser:
         self.expect("from")
         package = self.taken("<")
         if package:
-            start = self.token.start
-            while not self.at(">") and self.token.kind in ("name", "number", "sign"):
+            path, end, _ = self.text.text[self.token.start :].partition(">")
+            if not end or "\n" in path:
+                self.fail("a package in < >")
+            closing = self.token.start + len(path)
+            while self.token.start < closing:
                 self.next()
-            path = self.text.text[start : self.token.start].strip()
             self.expect(">")
         else:
             path = self.string("the file to import from, in quotation marks, or a package's in < >")
         self.taken(";")
-        return syntax.Import(names, path, package, line)
+        return syntax.Import(names, path.strip(), package, line)
 
     def imported(self) -> tuple[str, str]:
         name = self.name("the name of a reactor")
@@ -281,8 +295,11 @@ class _Parser:
                 self.fail("'}'")
             before = self.position
             with suppress(_FaultError):
-                self.attributes()
-                found.append(self.member(modal))
+                attributes = self.attributes()
+                member = self.member(modal)
+                if isinstance(member, syntax.Instantiation):
+                    member = member._replace(transient="transient" in attributes)
+                found.append(member)
                 self.taken(";")
                 continue
             if self.position == before and not self.at("}"):

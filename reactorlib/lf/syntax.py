@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -147,13 +148,14 @@ class Reaction(NamedTuple):
 
 
 class Instantiation(NamedTuple):
-    """A contained reactor, or with `width` a bank."""
+    """A contained reactor, or with `width` a bank; `transient` where that attribute stands before it."""
 
     name: str
     reactor: str
     width: Expression | None
     arguments: tuple[Parameter, ...]
     line: int
+    transient: bool = False
 
 
 class Connection(NamedTuple):
@@ -221,3 +223,12 @@ class File(NamedTuple):
     imports: tuple[Import, ...] = ()
     preambles: tuple[Preamble, ...] = ()
     reactors: tuple[Reactor, ...] = ()
+
+
+def codes(tree: Any) -> Iterator[Code]:
+    """All code in a part of a file."""
+    if isinstance(tree, Code):
+        yield tree
+    elif isinstance(tree, tuple | Reactor):
+        for part in (tree.parameters, tree.members) if isinstance(tree, Reactor) else tree:
+            yield from codes(part)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import inspect
 import keyword
-from collections.abc import Collection, Iterable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,12 +18,13 @@ from reactorlib.declaration import class_body, elements
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.declaration.source_position import where
 from reactorlib.lf import syntax
-from reactorlib.lf.blueprint import Blueprint, Child, Default, LinguaFrancaType, Link, State
+from reactorlib.lf.blueprint import Blueprint, Default, Making, Part
 from reactorlib.lf.bodies import BodyError, Function, Names, execute, function
 from reactorlib.lf.expressions import WIDTH_OF, ExpressionError, Scope, Value, as_time, hint, value_of
 from reactorlib.lf.files import Definition, Files, Source
 from reactorlib.lf.names import LinguaFrancaReactor
-from reactorlib.tag import Time
+from reactorlib.lf.port_views import PORT_VIEW, viewed
+from reactorlib.tag import LONGEST, Time
 
 SIGNALS = {"startup": elements.startup, "shutdown": elements.shutdown, "reset": elements.reset}
 
@@ -36,8 +38,14 @@ class Program:
         self.module = module  # None: code is left out
         self.names = None if module is None else vars(module)
         self.faults: list[str] = []
+        self.folders = list(dict.fromkeys(Path(source.path).resolve().parent for source in files.sources.values()))
         self._made: dict[Definition, Translation] = {}
         self._in_the_making: list[Definition] = []
+
+    @property
+    def translations(self) -> Iterable[Translation]:
+        """All that are made."""
+        return self._made.values()
 
     def translation(self, definition: Definition) -> Translation | None:
         """The translation of a definition, its faults noted; None where it is in the making, and so contains itself."""
@@ -68,14 +76,19 @@ class Translation:
         self._reactions: list[tuple[syntax.Reaction, Source, elements.Mode | None]] = []
         self._connections: list[tuple[syntax.Connection, Source, elements.Mode | None]] = []
         module, reactor = program.module, definition.reactor
-        attributes = [syntax.Property(n, v[0], reactor.line) for n, v in reactor.attributes.items() if v]
+        attributes = {n: syntax.Property(n, v[0], reactor.line) for n, v in reactor.attributes.items() if v}
         self.blueprint = Blueprint(
             definition.name,
             (str(program.path), module.__name__ if module else "", definition.name, module is None),
-            [*definition.source.tree.properties, *attributes],
+            {**{entry.name: entry for entry in definition.source.tree.properties}, **attributes},
             reactor.federated,
         )
         self.cls = self._made()
+
+    @property
+    def class_values(self) -> dict[str, Any]:
+        """What the preambles of the reactor define, and its methods."""
+        return self._methods
 
     def _made(self) -> type[Reactor]:
         bases = list(self._linear(self.definition, ()))
@@ -87,11 +100,14 @@ class Translation:
         for connection, source, mode in self._connections:
             self._connect(connection, source, mode)
         blueprint, module = self.blueprint, self.program.module
+        inputs = [name for name, element in self.elements.items() if isinstance(element, elements.Input)]
+        bodies = [tree for tree, _, _ in self._reactions]
+        self._viewed = viewed(inputs, [code.text for tree in bodies for code in (tree.code, tree.handler) if code])
         blueprint.shadowed = {name: value for name, value in self._methods.items() if name in self.elements}
-        body = {**self._methods, **self.elements, **self._all_reactions(), "__init__": _constructor(blueprint),
+        body = {**self._methods, **self.elements, **self._all_reactions(), "__init__": blueprint.constructor(),
                 "__lf__": blueprint, "__module__": __name__ if module is None else module.__name__,
                 "__annotations__": dict.fromkeys(self._methods, "Final")}  # fmt: skip  # a preamble's, shared as there
-        made: type[Reactor] = LinguaFrancaType(blueprint.name, (LinguaFrancaReactor,), body)
+        made: type[Reactor] = type(blueprint.name, (LinguaFrancaReactor,), body)
         return made
 
     def _linear(self, definition: Definition, inside: tuple[Definition, ...]) -> Iterator[Definition]:
@@ -194,9 +210,9 @@ class Translation:
             self._collect(source, member.members, made)
         else:
             if isinstance(member, syntax.StateVariable):
-                tree = member.value or syntax.Literal(None)
-                at = f"{source.path}:{member.line}"
-                self.blueprint.states.append(State(member.name, self._value(source, tree, "self"), at))
+                value = self._value(source, member.value or syntax.Literal(None), "self")
+                self._part(self.blueprint.states, source, member, None,
+                           lambda making: vars(making.reactor).update({member.name: value(making.scope)}))  # fmt: skip
                 if not member.reset:
                     return
             element = self.elements[member.name] = self._element(source, member)
@@ -249,6 +265,9 @@ class Translation:
         if contained is None:
             self.program.fault(source, member.line, f"{definition.name} contains itself")
             return
+        if member.transient:
+            words = "a transient federate comes and goes while others run; here one program runs all federates"
+            self.program.fault(source, member.line, words)
         known = contained.blueprint.defaults
         arguments: dict[str, Value] = {}
         for argument in member.arguments:
@@ -258,8 +277,14 @@ class Translation:
             elif argument.value is not None:
                 arguments[argument.name] = self._value(source, argument.value, "self")
         width = None if member.width is None else self._value(source, member.width, "self")
-        at = f"{source.path}:{member.line}"
-        self.blueprint.children.append(Child(member.name, contained.cls, width, arguments, mode, at))
+        self._part(self.blueprint.children, source, member, mode,
+                   lambda making: making.contain(member.name, contained.cls, width, arguments))  # fmt: skip
+
+    def _part(
+        self, parts: list[Part], source: Source, member: Any, mode: elements.Mode | None, make: Callable[[Making], None]
+    ) -> None:
+        name = getattr(member, "name", "connection")
+        parts.append(Part(name, make, mode, f"{source.path}:{member.line}"))
 
     def _connect(self, tree: syntax.Connection, source: Source, mode: elements.Mode | None) -> None:
         found = [self._is_port(source, reference) for reference in (*tree.sources, *tree.targets)]
@@ -268,9 +293,7 @@ class Translation:
         if isinstance(tree.after, syntax.Literal) and not isinstance(tree.after.value, Time) and tree.after.value:
             self.program.fault(source, tree.line, f"after {tree.after.value}: a time has a unit, such as msec")
         after = None if tree.after is None else self._value(source, tree.after, "self")
-        self.blueprint.links.append(
-            Link(tree.sources, tree.targets, tree.iterated, tree.physical, after, mode, source.path, tree.line)
-        )
+        self._part(self.blueprint.links, source, tree, mode, lambda making: making.connect(tree, after, source.path))
 
     def _is_port(self, source: Source, reference: syntax.PortReference) -> bool:
         """Whether a connection's end is there; notes what is wrong with it."""
@@ -308,19 +331,37 @@ class Translation:
             for name, element in self.elements.items()
             if isinstance(element, elements.Input)
         )
+        text = "".join(code.text for code in (tree.code, tree.handler) if code)
+        scheduled = tuple(
+            ref for ref in (*triggers, *tree.uses)
+            if isinstance(self._named(ref), elements.Action) and _is_handed(ref.name, text)
+            and all(effect.target.name != ref.name for effect in tree.effects)
+        )  # fmt: skip
         named = [*triggers, *tree.uses, *(effect.target for effect in tree.effects)]
         arguments = dict.fromkeys(ref.container or ref.name for ref in named if not self._is_signal(ref))
+        first = self._first(named, text)
+        deadline = None if tree.deadline is None else self._time(source, tree.deadline)
+        if deadline is None and "update_deadline" in text:
+            deadline = Time(LONGEST)
         reaction: class_body.Reaction[Any] = class_body.Reaction(
-            self._body(name, arguments, tree.code, source),
+            self._body(name, arguments, tree.code, source, first),
             tuple(SIGNALS[ref.name] if self._is_signal(ref) else self._named(ref) for ref in triggers),
             tuple(self._named(reference) for reference in tree.uses),
-            tuple(self._effect(effect, source) for effect in tree.effects),
-            None if tree.deadline is None else self._time(source, tree.deadline),
+            (*(self._effect(effect, source) for effect in tree.effects), *map(self._named, scheduled)),
+            deadline,
             nested=True,
         )
         if tree.handler is not None:
-            reaction.handler = self._body(f"{name}_deadline", arguments, tree.handler, source)
+            reaction.handler = self._body(f"{name}_deadline", arguments, tree.handler, source, first)
         return reaction
+
+    def _first(self, named: Iterable[syntax.PortReference], text: str) -> list[str]:
+        """What a body begins with: views of its inputs, and `gain_y` for what is also called `gain.y`."""
+        views = {ref.name: f"{ref.name} = {PORT_VIEW}(self, {ref.name!r}, {ref.name})" for ref in named
+                 if ref.container is None and ref.name in self._viewed}  # fmt: skip
+        joined = {f"{ref.container}_{ref.name}": f"{ref.container}.{ref.name}" for ref in named if ref.container}
+        used = {name: port for name, port in joined.items() if re.search(rf"(?<![\w.]){name}\b", text)}
+        return [*views.values(), *(f"{name} = {port}" for name, port in used.items() if name not in self._lines)]
 
     def _is_signal(self, reference: syntax.PortReference) -> bool:
         return reference.container is None and reference.name in SIGNALS and reference.name not in self.elements
@@ -338,24 +379,22 @@ class Translation:
             self.program.fault(source, effect.target.line, words)
         return element
 
-    def _body(self, name: str, arguments: Collection[str], code: syntax.Code | None, source: Source) -> Function:
+    def _body(
+        self, name: str, arguments: Collection[str], code: syntax.Code | None, source: Source, first: Iterable[str]
+    ) -> Function:
         names = self.program.names
         if code is None or names is None or any(map(keyword.iskeyword, arguments)):  # which is noted
             return _nothing
         try:
-            return function(name, arguments, code, source.path, names)
+            return function(name, arguments, code, source.path, names, first)
         except BodyError as error:
             self.program.faults.append(str(error))
             return _nothing
 
 
-def _constructor(blueprint: Blueprint) -> Function:
-    def construct(self: Any, /, **values: Any) -> None:
-        blueprint.construct(self, values)
-
-    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    construct.__signature__ = inspect.Signature([own, *blueprint.signature().parameters.values()])  # type: ignore[attr-defined]  # what inspect looks for
-    return construct
+def _is_handed(action: str, text: str) -> bool:
+    """Whether a body does more with an action than to look at it."""
+    return re.search(rf"(?<![\w.]){action}\b(?!\s*\.\s*(value|is_present)\b)", text) is not None
 
 
 def _nothing(_reactor: object, *ports: object) -> None:

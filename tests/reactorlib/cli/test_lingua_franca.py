@@ -156,4 +156,4 @@ federated reactor { a = new Node() b = new Node() c = new Node() last = new Last
     with pytest.warns(LinguaFrancaWarning, match="no RTI"):
         assert call("run", str(path), "--executor", "processes", "--workers", "3") == (0, ["3"], "")
     with pytest.warns(LinguaFrancaWarning, match="no RTI"):
-        assert call("run", str(path)) == (0, ["1"], "")
+        assert call("run", str(path), "--executor", "inline") == (0, ["1"], "")

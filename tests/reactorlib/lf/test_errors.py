@@ -275,7 +275,7 @@ def test_parameters_that_are_not_there(write):
             "reactor A { output o }\nmain reactor { a = new A() b = new B() a.o -> b.i after 5 } reactor B { input i }",
             "Main.lf:3: after 5: a time has a unit",
         ),
-        ("main reactor { state t = {= lf.time.physical() =} }", "Main.t: RunError: "),
+        ("main reactor { state t = {= lf.time.logical() =} }", "Main.t: RunError: "),
     ],
 )
 def test_what_the_compiler_of_the_language_refuses_is_a_fault_with_its_line(faults, text, message):
