@@ -85,8 +85,8 @@ def _block(code: Code) -> tuple[str, str]:
     is_code = bool(first.strip()) and not first.lstrip().startswith("#")
     begins = next((line for line in rest if line.strip() and not line.lstrip().startswith("#")), "")
     if not begins:
-        indent = " " * code.column if is_code else ""
-        return (indent + first, indent) if is_code else ("", "")
+        indent = " " * (code.column + len(first) - len(first.lstrip()))
+        return (indent + first.strip(), indent) if is_code else ("", "")
     indent = begins[: len(begins) - len(begins.lstrip())]
     if is_code:
         opens = first.rstrip().endswith(":")

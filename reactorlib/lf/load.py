@@ -154,7 +154,7 @@ def _prepare(program: Program) -> None:
                 words = "lf.stop() ends one federate of several; here one program runs all federates"
                 program.fault(source, code.line, words)
     if program.faults:
-        return
+        raise ElaborationError(program.faults)
     for source in sources:
         for preamble in source.tree.preambles:
             try:
