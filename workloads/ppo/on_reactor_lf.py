@@ -4,8 +4,8 @@ from pathlib import Path
 
 from reactorlib import run as run_reactors
 from reactorlib.lf import load
-from workloads.probe import Probe
 from workloads.ppo.task import Task
+from workloads.probe import Probe
 
 
 def run(task: Task, probe: Probe, *, executor: str = "inline", workers: int | None = None) -> None:
