@@ -35,6 +35,12 @@ class LinguaFrancaWarning(UserWarning):
     """
 
 
+def warn(words: str, place: str) -> None:
+    """Issue a LinguaFrancaWarning about what lies at a place."""
+    path, _, line = place.rpartition(":")
+    warnings.warn_explicit(words, LinguaFrancaWarning, path, int(line))
+
+
 class Default(NamedTuple):
     """A parameter: its default, None where it must be given, and what stands for it in the constructor's signature."""
 
@@ -152,14 +158,14 @@ class Making:
     def _of_member(self, value: Value) -> Any:
         return per_member(lambda index: value({**self.scope, "bank_index": index, AROUND: self.scope}))
 
-    def connect(self, link: Connection, after: Value | None, path: str) -> None:
+    def connect(self, link: Connection, after: Value | None) -> None:
         """Connect channels in pairs."""
         sources, targets = self._channels(link.sources), self._channels(link.targets)
         if link.iterated:
             sources = list(islice(cycle(sources), len(targets)))
         elif len(sources) != len(targets):
             words = f"{len(sources)} channels meet {len(targets)}: those left over stay unconnected"
-            warnings.warn_explicit(words, LinguaFrancaWarning, path, link.line)
+            warn(words, link.where)
         count = min(len(sources), len(targets))
         delay = None if after is None else as_time(after(self.scope))
         connect(Ports(sources[:count]), Ports(targets[:count]), after=delay, physical=link.physical)
@@ -178,7 +184,7 @@ class Making:
             port = instance_of(member).elements[reference.name]
             assert isinstance(port, BoundPort)
             channels += port.channels
-        return interleaved(channels) if reference.interleaved else channels
+        return interleaved(channels) if reference.extra else channels
 
 
 @contextmanager

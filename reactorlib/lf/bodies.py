@@ -24,49 +24,50 @@ class BodyError(Exception):
     """Python that is none, or that raises while it is loaded; the text is a whole fault."""
 
 
-def function(
-    name: str, arguments: Iterable[str], code: Code, path: str, names: Names, first: Iterable[str] = ()
-) -> Function:
+def function(name: str, arguments: Iterable[str], code: Code, names: Names, first: Iterable[str] = ()) -> Function:
     """A method that takes `arguments`; the statements `first` come before its code. Raises BodyError.
 
-    >>> add = function("add", ["x"], Code(" return self + x ", 7, 2), "Main.lf", {})
+    >>> add = function("add", ["x"], Code(" return self + x ", "Main.lf", 7, 2), {})
     >>> add(1, 2), add.__code__.co_filename, add.__name__
     (3, 'Main.lf', 'add')
     """
     text, indent = _block(code)
     if not indent:
         text, indent = "\n".join(f" {line}" for line in (text or "pass").split("\n")), " "
-    return _defined(name, ["self", *arguments], f"\n{indent}{'; '.join(first)}\n{text}", code, path, names, 2)
+    return _defined(name, ["self", *arguments], f"\n{indent}{'; '.join(first)}\n{text}", code, names, 2)
 
 
-def expression(arguments: Iterable[str], code: Code, path: str, names: Names) -> Function:
+def expression(arguments: Iterable[str], code: Code, names: Names) -> Function:
     """A function of `arguments` that gives the value of an expression. Raises BodyError.
 
-    >>> expression(["n"], Code(" n + 1 ", 7, 2), "Main.lf", {})(2)
+    >>> expression(["n"], Code(" n + 1 ", "Main.lf", 7, 2), {})(2)
     3
     """
     text = f" return (\n{' ' * code.column}{code.text}\n)"
-    return _defined("expression", arguments, text, code, path, names, 1)
+    return _defined("expression", arguments, text, code, names, 1)
 
 
-def execute(code: Code, path: str, names: Names, into: Names) -> None:
+def execute(code: Code, names: Names, into: Names) -> None:
     """Run a preamble, whose names go `into` those of a module or a class. Raises BodyError."""
-    compiled = _moved(_compiled(_preamble(code), code, path, 1), path, code.line - 2, "<preamble>")
+    compiled = _moved(_compiled(_preamble(code), code, 1), code, 1, "<preamble>")
     try:
         exec(compiled, names, into)
     except Exception as error:
         at, line = error.__traceback__, code.line
         while at is not None:
-            line = at.tb_lineno if at.tb_frame.f_code.co_filename == path else line
+            line = at.tb_lineno if at.tb_frame.f_code.co_filename == code.path else line
             at = at.tb_next
-        message = f"the preamble raised {type(error).__name__}: {words_of(error)}"
-        raise BodyError(fault(path, line, None, linecache.getline(path, line), message)) from error
+        raise _error(code, line, f"the preamble raised {type(error).__name__}: {words_of(error)}") from error
+
+
+def _error(code: Code, line: int, message: str, column: int | None = None) -> BodyError:
+    return BodyError(fault(code.path, line, column, linecache.getline(code.path, line), message))
 
 
 def statements(code: Code) -> list[ast.stmt]:
     """The statements of a preamble or a body, their lines counted from the line before its code.
 
-    >>> [statement.lineno for statement in statements(Code("import os\\nimport re", 7, 2))]
+    >>> [statement.lineno for statement in statements(Code("import os\\nimport re", "Main.lf", 7, 2))]
     [2, 3]
     """
     body = ast.parse(_preamble(code)).body
@@ -94,49 +95,42 @@ def _block(code: Code) -> tuple[str, str]:
     return "\n".join([first if is_code else "", *rest]), indent
 
 
-def _defined(
-    name: str, arguments: Iterable[str], text: str, code: Code, path: str, names: Names, ours: int
-) -> Function:
+def _defined(name: str, arguments: Iterable[str], text: str, code: Code, names: Names, ours: int) -> Function:
     """A function whose body is the text, which begins after so many lines of ours."""
-    compiled = _compiled(f"def {_WRAPPER}({', '.join(arguments)}):{text}", code, path, ours)
+    compiled = _compiled(f"def {_WRAPPER}({', '.join(arguments)}):{text}", code, ours)
     if compiled.co_code != _ALONE:
-        message = "a line of this code is indented less than its first one, which ends it"
-        raise BodyError(fault(path, code.line, None, linecache.getline(path, code.line), message))
+        raise _error(code, code.line, "a line of this code is indented less than its first one, which ends it")
     [body] = [constant for constant in compiled.co_consts if isinstance(constant, CodeType)]
-    return FunctionType(_moved(body, path, code.line - 1 - ours, name), names, name)
+    return FunctionType(_moved(body, code, ours, name), names, name)
 
 
 _WRAPPER = "__of_lingua_franca__"
 _ALONE = compile(f"def {_WRAPPER}(): pass", "", "exec").co_code  # of a module that defines a function, and nothing else
 
 
-def _compiled(text: str, code: Code, path: str, ours: int) -> CodeType:
+def _compiled(text: str, code: Code, ours: int) -> CodeType:
     try:
         # Of a file that exists Python would read the line of an error, at another number.
         return compile(text, "<body>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         number, column = getattr(error, "lineno", None) or ours + 1, getattr(error, "offset", None)
         words = getattr(error, "msg", None) or words_of(error) or type(error).__name__
-        last = code.line + code.text.count("\n")
-        line = number + code.line - 1 - ours
+        last, line = code.line + code.text.count("\n"), number + code.line - 1 - ours
         if number == 1:
             words = "an argument has a name that Python does not take"
         if number <= ours or line > last:
             column = None
-        line = min(max(line, code.line), last)
-        text = linecache.getline(path, line)
-        raise BodyError(
-            fault(path, line, None if column is None else column - 1, text, f"this is no Python: {words}")
-        ) from error
+        column = None if column is None else column - 1
+        raise _error(code, min(max(line, code.line), last), f"this is no Python: {words}", column) from error
 
 
-def _moved(code: CodeType, path: str, lines: int, name: str) -> CodeType:
-    """The same code of this file, so many lines further down, its function named so."""
-    constants = [_moved(one, path, lines, name) if isinstance(one, CodeType) else one for one in code.co_consts]
-    return code.replace(
-        co_filename=path,
-        co_firstlineno=code.co_firstlineno + lines,
+def _moved(compiled: CodeType, code: Code, ours: int, name: str) -> CodeType:
+    """What was compiled, at its lines of its file, its function named so."""
+    constants = [_moved(one, code, ours, name) if isinstance(one, CodeType) else one for one in compiled.co_consts]
+    return compiled.replace(
+        co_filename=code.path,
+        co_firstlineno=compiled.co_firstlineno + code.line - 1 - ours,
         co_consts=tuple(constants),
-        co_name=name if code.co_name == _WRAPPER else code.co_name,
-        co_qualname=code.co_qualname.replace(_WRAPPER, name, 1),
+        co_name=name if compiled.co_name == _WRAPPER else compiled.co_name,
+        co_qualname=compiled.co_qualname.replace(_WRAPPER, name, 1),
     )

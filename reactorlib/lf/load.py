@@ -6,21 +6,19 @@ import ast
 import copyreg
 import re
 import sys
-import warnings
 import weakref
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import ElaborationError
-from reactorlib.lf.blueprint import Blueprint, LinguaFrancaWarning
-from reactorlib.lf.bodies import BodyError, execute, statements
-from reactorlib.lf.expressions import hint
-from reactorlib.lf.files import Files, Source
+from reactorlib.lf.blueprint import Blueprint, warn
+from reactorlib.lf.bodies import execute, statements
+from reactorlib.lf.files import Files
 from reactorlib.lf.names import new_module, package_of
-from reactorlib.lf.syntax import Preamble, codes
+from reactorlib.lf.syntax import File, Method, codes
 from reactorlib.lf.translate import Program
 from reactorlib.tag import Time
 
@@ -76,41 +74,10 @@ def _pickled(cls: Any) -> Any:
 copyreg.pickle(type(Reactor), _pickled)
 
 
-class Loaded:
-    """A file whose reactors have become classes, by name."""
-
-    def __init__(self, path: Path, program: Program) -> None:
-        self.path = path
-        self.program = program
-        self.main: str | None = None
-        self.classes: dict[str, type[Reactor]] = {}
-        for definition in program.files.reactors(program.files.main):
-            translation = program.translation(definition)
-            assert translation is not None
-            self.classes[definition.name] = translation.cls
-            if definition.reactor.main:
-                self.main = definition.name
-
-    def shared_state(self) -> list[str]:
-        """What the preambles define and bodies may change."""
-        from reactorlib.lf.sharing import shared_state  # only where reactions may run in processes
-
-        return shared_state(self.program)
-
-    def chosen(self, name: str | None) -> type[Reactor]:
-        """The reactor of that name, or the main one. Raises ElaborationError."""
-        name = name or self.main
-        if name is None:
-            raise ElaborationError([f"{self.path} has no main reactor: name one of {', '.join(self.classes)}"])
-        if name not in self.classes:
-            raise ElaborationError([f"{self.path} has no reactor {name!r}{hint(name, self.classes)}"])
-        return self.classes[name]
-
-
-def loaded(path: Path, module: str, structure: bool | None) -> Loaded:
-    """All reactors of a file. Raises ElaborationError."""
+def loaded(path: Path, module: str, structure: bool | None) -> Program:
+    """A file whose reactors have become classes. Raises ElaborationError."""
     files = Files(path)
-    target = files.main.tree.target
+    target = files.main.target
     is_python = target.lower() in ("python", "py")
     if structure is None:
         structure = not is_python
@@ -122,71 +89,55 @@ def loaded(path: Path, module: str, structure: bool | None) -> Loaded:
     try:
         if names is not None:
             _prepare(program)
-        made = Loaded(path, program)
-        if program.faults:
-            raise ElaborationError(list(dict.fromkeys(program.faults)))
-        if names is not None:
-            _let_go(made, names)
+        program.make()
+        if names is not None:  # there, to be found by pickles, as long as one of the classes is
+            vars(names)[LOADED] = weakref.ref(program)
+            weakref.finalize(program, sys.modules.pop, module, None).atexit = False
     except BaseException:
         sys.modules.pop(module, None)
         raise
-    return made
-
-
-def _let_go(made: Loaded, module: ModuleType) -> None:
-    """Let the module be there, to be found by pickles, as long as one of the classes is."""
-    for cls in made.classes.values():
-        cls.__lf__.home = made  # type: ignore[attr-defined]  # of all classes made here
-    vars(module)[LOADED] = weakref.ref(made)
-    weakref.finalize(made, sys.modules.pop, module.__name__, None).atexit = False
+    return program
 
 
 def _prepare(program: Program) -> None:
     """Make the files that the program names importable, and run the preambles of all files, imported ones first."""
     assert program.names is not None
-    sources = program.files.sources.values()
     _find_files(program)
-    is_federated = any(reactor.federated for reactor in program.files.main.tree.reactors)
-    for source in sources:
-        _refuse_missing(program, source)
-        for code in codes(source.tree) if is_federated else ():
+    federated = [reactor for reactor in program.files.main.reactors if "federated" in reactor.kinds]
+    for file in program.files.files.values():
+        _refuse_missing(program, file)
+        for code in codes(file) if federated else ():
             if re.search(r"\blf\s*\.\s*stop\s*\(", code.text):
                 words = "lf.stop() ends one federate of several; here one program runs all federates"
-                program.fault(source, code.line, words)
+                program.fault(f"{file.path}:{code.line}", words)
     if program.faults:
         raise ElaborationError(program.faults)
-    for source in sources:
-        for preamble in source.tree.preambles:
-            try:
-                execute(preamble.code, source.path, program.names, program.names)
-            except BodyError as error:
-                program.faults.append(str(error))
-    for entry in program.files.main.tree.properties:
+    for file in program.files.files.values():
+        for preamble in file.preambles:
+            with program.noting():
+                execute(preamble.code, program.names, program.names)
+    for entry in program.files.main.properties:
         if entry.name not in KNOWN:
-            words = f"the target property {entry.name!r} has no meaning here"
-            warnings.warn_explicit(words, LinguaFrancaWarning, str(program.path), entry.line)
-    for reactor in program.files.main.tree.reactors:
-        if reactor.federated:
-            words = "the federates run as one program with one logical time; there is no RTI"
-            warnings.warn_explicit(words, LinguaFrancaWarning, str(program.path), reactor.line)
+            warn(f"the target property {entry.name!r} has no meaning here", entry.where)
+    for reactor in federated:
+        warn("the federates run as one program with one logical time; there is no RTI", reactor.where)
 
 
-def _refuse_missing(program: Program, source: Source) -> None:
+def _refuse_missing(program: Program, file: File) -> None:
     """Note the modules that preambles import and that are not installed. An import within `try` may fail."""
-    members = [member for reactor in source.tree.reactors for member in reactor.members]
-    for preamble in (*source.tree.preambles, *(member for member in members if isinstance(member, Preamble))):
-        try:
+    members = [member for reactor in file.reactors for member in reactor.members]
+    for preamble in (*file.preambles, *(m for m in members if isinstance(m, Method) and not m.name)):
+        found: list[ast.stmt] = []
+        with suppress(SyntaxError):  # which is a fault of its own
             found = statements(preamble.code)
-        except SyntaxError:  # which is a fault of its own
-            continue
         for statement in found:
             names = [alias.name for alias in statement.names] if isinstance(statement, ast.Import) else []
-            if isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
-                names = [statement.module]
+            if isinstance(statement, ast.ImportFrom) and not statement.level:
+                names = [str(statement.module)]
             for name in dict.fromkeys(name.partition(".")[0] for name in names):
                 if name not in sys.modules and find_spec(name) is None:
                     words = f"no module {name!r} is installed: pip install {DISTRIBUTIONS.get(name, name)}"
-                    program.fault(source, preamble.code.line + statement.lineno - 2, words)
+                    program.fault(f"{file.path}:{preamble.code.line + statement.lineno - 2}", words)
 
 
 def _find_files(program: Program) -> None:
@@ -194,17 +145,15 @@ def _find_files(program: Program) -> None:
 
     They are beside the file that names them, or beside its package, and come before what is installed.
     """
-    for source in program.files.sources.values():
-        path = Path(source.path).resolve()
-        for entry in source.tree.properties:
+    for path, file in program.files.files.items():
+        for entry in file.properties:
             names = entry.value if isinstance(entry.value, list) else [entry.value]
             for name in names if entry.name == "files" else []:
                 places = [at / str(name) for at in (path.parent, package_of(path)) if (at / str(name)).exists()]
-                for folder in [place.parent for place in places] + [place for place in places if place.is_dir()]:
-                    if str(folder) not in sys.path:
-                        sys.path.insert(0, str(folder))
-    if str(program.folders[-1]) not in sys.path:
-        sys.path.append(str(program.folders[-1]))
+                folders = [place.parent for place in places] + [place for place in places if place.is_dir()]
+                sys.path[:0] = [str(folder) for folder in folders if str(folder) not in sys.path]
+    if str(path.parent) not in sys.path:  # of the main file, the last one
+        sys.path.append(str(path.parent))
 
 
 def run_options(cls: type[Reactor]) -> dict[str, Any]:
@@ -220,8 +169,7 @@ def run_options(cls: type[Reactor]) -> dict[str, Any]:
     for entry in blueprint.properties.values():
         if entry.name in OPTIONS:
             if not isinstance(entry.value, OPTIONS[entry.name]):
-                where = f"{blueprint.address[0]}:{entry.line}"
-                raise ElaborationError([f"{where}: the target property {entry.name} cannot be {entry.value!r}"])
+                raise ElaborationError([f"{entry.where}: the target property {entry.name} cannot be {entry.value!r}"])
             found[entry.name] = entry.value
     if not found.get("workers", 1):
         del found["workers"]  # as many as suit the machine

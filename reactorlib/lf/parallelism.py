@@ -11,6 +11,7 @@ from reactorlib.cpus import available_cpus, gil_enabled
 from reactorlib.elaboration.program import Elaborated
 from reactorlib.lf.blueprint import Blueprint
 from reactorlib.lf.load import run_options
+from reactorlib.lf.sharing import shared_state
 from reactorlib.schedule.partition import partition
 
 
@@ -44,7 +45,7 @@ def execution(
     options = {"executor": executor or "auto", "workers": workers, "placement": placement}
     if options["executor"] != "auto" or not gil_enabled() or sys.platform != "linux" or apart:
         return options, None
-    changed = blueprint.home.shared_state()
+    changed = shared_state(blueprint.home)
     if not changed:
         return options, None
     words = f"bodies may change {', '.join(changed[:4])}{', ...' if len(changed) > 4 else ''}, which all reactors share"

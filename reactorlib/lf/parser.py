@@ -101,8 +101,8 @@ class _Parser:
         return self.of_kind("name", what).text
 
     @property
-    def line(self) -> int:
-        return self.text.line(self.token.start)
+    def where(self) -> str:
+        return f"{self.text.path}:{self.text.line(self.token.start)}"
 
     def fail(self, expected: str) -> NoReturn:
         """Note what was expected here, and give up the declaration."""
@@ -142,29 +142,24 @@ class _Parser:
     # Files
 
     def file(self) -> syntax.File:
-        target, properties = self.target()
-        imports: list[syntax.Import] = []
-        preambles: list[syntax.Preamble] = []
-        reactors: list[syntax.Reactor] = []
+        file = syntax.File(self.text.path, *self.target(), [], [], [])
         while self.token.kind != "end" and len(self.faults) < MOST_FAULTS:
             before = self.position
             with suppress(_FaultError):
-                self.declaration(imports, preambles, reactors)
+                self.declaration(file)
                 continue
             if self.at("}") or self.position == before:
                 self.next()
             self.recover(FILE_STARTERS)
-        return syntax.File(target, properties, tuple(imports), tuple(preambles), tuple(reactors))
+        return file
 
-    def declaration(
-        self, imports: list[syntax.Import], preambles: list[syntax.Preamble], reactors: list[syntax.Reactor]
-    ) -> None:
+    def declaration(self, file: syntax.File) -> None:
         if self.at("import"):
-            imports.append(self.import_())
+            file.imports.append(self.import_())
         elif self.at("preamble", "private", "public"):
-            preambles.append(self.preamble())
+            file.preambles.append(self.preamble())
         elif self.at(*FILE_STARTERS):
-            reactors.append(self.reactor())
+            file.reactors.append(self.reactor())
         else:
             self.fail("import, preamble or reactor" + self.meant(FILE_STARTERS))
 
@@ -190,10 +185,10 @@ class _Parser:
         return tuple(found)
 
     def property(self) -> syntax.Property:
-        line = self.line
+        where = self.where
         key = str(self.text_value()) if self.token.kind == "string" else self.path("a property")
         self.expect(":")
-        return syntax.Property(key, self.property_value(), line)
+        return syntax.Property(key, self.property_value(), where)
 
     def path(self, what: str) -> str:
         """A name that may contain dashes, dots and slashes."""
@@ -215,7 +210,7 @@ class _Parser:
         return value.value if isinstance(value, syntax.Literal) else self.fail("a value")
 
     def import_(self) -> syntax.Import:
-        line = self.line
+        where = self.where
         self.expect("import")
         names = dict(self.several(self.imported))
         self.expect("from")
@@ -231,7 +226,7 @@ class _Parser:
         else:
             path = self.string("the file to import from, in quotation marks, or a package's in < >")
         self.taken(";")
-        return syntax.Import(names, path.strip(), package, line)
+        return syntax.Import(names, path.strip(), package, where)
 
     def imported(self) -> tuple[str, str]:
         name = self.name("the name of a reactor")
@@ -240,17 +235,17 @@ class _Parser:
     def string(self, what: str) -> str:
         return str(self.text_value()) if self.token.kind == "string" else self.fail(what)
 
-    def preamble(self) -> syntax.Preamble:
+    def preamble(self) -> syntax.Method:
         self.taken("private", "public")
         self.expect("preamble")
         code = self.code()
         self.taken(";")
-        return syntax.Preamble(code)
+        return syntax.Method("", (), code)
 
     def code(self) -> syntax.Code:
         token = self.of_kind("code", "a body in {= =}")
         start = token.start + 2
-        return syntax.Code(token.text[2:-2], self.text.line(start), self.text.column(start))
+        return syntax.Code(token.text[2:-2], self.text.path, self.text.line(start), self.text.column(start))
 
     # Reactors
 
@@ -270,8 +265,7 @@ class _Parser:
 
     def reactor(self) -> syntax.Reactor:
         attributes = self.attributes()
-        kinds = set()
-        line = self.line
+        where, kinds = self.where, set()
         while self.at("main", "federated", "realtime"):
             kinds.add(self.next().text)
         self.expect("reactor")
@@ -283,8 +277,8 @@ class _Parser:
         self.host()
         extends = self.several(lambda: self.name("the name of a reactor")) if self.taken("extends") else ()
         members = self.members(True)
-        is_main, is_federated = bool(kinds & {"main", "federated"}), "federated" in kinds
-        return syntax.Reactor(name, is_main, is_federated, parameters, extends, members, attributes, line)
+        path = self.text.path
+        return syntax.Reactor(name, frozenset(kinds), parameters, extends, members, attributes, path, where)
 
     def members(self, modal: bool) -> tuple[syntax.Member, ...]:
         """What stands in the braces of a reactor or a mode."""
@@ -322,20 +316,20 @@ class _Parser:
             return self.connection()
         return self.fail("a declaration such as input, state or reaction, a connection or '}'" + self.meant(STARTERS))
 
-    def parameter(self) -> syntax.Parameter:
+    def parameter(self) -> syntax.Variable:
         self.attributes()
-        line = self.line
-        name = self.name("the name of a parameter")
-        self.type_annotation()
-        return syntax.Parameter(name, self.initializer(), line)
+        return self.variable("the name of a parameter")
 
-    def state(self) -> syntax.StateVariable:
-        line = self.line
+    def state(self) -> syntax.Variable:
         reset = self.taken("reset")
         self.expect("state")
-        name = self.name("the name of a state variable")
+        return self.variable("the name of a state variable")._replace(reset=reset)
+
+    def variable(self, what: str) -> syntax.Variable:
+        where = self.where
+        name = self.name(what)
         self.type_annotation()
-        return syntax.StateVariable(name, self.initializer(), reset, line)
+        return syntax.Variable(name, self.initializer(), where)
 
     def initializer(self) -> syntax.Expression | None:
         if self.taken("="):
@@ -355,13 +349,13 @@ class _Parser:
         return syntax.Method(name, tuple(argument.name for argument in arguments), self.code())
 
     def port(self) -> syntax.Port:
-        line = self.line
+        where = self.where
         mutable = self.taken("mutable")
         output = self.taken("output") or not self.expect("input")
         width = self.width()
         name = self.name("the name of the port")
         self.type_annotation()
-        return syntax.Port(name, output, mutable, width, line)
+        return syntax.Port(name, output, mutable, width, where)
 
     def width(self) -> syntax.Expression | None:
         if not self.taken("["):
@@ -370,32 +364,32 @@ class _Parser:
         while self.taken("+"):
             terms.append(self.width_term())
         self.expect("]")
-        return terms[0] if len(terms) == 1 else syntax.Sum(tuple(terms))
+        return terms[0] if len(terms) == 1 else syntax.Listing("+", tuple(terms))
 
     def width_term(self) -> syntax.Expression:
         if self.taken("widthof"):
             self.expect("(")
             port = self.port_reference()
             self.expect(")")
-            return syntax.WidthOf(port)
+            return port
         if self.at("]"):
             self.fail("a width (one that follows from the connections is not supported)")
         return self.expression()
 
-    def timer(self) -> syntax.Timer:
-        line = self.line
+    def timer(self) -> syntax.Trigger:
+        where = self.where
         self.expect("timer")
         name = self.name("the name of the timer")
         times = self.several(self.expression, ")") if self.taken("(") else ()
         if len(times) > 2:
             self.refuse("a timer has an offset and a period, and no more")
-        offset, period = (*times, NOTHING, NOTHING)[:2]
         self.type_annotation()
-        return syntax.Timer(name, offset, period, line)
+        offset, period = (*times, NOTHING, NOTHING)[:2]
+        return syntax.Trigger(name, "timer", offset, period, None, where)
 
-    def action(self) -> syntax.Action:
-        line = self.line
-        physical = self.taken("physical") or (self.taken("logical") and False)
+    def action(self) -> syntax.Trigger:
+        where = self.where
+        kind = self.next().text if self.at("physical", "logical") else "logical"
         self.expect("action")
         name = self.name("the name of the action")
         delay: syntax.Expression = NOTHING
@@ -410,19 +404,19 @@ class _Parser:
                 policy = self.string("the policy, in quotation marks")
             self.expect(")")
         self.type_annotation()
-        return syntax.Action(name, physical, delay, spacing, policy, line)
+        return syntax.Trigger(name, kind, delay, spacing, policy, where)
 
     def mode(self) -> syntax.Mode:
-        line = self.line
+        where = self.where
         initial = self.taken("initial")
         self.expect("mode")
-        return syntax.Mode(self.name("the name of the mode"), initial, self.members(False), line)
+        return syntax.Mode(self.name("the name of the mode"), initial, self.members(False), where)
 
     def watchdog(self) -> NoReturn:
         self.refuse("watchdogs exist in Lingua Franca's C target only")
 
     def instantiation(self) -> syntax.Instantiation:
-        line = self.line
+        where = self.where
         name = self.name("a name")
         self.expect("=")
         self.expect("new")
@@ -432,43 +426,41 @@ class _Parser:
         self.expect("(")
         arguments = self.several(self.argument, ")")
         self.host()
-        return syntax.Instantiation(name, reactor, width, arguments, line)
+        return syntax.Instantiation(name, reactor, width, arguments, where)
 
-    def argument(self) -> syntax.Parameter:
-        line = self.line
-        name = self.name("the name of a parameter")
-        value = self.initializer()
-        return syntax.Parameter(name, self.fail("'=' and the value") if value is None else value, line)
+    def argument(self) -> syntax.Variable:
+        argument = self.variable("the name of a parameter")
+        return self.fail("'=' and the value") if argument.value is None else argument
 
     # Reactions and connections
 
-    def port_reference(self) -> syntax.PortReference:
-        line = self.line
-        if self.at("interleaved") and self.ahead().text == "(":
+    def port_reference(self, *around: str) -> syntax.PortReference:
+        if self.at(*(around or ("interleaved",))) and self.ahead().text == "(":
+            extra = self.next().text
             self.next()
-            self.next()
-            inner = self.port_reference()
+            inner = self.port_reference(*around)
             self.expect(")")
-            return syntax.PortReference(inner.container, inner.name, line, interleaved=True)
+            return inner._replace(extra=extra)
+        where = self.where
         name = self.name("a port")
         if self.taken("."):
-            return syntax.PortReference(name, self.name("the name of a port"), line)
-        return syntax.PortReference(None, name, line)
+            return syntax.PortReference(name, self.name("the name of a port"), where)
+        return syntax.PortReference(None, name, where)
 
     def reaction(self) -> syntax.Reaction:
-        line = self.line
+        where = self.where
         if self.at("mutation"):
             self.refuse("mutations are not supported")
         self.expect("reaction")
         name = self.name("the name of the reaction") if self.token.kind == "name" and self.ahead().text == "(" else None
         triggers = self.several(self.port_reference, ")") if self.taken("(") else ()
         uses = self.several(self.port_reference) if self.begins_reference() else ()
-        effects = self.several(self.effect) if self.taken("->") else ()
+        effects = self.several(lambda: self.port_reference("reset", "history")) if self.taken("->") else ()
         if self.taken("named"):
             name = self.name("the name of the reaction")
         code = self.code() if self.token.kind == "code" else None
         deadline, handler = self.handlers()
-        return syntax.Reaction(name, triggers, uses, effects, code, deadline, handler, line)
+        return syntax.Reaction(name, triggers, uses, effects, code, deadline, handler, where)
 
     def begins_reference(self) -> bool:
         """Whether what a reaction reads follows, and not the next declaration after a reaction without a body."""
@@ -478,16 +470,6 @@ class _Parser:
             and (self.ahead().text == "." or self.token.text not in STARTERS)
             and self.ahead().text != "="
         )
-
-    def effect(self) -> syntax.Effect:
-        transition = None
-        if self.at("reset", "history") and self.ahead().text == "(":
-            transition = self.next().text
-            self.next()
-        target = self.port_reference()
-        if transition is not None:
-            self.expect(")")
-        return syntax.Effect(target, transition)
 
     def handlers(self) -> tuple[syntax.Expression | None, syntax.Code | None]:
         """The deadline and its handler; what only decentralized coordination calls is read over."""
@@ -504,7 +486,7 @@ class _Parser:
         return deadline, handler
 
     def connection(self) -> syntax.Connection:
-        line = self.line
+        where = self.where
         iterated = False
         if self.taken("("):
             sources = self.several(self.port_reference, ")")
@@ -518,12 +500,12 @@ class _Parser:
         after = self.expression() if self.taken("after") else None
         if self.taken("serializer"):
             self.string("the serializer, in quotation marks")
-        return syntax.Connection(sources, targets, iterated, physical, after, line)
+        return syntax.Connection(sources, targets, iterated, physical, after, where)
 
     # Expressions and types
 
     def expression(self) -> syntax.Expression:
-        token = self.token
+        token, where = self.token, self.where
         if token.kind == "code":
             return self.code()
         if token.kind == "string":
@@ -534,7 +516,7 @@ class _Parser:
             self.next()
             if token.text in WORDS:
                 return syntax.Literal(WORDS[token.text])
-            return syntax.Name(token.text, self.text.line(token.start))
+            return syntax.Name(token.text, where)
         if self.at("(", "[", "{"):
             bracket = self.next().text
             items = self.several(self.expression, CLOSING[bracket])

@@ -36,12 +36,13 @@ _CHANGING = {name for kind in _PLAIN for name in vars(kind)} - _LOOKING
 def shared_state(program: Program) -> list[str]:
     """The names of what the preambles define and bodies may change."""
     names = program.names or {}
-    own = {f"self.{name}": value for made in program.translations for name, value in made.class_values.items()}
+    translations = [made for made in program.translations.values() if made is not None]
+    own = {f"self.{name}": value for made in translations for name, value in made.methods.items()}
     found: set[str] = set()
-    for source in program.files.sources.values():
-        for preamble in source.tree.preambles:
+    for file in program.files.files.values():
+        for preamble in file.preambles:
             found |= _of_functions(statements(preamble.code), names)
-        for code in codes(source.tree.reactors):
+        for code in codes(file.reactors):
             found |= _changed(statements(code), {**names, **own})
     for module in _modules_of(program, names):
         tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
@@ -53,7 +54,7 @@ def _modules_of(program: Program, names: Mapping[str, Any]) -> Iterator[ModuleTy
     """The modules that preambles import from the folders of the program's files."""
     asked = {value if isinstance(value, ModuleType) else sys.modules.get(getattr(value, "__module__", None) or "")
              for value in names.values() if isinstance(value, ModuleType | FunctionType | type)}  # fmt: skip
-    folders = tuple(str(folder) for folder in program.folders)
+    folders = tuple(str(path.parent) for path in program.files.files)
     for module in asked:
         file = getattr(module, "__file__", None) or ""
         if module is not None and file.endswith(".py") and file.startswith(folders):
