@@ -22,7 +22,7 @@ from reactorlib.declaration.instance import BoundMode, BoundPort, Channel, insta
 from reactorlib.declaration.reactor import Bank, Reactor, per_member
 from reactorlib.declaration.source_position import located, where
 from reactorlib.errors import ElaborationError, words_of
-from reactorlib.lf.expressions import AROUND, WIDTH_OF, Value, as_time
+from reactorlib.lf.bodies import AROUND, WIDTH_OF, Value, as_time
 from reactorlib.lf.syntax import Connection, PortReference, Property
 from reactorlib.tag import Time
 

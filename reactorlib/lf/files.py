@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reactorlib.errors import ElaborationError
-from reactorlib.lf.expressions import hint
+from reactorlib.lf.bodies import hint
 from reactorlib.lf.parser import parse
 from reactorlib.lf.syntax import File, Import, Reactor
 

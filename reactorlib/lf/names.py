@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 import os
+import re
 import sys
 import time as wall
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -15,9 +16,9 @@ from typing import Any
 from reactorlib import tag
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import RunError
-from reactorlib.lf.port_views import PORT_VIEW, view_of
 from reactorlib.tag import UNITS, Time
 from reactorlib.worker import context
+from reactorlib.worker.cells import Multiport, Reader
 
 
 class Tag(tag.Tag):
@@ -32,13 +33,7 @@ class Tag(tag.Tag):
 
 
 class Make:
-    """An object whose attributes exist as soon as they are asked for, as in Lingua Franca's base package.
-
-    >>> made = Make()
-    >>> made.inner.x = 3
-    >>> made.inner.x
-    3
-    """
+    """An object whose attributes exist as soon as they are asked for, as in Lingua Franca's base package."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -120,3 +115,45 @@ _ON_SELF: dict[str, Callable[..., Any]] = {
 }
 # What `self` offers in bodies besides parameters, state, methods and what the class's preamble defines.
 LinguaFrancaReactor: type[Reactor] = type("LinguaFrancaReactor", (Reactor,), {**_ON_SELF, "__module__": __name__})
+
+
+# Inputs that bodies overwrite, or ask when and for which tag a value came
+
+PORT_VIEW = "__port_view__"  # what a body calls `view_of`
+_ASKED = r"(\[[^\]\n]*\])?\s*\.\s*(set\s*\(|value\s*([-+*/%&|^@]|//|\*\*|<<|>>)?=(?!=)|intended_tag|physical_time_of)"
+
+
+def viewed(inputs: Iterable[str], texts: Iterable[str]) -> set[str]:
+    """The inputs that one of these bodies treats as only a view can be.
+
+    >>> sorted(viewed(["x", "y", "z"], ["x.set(1)", "y[0].value += 1", "z.value == 1", "self.z.set(1)"]))
+    ['x', 'y']
+    """
+    code = "\n".join(texts)
+    return {name for name in inputs if re.search(rf"(?<![\w.]){re.escape(name)}{_ASKED}", code)}
+
+
+class PortView:
+    """One channel of an input for the reactions of one reactor at one tag. What they set no other reactor sees."""
+
+    def __init__(self, port: Reader) -> None:
+        self.value = port.value
+        self.is_present = port.is_present
+        self.physical_time_of_arrival = int(context.physical_time())
+
+    def set(self, value: Any) -> None:
+        """Overwrite the value; later reactions of the reactor read this one."""
+        self.value, self.is_present = value, True
+
+    @property
+    def intended_tag(self) -> Tag:
+        """The current tag: nothing arrives late where one program runs all federates."""
+        return Tag(int(context.logical_time()), context.current_tag().microstep)
+
+
+def view_of(reactor: Any, name: str, port: Any) -> Any:
+    """The view of an input, the same one for all reactions of a reactor at a tag."""
+    views, now = reactor.__dict__.setdefault(PORT_VIEW, {}), context.current_tag()
+    if name not in views or views[name][0] != now:
+        views[name] = now, Multiport(map(PortView, port)) if isinstance(port, Multiport) else PortView(port)
+    return views[name][1]

@@ -21,16 +21,8 @@ from reactorlib.lf.translate import Program
 _FIXED = (int, float, complex, str, bytes, range, frozenset, type(None), type, ModuleType, FunctionType,
           BuiltinFunctionType)  # fmt: skip
 _PLAIN = (list, dict, set, bytearray)
-_LOOKING = {
-    *vars(tuple),
-    *vars(frozenset),
-    *vars(bytes),
-    "get",
-    "keys",
-    "values",
-    "items",
-}  # methods that change nothing
-_CHANGING = {name for kind in _PLAIN for name in vars(kind)} - _LOOKING
+_CHANGING = {name for kind in _PLAIN for name in vars(kind)} - {*dir(tuple), *dir(frozenset), *dir(bytes)}
+_CHANGING -= {"get", "keys", "values", "items"}
 
 
 def shared_state(program: Program) -> list[str]:
@@ -52,12 +44,11 @@ def shared_state(program: Program) -> list[str]:
 
 def _modules_of(program: Program, names: Mapping[str, Any]) -> Iterator[ModuleType]:
     """The modules that preambles import from the folders of the program's files."""
-    asked = {value if isinstance(value, ModuleType) else sys.modules.get(getattr(value, "__module__", None) or "")
-             for value in names.values() if isinstance(value, ModuleType | FunctionType | type)}  # fmt: skip
     folders = tuple(str(path.parent) for path in program.files.files)
-    for module in asked:
+    asked = {getattr(value, "__module__", None) or getattr(value, "__name__", None) for value in names.values()}
+    for module in [module for name, module in sys.modules.items() if name in asked]:
         file = getattr(module, "__file__", None) or ""
-        if module is not None and file.endswith(".py") and file.startswith(folders):
+        if file.endswith(".py") and file.startswith(folders):
             yield module
 
 

@@ -21,11 +21,21 @@ from reactorlib.declaration.source_position import where
 from reactorlib.errors import ElaborationError
 from reactorlib.lf import syntax
 from reactorlib.lf.blueprint import Blueprint, Default, Making, Part
-from reactorlib.lf.bodies import BodyError, Function, Names, execute, function
-from reactorlib.lf.expressions import WIDTH_OF, Scope, Value, as_time, hint, value_of
+from reactorlib.lf.bodies import (
+    WIDTH_OF,
+    BodyError,
+    Function,
+    Names,
+    Scope,
+    Value,
+    as_time,
+    execute,
+    function,
+    hint,
+    value_of,
+)
 from reactorlib.lf.files import Definition, Files
-from reactorlib.lf.names import LinguaFrancaReactor
-from reactorlib.lf.port_views import PORT_VIEW, viewed
+from reactorlib.lf.names import PORT_VIEW, LinguaFrancaReactor, viewed
 from reactorlib.tag import LONGEST, Time
 
 SIGNALS = {"startup": elements.startup, "shutdown": elements.shutdown, "reset": elements.reset}
