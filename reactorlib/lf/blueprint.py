@@ -10,7 +10,6 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
 from itertools import cycle, islice
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -23,7 +22,7 @@ from reactorlib.declaration.reactor import Bank, Reactor, per_member
 from reactorlib.declaration.source_position import located, where
 from reactorlib.errors import ElaborationError, words_of
 from reactorlib.lf.bodies import AROUND, WIDTH_OF, Value, as_time
-from reactorlib.lf.syntax import Connection, PortReference, Property
+from reactorlib.lf.syntax import Connection, PortReference
 from reactorlib.tag import Time
 
 
@@ -58,20 +57,16 @@ class Part(NamedTuple):
     where: str
 
 
-@dataclass(slots=True)
 class Blueprint:
-    """What makes the instances of one class; `address` is where another process finds the class."""
+    """What makes the instances of one class."""
 
-    name: str
-    address: tuple[Any, ...]
-    properties: dict[str, Property]
-    federated: bool
-    defaults: dict[str, Default] = field(default_factory=dict)
-    shadowed: dict[str, Any] = field(default_factory=dict)  # of the class's preamble, named like an element
-    states: list[Part] = field(default_factory=list)
-    children: list[Part] = field(default_factory=list)
-    links: list[Part] = field(default_factory=list)
-    home: Any = None  # what the class was loaded with, alive as long as the class
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.defaults: dict[str, Default] = {}
+        self.shadowed: dict[str, Any] = {}  # of the class's preamble, named like an element
+        self.states: list[Part] = []
+        self.children: list[Part] = []
+        self.links: list[Part] = []
 
     def completed(self, given: dict[str, Any]) -> dict[str, Any]:
         """All parameters of an instance that is being made: those given, and the defaults of the others."""

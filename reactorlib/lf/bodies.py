@@ -30,12 +30,7 @@ class BodyError(Exception):
 
 
 def function(name: str, arguments: Iterable[str], code: Code, names: Names, first: Iterable[str] = ()) -> Function:
-    """A method that takes `arguments`; the statements `first` come before its code. Raises BodyError.
-
-    >>> add = function("add", ["x"], Code(" return self + x ", "Main.lf", 7, 2), {})
-    >>> add(1, 2), add.__code__.co_filename, add.__name__
-    (3, 'Main.lf', 'add')
-    """
+    """A method that takes `arguments`; the statements `first` come before its code. Raises BodyError."""
     text, indent = _block(code)
     if not indent:
         text, indent = "\n".join(f" {line}" for line in (text or "pass").split("\n")), " "
@@ -43,11 +38,7 @@ def function(name: str, arguments: Iterable[str], code: Code, names: Names, firs
 
 
 def expression(arguments: Iterable[str], code: Code, names: Names) -> Function:
-    """A function of `arguments` that gives the value of an expression. Raises BodyError.
-
-    >>> expression(["n"], Code(" n + 1 ", "Main.lf", 7, 2), {})(2)
-    3
-    """
+    """A function of `arguments` that gives the value of an expression. Raises BodyError."""
     text = f" return (\n{' ' * code.column}{code.text}\n)"
     return _defined("expression", arguments, text, code, names, 1)
 
@@ -70,11 +61,7 @@ def _error(code: Code, line: int, message: str, column: int | None = None) -> Bo
 
 
 def statements(code: Code) -> list[ast.stmt]:
-    """The statements of a preamble or a body, their lines counted from the line before its code.
-
-    >>> [statement.lineno for statement in statements(Code("import os\\nimport re", "Main.lf", 7, 2))]
-    [2, 3]
-    """
+    """The statements of a preamble or a body, their lines counted from the line before its code."""
     body = ast.parse(_preamble(code)).body
     return body[0].body if isinstance(body[0], ast.If) and body[0].lineno == 1 else body
 
@@ -154,9 +141,6 @@ def value_of(tree: Expression, names: Collection[str], module: Names | None) -> 
     """The function of a scope, which holds `names`, that gives the value. Times are plain integers of nanoseconds.
 
     Without a `module`, as in a file for another target, code and texts mean nothing and are None. Raises BodyError.
-
-    >>> value_of(Listing("+", (Literal(1), Name("n", "Main.lf:1"))), {"n"}, {})({"n": 2})
-    3
     """
     if isinstance(tree, Literal):
         value = int(tree.value) if isinstance(tree.value, Time) else tree.value

@@ -109,12 +109,11 @@ class Files:
 def _located(path: Path, imported: Import) -> Path | None:
     """The file that an import names: beside the importing one, or in a package above it."""
     package, _, rest = imported.path.partition("/")
-    places = [
-        above / packages / package / inner for above in path.parents for packages in _PACKAGES for inner in _IN_PACKAGES
-    ]
-    found = [place / rest if rest else _default(place, package) for place in places]
-    if not imported.package:
-        found = [path.parent / imported.path]
+    found = [path.parent / imported.path]
+    if imported.package:
+        kinds = [f"{packages}/{package}/{inner}" for packages in _PACKAGES for inner in _IN_PACKAGES]
+        places = [above / kind for above in path.parents for kind in kinds]
+        found = [place / rest if rest else _default(place, package) for place in places]
     return next((file.resolve() for file in found if file.is_file()), None)
 
 

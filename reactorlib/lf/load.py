@@ -18,12 +18,12 @@ from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import ElaborationError
-from reactorlib.lf.blueprint import Blueprint, warn
+from reactorlib.lf.blueprint import warn
 from reactorlib.lf.bodies import execute, statements
 from reactorlib.lf.files import Files
 from reactorlib.lf.names import new_module, package_of
 from reactorlib.lf.syntax import File, Method, codes
-from reactorlib.lf.translate import Program
+from reactorlib.lf.translate import Program, Translation
 from reactorlib.tag import Time
 
 LOADED = "<loaded>"  # in a program's module, what it was made of
@@ -166,11 +166,11 @@ def run_options(cls: type[Reactor]) -> dict[str, Any]:
     >>> run_options(Reactor)
     {}
     """
-    blueprint: Blueprint | None = getattr(cls, "__lf__", None)
-    if blueprint is None:
+    translation: Translation | None = getattr(cls, "__lf__", None)
+    if translation is None:
         return {}
     found: dict[str, Any] = {}
-    for entry in blueprint.properties.values():
+    for entry in translation.properties.values():
         if entry.name in OPTIONS:
             if not isinstance(entry.value, OPTIONS[entry.name]):
                 raise ElaborationError([f"{entry.where}: the target property {entry.name} cannot be {entry.value!r}"])
@@ -186,7 +186,7 @@ class _Importer(Loader):
     def find_spec(self, name: str, path: Sequence[str] | None = None, _target: object = None) -> ModuleSpec | None:
         files = (Path(at or ".", f"{name.rpartition('.')[2]}.lf") for at in (sys.path if path is None else path))
         file = next(filter(Path.is_file, files), None)
-        return file and spec_from_file_location(name, file, loader=self)
+        return None if file is None else spec_from_file_location(name, file, loader=self)
 
     def create_module(self, spec: ModuleSpec) -> None:
         """Leave it to Python."""

@@ -22,11 +22,7 @@ from reactorlib.worker.cells import Multiport, Reader
 
 
 class Tag(tag.Tag):
-    """A tag in the form of Lingua Franca.
-
-    >>> print(Tag(5, 1))
-    Tag(time=5, microstep=1)
-    """
+    """A tag in the form of Lingua Franca."""
 
     __slots__ = ()
     __str__ = tag.Tag.__repr__
@@ -124,11 +120,7 @@ _ASKED = r"(\[[^\]\n]*\])?\s*\.\s*(set\s*\(|value\s*([-+*/%&|^@]|//|\*\*|<<|>>)?
 
 
 def viewed(inputs: Iterable[str], texts: Iterable[str]) -> set[str]:
-    """The inputs that one of these bodies treats as only a view can be.
-
-    >>> sorted(viewed(["x", "y", "z"], ["x.set(1)", "y[0].value += 1", "z.value == 1", "self.z.set(1)"]))
-    ['x', 'y']
-    """
+    """The inputs that one of these bodies treats as only a view can be."""
     code = "\n".join(texts)
     return {name for name in inputs if re.search(rf"(?<![\w.]){re.escape(name)}{_ASKED}", code)}
 

@@ -19,14 +19,10 @@ from reactorlib.tag import LONGEST, UNITS, Time
 
 T = TypeVar("T")
 CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
-WORDS = {
-    "true": True,
-    "True": True,
-    "false": False,
-    "False": False,
-    "forever": Time(LONGEST),
-    "never": Time(-LONGEST - 1),
-}
+WORDS = {"true": True, "True": True, "false": False, "False": False,
+         "forever": Time(LONGEST), "never": Time(-LONGEST - 1)}  # fmt: skip
+HANDLERS = ("deadline", "STP", "STAA", "tardy", "maxwait")
+PATH_ENDS = (",", ":", "[", "]", "{", "}", ";")
 MOST_FAULTS = 10
 NOTHING = syntax.Literal(0)
 
@@ -36,17 +32,7 @@ class _FaultError(Exception):
 
 
 def parse(text: str, path: str) -> syntax.File:
-    """The syntax tree of a file. Raises ElaborationError with every fault found.
-
-    >>> parse("target Python main reactor { timer t(0, 1 s) }", "Main.lf").reactors[0].members[0].period
-    Literal(value=1000000000)
-    >>> parse("target Python main reactor { input [2 x }", "Main.lf")
-    Traceback (most recent call last):
-    ...
-    reactorlib.errors.ElaborationError: Main.lf:1:39: expected ']', got 'x'
-        target Python main reactor { input [2 x }
-                                              ^
-    """
+    """The syntax tree of a file. Raises ElaborationError with every fault found."""
     parser = _Parser(Text(text, path))
     file = None
     if not parser.faults:
@@ -144,14 +130,17 @@ class _Parser:
     def file(self) -> syntax.File:
         file = syntax.File(self.text.path, *self.target(), [], [], [])
         while self.token.kind != "end" and len(self.faults) < MOST_FAULTS:
-            before = self.position
-            with suppress(_FaultError):
-                self.declaration(file)
-                continue
-            if self.at("}") or self.position == before:
-                self.next()
-            self.recover(FILE_STARTERS)
+            self.guarded(lambda: self.declaration(file), FILE_STARTERS, "}")
         return file
+
+    def guarded(self, read: Callable[[], None], starters: tuple[str, ...], skipped: str = "") -> None:
+        """Read a declaration; after a fault in it, go on at the next one."""
+        before = self.position
+        with suppress(_FaultError):
+            return read()
+        if self.at(skipped) or (self.position == before and not self.at("}")):
+            self.next()
+        return self.recover(starters)
 
     def declaration(self, file: syntax.File) -> None:
         if self.at("import"):
@@ -192,11 +181,16 @@ class _Parser:
 
     def path(self, what: str) -> str:
         """A name that may contain dashes, dots and slashes."""
-        token = self.token if self.at(".", "/") else self.of_kind("name", what)
-        end = token.end if token is not self.token else token.start
-        while self.token.start == end and (self.token.kind in ("name", "number") or self.at("-", ".", "/", "*")):
+        if not self.at(".", "/") and self.token.kind != "name":
+            self.fail(what)
+        return self.word(*PATH_ENDS)
+
+    def word(self, *ends: str) -> str:
+        """What stands together without blanks, up to one of the ends."""
+        start = end = self.token.start
+        while self.token.kind != "end" and self.token.start == end and not self.at(*ends):
             end = self.next().end
-        return self.text.text[token.start : end]
+        return self.text.text[start:end]
 
     def property_value(self) -> Any:
         if self.taken("["):
@@ -287,24 +281,19 @@ class _Parser:
         while not self.taken("}"):
             if self.token.kind == "end" or len(self.faults) >= MOST_FAULTS:
                 self.fail("'}'")
-            before = self.position
-            with suppress(_FaultError):
-                attributes = self.attributes()
-                member = self.member(modal)
-                if isinstance(member, syntax.Instantiation):
-                    member = member._replace(transient="transient" in attributes)
-                found.append(member)
-                self.taken(";")
-                continue
-            if self.position == before and not self.at("}"):
-                self.next()
-            self.recover(STARTERS)
+            self.guarded(lambda: found.append(self.member(modal)), STARTERS)
         return tuple(found)
 
     def member(self, modal: bool) -> syntax.Member:
+        attributes = self.attributes()
+        member = self.plain_member(modal, "transient" in attributes)
+        self.taken(";")
+        return member
+
+    def plain_member(self, modal: bool, transient: bool) -> syntax.Member:
         if self.token.kind == "name":
             if self.ahead().text == "=":
-                return self.instantiation()
+                return self.instantiation(transient)
             read = MEMBERS.get(self.token.text)
             if read is not None and self.ahead().text not in (".", ",", "->", "~>"):
                 if not modal and read in OUTSIDE_MODES:
@@ -412,10 +401,7 @@ class _Parser:
         self.expect("mode")
         return syntax.Mode(self.name("the name of the mode"), initial, self.members(False), where)
 
-    def watchdog(self) -> NoReturn:
-        self.refuse("watchdogs exist in Lingua Franca's C target only")
-
-    def instantiation(self) -> syntax.Instantiation:
+    def instantiation(self, transient: bool) -> syntax.Instantiation:
         where = self.where
         name = self.name("a name")
         self.expect("=")
@@ -426,7 +412,7 @@ class _Parser:
         self.expect("(")
         arguments = self.several(self.argument, ")")
         self.host()
-        return syntax.Instantiation(name, reactor, width, arguments, where)
+        return syntax.Instantiation(name, reactor, width, arguments, where, transient)
 
     def argument(self) -> syntax.Variable:
         argument = self.variable("the name of a parameter")
@@ -449,8 +435,8 @@ class _Parser:
 
     def reaction(self) -> syntax.Reaction:
         where = self.where
-        if self.at("mutation"):
-            self.refuse("mutations are not supported")
+        if self.at("mutation", "watchdog"):
+            self.refuse("mutations are not supported, and watchdogs exist in Lingua Franca's C target only")
         self.expect("reaction")
         name = self.name("the name of the reaction") if self.token.kind == "name" and self.ahead().text == "(" else None
         triggers = self.several(self.port_reference, ")") if self.taken("(") else ()
@@ -464,17 +450,14 @@ class _Parser:
 
     def begins_reference(self) -> bool:
         """Whether what a reaction reads follows, and not the next declaration after a reaction without a body."""
-        return (
-            self.token.kind == "name"
-            and self.token.text not in ("named", "deadline", "STP", "STAA", "tardy", "maxwait")
-            and (self.ahead().text == "." or self.token.text not in STARTERS)
-            and self.ahead().text != "="
-        )
+        word, after = self.token.text, self.ahead().text
+        reserved = word in ("named", *HANDLERS) or (word in STARTERS and after != ".")
+        return self.token.kind == "name" and not reserved and after != "="
 
     def handlers(self) -> tuple[syntax.Expression | None, syntax.Code | None]:
         """The deadline and its handler; what only decentralized coordination calls is read over."""
         deadline, handler = None, None
-        while self.at("deadline", "STP", "STAA", "tardy", "maxwait"):
+        while self.at(*HANDLERS):
             kind = self.next().text
             time = None
             if self.taken("("):
@@ -580,23 +563,19 @@ class _Parser:
     def host(self) -> None:
         """Where a federate would run: a word without blanks, which means nothing here."""
         if self.taken("at"):
-            end = self.next().end
-            while self.token.kind != "end" and self.token.start == end and not self.at(";", "{"):
-                end = self.next().end
+            self.word(";", "{")
 
 
-_BY_WORDS: tuple[tuple[str, Callable[[_Parser], syntax.Member]], ...] = (
-    ("preamble private public", _Parser.preamble),
-    ("state reset", _Parser.state),
-    ("method const", _Parser.method),
-    ("input output mutable", _Parser.port),
-    ("timer", _Parser.timer),
-    ("action logical physical", _Parser.action),
-    ("reaction mutation", _Parser.reaction),
-    ("watchdog", _Parser.watchdog),
-    ("mode initial", _Parser.mode),
-)
-MEMBERS = {word: read for words, read in _BY_WORDS for word in words.split()}
+MEMBERS: dict[str, Callable[[_Parser], syntax.Member]] = {
+    **dict.fromkeys(("preamble", "private", "public"), _Parser.preamble),
+    **dict.fromkeys(("state", "reset"), _Parser.state),
+    **dict.fromkeys(("method", "const"), _Parser.method),
+    **dict.fromkeys(("input", "output", "mutable"), _Parser.port),
+    **dict.fromkeys(("timer",), _Parser.timer),
+    **dict.fromkeys(("action", "logical", "physical"), _Parser.action),
+    **dict.fromkeys(("reaction", "mutation", "watchdog"), _Parser.reaction),
+    **dict.fromkeys(("mode", "initial"), _Parser.mode),
+}
 STARTERS = tuple(MEMBERS)
 OUTSIDE_MODES = (_Parser.preamble, _Parser.method, _Parser.port, _Parser.mode)
 FILE_STARTERS = ("reactor", "main", "federated", "realtime", "import", "preamble", "private", "public", "@")

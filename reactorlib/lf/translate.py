@@ -66,7 +66,6 @@ class Program:
         for definition in self.files.reactors(self.files.main):
             made = self.translation(definition)
             assert made is not None
-            made.blueprint.home = self
             self.classes[definition.name] = made.cls
         if self.faults:
             raise ElaborationError(list(dict.fromkeys(self.faults)))
@@ -94,10 +93,11 @@ class Program:
             self.faults.append(str(error))
 
 
-class Translation:
-    """One reactor definition and its class, `cls`, made at once."""
+class Translation(Blueprint):
+    """One reactor definition and its class, `cls`, made at once; `address` is where another process finds it."""
 
     def __init__(self, program: Program, definition: Definition) -> None:
+        super().__init__(definition.name)
         self.program = program
         self.definition = definition
         self.elements: dict[str, elements.Element] = {}
@@ -110,12 +110,9 @@ class Translation:
         self._connections: list[tuple[syntax.Connection, elements.Mode | None]] = []
         module, reactor = program.module, definition.reactor
         attributes = (syntax.Property(n, v[0], reactor.where) for n, v in reactor.attributes.items() if v)
-        self.blueprint = Blueprint(
-            definition.name,
-            (str(program.path), module.__name__ if module else "", definition.name, module is None),
-            {entry.name: entry for entry in (*definition.file.properties, *attributes)},
-            "federated" in reactor.kinds,
-        )
+        self.properties = {entry.name: entry for entry in (*definition.file.properties, *attributes)}
+        self.address = str(program.path), module.__name__ if module else "", definition.name, module is None
+        self.federated = "federated" in reactor.kinds
         self.cls = self._made()
 
     def _made(self) -> type[Reactor]:
@@ -130,18 +127,18 @@ class Translation:
             self._connect(connection)
         inputs = [name for name, element in self.elements.items() if isinstance(element, elements.Input)]
         self._viewed = viewed(inputs, (code.text for code in syntax.codes(tuple(self._reactions))))
-        self.blueprint.shadowed = {name: value for name, value in self.methods.items() if name in self.elements}
+        self.shadowed = {name: value for name, value in self.methods.items() if name in self.elements}
         module = self.program.module
-        body = {**self.methods, **self.elements, **self._all_reactions(), "__init__": self.blueprint.constructor(),
-                "__lf__": self.blueprint, "__module__": __name__ if module is None else module.__name__,
+        body = {**self.methods, **self.elements, **self._all_reactions(), "__init__": self.constructor(),
+                "__lf__": self, "__module__": __name__ if module is None else module.__name__,
                 "__annotations__": dict.fromkeys(self.methods, "Final")}  # fmt: skip  # a preamble's, shared as there
-        made: type[Reactor] = type(self.blueprint.name, (LinguaFrancaReactor,), body)
+        made: type[Reactor] = type(self.name, (LinguaFrancaReactor,), body)
         return made
 
     def _linear(self, definition: Definition, inside: tuple[Definition, ...]) -> Iterator[Definition]:
         """What a reactor extends, each once, before itself."""
         if definition in inside:
-            self.program.fault(definition.reactor.where, f"{definition.name} extends itself")
+            self._fault(definition.reactor.where, f"{definition.name} extends itself")
             return
         seen: list[Definition] = []
         for name in definition.reactor.extends:
@@ -154,8 +151,11 @@ class Translation:
         found = self.program.files.find(file, name)
         if found is None:
             meant = hint(name, self.program.files.known(file)) or ": it is neither defined in this file nor imported"
-            self.program.fault(place, f"no reactor {name!r}{meant}")
+            self._fault(place, f"no reactor {name!r}{meant}")
         return found
+
+    def _fault(self, place: str, words: str) -> None:
+        self.program.fault(place, words)
 
     # Expressions
 
@@ -164,7 +164,7 @@ class Translation:
         if tree is None:
             return None
         with self.program.noting():
-            return value_of(tree, dict.fromkeys((*self.blueprint.defaults, "bank_index", *more)), self.program.names)
+            return value_of(tree, dict.fromkeys((*self.defaults, "bank_index", *more)), self.program.names)
         return lambda _: None
 
     def _of_parameters(self, tree: syntax.Expression | None, value: Callable[[Value, Scope], Any]) -> Any:
@@ -176,7 +176,7 @@ class Translation:
         def evaluated(**scope: Any) -> Any:
             return value(found, scope)
 
-        names = dict.fromkeys([*self.blueprint.defaults, "bank_index"])
+        names = dict.fromkeys([*self.defaults, "bank_index"])
         kind = inspect.Parameter.KEYWORD_ONLY
         evaluated.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])  # type: ignore[attr-defined]  # what inspect looks for
         return evaluated
@@ -200,7 +200,7 @@ class Translation:
 
     def _parameter(self, tree: syntax.Variable) -> None:
         shown = tree.value.value if isinstance(tree.value, syntax.Literal) else ...
-        self.blueprint.defaults[tree.name] = Default(self._value(tree.value, "self"), shown, tree.where)
+        self.defaults[tree.name] = Default(self._value(tree.value, "self"), shown, tree.where)
         self._places[tree.name] = tree.where
 
     def _collect(self, members: Iterable[syntax.Member]) -> None:
@@ -219,9 +219,9 @@ class Translation:
     def _take(self, name: str, place: str) -> None:
         earlier = self._places.get(name, "").rpartition(":")[2]
         if earlier:
-            self.program.fault(place, f"{self.definition.name}.{name} is declared in line {earlier} already")
+            self._fault(place, f"{self.name}.{name} is declared in line {earlier} already")
         elif self.program.module is not None and keyword.iskeyword(name):
-            self.program.fault(place, f"{name!r} is a word of Python's and cannot be a name")
+            self._fault(place, f"{name!r} is a word of Python's and cannot be a name")
         self._places[name] = place
 
     def _declare(self, member: syntax.Named) -> None:
@@ -234,7 +234,7 @@ class Translation:
             self._mode = None
         elif isinstance(member, syntax.Variable):
             value = self._value(member.value or syntax.Literal(None), "self")
-            self._part(self.blueprint.states, member,
+            self._part(self.states, member,
                        lambda making: vars(making.reactor).update({member.name: value(making.scope)}))  # fmt: skip
             element = elements.State(None, reset=True) if member.reset else None  # to what the constructor leaves
         elif isinstance(member, syntax.Port):
@@ -263,7 +263,7 @@ class Translation:
         """Put classes of a preamble where other processes find them: into the module."""
         for name, made in self.methods.items():
             if isinstance(made, type) and (made.__module__, made.__qualname__) == (module["__name__"], name):
-                made.__qualname__ = f"{self.definition.name}_{name}"
+                made.__qualname__ = f"{self.name}_{name}"
                 module.setdefault(made.__qualname__, made)
 
     def _instance(self, member: syntax.Instantiation) -> None:
@@ -273,21 +273,22 @@ class Translation:
             return
         contained = self._contained[member.name] = self.program.translation(definition)
         if contained is None:
-            self.program.fault(member.where, f"{definition.name} contains itself")
+            self._fault(member.where, f"{definition.name} contains itself")
             return
         if member.transient:
             words = "a transient federate comes and goes while others run; here one program runs all federates"
-            self.program.fault(member.where, words)
-        known = contained.blueprint.defaults
+            self._fault(member.where, words)
+        known = contained.defaults
         arguments: dict[str, Value] = {}
         for argument in member.arguments:
             if argument.name not in known:
-                words = f"{definition.name} has no parameter {argument.name!r}{hint(argument.name, known)}"
-                self.program.fault(argument.where, words)
+                self._fault(
+                    argument.where, f"{definition.name} has no parameter {argument.name!r}{hint(argument.name, known)}"
+                )
             else:
                 arguments[argument.name] = self._value(argument.value, "self")
         width = self._value(member.width, "self")
-        self._part(self.blueprint.children, member,
+        self._part(self.children, member,
                    lambda making: making.contain(member.name, contained.cls, width, arguments))  # fmt: skip
 
     def _part(self, parts: list[Part], tree: Any, make: Callable[[Making], None]) -> None:
@@ -298,9 +299,9 @@ class Translation:
         if not all(found):
             return
         if isinstance(tree.after, syntax.Literal) and not isinstance(tree.after.value, Time) and tree.after.value:
-            self.program.fault(tree.where, f"after {tree.after.value}: a time has a unit, such as msec")
+            self._fault(tree.where, f"after {tree.after.value}: a time has a unit, such as msec")
         after = self._value(tree.after, "self")
-        self._part(self.blueprint.links, tree, lambda making: making.connect(tree, after))
+        self._part(self.links, tree, lambda making: making.connect(tree, after))
 
     def _is_port(self, reference: syntax.PortReference) -> bool:
         """Whether a connection's end is there; notes what is wrong with it."""
@@ -308,15 +309,13 @@ class Translation:
         if reference.container is not None:
             if reference.container not in self._contained:
                 meant = hint(reference.container, self._contained)
-                words = f"{self.definition.name} contains no reactor {reference.container!r}{meant}"
-                self.program.fault(reference.where, words)
+                self._fault(reference.where, f"{self.name} contains no reactor {reference.container!r}{meant}")
             of = self._contained.get(reference.container)
         if of is None:
             return False  # which is noted
         ports = [name for name, element in of.elements.items() if isinstance(element, elements.Port)]
         if reference.name not in ports:
-            words = f"{of.definition.name} has no port {reference.name!r}{hint(reference.name, ports)}"
-            self.program.fault(reference.where, words)
+            self._fault(reference.where, f"{of.name} has no port {reference.name!r}{hint(reference.name, ports)}")
         return reference.name in ports
 
     # Reactions
@@ -382,8 +381,7 @@ class Translation:
             return elements.Transition(element, history=reference.extra == "history")
         if reference.extra:
             modes = [name for name, element in self.elements.items() if isinstance(element, elements.Mode)]
-            words = f"{self.definition.name} has no mode {reference.name!r}{hint(reference.name, modes)}"
-            self.program.fault(reference.where, words)
+            self._fault(reference.where, f"{self.name} has no mode {reference.name!r}{hint(reference.name, modes)}")
         return element
 
     def _body(self, name: str, arguments: Collection[str], code: syntax.Code | None, first: Iterable[str]) -> Function:

@@ -27,8 +27,10 @@ SYNTAX = {
     "logical action a(0, 0, drop)": ("expected the policy, in quotation marks, got 'drop'", "drop"),
     "state x: = 3": ("expected a type, got '='", "="),
     "method m {= =}": ("expected '(', got code", "{="),
-    "watchdog w(1 s) {= =}": ("watchdogs exist in Lingua Franca's C target only", "watchdog"),
-    "mutation(startup) {= =}": ("mutations are not supported", "mutation"),
+    "watchdog w(1 s) {= =}": (
+        "mutations are not supported, and watchdogs exist in Lingua Franca's C target only", "watchdog"
+    ),
+    "mutation(startup) {= =}": ("mutations are not supported, and watchdogs exist in Lingua Franca's C target only", "mutation"),
     "mode M { mode N {} }": ("'mode' cannot stand in a mode", "mode N"),
     "state x = 3 $": ("a character that means nothing here: '$'", "$"),
     'state x = "abc': ("a text whose closing quotation mark is missing", '"'),
