@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from reactorlib.errors import ElaborationError
 from reactorlib.lf.bodies import hint
@@ -13,17 +11,6 @@ from reactorlib.lf.syntax import File, Import, Reactor
 
 _PACKAGES = ("build/lfc_include", "lf-packages", ".")  # in the folders above a program
 _IN_PACKAGES = ("src/lib", "src", ".")
-
-
-class Definition(NamedTuple):
-    """A reactor definition and the file in which the names that it uses are looked up."""
-
-    file: File
-    reactor: Reactor
-
-    @property
-    def name(self) -> str:
-        return self.reactor.name or Path(self.file.path).stem
 
 
 class Files:
@@ -60,50 +47,38 @@ class Files:
             elif found not in self._reading:
                 self._read(found, found)
         self.files[path] = file
-        self._check_definitions(file)
-
-    def _check_definitions(self, file: File) -> None:
-        """Every reactor of a file has a name of its own, and one of them is the main one."""
-        places: dict[str, str] = {}
-        for definition in self.reactors(file):
-            roles = ["the main reactor"] if definition.reactor.kinds & {"main", "federated"} else []
-            for name in (definition.name, *roles):
-                where = definition.reactor.where
-                if name in places:
-                    self.faults.append(f"{where}: {name} is defined in line {places[name].rpartition(':')[2]} already")
-                places.setdefault(name, where)
+        lines: dict[str, str] = {}  # every reactor of a file has a name of its own, and one of them is the main one
+        for reactor in file.reactors:
+            for name in (reactor.name, "the main reactor") if reactor.is_main else (reactor.name,):
+                if name in lines:
+                    self.faults.append(f"{reactor.where}: {name} is defined in line {lines[name]} already")
+                lines.setdefault(name, reactor.where.rpartition(":")[2])
 
     def _check_names(self, imported: Import, file: File) -> None:
         there = {reactor.name for reactor in file.reactors}
-        self.faults += [
-            f"{imported.where}: import: {imported.path} has no reactor {name!r}{hint(name, there)}"
-            for name in imported.names.values()
-            if name not in there
-        ]
+        for name in imported.names.values():
+            if name not in there:
+                words = f"import: {imported.path} has no reactor {name!r}{hint(name, there)}"
+                self.faults.append(f"{imported.where}: {words}")
 
     def _imported(self, file: File, imported: Import) -> File:
         found = _located(Path(file.path).resolve(), imported)
         assert found is not None
         return self.files[found]
 
-    def reactors(self, file: File) -> Iterator[Definition]:
-        """What a file defines itself."""
-        return (Definition(file, reactor) for reactor in file.reactors)
-
-    def find(self, file: File, name: str) -> Definition | None:
-        """The definition that a name stands for in a file: its own, or an imported one."""
-        for definition in self.reactors(file):
-            if definition.reactor.name == name:
-                return definition
+    def find(self, file: File, name: str) -> Reactor | None:
+        """The reactor that a name stands for in a file: its own, or an imported one."""
+        for reactor in file.reactors:
+            if reactor.name == name:
+                return reactor
         for imported in file.imports:
             if name in imported.names:
                 return self.find(self._imported(file, imported), imported.names[name])
         return None
 
-    def known(self, file: File) -> list[str]:
-        """All names that stand for reactors in a file."""
-        imported = [name for statement in file.imports for name in statement.names]
-        return [*(reactor.name for reactor in file.reactors), *imported]
+    def file_of(self, reactor: Reactor) -> File:
+        """The file in which the names that a reactor uses are looked up."""
+        return self.files[Path(reactor.path).resolve()]
 
 
 def _located(path: Path, imported: Import) -> Path | None:

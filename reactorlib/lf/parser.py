@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from reactorlib.errors import ElaborationError, closest
@@ -264,8 +265,8 @@ class _Parser:
             kinds.add(self.next().text)
         self.expect("reactor")
         name = self.next().text if self.token.kind == "name" and not self.at("extends", "at") else ""
-        if not name and not kinds & {"main", "federated"}:
-            self.fail("the name of the reactor")
+        if not name:
+            name = Path(self.text.path).stem if kinds & {"main", "federated"} else self.fail("the name of the reactor")
         self.type_arguments()
         parameters = self.several(self.parameter, ")") if self.taken("(") else ()
         self.host()

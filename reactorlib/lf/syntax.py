@@ -163,6 +163,10 @@ class Reactor:
     path: str
     where: str
 
+    @property
+    def is_main(self) -> bool:
+        return bool(self.kinds & {"main", "federated"})
+
 
 class Import(NamedTuple):
     """`import A, B as C from "path"`; `names` maps what is used here to what it is called there."""

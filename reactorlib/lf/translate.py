@@ -34,7 +34,7 @@ from reactorlib.lf.bodies import (
     hint,
     value_of,
 )
-from reactorlib.lf.files import Definition, Files
+from reactorlib.lf.files import Files
 from reactorlib.lf.names import PORT_VIEW, LinguaFrancaReactor, viewed
 from reactorlib.tag import LONGEST, Time
 
@@ -53,27 +53,23 @@ class Program:
         self.classes: dict[str, type[Reactor]] = {}  # that the file itself defines
         self.translations: dict[syntax.Reactor, Translation | None] = {}
 
-    def translation(self, definition: Definition) -> Translation | None:
-        """The translation of a definition, its faults noted; None where it is in the making, and so contains itself."""
-        reactor = definition.reactor
+    def translation(self, reactor: syntax.Reactor) -> Translation | None:
+        """The translation of a reactor, its faults noted; None where it is in the making, and so contains itself."""
         if reactor not in self.translations:
             self.translations[reactor] = None
-            self.translations[reactor] = Translation(self, definition)
+            self.translations[reactor] = Translation(self, reactor)
         return self.translations[reactor]
 
     def make(self) -> None:
         """Make the classes of the file. Raises ElaborationError."""
-        for definition in self.files.reactors(self.files.main):
-            made = self.translation(definition)
-            assert made is not None
-            self.classes[definition.name] = made.cls
+        made = [self.translation(reactor) for reactor in self.files.main.reactors]
+        self.classes = {one.name: one.cls for one in made if one is not None}
         if self.faults:
             raise ElaborationError(list(dict.fromkeys(self.faults)))
 
     def chosen(self, name: str | None) -> type[Reactor]:
         """The reactor of that name, or the main one. Raises ElaborationError."""
-        reactors = self.files.reactors(self.files.main)
-        name = name or next((one.name for one in reactors if one.reactor.kinds & {"main", "federated"}), None)
+        name = name or next((reactor.name for reactor in self.files.main.reactors if reactor.is_main), None)
         if name is None:
             raise ElaborationError([f"{self.path} has no main reactor: name one of {', '.join(self.classes)}"])
         if name not in self.classes:
@@ -96,32 +92,31 @@ class Program:
 class Translation(Blueprint):
     """One reactor definition and its class, `cls`, made at once; `address` is where another process finds it."""
 
-    def __init__(self, program: Program, definition: Definition) -> None:
-        super().__init__(definition.name)
+    def __init__(self, program: Program, reactor: syntax.Reactor) -> None:
+        super().__init__(reactor.name)
         self.program = program
-        self.definition = definition
         self.elements: dict[str, elements.Element] = {}
         self.methods: dict[str, Any] = {}  # and what the reactor's preambles define
-        self._file = definition.file
+        self._file = program.files.file_of(reactor)
         self._mode: elements.Mode | None = None  # that the declaration stands in
         self._places: dict[str, str] = {}  # of all names that are taken
         self._contained: dict[str, Translation | None] = {}
         self._reactions: list[tuple[syntax.Reaction, elements.Mode | None]] = []
         self._connections: list[tuple[syntax.Connection, elements.Mode | None]] = []
-        module, reactor = program.module, definition.reactor
         attributes = (syntax.Property(n, v[0], reactor.where) for n, v in reactor.attributes.items() if v)
-        self.properties = {entry.name: entry for entry in (*definition.file.properties, *attributes)}
-        self.address = str(program.path), module.__name__ if module else "", definition.name, module is None
+        self.properties = {entry.name: entry for entry in (*self._file.properties, *attributes)}
+        module = program.module
+        self.address = str(program.path), module.__name__ if module else "", reactor.name, module is None
         self.federated = "federated" in reactor.kinds
-        self.cls = self._made()
+        self.cls = self._made(list(self._linear(reactor, ())))
 
-    def _made(self) -> type[Reactor]:
-        bases = list(self._linear(self.definition, ()))
+    def _made(self, bases: list[syntax.Reactor]) -> type[Reactor]:
         for base in bases:
-            for parameter in base.reactor.parameters:
+            for parameter in base.parameters:
                 self._parameter(parameter)
-        for self._file, reactor in bases:
-            self._collect(reactor.members)
+        for base in bases:
+            self._file = self.program.files.file_of(base)
+            self._collect(base.members)
         for connection, mode in self._connections:
             self._mode = mode
             self._connect(connection)
@@ -135,27 +130,31 @@ class Translation(Blueprint):
         made: type[Reactor] = type(self.name, (LinguaFrancaReactor,), body)
         return made
 
-    def _linear(self, definition: Definition, inside: tuple[Definition, ...]) -> Iterator[Definition]:
+    def _linear(self, reactor: syntax.Reactor, inside: tuple[syntax.Reactor, ...]) -> Iterator[syntax.Reactor]:
         """What a reactor extends, each once, before itself."""
-        if definition in inside:
-            self._fault(definition.reactor.where, f"{definition.name} extends itself")
+        if reactor in inside:
+            self._fault(reactor.where, f"{reactor.name} extends itself")
             return
-        seen: list[Definition] = []
-        for name in definition.reactor.extends:
-            base = self._found(definition.file, name, definition.reactor.where)
+        seen: list[syntax.Reactor] = []
+        for name in reactor.extends:
+            base = self._found(self.program.files.file_of(reactor), name, reactor.where)
             if base is not None:
-                seen += [more for more in self._linear(base, (*inside, definition)) if more not in seen]
-        yield from [*seen, definition]
+                seen += [more for more in self._linear(base, (*inside, reactor)) if more not in seen]
+        yield from [*seen, reactor]
 
-    def _found(self, file: syntax.File, name: str, place: str) -> Definition | None:
+    def _found(self, file: syntax.File, name: str, place: str) -> syntax.Reactor | None:
         found = self.program.files.find(file, name)
         if found is None:
-            meant = hint(name, self.program.files.known(file)) or ": it is neither defined in this file nor imported"
+            known = [
+                *(reactor.name for reactor in file.reactors),
+                *(name for one in file.imports for name in one.names),
+            ]
+            meant = hint(name, known) or ": it is neither defined in this file nor imported"
             self._fault(place, f"no reactor {name!r}{meant}")
         return found
 
-    def _fault(self, place: str, words: str) -> None:
-        self.program.fault(place, words)
+    def _fault(self, place: str, words: str, name: str = "", known: Collection[str] = ()) -> None:
+        self.program.fault(place, words + hint(name, known))
 
     # Expressions
 
@@ -267,13 +266,13 @@ class Translation(Blueprint):
                 module.setdefault(made.__qualname__, made)
 
     def _instance(self, member: syntax.Instantiation) -> None:
-        definition = self._found(self._file, member.reactor, member.where)
+        reactor = self._found(self._file, member.reactor, member.where)
         self._contained[member.name] = None
-        if definition is None:
+        if reactor is None:
             return
-        contained = self._contained[member.name] = self.program.translation(definition)
+        contained = self._contained[member.name] = self.program.translation(reactor)
         if contained is None:
-            self._fault(member.where, f"{definition.name} contains itself")
+            self._fault(member.where, f"{reactor.name} contains itself")
             return
         if member.transient:
             words = "a transient federate comes and goes while others run; here one program runs all federates"
@@ -282,9 +281,7 @@ class Translation(Blueprint):
         arguments: dict[str, Value] = {}
         for argument in member.arguments:
             if argument.name not in known:
-                self._fault(
-                    argument.where, f"{definition.name} has no parameter {argument.name!r}{hint(argument.name, known)}"
-                )
+                self._fault(argument.where, f"{reactor.name} has no parameter {argument.name!r}", argument.name, known)
             else:
                 arguments[argument.name] = self._value(argument.value, "self")
         width = self._value(member.width, "self")
