@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from reactorlib.declaration.building import building
 from reactorlib.declaration.connect import Ports, connect, interleaved
 from reactorlib.declaration.elements import Mode
-from reactorlib.declaration.instance import BoundMode, BoundPort, Channel, instance_of
+from reactorlib.declaration.instance import Channel, instance_of
 from reactorlib.declaration.reactor import Bank, Reactor, per_member
 from reactorlib.declaration.source_position import located, where
 from reactorlib.errors import ElaborationError, words_of
@@ -137,9 +137,7 @@ class Making:
         """A block whose contents belong to a mode."""
         if mode is None:
             return nullcontext()
-        bound = instance_of(self.reactor).elements[mode.name]
-        assert isinstance(bound, BoundMode)
-        return bound
+        return instance_of(self.reactor).elements[mode.name]
 
     def contain(self, name: str, cls: type[Reactor], width: Value | None, arguments: dict[str, Value]) -> None:
         """Make a contained reactor, or a bank, whose arguments may depend on the index of each member."""
@@ -159,8 +157,7 @@ class Making:
         if link.iterated:
             sources = list(islice(cycle(sources), len(targets)))
         elif len(sources) != len(targets):
-            words = f"{len(sources)} channels meet {len(targets)}: those left over stay unconnected"
-            warn(words, link.where)
+            warn(f"{len(sources)} channels meet {len(targets)}: those left over stay unconnected", link.where)
         count = min(len(sources), len(targets))
         delay = None if after is None else as_time(after(self.scope))
         connect(Ports(sources[:count]), Ports(targets[:count]), after=delay, physical=link.physical)
@@ -176,8 +173,7 @@ class Making:
         held: Any = self.reactor if reference.container is None else vars(self.reactor)[reference.container]
         channels = Ports()
         for member in held if isinstance(held, Bank) else [held]:
-            port = instance_of(member).elements[reference.name]
-            assert isinstance(port, BoundPort)
+            port: Any = instance_of(member).elements[reference.name]
             channels += port.channels
         return interleaved(channels) if reference.extra else channels
 

@@ -13,7 +13,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from reactorlib.errors import closest, words_of
-from reactorlib.lf.syntax import Code, Expression, Literal, Name, PortReference
+from reactorlib.lf.syntax import Code, Expression, Literal, PortReference
 from reactorlib.lf.tokens import fault
 from reactorlib.tag import Time
 
@@ -145,7 +145,7 @@ def value_of(tree: Expression, names: Collection[str], module: Names | None) -> 
     if isinstance(tree, Literal):
         value = int(tree.value) if isinstance(tree.value, Time) else tree.value
         return lambda _: value
-    if isinstance(tree, Name):
+    if isinstance(tree, PortReference):
         if tree.name not in names:
             raise BodyError(f"{tree.where}: {tree.name!r} is no parameter here{hint(tree.name, names)}")
         return lambda scope: _named(tree.name, scope)
@@ -155,8 +155,8 @@ def value_of(tree: Expression, names: Collection[str], module: Names | None) -> 
         visible = [name for name in names if name.isidentifier()]
         called = expression(visible, tree, module)
         return lambda scope: called(**{name: scope[name] for name in visible})
-    if isinstance(tree, PortReference):
-        return lambda scope: scope[WIDTH_OF](tree)
+    if tree.kind == "widthof":
+        return lambda scope: scope[WIDTH_OF](tree.items[0])
     parts = [value_of(part, names, module) for part in tree.items]
     braced: Any = list if module is None else set if parts else dict  # {} is what Python makes of it
     kind = {"(": tuple, "{": braced, "+": sum}.get(tree.kind, list)

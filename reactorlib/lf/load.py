@@ -12,6 +12,7 @@ from contextlib import suppress
 from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, spec_from_file_location
+from itertools import count
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -57,11 +58,8 @@ def load(path: str | Path, reactor: str | None = None, *, structure: bool | None
 
 def free_name(path: Path) -> str:
     """The name of a program's module: one that no import statement can mean."""
-    name, number = f"{path.stem}-lf", 1
-    while name in sys.modules:
-        number += 1
-        name = f"{path.stem}-lf-{number}"
-    return name
+    names = (f"{path.stem}-lf{f'-{number}' if number else ''}" for number in count())
+    return next(name for name in names if name not in sys.modules)
 
 
 def load_as(path: str | Path, module: str, reactor: str | None, structure: bool | None) -> type[Reactor]:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from reactorlib.cpus import available_cpus, gil_enabled
 from reactorlib.elaboration.program import Elaborated
+from reactorlib.executors.changed_names import changed_by_functions, changed_names
+from reactorlib.lf.bodies import statements
 from reactorlib.lf.load import run_options
-from reactorlib.lf.sharing import shared_state
-from reactorlib.lf.translate import Translation
+from reactorlib.lf.syntax import codes
+from reactorlib.lf.translate import Program, Translation
 from reactorlib.schedule.partition import partition
 from reactorlib.schedule.spreading import spread
 
@@ -60,3 +66,30 @@ def federates(program: Elaborated, workers: int) -> dict[str, int] | None:
     if translation is None or not translation.federated:
         return None
     return {child.path: number % workers for number, child in enumerate(program.root.children)}
+
+
+def shared_state(program: Program) -> list[str]:
+    """The names of what the preambles define and bodies may change."""
+    names = program.names or {}
+    translations = [made for made in program.translations.values() if made is not None]
+    own = {f"self.{name}": value for made in translations for name, value in made.methods.items()}
+    found: set[str] = set()
+    for file in program.files.files.values():
+        for preamble in file.preambles:
+            found |= changed_by_functions(statements(preamble.code), names)
+        for code in codes(file.reactors):
+            found |= changed_names(statements(code), {**names, **own})
+    for module in _modules_of(program, names):
+        tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
+        found |= {f"{module.__name__}.{name}" for name in changed_by_functions(tree.body, vars(module))}
+    return sorted(found)
+
+
+def _modules_of(program: Program, names: Mapping[str, Any]) -> Iterator[ModuleType]:
+    """The modules that preambles import from the folders of the program's files."""
+    folders = tuple(str(path.parent) for path in program.files.files)
+    asked = {getattr(value, "__module__", None) or getattr(value, "__name__", None) for value in names.values()}
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None) or ""
+        if name in asked and file.endswith(".py") and file.startswith(folders):
+            yield module

@@ -361,7 +361,7 @@ class _Parser:
             self.expect("(")
             port = self.port_reference()
             self.expect(")")
-            return port
+            return syntax.Listing("widthof", (port,))
         if self.at("]"):
             self.fail("a width (one that follows from the connections is not supported)")
         return self.expression()
@@ -500,7 +500,7 @@ class _Parser:
             self.next()
             if token.text in WORDS:
                 return syntax.Literal(WORDS[token.text])
-            return syntax.Name(token.text, where)
+            return syntax.PortReference(None, token.text, where)
         if self.at("(", "[", "{"):
             bracket = self.next().text
             items = self.several(self.expression, CLOSING[bracket])

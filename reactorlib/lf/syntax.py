@@ -18,13 +18,6 @@ class Literal(NamedTuple):
     value: Any
 
 
-class Name(NamedTuple):
-    """A parameter."""
-
-    name: str
-    where: str
-
-
 class Code(NamedTuple):
     """What stands between `{=` and `=}`; line and column (from 0) are those of its first character."""
 
@@ -35,14 +28,14 @@ class Code(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """Several expressions in parentheses `(`, brackets `[` or braces `{`; `init` for `x(1, 2)`; `+` for a sum."""
+    """Several expressions in parentheses `(`, brackets `[` or braces `{`; `init` for `x(1, 2)`; `+`; `widthof`."""
 
     kind: str
     items: tuple[Expression, ...]
 
 
 class PortReference(NamedTuple):
-    """`port` or `container.port`; in reactions also actions, timers, signals, modes. As an expression, its width.
+    """`port` or `container.port`; in reactions also actions, timers, signals, modes; in expressions a parameter.
 
     `extra` is what stands around it: `interleaved`, `reset` or `history`.
     """
@@ -56,7 +49,7 @@ class PortReference(NamedTuple):
         return self.name if self.container is None else f"{self.container}.{self.name}"
 
 
-Expression = Literal | Name | Code | Listing | PortReference
+Expression = Literal | Code | Listing | PortReference
 
 # What a reactor contains
 
