@@ -88,7 +88,7 @@ _LOOKS = {
     "tianshou-shmem": Look("Tianshou, shared memory", "#BBBB00", "2"),
     "envpool": Look("EnvPool", "#AA4499", "p"),
     "ale-vector": Look("ALE vector", "#332288", ">"),
-    "lingua-franca": Look("Lingua Franca source, inline", "#88CCEE", "H"),
+    "reactor-lf": Look("Lingua Franca source, processes", "#88CCEE", "H"),
     "xronos": Look("xronos", "#44AA99", "d"),
     "lockstep": Look("limit: loops in lockstep", "#7A7A7A", "_"),
     "limit": Look("limit: copies alone", "#555555", "|"),

@@ -167,9 +167,10 @@ _BACKENDS = (
         role="peer",
     ),
     Backend(
-        "lingua-franca",
-        "reactorlib in one thread, its program read from Lingua Franca source",
-        "on_lingua_franca",
+        "reactor-lf",
+        "reactorlib on one process per core, its program read from Lingua Franca source",
+        "on_reactor_lf",
+        {"executor": "processes"},
         note="rings have two members or more",
         role="peer",
     ),

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from typing import Any
 
+from reactorlib.cli.output import complain
 from reactorlib.cli.target import add_target, count_option, resolved, time_option
-from reactorlib.cpus import available_cpus
 from reactorlib.execution import RunResult
 from reactorlib.program import Program, elaborate
 from reactorlib.runtime import run as run_program
@@ -26,7 +26,7 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     add("--timeout", metavar="TIME", type=time_option, help="stop at this logical time, such as 500ms")
     add("--fast", action=on_off, help="do not wait for physical time")
     add("--keepalive", action=on_off, help="do not end when nothing is left to do")
-    add("--executor", choices=EXECUTORS, default="inline", help="how to run (default: inline)")
+    add("--executor", choices=EXECUTORS, help="how to run (default: inline; Lingua Franca: auto)")
     add("--workers", metavar="N", type=count_option,
         help="workers of a parallel executor (default: CPUs; with mpi: ranks)")  # fmt: skip
     add("--library-threads", metavar="N", type=count_option, help="threads of NumPy and torch per worker (default: 1)")
@@ -42,11 +42,12 @@ def executed(options: argparse.Namespace, trace: bool) -> tuple[Program, RunResu
     with together:
         cls, parameters = resolved(options)
         program = elaborate(cls, **parameters)
-    given = {name: getattr(options, name) for name in ("timeout", "fast", "keepalive", "workers", "library_threads")}
-    asked = {**_asked_by(program, options), **{name: value for name, value in given.items() if value is not None}}
+    names = ("timeout", "fast", "keepalive", "executor", "workers", "library_threads")
+    given = {name: getattr(options, name) for name in names}
+    asked = {**{name: value for name, value in given.items() if value is not None}, **_asked_by(program, options)}
     # Standard output is for the JSON; a program that runs in other processes still prints where it likes.
     with redirect_stdout(sys.stderr if options.json else sys.stdout):
-        result = run_program(program, **asked, executor=options.executor, trace=trace)
+        result = run_program(program, **asked, trace=trace)
     return program, result
 
 
@@ -60,12 +61,13 @@ def _asked_by(program: Program, options: argparse.Namespace) -> dict[str, Any]:
     """The options in the target declaration of a Lingua Franca program. Those of the command take precedence."""
     if not hasattr(program.cls, "__lf__"):
         return {}
-    from reactorlib.lf.load import federates, run_options  # for these programs only
+    from reactorlib.lf import execution, run_options  # for these programs only
 
-    asked = run_options(program.cls)
-    if options.executor != "inline":
-        asked["placement"] = federates(program, options.workers or asked.get("workers") or available_cpus())
-    return asked
+    how, words = execution(program, options.executor, options.workers)
+    if words is not None:
+        complain(f"{options.target}: {words}")
+    asked = {name: value for name, value in run_options(program.cls).items() if getattr(options, name) is None}
+    return {**asked, **how}
 
 
 def spelled_out(arguments: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ Reads, parses and translates; the classes run like any other. Never runs a react
 """
 
 from reactorlib.lf.blueprint import LinguaFrancaWarning
-from reactorlib.lf.import_hook import install
-from reactorlib.lf.load import federates, load, run_options
+from reactorlib.lf.load import install, load, run_options
+from reactorlib.lf.parallelism import execution, federates
 
-__all__ = ["LinguaFrancaWarning", "federates", "install", "load", "run_options"]
+__all__ = ["LinguaFrancaWarning", "execution", "federates", "install", "load", "run_options"]

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
 from itertools import cycle, islice
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -18,12 +17,12 @@ from typing import Any, NamedTuple
 from reactorlib.declaration.building import building
 from reactorlib.declaration.connect import Ports, connect, interleaved
 from reactorlib.declaration.elements import Mode
-from reactorlib.declaration.instance import BoundMode, BoundPort, Channel, instance_of
+from reactorlib.declaration.instance import Channel, instance_of
 from reactorlib.declaration.reactor import Bank, Reactor, per_member
 from reactorlib.declaration.source_position import located, where
 from reactorlib.errors import ElaborationError, words_of
-from reactorlib.lf.expressions import AROUND, WIDTH_OF, Value, as_time
-from reactorlib.lf.syntax import PortReference, Property
+from reactorlib.lf.bodies import AROUND, WIDTH_OF, Value, as_time
+from reactorlib.lf.syntax import Connection, PortReference
 from reactorlib.tag import Time
 
 
@@ -35,6 +34,12 @@ class LinguaFrancaWarning(UserWarning):
     """
 
 
+def warn(words: str, place: str) -> None:
+    """Issue a LinguaFrancaWarning about what lies at a place."""
+    path, _, line = place.rpartition(":")
+    warnings.warn_explicit(words, LinguaFrancaWarning, path, int(line))
+
+
 class Default(NamedTuple):
     """A parameter: its default, None where it must be given, and what stands for it in the constructor's signature."""
 
@@ -43,64 +48,25 @@ class Default(NamedTuple):
     where: str
 
 
-class State(NamedTuple):
-    """A state variable and its first value."""
+class Part(NamedTuple):
+    """One step of a constructor: set a state variable, make a contained reactor, or connect ports."""
 
     name: str
-    value: Value
-    where: str
-
-
-class Child(NamedTuple):
-    """A contained reactor, or with `width` a bank."""
-
-    name: str
-    cls: type[Reactor]
-    width: Value | None
-    arguments: dict[str, Value]
+    make: Callable[[Making], None]
     mode: Mode | None
     where: str
 
 
-class Link(NamedTuple):
-    """A connection."""
-
-    sources: tuple[PortReference, ...]
-    targets: tuple[PortReference, ...]
-    iterated: bool
-    physical: bool
-    after: Value | None
-    mode: Mode | None
-    path: str
-    line: int
-
-
-@dataclass(slots=True)
 class Blueprint:
-    """What makes the instances of one class; `address` is where another process finds the class."""
+    """What makes the instances of one class."""
 
-    name: str
-    address: tuple[Any, ...]
-    properties: list[Property]
-    federated: bool
-    defaults: dict[str, Default] = field(default_factory=dict)
-    shadowed: dict[str, Any] = field(default_factory=dict)  # of the class's preamble, named like an element
-    states: list[State] = field(default_factory=list)
-    children: list[Child] = field(default_factory=list)
-    links: list[Link] = field(default_factory=list)
-    home: object = None  # what the class was loaded with, alive as long as the class
-
-    def signature(self) -> inspect.Signature:
-        """Of the constructor, without self: all parameters by name."""
-        kind = inspect.Parameter.KEYWORD_ONLY
-        return inspect.Signature([
-            inspect.Parameter(
-                name, kind,
-                default=inspect.Parameter.empty if default.value is None else default.shown,
-                annotation=str if isinstance(default.shown, str) else inspect.Parameter.empty,
-            )
-            for name, default in self.defaults.items()
-        ])  # fmt: skip
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.defaults: dict[str, Default] = {}
+        self.shadowed: dict[str, Any] = {}  # of the class's preamble, named like an element
+        self.states: list[Part] = []
+        self.children: list[Part] = []
+        self.links: list[Part] = []
 
     def completed(self, given: dict[str, Any]) -> dict[str, Any]:
         """All parameters of an instance that is being made: those given, and the defaults of the others."""
@@ -118,39 +84,49 @@ class Blueprint:
             setattr(scope["self"], name, found)
         return {name: scope[name] for name in self.defaults}
 
-    def construct(self, reactor: Any, values: dict[str, Any]) -> None:
-        """What the constructor does."""
-        attributes = reactor.__dict__
-        attributes.update(values)
-        for name, method in self.shadowed.items():
-            attributes[name] = method.__get__(reactor) if hasattr(method, "__get__") else method
-        making = _Making(reactor, values)
-        for state in self.states:
-            with _told(state.name, state.where):
-                attributes[state.name] = state.value(making.scope)
-        for child in self.children:
-            with making.inside(child.mode), where(child.where), _told(child.name, child.where):
-                attributes[child.name] = making.made(child)
-        for link in self.links:
-            at = f"{link.path}:{link.line}"
-            with making.inside(link.mode), where(at), _told("connection", at):
-                making.connect(link)
+    def constructor(self) -> Callable[..., None]:
+        """The `__init__` of the class."""
+
+        def construct(reactor: Any, /, **_given: Any) -> None:
+            attributes, values = reactor.__dict__, instance_of(reactor).parameters
+            attributes.update(values)
+            for name, method in self.shadowed.items():
+                attributes[name] = method.__get__(reactor) if hasattr(method, "__get__") else method
+            making = Making(reactor, values)
+            for part in (*self.states, *self.children, *self.links):
+                with making.inside(part.mode), where(part.where), _told(part.name, part.where):
+                    part.make(making)
+
+        construct.__signature__ = _Signature.of(self)  # type: ignore[attr-defined]  # what inspect looks for
+        return construct
 
 
-class LinguaFrancaType(type(Reactor)):  # type: ignore[misc]  # a metaclass by value
-    """Makes instances: evaluates the defaults of parameters first, since widths and times refer to them."""
+class _Signature(inspect.Signature):
+    """The signature of a constructor. `bind` evaluates the defaults, since widths and times refer to them."""
 
-    __lf__: Blueprint
+    blueprint: Blueprint
 
-    def __call__(cls, /, *args: Any, **kwargs: Any) -> Any:
-        try:
-            given = cls.__lf__.signature().bind(*args, **kwargs).arguments
-        except TypeError:
-            return super().__call__(*args, **kwargs)  # which says what is wrong
-        return super().__call__(**cls.__lf__.completed(given))
+    @classmethod
+    def of(cls, blueprint: Blueprint) -> _Signature:
+        """All parameters by name, after the reactor."""
+        parameter, empty = inspect.Parameter, inspect.Parameter.empty
+        made = cls([
+            parameter("self", parameter.POSITIONAL_ONLY),
+            *(parameter(name, parameter.KEYWORD_ONLY, default=empty if default.value is None else default.shown,
+                        annotation=str if isinstance(default.shown, str) else empty)
+              for name, default in blueprint.defaults.items()),
+        ])  # fmt: skip
+        made.blueprint = blueprint
+        return made
+
+    def bind(self, /, *args: Any, **kwargs: Any) -> inspect.BoundArguments:
+        """The arguments of a call, and what the defaults of the other parameters are worth."""
+        bound = super().bind(*args, **kwargs)
+        bound.arguments.update(self.blueprint.completed(bound.arguments))
+        return bound
 
 
-class _Making:
+class Making:
     """One instance whose constructor runs."""
 
     def __init__(self, reactor: Any, values: dict[str, Any]) -> None:
@@ -161,31 +137,30 @@ class _Making:
         """A block whose contents belong to a mode."""
         if mode is None:
             return nullcontext()
-        bound = instance_of(self.reactor).elements[mode.name]
-        assert isinstance(bound, BoundMode)
-        return bound
+        return instance_of(self.reactor).elements[mode.name]
 
-    def made(self, child: Child) -> Any:
-        """A contained reactor or a bank, whose arguments may depend on the index of each member."""
-        if child.width is None:
-            return child.cls(**{name: value(self.scope) for name, value in child.arguments.items()})
-        given = {name: self._of_member(value) for name, value in child.arguments.items()}
-        return Bank(child.cls, child.width(self.scope), **given)
+    def contain(self, name: str, cls: type[Reactor], width: Value | None, arguments: dict[str, Value]) -> None:
+        """Make a contained reactor, or a bank, whose arguments may depend on the index of each member."""
+        if width is None:
+            made: Any = cls(**{key: value(self.scope) for key, value in arguments.items()})
+        else:
+            given = {key: self._of_member(value) for key, value in arguments.items()}
+            made = Bank(cls, width(self.scope), **given)
+        self.reactor.__dict__[name] = made
 
     def _of_member(self, value: Value) -> Any:
         return per_member(lambda index: value({**self.scope, "bank_index": index, AROUND: self.scope}))
 
-    def connect(self, link: Link) -> None:
-        """The channels of a connection, in pairs."""
+    def connect(self, link: Connection, after: Value | None) -> None:
+        """Connect channels in pairs."""
         sources, targets = self._channels(link.sources), self._channels(link.targets)
         if link.iterated:
             sources = list(islice(cycle(sources), len(targets)))
         elif len(sources) != len(targets):
-            words = f"{len(sources)} channels meet {len(targets)}: those left over stay unconnected"
-            warnings.warn_explicit(words, LinguaFrancaWarning, link.path, link.line)
+            warn(f"{len(sources)} channels meet {len(targets)}: those left over stay unconnected", link.where)
         count = min(len(sources), len(targets))
-        after = None if link.after is None else as_time(link.after(self.scope))
-        connect(Ports(sources[:count]), Ports(targets[:count]), after=after, physical=link.physical)
+        delay = None if after is None else as_time(after(self.scope))
+        connect(Ports(sources[:count]), Ports(targets[:count]), after=delay, physical=link.physical)
 
     def width(self, reference: PortReference) -> int:
         """The number of channels of a port."""
@@ -198,10 +173,9 @@ class _Making:
         held: Any = self.reactor if reference.container is None else vars(self.reactor)[reference.container]
         channels = Ports()
         for member in held if isinstance(held, Bank) else [held]:
-            port = instance_of(member).elements[reference.name]
-            assert isinstance(port, BoundPort)
+            port: Any = instance_of(member).elements[reference.name]
             channels += port.channels
-        return interleaved(channels) if reference.interleaved else channels
+        return interleaved(channels) if reference.extra else channels
 
 
 @contextmanager

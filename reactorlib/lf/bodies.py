@@ -6,60 +6,70 @@ its lines. Owns no names: what a body sees is the module that it is given.
 
 from __future__ import annotations
 
+import ast
 import linecache
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import CodeType, FunctionType
 from typing import Any
 
-from reactorlib.errors import words_of
-from reactorlib.lf.syntax import Code
+from reactorlib.errors import closest, words_of
+from reactorlib.lf.syntax import Code, Expression, Literal, PortReference
 from reactorlib.lf.tokens import fault
+from reactorlib.tag import Time
 
 Names = dict[str, Any]
 Function = Callable[..., Any]
+Scope = Mapping[str, Any]
+Value = Callable[[Scope], Any]
+WIDTH_OF = "<widthof>"  # in a scope: the width of a port
+AROUND = "<around>"  # in the scope of a bank's member: that of the reactor which contains the bank
 
 
 class BodyError(Exception):
     """Python that is none, or that raises while it is loaded; the text is a whole fault."""
 
 
-def function(name: str, arguments: Iterable[str], code: Code, path: str, names: Names) -> Function:
-    """A method that takes `arguments`. Raises BodyError.
-
-    >>> add = function("add", ["x"], Code(" return self + x ", 7, 2), "Main.lf", {})
-    >>> add(1, 2), add.__code__.co_filename, add.__name__
-    (3, 'Main.lf', 'add')
-    """
+def function(name: str, arguments: Iterable[str], code: Code, names: Names, first: Iterable[str] = ()) -> Function:
+    """A method that takes `arguments`; the statements `first` come before its code. Raises BodyError."""
     text, indent = _block(code)
     if not indent:
-        text = "\n".join(f" {line}" for line in (text or "pass").split("\n"))
-    return _defined(name, ["self", *arguments], f"\n{text}", code, path, names)
+        text, indent = "\n".join(f" {line}" for line in (text or "pass").split("\n")), " "
+    return _defined(name, ["self", *arguments], f"\n{indent}{'; '.join(first)}\n{text}", code, names, 2)
 
 
-def expression(arguments: Iterable[str], code: Code, path: str, names: Names) -> Function:
-    """A function of `arguments` that gives the value of an expression. Raises BodyError.
-
-    >>> expression(["n"], Code(" n + 1 ", 7, 2), "Main.lf", {})(2)
-    3
-    """
+def expression(arguments: Iterable[str], code: Code, names: Names) -> Function:
+    """A function of `arguments` that gives the value of an expression. Raises BodyError."""
     text = f" return (\n{' ' * code.column}{code.text}\n)"
-    return _defined("expression", arguments, text, code, path, names)
+    return _defined("expression", arguments, text, code, names, 1)
 
 
-def execute(code: Code, path: str, names: Names, into: Names) -> None:
+def execute(code: Code, names: Names, into: Names) -> None:
     """Run a preamble, whose names go `into` those of a module or a class. Raises BodyError."""
-    text, indent = _block(code)
-    text = f"if True:\n{text or ' pass'}" if indent or not text else f"\n{text}"
-    compiled = _moved(_compiled(text, code, path), path, code.line - 2, "<preamble>")
+    compiled = _moved(_compiled(_preamble(code), code, 1), code, 1, "<preamble>")
     try:
         exec(compiled, names, into)
     except Exception as error:
         at, line = error.__traceback__, code.line
         while at is not None:
-            line = at.tb_lineno if at.tb_frame.f_code.co_filename == path else line
+            line = at.tb_lineno if at.tb_frame.f_code.co_filename == code.path else line
             at = at.tb_next
-        message = f"the preamble raised {type(error).__name__}: {words_of(error)}"
-        raise BodyError(fault(path, line, None, linecache.getline(path, line), message)) from error
+        raise _error(code, line, f"the preamble raised {type(error).__name__}: {words_of(error)}") from error
+
+
+def _error(code: Code, line: int, message: str, column: int | None = None) -> BodyError:
+    return BodyError(fault(code.path, line, column, linecache.getline(code.path, line), message))
+
+
+def statements(code: Code) -> list[ast.stmt]:
+    """The statements of a preamble or a body, their lines counted from the line before its code."""
+    body = ast.parse(_preamble(code)).body
+    return body[0].body if isinstance(body[0], ast.If) and body[0].lineno == 1 else body
+
+
+def _preamble(code: Code) -> str:
+    """Statements after one line of ours."""
+    text, indent = _block(code)
+    return f"if True:\n{text or ' pass'}" if indent or not text else f"\n{text}"
 
 
 def _block(code: Code) -> tuple[str, str]:
@@ -68,8 +78,8 @@ def _block(code: Code) -> tuple[str, str]:
     is_code = bool(first.strip()) and not first.lstrip().startswith("#")
     begins = next((line for line in rest if line.strip() and not line.lstrip().startswith("#")), "")
     if not begins:
-        indent = " " * code.column if is_code else ""
-        return (indent + first, indent) if is_code else ("", "")
+        indent = " " * (code.column + len(first) - len(first.lstrip()))
+        return (indent + first.strip(), indent) if is_code else ("", "")
     indent = begins[: len(begins) - len(begins.lstrip())]
     if is_code:
         opens = first.rstrip().endswith(":")
@@ -77,46 +87,88 @@ def _block(code: Code) -> tuple[str, str]:
     return "\n".join([first if is_code else "", *rest]), indent
 
 
-def _defined(name: str, arguments: Iterable[str], text: str, code: Code, path: str, names: Names) -> Function:
-    """A function whose body is the text, which begins on the line after the header."""
-    compiled = _compiled(f"def {_WRAPPER}({', '.join(arguments)}):{text}", code, path)
+def _defined(name: str, arguments: Iterable[str], text: str, code: Code, names: Names, ours: int) -> Function:
+    """A function whose body is the text, which begins after so many lines of ours."""
+    compiled = _compiled(f"def {_WRAPPER}({', '.join(arguments)}):{text}", code, ours)
     if compiled.co_code != _ALONE:
-        message = "a line of this code is indented less than its first one, which ends it"
-        raise BodyError(fault(path, code.line, None, linecache.getline(path, code.line), message))
+        raise _error(code, code.line, "a line of this code is indented less than its first one, which ends it")
     [body] = [constant for constant in compiled.co_consts if isinstance(constant, CodeType)]
-    return FunctionType(_moved(body, path, code.line - 2, name), names, name)
+    return FunctionType(_moved(body, code, ours, name), names, name)
 
 
 _WRAPPER = "__of_lingua_franca__"
 _ALONE = compile(f"def {_WRAPPER}(): pass", "", "exec").co_code  # of a module that defines a function, and nothing else
 
 
-def _compiled(text: str, code: Code, path: str) -> CodeType:
+def _compiled(text: str, code: Code, ours: int) -> CodeType:
     try:
         # Of a file that exists Python would read the line of an error, at another number.
         return compile(text, "<body>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        line, column = getattr(error, "lineno", None) or 2, getattr(error, "offset", None)
+        number, column = getattr(error, "lineno", None) or ours + 1, getattr(error, "offset", None)
         words = getattr(error, "msg", None) or words_of(error) or type(error).__name__
-        last = code.line + code.text.count("\n")
-        if line == 1:
+        last, line = code.line + code.text.count("\n"), number + code.line - 1 - ours
+        if number == 1:
             words = "an argument has a name that Python does not take"
-        if line == 1 or line + code.line - 2 > last:  # a line of ours
+        if number <= ours or line > last:
             column = None
-        line = min(max(line + code.line - 2, code.line), last)
-        text = linecache.getline(path, line)
-        raise BodyError(
-            fault(path, line, None if column is None else column - 1, text, f"this is no Python: {words}")
-        ) from error
+        column = None if column is None else column - 1
+        raise _error(code, min(max(line, code.line), last), f"this is no Python: {words}", column) from error
 
 
-def _moved(code: CodeType, path: str, lines: int, name: str) -> CodeType:
-    """The same code of this file, so many lines further down, its function named so."""
-    constants = [_moved(one, path, lines, name) if isinstance(one, CodeType) else one for one in code.co_consts]
-    return code.replace(
-        co_filename=path,
-        co_firstlineno=code.co_firstlineno + lines,
+def _moved(compiled: CodeType, code: Code, ours: int, name: str) -> CodeType:
+    """What was compiled, at its lines of its file, its function named so."""
+    constants = [_moved(one, code, ours, name) if isinstance(one, CodeType) else one for one in compiled.co_consts]
+    return compiled.replace(
+        co_filename=code.path,
+        co_firstlineno=compiled.co_firstlineno + code.line - 1 - ours,
         co_consts=tuple(constants),
-        co_name=name if code.co_name == _WRAPPER else code.co_name,
-        co_qualname=code.co_qualname.replace(_WRAPPER, name, 1),
+        co_name=name if compiled.co_name == _WRAPPER else compiled.co_name,
+        co_qualname=compiled.co_qualname.replace(_WRAPPER, name, 1),
     )
+
+
+# What expressions are worth
+
+
+def hint(name: str, known: Collection[str]) -> str:
+    """What may have been meant instead."""
+    close = closest(name, known)
+    return f": did you mean {close!r}?" if close else ""
+
+
+def value_of(tree: Expression, names: Collection[str], module: Names | None) -> Value:
+    """The function of a scope, which holds `names`, that gives the value. Times are plain integers of nanoseconds.
+
+    Without a `module`, as in a file for another target, code and texts mean nothing and are None. Raises BodyError.
+    """
+    if isinstance(tree, Literal):
+        value = int(tree.value) if isinstance(tree.value, Time) else tree.value
+        return lambda _: value
+    if isinstance(tree, PortReference):
+        if tree.name not in names:
+            raise BodyError(f"{tree.where}: {tree.name!r} is no parameter here{hint(tree.name, names)}")
+        return lambda scope: _named(tree.name, scope)
+    if isinstance(tree, Code):
+        if module is None:
+            return lambda _: None
+        visible = [name for name in names if name.isidentifier()]
+        called = expression(visible, tree, module)
+        return lambda scope: called(**{name: scope[name] for name in visible})
+    if tree.kind == "widthof":
+        return lambda scope: scope[WIDTH_OF](tree.items[0])
+    parts = [value_of(part, names, module) for part in tree.items]
+    braced: Any = list if module is None else set if parts else dict  # {} is what Python makes of it
+    kind = {"(": tuple, "{": braced, "+": sum}.get(tree.kind, list)
+    return lambda scope: kind(part(scope) for part in parts)
+
+
+def as_time(value: Any) -> Any:
+    """A number of nanoseconds as the kernel takes it. What other targets' code would say is no time to wait for."""
+    return Time(round(value or 0)) if value is None or isinstance(value, int | float) else value
+
+
+def _named(name: str, scope: Scope) -> Any:
+    """A parameter, of the reactor that the expression stands in: code alone sees the index of each member."""
+    around = scope.get(AROUND, scope)
+    return around[name] if name in around else scope[name]

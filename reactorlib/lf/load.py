@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
+import ast
 import copyreg
+import re
 import sys
-import warnings
 import weakref
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, spec_from_file_location
+from itertools import count
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
-from reactorlib.elaboration.program import Elaborated
 from reactorlib.errors import ElaborationError
-from reactorlib.lf.blueprint import Blueprint, LinguaFrancaType, LinguaFrancaWarning
-from reactorlib.lf.bodies import BodyError, execute
-from reactorlib.lf.expressions import hint
+from reactorlib.lf.blueprint import warn
+from reactorlib.lf.bodies import execute, statements
 from reactorlib.lf.files import Files
-from reactorlib.lf.names import new_module
-from reactorlib.lf.translate import Program
+from reactorlib.lf.names import new_module, package_of
+from reactorlib.lf.syntax import File, Method, codes
+from reactorlib.lf.translate import Program, Translation
 from reactorlib.tag import Time
 
 LOADED = "<loaded>"  # in a program's module, what it was made of
 OPTIONS = {"timeout": Time, "fast": bool, "keepalive": bool, "workers": int}  # target properties that `run` takes
+KNOWN = {*OPTIONS, "files", "single-threaded", "threading"}
+# Where a package to install is not called as its module is.
+DISTRIBUTIONS = {"cv2": "opencv-python", "PIL": "pillow", "sklearn": "scikit-learn", "yaml": "pyyaml",
+                 "skimage": "scikit-image", "serial": "pyserial", "usb": "pyusb", "zmq": "pyzmq",
+                 "ale_py": "gymnasium[atari]", "gym": "gym (or gymnasium, its successor)"}  # fmt: skip
 
 
 def load(path: str | Path, reactor: str | None = None, *, structure: bool | None = False) -> type[Reactor]:
@@ -47,11 +58,8 @@ def load(path: str | Path, reactor: str | None = None, *, structure: bool | None
 
 def free_name(path: Path) -> str:
     """The name of a program's module: one that no import statement can mean."""
-    name, number = f"{path.stem}-lf", 1
-    while name in sys.modules:
-        number += 1
-        name = f"{path.stem}-lf-{number}"
-    return name
+    names = (f"{path.stem}-lf{f'-{number}' if number else ''}" for number in count())
+    return next(name for name in names if name not in sys.modules)
 
 
 def load_as(path: str | Path, module: str, reactor: str | None, structure: bool | None) -> type[Reactor]:
@@ -60,37 +68,18 @@ def load_as(path: str | Path, module: str, reactor: str | None, structure: bool 
     return (there or loaded(Path(path), module, structure)).chosen(reactor)
 
 
-copyreg.pickle(LinguaFrancaType, lambda cls: (load_as, cls.__lf__.address))  # type: ignore[arg-type,return-value]  # classes are instances too
+def _pickled(cls: Any) -> Any:
+    """How a class of reactors travels: by its name, or, made from Lingua Franca, by its file."""
+    return (load_as, vars(cls)["__lf__"].address) if "__lf__" in vars(cls) else cls.__qualname__
 
 
-class Loaded:
-    """A file whose reactors have become classes, by name."""
-
-    def __init__(self, path: Path, program: Program) -> None:
-        self.path = path
-        self.main: str | None = None
-        self.classes: dict[str, type[Reactor]] = {}
-        for definition in program.files.reactors(program.files.main):
-            translation = program.translation(definition)
-            assert translation is not None
-            self.classes[definition.name] = translation.cls
-            if definition.reactor.main:
-                self.main = definition.name
-
-    def chosen(self, name: str | None) -> type[Reactor]:
-        """The reactor of that name, or the main one. Raises ElaborationError."""
-        name = name or self.main
-        if name is None:
-            raise ElaborationError([f"{self.path} has no main reactor: name one of {', '.join(self.classes)}"])
-        if name not in self.classes:
-            raise ElaborationError([f"{self.path} has no reactor {name!r}{hint(name, self.classes)}"])
-        return self.classes[name]
+copyreg.pickle(type(Reactor), _pickled)
 
 
-def loaded(path: Path, module: str, structure: bool | None) -> Loaded:
-    """All reactors of a file. Raises ElaborationError."""
+def loaded(path: Path, module: str, structure: bool | None) -> Program:
+    """A file whose reactors have become classes. Raises ElaborationError."""
     files = Files(path)
-    target = files.main.tree.target
+    target = files.main.target
     is_python = target.lower() in ("python", "py")
     if structure is None:
         structure = not is_python
@@ -102,56 +91,71 @@ def loaded(path: Path, module: str, structure: bool | None) -> Loaded:
     try:
         if names is not None:
             _prepare(program)
-        made = Loaded(path, program)
-        if program.faults:
-            raise ElaborationError(list(dict.fromkeys(program.faults)))
-        if names is not None:
-            _let_go(made, names)
+        program.make()
+        if names is not None:  # there, to be found by pickles, as long as one of the classes is
+            vars(names)[LOADED] = weakref.ref(program)
+            weakref.finalize(program, sys.modules.pop, module, None).atexit = False
     except BaseException:
         sys.modules.pop(module, None)
         raise
-    return made
-
-
-def _let_go(made: Loaded, module: ModuleType) -> None:
-    """Let the module be there, to be found by pickles, as long as one of the classes is."""
-    for cls in made.classes.values():
-        cls.__lf__.home = made  # type: ignore[attr-defined]  # of all classes made here
-    vars(module)[LOADED] = weakref.ref(made)
-    weakref.finalize(made, sys.modules.pop, module.__name__, None).atexit = False
+    return program
 
 
 def _prepare(program: Program) -> None:
     """Make the files that the program names importable, and run the preambles of all files, imported ones first."""
     assert program.names is not None
-    for source in program.files.sources.values():
-        for entry in source.tree.properties:
-            if entry.name == "files":
-                _importable(Path(source.path).resolve().parent, entry.value, first=True)
-    _importable(program.path.resolve().parent, "", first=False)
-    for source in program.files.sources.values():
-        for preamble in source.tree.preambles:
-            try:
-                execute(preamble.code, source.path, program.names, program.names)
-            except BodyError as error:
-                program.faults.append(str(error))
-    for entry in program.files.main.tree.properties:
-        if entry.name not in {*OPTIONS, "files"}:
-            words = f"the target property {entry.name!r} has no meaning here"
-            warnings.warn_explicit(words, LinguaFrancaWarning, str(program.path), entry.line)
-    for reactor in program.files.main.tree.reactors:
-        if reactor.federated:
-            words = "the federates run as one program with one logical time; there is no RTI"
-            warnings.warn_explicit(words, LinguaFrancaWarning, str(program.path), reactor.line)
+    _find_files(program)
+    federated = [reactor for reactor in program.files.main.reactors if "federated" in reactor.kinds]
+    for file in program.files.files.values():
+        _refuse_missing(program, file)
+        for code in codes(file) if federated else ():
+            if re.search(r"\blf\s*\.\s*stop\s*\(", code.text):
+                words = "lf.stop() ends one federate of several; here one program runs all federates"
+                program.fault(f"{file.path}:{code.line}", words)
+    if program.faults:
+        raise ElaborationError(program.faults)
+    for file in program.files.files.values():
+        for preamble in file.preambles:
+            with program.noting():
+                execute(preamble.code, program.names, program.names)
+    for entry in program.files.main.properties:
+        if entry.name not in KNOWN:
+            warn(f"the target property {entry.name!r} has no meaning here", entry.where)
+    for reactor in federated:
+        warn("the federates run as one program with one logical time; there is no RTI", reactor.where)
 
 
-def _importable(directory: Path, files: Any, first: bool) -> None:
-    """Directories of Python files on the path: Lingua Franca copies the files to one directory, which comes first."""
-    for name in files if isinstance(files, list) else [files]:
-        place = directory / str(name)
-        folder = str(place if place.is_dir() else place.parent)
-        if folder not in sys.path:
-            sys.path.insert(0 if first else len(sys.path), folder)
+def _refuse_missing(program: Program, file: File) -> None:
+    """Note the modules that preambles import and that are not installed. An import within `try` may fail."""
+    members = [member for reactor in file.reactors for member in reactor.members]
+    for preamble in (*file.preambles, *(m for m in members if isinstance(m, Method) and not m.name)):
+        found: list[ast.stmt] = []
+        with suppress(SyntaxError):  # which is a fault of its own
+            found = statements(preamble.code)
+        for statement in found:
+            names = [alias.name for alias in statement.names] if isinstance(statement, ast.Import) else []
+            if isinstance(statement, ast.ImportFrom) and not statement.level:
+                names = [str(statement.module)]
+            for name in dict.fromkeys(name.partition(".")[0] for name in names):
+                if name not in sys.modules and find_spec(name) is None:
+                    words = f"no module {name!r} is installed: pip install {DISTRIBUTIONS.get(name, name)}"
+                    program.fault(f"{file.path}:{preamble.code.line + statement.lineno - 2}", words)
+
+
+def _find_files(program: Program) -> None:
+    """Let Python files and packages be imported: Lingua Franca copies them to the directory of the program.
+
+    They are beside the file that names them, or beside its package, and come before what is installed.
+    """
+    for path, file in program.files.files.items():
+        for entry in file.properties:
+            names = entry.value if isinstance(entry.value, list) else [entry.value]
+            for name in names if entry.name == "files" else []:
+                places = [at / str(name) for at in (path.parent, package_of(path)) if (at / str(name)).exists()]
+                folders = [place.parent for place in places] + [place for place in places if place.is_dir()]
+                sys.path[:0] = [str(folder) for folder in folders if str(folder) not in sys.path]
+    if str(path.parent) not in sys.path:  # of the main file, the last one
+        sys.path.append(str(path.parent))
 
 
 def run_options(cls: type[Reactor]) -> dict[str, Any]:
@@ -160,27 +164,43 @@ def run_options(cls: type[Reactor]) -> dict[str, Any]:
     >>> run_options(Reactor)
     {}
     """
-    blueprint: Blueprint | None = getattr(cls, "__lf__", None)
-    if blueprint is None:
+    translation: Translation | None = getattr(cls, "__lf__", None)
+    if translation is None:
         return {}
     found: dict[str, Any] = {}
-    for entry in blueprint.properties:
+    for entry in translation.properties.values():
         if entry.name in OPTIONS:
             if not isinstance(entry.value, OPTIONS[entry.name]):
-                where = f"{blueprint.address[0]}:{entry.line}"
-                raise ElaborationError([f"{where}: the target property {entry.name} cannot be {entry.value!r}"])
+                raise ElaborationError([f"{entry.where}: the target property {entry.name} cannot be {entry.value!r}"])
             found[entry.name] = entry.value
     if not found.get("workers", 1):
         del found["workers"]  # as many as suit the machine
     return found
 
 
-def federates(program: Elaborated, workers: int) -> dict[str, int] | None:
-    """The placement of a federated program: what the main reactor contains, each with the next worker, in turn.
+class _Importer(Loader):
+    """Finds and loads `Name.lf` in the directories of the path, after Python's own finders found nothing."""
 
-    None where the program is not federated.
+    def find_spec(self, name: str, path: Sequence[str] | None = None, _target: object = None) -> ModuleSpec | None:
+        files = (Path(at or ".", f"{name.rpartition('.')[2]}.lf") for at in (sys.path if path is None else path))
+        file = next(filter(Path.is_file, files), None)
+        return None if file is None else spec_from_file_location(name, file, loader=self)
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Leave it to Python."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        path = Path(str(module.__file__))
+        vars(module).update(loaded(path, free_name(path), structure=False).classes)
+
+
+_IMPORTER = _Importer()
+
+
+def install() -> None:
+    """Let `import Name` find `Name.lf` on the path, where there is no Python module of that name.
+
+    >>> install()
     """
-    blueprint: Blueprint | None = getattr(program.cls, "__lf__", None)
-    if blueprint is None or not blueprint.federated:
-        return None
-    return {child.path: number % workers for number, child in enumerate(program.root.children)}
+    if _IMPORTER not in sys.meta_path:
+        sys.meta_path.append(_IMPORTER)

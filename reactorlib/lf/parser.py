@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from reactorlib.errors import ElaborationError, closest
@@ -19,14 +20,10 @@ from reactorlib.tag import LONGEST, UNITS, Time
 
 T = TypeVar("T")
 CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
-WORDS = {
-    "true": True,
-    "True": True,
-    "false": False,
-    "False": False,
-    "forever": Time(LONGEST),
-    "never": Time(-LONGEST - 1),
-}
+WORDS = {"true": True, "True": True, "false": False, "False": False,
+         "forever": Time(LONGEST), "never": Time(-LONGEST - 1)}  # fmt: skip
+HANDLERS = ("deadline", "STP", "STAA", "tardy", "maxwait")
+PATH_ENDS = (",", ":", "[", "]", "{", "}", ";")
 MOST_FAULTS = 10
 NOTHING = syntax.Literal(0)
 
@@ -36,17 +33,7 @@ class _FaultError(Exception):
 
 
 def parse(text: str, path: str) -> syntax.File:
-    """The syntax tree of a file. Raises ElaborationError with every fault found.
-
-    >>> parse("target Python main reactor { timer t(0, 1 s) }", "Main.lf").reactors[0].members[0].period
-    Literal(value=1000000000)
-    >>> parse("target Python main reactor { input [2 x }", "Main.lf")
-    Traceback (most recent call last):
-    ...
-    reactorlib.errors.ElaborationError: Main.lf:1:39: expected ']', got 'x'
-        target Python main reactor { input [2 x }
-                                              ^
-    """
+    """The syntax tree of a file. Raises ElaborationError with every fault found."""
     parser = _Parser(Text(text, path))
     file = None
     if not parser.faults:
@@ -101,8 +88,8 @@ class _Parser:
         return self.of_kind("name", what).text
 
     @property
-    def line(self) -> int:
-        return self.text.line(self.token.start)
+    def where(self) -> str:
+        return f"{self.text.path}:{self.text.line(self.token.start)}"
 
     def fail(self, expected: str) -> NoReturn:
         """Note what was expected here, and give up the declaration."""
@@ -142,29 +129,27 @@ class _Parser:
     # Files
 
     def file(self) -> syntax.File:
-        target, properties = self.target()
-        imports: list[syntax.Import] = []
-        preambles: list[syntax.Preamble] = []
-        reactors: list[syntax.Reactor] = []
+        file = syntax.File(self.text.path, *self.target(), [], [], [])
         while self.token.kind != "end" and len(self.faults) < MOST_FAULTS:
-            before = self.position
-            with suppress(_FaultError):
-                self.declaration(imports, preambles, reactors)
-                continue
-            if self.at("}") or self.position == before:
-                self.next()
-            self.recover(FILE_STARTERS)
-        return syntax.File(target, properties, tuple(imports), tuple(preambles), tuple(reactors))
+            self.guarded(lambda: self.declaration(file), FILE_STARTERS, "}")
+        return file
 
-    def declaration(
-        self, imports: list[syntax.Import], preambles: list[syntax.Preamble], reactors: list[syntax.Reactor]
-    ) -> None:
+    def guarded(self, read: Callable[[], None], starters: tuple[str, ...], skipped: str = "") -> None:
+        """Read a declaration; after a fault in it, go on at the next one."""
+        before = self.position
+        with suppress(_FaultError):
+            return read()
+        if self.at(skipped) or (self.position == before and not self.at("}")):
+            self.next()
+        return self.recover(starters)
+
+    def declaration(self, file: syntax.File) -> None:
         if self.at("import"):
-            imports.append(self.import_())
+            file.imports.append(self.import_())
         elif self.at("preamble", "private", "public"):
-            preambles.append(self.preamble())
+            file.preambles.append(self.preamble())
         elif self.at(*FILE_STARTERS):
-            reactors.append(self.reactor())
+            file.reactors.append(self.reactor())
         else:
             self.fail("import, preamble or reactor" + self.meant(FILE_STARTERS))
 
@@ -175,49 +160,68 @@ class _Parser:
     def target(self) -> tuple[str, tuple[syntax.Property, ...]]:
         self.expect("target")
         name = self.name("the name of the target, such as Python")
-        properties = self.several(self.property, "}") if self.taken("{") else ()
+        properties = self.properties() if self.taken("{") else ()
         self.taken(";")
         return name, properties
 
-    def property(self) -> syntax.Property:
-        line = self.line
-        key = str(self.text_value()) if self.token.kind == "string" else self.dashed("a property")
-        self.expect(":")
-        return syntax.Property(key, self.property_value(), line)
+    def properties(self) -> tuple[syntax.Property, ...]:
+        """Up to the closing brace, separated by commas or, in older programs, by the ends of lines."""
+        found: list[syntax.Property] = []
+        while not self.taken("}"):
+            found.append(self.property())
+            if not self.taken(",") and not self.text.begins_line(self.token):
+                self.expect("}")
+                break
+        return tuple(found)
 
-    def dashed(self, what: str) -> str:
-        """A name that may contain dashes and dots."""
-        name = self.name(what)
-        while self.at("-", ".") and self.ahead().kind in ("name", "number"):
-            name += self.next().text + self.next().text
-        return name
+    def property(self) -> syntax.Property:
+        where = self.where
+        key = str(self.text_value()) if self.token.kind == "string" else self.path("a property")
+        self.expect(":")
+        return syntax.Property(key, self.property_value(), where)
+
+    def path(self, what: str) -> str:
+        """A name that may contain dashes, dots and slashes."""
+        if not self.at(".", "/") and self.token.kind != "name":
+            self.fail(what)
+        return self.word(*PATH_ENDS)
+
+    def word(self, *ends: str) -> str:
+        """What stands together without blanks, up to one of the ends."""
+        start = end = self.token.start
+        while self.token.kind != "end" and self.token.start == end and not self.at(*ends):
+            end = self.next().end
+        return self.text.text[start:end]
 
     def property_value(self) -> Any:
         if self.taken("["):
             return list(self.several(self.property_value, "]"))
         if self.taken("{"):
-            return {entry.name: entry.value for entry in self.several(self.property, "}")}
-        if self.token.kind == "name" and self.token.text not in WORDS:
-            return self.dashed("a value")
+            return {entry.name: entry.value for entry in self.properties()}
+        if self.token.kind == "name" or self.at(".", "/"):
+            word = self.path("a value")
+            return WORDS.get(word, word)
         value = self.expression()
         return value.value if isinstance(value, syntax.Literal) else self.fail("a value")
 
     def import_(self) -> syntax.Import:
-        line = self.line
+        where = self.where
         self.expect("import")
         names = dict(self.several(self.imported))
         self.expect("from")
         package = self.taken("<")
         if package:
-            start = self.token.start
-            while not self.at(">") and self.token.kind in ("name", "number", "sign"):
+            path, end, _ = self.text.text[self.token.start :].partition(">")
+            if not end or "\n" in path:
+                self.fail("a package in < >")
+            closing = self.token.start + len(path)
+            while self.token.start < closing:
                 self.next()
-            path = self.text.text[start : self.token.start].strip()
             self.expect(">")
         else:
             path = self.string("the file to import from, in quotation marks, or a package's in < >")
         self.taken(";")
-        return syntax.Import(names, path, package, line)
+        return syntax.Import(names, path.strip(), package, where)
 
     def imported(self) -> tuple[str, str]:
         name = self.name("the name of a reactor")
@@ -226,17 +230,17 @@ class _Parser:
     def string(self, what: str) -> str:
         return str(self.text_value()) if self.token.kind == "string" else self.fail(what)
 
-    def preamble(self) -> syntax.Preamble:
+    def preamble(self) -> syntax.Method:
         self.taken("private", "public")
         self.expect("preamble")
         code = self.code()
         self.taken(";")
-        return syntax.Preamble(code)
+        return syntax.Method("", (), code)
 
     def code(self) -> syntax.Code:
         token = self.of_kind("code", "a body in {= =}")
         start = token.start + 2
-        return syntax.Code(token.text[2:-2], self.text.line(start), self.text.column(start))
+        return syntax.Code(token.text[2:-2], self.text.path, self.text.line(start), self.text.column(start))
 
     # Reactors
 
@@ -256,21 +260,20 @@ class _Parser:
 
     def reactor(self) -> syntax.Reactor:
         attributes = self.attributes()
-        kinds = set()
-        line = self.line
+        where, kinds = self.where, set()
         while self.at("main", "federated", "realtime"):
             kinds.add(self.next().text)
         self.expect("reactor")
         name = self.next().text if self.token.kind == "name" and not self.at("extends", "at") else ""
-        if not name and not kinds & {"main", "federated"}:
-            self.fail("the name of the reactor")
+        if not name:
+            name = Path(self.text.path).stem if kinds & {"main", "federated"} else self.fail("the name of the reactor")
         self.type_arguments()
         parameters = self.several(self.parameter, ")") if self.taken("(") else ()
         self.host()
         extends = self.several(lambda: self.name("the name of a reactor")) if self.taken("extends") else ()
         members = self.members(True)
-        is_main, is_federated = bool(kinds & {"main", "federated"}), "federated" in kinds
-        return syntax.Reactor(name, is_main, is_federated, parameters, extends, members, attributes, line)
+        path = self.text.path
+        return syntax.Reactor(name, frozenset(kinds), parameters, extends, members, attributes, path, where)
 
     def members(self, modal: bool) -> tuple[syntax.Member, ...]:
         """What stands in the braces of a reactor or a mode."""
@@ -279,21 +282,19 @@ class _Parser:
         while not self.taken("}"):
             if self.token.kind == "end" or len(self.faults) >= MOST_FAULTS:
                 self.fail("'}'")
-            before = self.position
-            with suppress(_FaultError):
-                self.attributes()
-                found.append(self.member(modal))
-                self.taken(";")
-                continue
-            if self.position == before and not self.at("}"):
-                self.next()
-            self.recover(STARTERS)
+            self.guarded(lambda: found.append(self.member(modal)), STARTERS)
         return tuple(found)
 
     def member(self, modal: bool) -> syntax.Member:
+        attributes = self.attributes()
+        member = self.plain_member(modal, "transient" in attributes)
+        self.taken(";")
+        return member
+
+    def plain_member(self, modal: bool, transient: bool) -> syntax.Member:
         if self.token.kind == "name":
             if self.ahead().text == "=":
-                return self.instantiation()
+                return self.instantiation(transient)
             read = MEMBERS.get(self.token.text)
             if read is not None and self.ahead().text not in (".", ",", "->", "~>"):
                 if not modal and read in OUTSIDE_MODES:
@@ -305,20 +306,20 @@ class _Parser:
             return self.connection()
         return self.fail("a declaration such as input, state or reaction, a connection or '}'" + self.meant(STARTERS))
 
-    def parameter(self) -> syntax.Parameter:
+    def parameter(self) -> syntax.Variable:
         self.attributes()
-        line = self.line
-        name = self.name("the name of a parameter")
-        self.type_annotation()
-        return syntax.Parameter(name, self.initializer(), line)
+        return self.variable("the name of a parameter")
 
-    def state(self) -> syntax.StateVariable:
-        line = self.line
+    def state(self) -> syntax.Variable:
         reset = self.taken("reset")
         self.expect("state")
-        name = self.name("the name of a state variable")
+        return self.variable("the name of a state variable")._replace(reset=reset)
+
+    def variable(self, what: str) -> syntax.Variable:
+        where = self.where
+        name = self.name(what)
         self.type_annotation()
-        return syntax.StateVariable(name, self.initializer(), reset, line)
+        return syntax.Variable(name, self.initializer(), where)
 
     def initializer(self) -> syntax.Expression | None:
         if self.taken("="):
@@ -338,13 +339,13 @@ class _Parser:
         return syntax.Method(name, tuple(argument.name for argument in arguments), self.code())
 
     def port(self) -> syntax.Port:
-        line = self.line
+        where = self.where
         mutable = self.taken("mutable")
         output = self.taken("output") or not self.expect("input")
         width = self.width()
         name = self.name("the name of the port")
         self.type_annotation()
-        return syntax.Port(name, output, mutable, width, line)
+        return syntax.Port(name, output, mutable, width, where)
 
     def width(self) -> syntax.Expression | None:
         if not self.taken("["):
@@ -353,32 +354,32 @@ class _Parser:
         while self.taken("+"):
             terms.append(self.width_term())
         self.expect("]")
-        return terms[0] if len(terms) == 1 else syntax.Sum(tuple(terms))
+        return terms[0] if len(terms) == 1 else syntax.Listing("+", tuple(terms))
 
     def width_term(self) -> syntax.Expression:
         if self.taken("widthof"):
             self.expect("(")
             port = self.port_reference()
             self.expect(")")
-            return syntax.WidthOf(port)
+            return syntax.Listing("widthof", (port,))
         if self.at("]"):
             self.fail("a width (one that follows from the connections is not supported)")
         return self.expression()
 
-    def timer(self) -> syntax.Timer:
-        line = self.line
+    def timer(self) -> syntax.Trigger:
+        where = self.where
         self.expect("timer")
         name = self.name("the name of the timer")
         times = self.several(self.expression, ")") if self.taken("(") else ()
         if len(times) > 2:
             self.refuse("a timer has an offset and a period, and no more")
-        offset, period = (*times, NOTHING, NOTHING)[:2]
         self.type_annotation()
-        return syntax.Timer(name, offset, period, line)
+        offset, period = (*times, NOTHING, NOTHING)[:2]
+        return syntax.Trigger(name, "timer", offset, period, None, where)
 
-    def action(self) -> syntax.Action:
-        line = self.line
-        physical = self.taken("physical") or (self.taken("logical") and False)
+    def action(self) -> syntax.Trigger:
+        where = self.where
+        kind = self.next().text if self.at("physical", "logical") else "logical"
         self.expect("action")
         name = self.name("the name of the action")
         delay: syntax.Expression = NOTHING
@@ -393,19 +394,16 @@ class _Parser:
                 policy = self.string("the policy, in quotation marks")
             self.expect(")")
         self.type_annotation()
-        return syntax.Action(name, physical, delay, spacing, policy, line)
+        return syntax.Trigger(name, kind, delay, spacing, policy, where)
 
     def mode(self) -> syntax.Mode:
-        line = self.line
+        where = self.where
         initial = self.taken("initial")
         self.expect("mode")
-        return syntax.Mode(self.name("the name of the mode"), initial, self.members(False), line)
+        return syntax.Mode(self.name("the name of the mode"), initial, self.members(False), where)
 
-    def watchdog(self) -> NoReturn:
-        self.refuse("watchdogs exist in Lingua Franca's C target only")
-
-    def instantiation(self) -> syntax.Instantiation:
-        line = self.line
+    def instantiation(self, transient: bool) -> syntax.Instantiation:
+        where = self.where
         name = self.name("a name")
         self.expect("=")
         self.expect("new")
@@ -415,67 +413,52 @@ class _Parser:
         self.expect("(")
         arguments = self.several(self.argument, ")")
         self.host()
-        return syntax.Instantiation(name, reactor, width, arguments, line)
+        return syntax.Instantiation(name, reactor, width, arguments, where, transient)
 
-    def argument(self) -> syntax.Parameter:
-        line = self.line
-        name = self.name("the name of a parameter")
-        value = self.initializer()
-        return syntax.Parameter(name, self.fail("'=' and the value") if value is None else value, line)
+    def argument(self) -> syntax.Variable:
+        argument = self.variable("the name of a parameter")
+        return self.fail("'=' and the value") if argument.value is None else argument
 
     # Reactions and connections
 
-    def port_reference(self) -> syntax.PortReference:
-        line = self.line
-        if self.at("interleaved") and self.ahead().text == "(":
+    def port_reference(self, *around: str) -> syntax.PortReference:
+        if self.at(*(around or ("interleaved",))) and self.ahead().text == "(":
+            extra = self.next().text
             self.next()
-            self.next()
-            inner = self.port_reference()
+            inner = self.port_reference(*around)
             self.expect(")")
-            return syntax.PortReference(inner.container, inner.name, line, interleaved=True)
+            return inner._replace(extra=extra)
+        where = self.where
         name = self.name("a port")
         if self.taken("."):
-            return syntax.PortReference(name, self.name("the name of a port"), line)
-        return syntax.PortReference(None, name, line)
+            return syntax.PortReference(name, self.name("the name of a port"), where)
+        return syntax.PortReference(None, name, where)
 
     def reaction(self) -> syntax.Reaction:
-        line = self.line
-        if self.at("mutation"):
-            self.refuse("mutations are not supported")
+        where = self.where
+        if self.at("mutation", "watchdog"):
+            self.refuse("mutations are not supported, and watchdogs exist in Lingua Franca's C target only")
         self.expect("reaction")
         name = self.name("the name of the reaction") if self.token.kind == "name" and self.ahead().text == "(" else None
         triggers = self.several(self.port_reference, ")") if self.taken("(") else ()
         uses = self.several(self.port_reference) if self.begins_reference() else ()
-        effects = self.several(self.effect) if self.taken("->") else ()
+        effects = self.several(lambda: self.port_reference("reset", "history")) if self.taken("->") else ()
         if self.taken("named"):
             name = self.name("the name of the reaction")
         code = self.code() if self.token.kind == "code" else None
         deadline, handler = self.handlers()
-        return syntax.Reaction(name, triggers, uses, effects, code, deadline, handler, line)
+        return syntax.Reaction(name, triggers, uses, effects, code, deadline, handler, where)
 
     def begins_reference(self) -> bool:
         """Whether what a reaction reads follows, and not the next declaration after a reaction without a body."""
-        return (
-            self.token.kind == "name"
-            and self.token.text not in ("named", "deadline", "STP", "STAA", "tardy", "maxwait")
-            and (self.ahead().text == "." or self.token.text not in STARTERS)
-            and self.ahead().text != "="
-        )
-
-    def effect(self) -> syntax.Effect:
-        transition = None
-        if self.at("reset", "history") and self.ahead().text == "(":
-            transition = self.next().text
-            self.next()
-        target = self.port_reference()
-        if transition is not None:
-            self.expect(")")
-        return syntax.Effect(target, transition)
+        word, after = self.token.text, self.ahead().text
+        reserved = word in ("named", *HANDLERS) or (word in STARTERS and after != ".")
+        return self.token.kind == "name" and not reserved and after != "="
 
     def handlers(self) -> tuple[syntax.Expression | None, syntax.Code | None]:
         """The deadline and its handler; what only decentralized coordination calls is read over."""
         deadline, handler = None, None
-        while self.at("deadline", "STP", "STAA", "tardy", "maxwait"):
+        while self.at(*HANDLERS):
             kind = self.next().text
             time = None
             if self.taken("("):
@@ -487,7 +470,7 @@ class _Parser:
         return deadline, handler
 
     def connection(self) -> syntax.Connection:
-        line = self.line
+        where = self.where
         iterated = False
         if self.taken("("):
             sources = self.several(self.port_reference, ")")
@@ -501,12 +484,12 @@ class _Parser:
         after = self.expression() if self.taken("after") else None
         if self.taken("serializer"):
             self.string("the serializer, in quotation marks")
-        return syntax.Connection(sources, targets, iterated, physical, after, line)
+        return syntax.Connection(sources, targets, iterated, physical, after, where)
 
     # Expressions and types
 
     def expression(self) -> syntax.Expression:
-        token = self.token
+        token, where = self.token, self.where
         if token.kind == "code":
             return self.code()
         if token.kind == "string":
@@ -517,7 +500,7 @@ class _Parser:
             self.next()
             if token.text in WORDS:
                 return syntax.Literal(WORDS[token.text])
-            return syntax.Name(token.text, self.text.line(token.start))
+            return syntax.PortReference(None, token.text, where)
         if self.at("(", "[", "{"):
             bracket = self.next().text
             items = self.several(self.expression, CLOSING[bracket])
@@ -581,23 +564,19 @@ class _Parser:
     def host(self) -> None:
         """Where a federate would run: a word without blanks, which means nothing here."""
         if self.taken("at"):
-            end = self.next().end
-            while self.token.kind != "end" and self.token.start == end and not self.at(";", "{"):
-                end = self.next().end
+            self.word(";", "{")
 
 
-_BY_WORDS: tuple[tuple[str, Callable[[_Parser], syntax.Member]], ...] = (
-    ("preamble private public", _Parser.preamble),
-    ("state reset", _Parser.state),
-    ("method const", _Parser.method),
-    ("input output mutable", _Parser.port),
-    ("timer", _Parser.timer),
-    ("action logical physical", _Parser.action),
-    ("reaction mutation", _Parser.reaction),
-    ("watchdog", _Parser.watchdog),
-    ("mode initial", _Parser.mode),
-)
-MEMBERS = {word: read for words, read in _BY_WORDS for word in words.split()}
+MEMBERS: dict[str, Callable[[_Parser], syntax.Member]] = {
+    **dict.fromkeys(("preamble", "private", "public"), _Parser.preamble),
+    **dict.fromkeys(("state", "reset"), _Parser.state),
+    **dict.fromkeys(("method", "const"), _Parser.method),
+    **dict.fromkeys(("input", "output", "mutable"), _Parser.port),
+    **dict.fromkeys(("timer",), _Parser.timer),
+    **dict.fromkeys(("action", "logical", "physical"), _Parser.action),
+    **dict.fromkeys(("reaction", "mutation", "watchdog"), _Parser.reaction),
+    **dict.fromkeys(("mode", "initial"), _Parser.mode),
+}
 STARTERS = tuple(MEMBERS)
 OUTSIDE_MODES = (_Parser.preamble, _Parser.method, _Parser.port, _Parser.mode)
 FILE_STARTERS = ("reactor", "main", "federated", "realtime", "import", "preamble", "private", "public", "@")

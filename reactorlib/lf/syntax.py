@@ -1,7 +1,11 @@
-"""The syntax tree of a Lingua Franca file: frozen records with line numbers. Owns no text and evaluates nothing."""
+"""The syntax tree of a Lingua Franca file: frozen records that know their place. Owns no text and evaluates nothing.
+
+`where` is "path:line", as faults show it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,89 +18,53 @@ class Literal(NamedTuple):
     value: Any
 
 
-class Name(NamedTuple):
-    """A parameter."""
-
-    name: str
-    line: int
-
-
 class Code(NamedTuple):
     """What stands between `{=` and `=}`; line and column (from 0) are those of its first character."""
 
     text: str
+    path: str
     line: int
     column: int
 
 
 class Listing(NamedTuple):
-    """Several expressions in parentheses `(`, brackets `[` or braces `{`; `init` for `x(1, 2)`, which is a list."""
+    """Several expressions in parentheses `(`, brackets `[` or braces `{`; `init` for `x(1, 2)`; `+`; `widthof`."""
 
-    bracket: str
+    kind: str
     items: tuple[Expression, ...]
 
 
-class WidthOf(NamedTuple):
-    """The width of a port."""
-
-    port: PortReference
-
-
-class Sum(NamedTuple):
-    """The terms of a width."""
-
-    terms: tuple[Expression, ...]
-
-
-Expression = Literal | Name | Code | Listing | WidthOf | Sum
-
-# What a reactor contains
-
-
 class PortReference(NamedTuple):
-    """`port`, `container.port`, or either in `interleaved(...)`; of reactions also actions, timers and signals."""
+    """`port` or `container.port`; in reactions also actions, timers, signals, modes; in expressions a parameter.
+
+    `extra` is what stands around it: `interleaved`, `reset` or `history`.
+    """
 
     container: str | None
     name: str
-    line: int
-    interleaved: bool = False
+    where: str
+    extra: str = ""
 
     def __str__(self) -> str:
         return self.name if self.container is None else f"{self.container}.{self.name}"
 
 
-class Effect(NamedTuple):
-    """What a reaction may change; `transition` is `reset` or `history` where that is written."""
+Expression = Literal | Code | Listing | PortReference
 
-    target: PortReference
-    transition: str | None
+# What a reactor contains
 
 
-class Parameter(NamedTuple):
-    """A parameter with its default, or an argument with its value."""
+class Variable(NamedTuple):
+    """A parameter with its default, an argument with its value, or, as a member, a state variable."""
 
     name: str
     value: Expression | None
-    line: int
-
-
-class StateVariable(NamedTuple):
-    """A state variable."""
-
-    name: str
-    value: Expression | None
-    reset: bool
-    line: int
-
-
-class Preamble(NamedTuple):
-    """Code of a file or a class."""
-
-    code: Code
+    where: str
+    reset: bool = False
 
 
 class Method(NamedTuple):
-    """A method."""
+    """A method; without a name, a preamble."""
 
     name: str
     arguments: tuple[str, ...]
@@ -110,27 +78,18 @@ class Port(NamedTuple):
     output: bool
     mutable: bool
     width: Expression | None
-    line: int
+    where: str
 
 
-class Timer(NamedTuple):
-    """A timer."""
-
-    name: str
-    offset: Expression
-    period: Expression
-    line: int
-
-
-class Action(NamedTuple):
-    """A logical or physical action."""
+class Trigger(NamedTuple):
+    """A timer with offset and period, or an action (logical or physical) with delay and spacing."""
 
     name: str
-    physical: bool
-    delay: Expression
-    spacing: Expression | None
+    kind: str
+    first: Expression
+    second: Expression | None
     policy: str | None
-    line: int
+    where: str
 
 
 class Reaction(NamedTuple):
@@ -139,21 +98,22 @@ class Reaction(NamedTuple):
     name: str | None
     triggers: tuple[PortReference, ...]
     uses: tuple[PortReference, ...]
-    effects: tuple[Effect, ...]
+    effects: tuple[PortReference, ...]
     code: Code | None
     deadline: Expression | None
     handler: Code | None
-    line: int
+    where: str
 
 
 class Instantiation(NamedTuple):
-    """A contained reactor, or with `width` a bank."""
+    """A contained reactor, or with `width` a bank; `transient` where that attribute stands before it."""
 
     name: str
     reactor: str
     width: Expression | None
-    arguments: tuple[Parameter, ...]
-    line: int
+    arguments: tuple[Variable, ...]
+    where: str
+    transient: bool = False
 
 
 class Connection(NamedTuple):
@@ -164,7 +124,8 @@ class Connection(NamedTuple):
     iterated: bool
     physical: bool
     after: Expression | None
-    line: int
+    where: str
+    name: str = "connection"
 
 
 class Mode(NamedTuple):
@@ -173,27 +134,31 @@ class Mode(NamedTuple):
     name: str
     initial: bool
     members: tuple[Member, ...]
-    line: int
+    where: str
 
 
-Named = StateVariable | Port | Timer | Action | Instantiation | Mode
-Member = Preamble | Method | Reaction | Connection | Named
+Named = Variable | Port | Trigger | Instantiation | Mode
+Member = Method | Reaction | Connection | Named
 
 # Files
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reactor:
-    """A reactor definition; `name` is empty for a main reactor without one. The arguments of `attributes` by name."""
+    """A reactor definition. The arguments of `attributes` by name; `path` is that of its file."""
 
     name: str
-    main: bool
-    federated: bool
-    parameters: tuple[Parameter, ...]
+    kinds: frozenset[str]  # main, federated, realtime
+    parameters: tuple[Variable, ...]
     extends: tuple[str, ...]
     members: tuple[Member, ...]
     attributes: dict[str, tuple[Any, ...]]
-    line: int
+    path: str
+    where: str
+
+    @property
+    def is_main(self) -> bool:
+        return bool(self.kinds & {"main", "federated"})
 
 
 class Import(NamedTuple):
@@ -202,7 +167,7 @@ class Import(NamedTuple):
     names: dict[str, str]
     path: str
     package: bool
-    line: int
+    where: str
 
 
 class Property(NamedTuple):
@@ -210,14 +175,24 @@ class Property(NamedTuple):
 
     name: str
     value: Any
-    line: int
+    where: str
 
 
 class File(NamedTuple):
-    """A whole file."""
+    """A whole file; `path` is how its faults name it."""
 
+    path: str
     target: str
     properties: tuple[Property, ...]
-    imports: tuple[Import, ...] = ()
-    preambles: tuple[Preamble, ...] = ()
-    reactors: tuple[Reactor, ...] = ()
+    imports: list[Import]
+    preambles: list[Method]
+    reactors: list[Reactor]
+
+
+def codes(tree: Any) -> Iterator[Code]:
+    """All code in a part of a file."""
+    if isinstance(tree, Code):
+        yield tree
+    elif isinstance(tree, tuple | list | Reactor):
+        for part in (tree.parameters, tree.members) if isinstance(tree, Reactor) else tree:
+            yield from codes(part)

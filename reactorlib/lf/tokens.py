@@ -89,13 +89,7 @@ class Text:
 
 
 def fault(path: str, line: int, column: int | None, text: str, message: str) -> str:
-    """A fault in the form in which all are told: place, message, the line's text and a mark under its column (from 0).
-
-    >>> print(fault("Main.lf", 2, 6, "input 3", "expected the name of the port, got '3'"))
-    Main.lf:2:7: expected the name of the port, got '3'
-        input 3
-              ^
-    """
+    """A fault as all are shown: place, message, the line's text and a mark under its column (from 0)."""
     if column is None:
         return f"{path}:{line}: {message}" + (f"\n    {text.strip()}" if text.strip() else "")
     blank = "".join("\t" if character == "\t" else " " for character in text[:column])

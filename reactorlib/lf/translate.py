@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import inspect
 import keyword
-from collections.abc import Collection, Iterable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,13 +18,25 @@ from typing import Any
 from reactorlib.declaration import class_body, elements
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.declaration.source_position import where
+from reactorlib.errors import ElaborationError
 from reactorlib.lf import syntax
-from reactorlib.lf.blueprint import Blueprint, Child, Default, LinguaFrancaType, Link, State
-from reactorlib.lf.bodies import BodyError, Function, Names, execute, function
-from reactorlib.lf.expressions import WIDTH_OF, ExpressionError, Scope, Value, as_time, hint, value_of
-from reactorlib.lf.files import Definition, Files, Source
-from reactorlib.lf.names import LinguaFrancaReactor
-from reactorlib.tag import Time
+from reactorlib.lf.blueprint import Blueprint, Default, Making, Part
+from reactorlib.lf.bodies import (
+    WIDTH_OF,
+    BodyError,
+    Function,
+    Names,
+    Scope,
+    Value,
+    as_time,
+    execute,
+    function,
+    hint,
+    value_of,
+)
+from reactorlib.lf.files import Files
+from reactorlib.lf.names import PORT_VIEW, LinguaFrancaReactor, viewed
+from reactorlib.tag import LONGEST, Time
 
 SIGNALS = {"startup": elements.startup, "shutdown": elements.shutdown, "reset": elements.reset}
 
@@ -36,107 +50,143 @@ class Program:
         self.module = module  # None: code is left out
         self.names = None if module is None else vars(module)
         self.faults: list[str] = []
-        self._made: dict[Definition, Translation] = {}
-        self._in_the_making: list[Definition] = []
+        self.classes: dict[str, type[Reactor]] = {}  # that the file itself defines
+        self.translations: dict[syntax.Reactor, Translation | None] = {}
 
-    def translation(self, definition: Definition) -> Translation | None:
-        """The translation of a definition, its faults noted; None where it is in the making, and so contains itself."""
-        if definition in self._in_the_making:
-            return None
-        found = self._made.get(definition)
-        if found is None:
-            self._in_the_making.append(definition)
-            found = self._made[definition] = Translation(self, definition)
-            self._in_the_making.pop()
-        return found
+    def translation(self, reactor: syntax.Reactor) -> Translation | None:
+        """The translation of a reactor, its faults noted; None where it is in the making, and so contains itself."""
+        if reactor not in self.translations:
+            self.translations[reactor] = None
+            self.translations[reactor] = Translation(self, reactor)
+        return self.translations[reactor]
 
-    def fault(self, source: Source, line: int, words: str) -> None:
+    def make(self) -> None:
+        """Make the classes of the file. Raises ElaborationError."""
+        made = [self.translation(reactor) for reactor in self.files.main.reactors]
+        self.classes = {one.name: one.cls for one in made if one is not None}
+        if self.faults:
+            raise ElaborationError(list(dict.fromkeys(self.faults)))
+
+    def chosen(self, name: str | None) -> type[Reactor]:
+        """The reactor of that name, or the main one. Raises ElaborationError."""
+        name = name or next((reactor.name for reactor in self.files.main.reactors if reactor.is_main), None)
+        if name is None:
+            raise ElaborationError([f"{self.path} has no main reactor: name one of {', '.join(self.classes)}"])
+        if name not in self.classes:
+            raise ElaborationError([f"{self.path} has no reactor {name!r}{hint(name, self.classes)}"])
+        return self.classes[name]
+
+    def fault(self, place: str, words: str) -> None:
         """Note a fault."""
-        self.faults.append(f"{source.path}:{line}: {words}")
+        self.faults.append(f"{place}: {words}")
+
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """A block whose BodyError is noted."""
+        try:
+            yield
+        except BodyError as error:
+            self.faults.append(str(error))
 
 
-class Translation:
-    """One reactor definition and its class, `cls`, made at once."""
+class Translation(Blueprint):
+    """One reactor definition and its class, `cls`, made at once; `address` is where another process finds it."""
 
-    def __init__(self, program: Program, definition: Definition) -> None:
+    def __init__(self, program: Program, reactor: syntax.Reactor) -> None:
+        super().__init__(reactor.name)
         self.program = program
-        self.definition = definition
         self.elements: dict[str, elements.Element] = {}
-        self._lines: dict[str, int] = {}  # of all names that are taken
-        self._methods: dict[str, Any] = {}
+        self.methods: dict[str, Any] = {}  # and what the reactor's preambles define
+        self._file = program.files.file_of(reactor)
+        self._mode: elements.Mode | None = None  # that the declaration stands in
+        self._places: dict[str, str] = {}  # of all names that are taken
         self._contained: dict[str, Translation | None] = {}
-        self._reactions: list[tuple[syntax.Reaction, Source, elements.Mode | None]] = []
-        self._connections: list[tuple[syntax.Connection, Source, elements.Mode | None]] = []
-        module, reactor = program.module, definition.reactor
-        attributes = [syntax.Property(n, v[0], reactor.line) for n, v in reactor.attributes.items() if v]
-        self.blueprint = Blueprint(
-            definition.name,
-            (str(program.path), module.__name__ if module else "", definition.name, module is None),
-            [*definition.source.tree.properties, *attributes],
-            reactor.federated,
-        )
-        self.cls = self._made()
+        self._reactions: list[tuple[syntax.Reaction, elements.Mode | None]] = []
+        self._connections: list[tuple[syntax.Connection, elements.Mode | None]] = []
+        attributes = (syntax.Property(n, v[0], reactor.where) for n, v in reactor.attributes.items() if v)
+        self.properties = {entry.name: entry for entry in (*self._file.properties, *attributes)}
+        module = program.module
+        self.address = str(program.path), module.__name__ if module else "", reactor.name, module is None
+        self.federated = "federated" in reactor.kinds
+        self.cls = self._made(list(self._linear(reactor, ())))
 
-    def _made(self) -> type[Reactor]:
-        bases = list(self._linear(self.definition, ()))
+    def _made(self, bases: list[syntax.Reactor]) -> type[Reactor]:
         for base in bases:
-            for parameter in base.reactor.parameters:
-                self._parameter(base.source, parameter)
+            for parameter in base.parameters:
+                self._parameter(parameter)
         for base in bases:
-            self._collect(base.source, base.reactor.members, None)
-        for connection, source, mode in self._connections:
-            self._connect(connection, source, mode)
-        blueprint, module = self.blueprint, self.program.module
-        blueprint.shadowed = {name: value for name, value in self._methods.items() if name in self.elements}
-        body = {**self._methods, **self.elements, **self._all_reactions(), "__init__": _constructor(blueprint),
-                "__lf__": blueprint, "__module__": __name__ if module is None else module.__name__,
-                "__annotations__": dict.fromkeys(self._methods, "Final")}  # fmt: skip  # a preamble's, shared as there
-        made: type[Reactor] = LinguaFrancaType(blueprint.name, (LinguaFrancaReactor,), body)
+            self._file = self.program.files.file_of(base)
+            self._collect(base.members)
+        for connection, mode in self._connections:
+            self._mode = mode
+            self._connect(connection)
+        inputs = [name for name, element in self.elements.items() if isinstance(element, elements.Input)]
+        self._viewed = viewed(inputs, (code.text for code in syntax.codes(tuple(self._reactions))))
+        self.shadowed = {name: value for name, value in self.methods.items() if name in self.elements}
+        module = self.program.module
+        body = {**self.methods, **self.elements, **self._all_reactions(), "__init__": self.constructor(),
+                "__lf__": self, "__module__": __name__ if module is None else module.__name__,
+                "__annotations__": dict.fromkeys(self.methods, "Final")}  # fmt: skip  # a preamble's, shared as there
+        made: type[Reactor] = type(self.name, (LinguaFrancaReactor,), body)
         return made
 
-    def _linear(self, definition: Definition, inside: tuple[Definition, ...]) -> Iterator[Definition]:
+    def _linear(self, reactor: syntax.Reactor, inside: tuple[syntax.Reactor, ...]) -> Iterator[syntax.Reactor]:
         """What a reactor extends, each once, before itself."""
-        if definition in inside:
-            self.program.fault(definition.source, definition.reactor.line, f"{definition.name} extends itself")
+        if reactor in inside:
+            self._fault(reactor.where, f"{reactor.name} extends itself")
             return
-        seen: list[Definition] = []
-        for name in definition.reactor.extends:
-            base = self._found(definition.source, name, definition.reactor.line)
+        seen: list[syntax.Reactor] = []
+        for name in reactor.extends:
+            base = self._found(self.program.files.file_of(reactor), name, reactor.where)
             if base is not None:
-                seen += [more for more in self._linear(base, (*inside, definition)) if more not in seen]
-        yield from [*seen, definition]
+                seen += [more for more in self._linear(base, (*inside, reactor)) if more not in seen]
+        yield from [*seen, reactor]
 
-    def _found(self, source: Source, name: str, line: int) -> Definition | None:
-        found = self.program.files.find(source, name)
+    def _found(self, file: syntax.File, name: str, place: str) -> syntax.Reactor | None:
+        found = self.program.files.find(file, name)
         if found is None:
-            meant = hint(name, self.program.files.known(source)) or ": it is neither defined in this file nor imported"
-            self.program.fault(source, line, f"no reactor {name!r}{meant}")
+            known = [
+                *(reactor.name for reactor in file.reactors),
+                *(name for one in file.imports for name in one.names),
+            ]
+            meant = hint(name, known) or ": it is neither defined in this file nor imported"
+            self._fault(place, f"no reactor {name!r}{meant}")
         return found
+
+    def _fault(self, place: str, words: str, name: str = "", known: Collection[str] = ()) -> None:
+        self.program.fault(place, words + hint(name, known))
 
     # Expressions
 
-    def _value(self, source: Source, tree: syntax.Expression, *more: str) -> Value:
+    def _value(self, tree: syntax.Expression | None, *more: str) -> Any:
         """The function of parameters, `bank_index` and `more` that an expression is; its faults are noted."""
-        try:
-            return value_of(tree, {**self.blueprint.defaults, **dict.fromkeys(("bank_index", *more))}, source.path,
-                            self.program.names)  # fmt: skip
-        except ExpressionError as error:
-            self.program.fault(source, error.line, str(error))
-        except BodyError as error:
-            self.program.faults.append(str(error))
+        if tree is None:
+            return None
+        with self.program.noting():
+            return value_of(tree, dict.fromkeys((*self.defaults, "bank_index", *more)), self.program.names)
         return lambda _: None
 
-    def _time(self, source: Source, tree: syntax.Expression) -> Any:
-        if isinstance(tree, syntax.Literal):
-            return tree.value
-        value = self._value(source, tree)
-        return self._of_parameters(lambda scope: as_time(value(scope)))
-
-    def _width(self, source: Source, tree: syntax.Expression | None) -> Any:
+    def _of_parameters(self, tree: syntax.Expression | None, value: Callable[[Value, Scope], Any]) -> Any:
+        """An expression as the kernel takes it: a value, or a function whose arguments are named like parameters."""
         if tree is None or isinstance(tree, syntax.Literal):
             return None if tree is None else tree.value
-        value = self._value(source, tree)
-        return self._of_parameters(lambda scope: value({**scope, WIDTH_OF: lambda port: self._width_of(port, scope)}))
+        found = self._value(tree)
+
+        def evaluated(**scope: Any) -> Any:
+            return value(found, scope)
+
+        names = dict.fromkeys([*self.defaults, "bank_index"])
+        kind = inspect.Parameter.KEYWORD_ONLY
+        evaluated.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])  # type: ignore[attr-defined]  # what inspect looks for
+        return evaluated
+
+    def _time(self, tree: syntax.Expression | None) -> Any:
+        return self._of_parameters(tree, lambda value, scope: as_time(value(scope)))
+
+    def _width(self, tree: syntax.Expression | None) -> Any:
+        return self._of_parameters(
+            tree, lambda value, scope: value({**scope, WIDTH_OF: lambda port: self._width_of(port, scope)})
+        )
 
     def _width_of(self, reference: syntax.PortReference, scope: Scope) -> Any:
         port = self.elements.get(reference.name) if reference.container is None else None
@@ -145,182 +195,176 @@ class Translation:
         width: Any = port.width
         return 1 if width is None else width(**scope) if callable(width) else width
 
-    def _of_parameters(self, value: Value) -> Any:
-        """An expression as the kernel evaluates it: a function whose arguments are named like parameters."""
-
-        def evaluated(**scope: Any) -> Any:
-            return value(scope)
-
-        names = dict.fromkeys([*self.blueprint.defaults, "bank_index"])
-        kind = inspect.Parameter.KEYWORD_ONLY
-        evaluated.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])  # type: ignore[attr-defined]  # what inspect looks for
-        return evaluated
-
     # Members
 
-    def _parameter(self, source: Source, parameter: syntax.Parameter) -> None:
-        tree = parameter.value
-        shown = tree.value if isinstance(tree, syntax.Literal) else ...
-        value = None if tree is None else self._value(source, tree, "self")
-        self.blueprint.defaults[parameter.name] = Default(value, shown, f"{source.path}:{parameter.line}")
-        self._lines[parameter.name] = parameter.line
+    def _parameter(self, tree: syntax.Variable) -> None:
+        shown = tree.value.value if isinstance(tree.value, syntax.Literal) else ...
+        self.defaults[tree.name] = Default(self._value(tree.value, "self"), shown, tree.where)
+        self._places[tree.name] = tree.where
 
-    def _take(self, source: Source, name: str, line: int) -> None:
-        earlier = self._lines.get(name)
-        if earlier is not None:
-            self.program.fault(source, line, f"{self.definition.name}.{name} is declared in line {earlier} already")
-        elif self.program.module is not None and keyword.iskeyword(name):
-            self.program.fault(source, line, f"{name!r} is a word of Python's and cannot be a name")
-        self._lines[name] = line
-
-    def _collect(self, source: Source, members: Iterable[syntax.Member], mode: elements.Mode | None) -> None:
+    def _collect(self, members: Iterable[syntax.Member]) -> None:
         for member in members:
-            if isinstance(member, syntax.Preamble | syntax.Method):
-                self._method(source, member)
+            if isinstance(member, syntax.Method):
+                self._method(member)
             elif isinstance(member, syntax.Reaction):
-                self._reactions.append((member, source, mode))
+                self._reactions.append((member, self._mode))
             elif isinstance(member, syntax.Connection):
-                self._connections.append((member, source, mode))
+                self._connections.append((member, self._mode))
             else:
-                self._take(source, member.name, member.line)
-                with where(f"{source.path}:{member.line}"):
-                    self._named_member(source, member, mode)
+                self._take(member.name, member.where)
+                with where(member.where):
+                    self._declare(member)
 
-    def _named_member(self, source: Source, member: syntax.Named, mode: elements.Mode | None) -> None:
+    def _take(self, name: str, place: str) -> None:
+        earlier = self._places.get(name, "").rpartition(":")[2]
+        if earlier:
+            self._fault(place, f"{self.name}.{name} is declared in line {earlier} already")
+        elif self.program.module is not None and keyword.iskeyword(name):
+            self._fault(place, f"{name!r} is a word of Python's and cannot be a name")
+        self._places[name] = place
+
+    def _declare(self, member: syntax.Named) -> None:
+        element: elements.Element | None = None
         if isinstance(member, syntax.Instantiation):
-            self._instance(source, member, mode)
+            self._instance(member)
         elif isinstance(member, syntax.Mode):
-            made = self.elements[member.name] = elements.Mode(initial=member.initial)
-            self._collect(source, member.members, made)
+            self._mode = self.elements[member.name] = elements.Mode(initial=member.initial)
+            self._collect(member.members)
+            self._mode = None
+        elif isinstance(member, syntax.Variable):
+            value = self._value(member.value or syntax.Literal(None), "self")
+            self._part(self.states, member,
+                       lambda making: vars(making.reactor).update({member.name: value(making.scope)}))  # fmt: skip
+            element = elements.State(None, reset=True) if member.reset else None  # to what the constructor leaves
+        elif isinstance(member, syntax.Port):
+            width = self._width(member.width)
+            element = elements.Output(width) if member.output else elements.Input(width, mutable=member.mutable)
         else:
-            if isinstance(member, syntax.StateVariable):
-                tree = member.value or syntax.Literal(None)
-                at = f"{source.path}:{member.line}"
-                self.blueprint.states.append(State(member.name, self._value(source, tree, "self"), at))
-                if not member.reset:
-                    return
-            element = self.elements[member.name] = self._element(source, member)
-            element.mode = mode
+            times, policy = (self._time(member.first), self._time(member.second)), member.policy
+            element = KINDS[member.kind](*times) if member.kind == "timer" else KINDS[member.kind](*times, policy)
+            vars(element).update(plain_ns=True)
+        if element is not None:
+            element.mode = self._mode
+            self.elements[member.name] = element
 
-    def _method(self, source: Source, member: syntax.Preamble | syntax.Method) -> None:
+    def _method(self, member: syntax.Method) -> None:
         names = self.program.names
         if names is None:
             return
-        try:
-            if isinstance(member, syntax.Preamble):
-                execute(member.code, source.path, names, self._methods)
-                self._let_travel(names)
+        with self.program.noting():
+            if member.name:
+                self.methods[member.name] = function(member.name, member.arguments, member.code, names)
             else:
-                made = function(member.name, member.arguments, member.code, source.path, names)
-                self._methods[member.name] = made
-        except BodyError as error:
-            self.program.faults.append(str(error))
+                execute(member.code, names, self.methods)
+                self._let_travel(names)
 
     def _let_travel(self, module: Names) -> None:
-        """Classes of a preamble where other processes find them: in the module."""
-        for name, made in self._methods.items():
+        """Put classes of a preamble where other processes find them: into the module."""
+        for name, made in self.methods.items():
             if isinstance(made, type) and (made.__module__, made.__qualname__) == (module["__name__"], name):
-                made.__qualname__ = f"{self.definition.name}_{name}"
+                made.__qualname__ = f"{self.name}_{name}"
                 module.setdefault(made.__qualname__, made)
 
-    def _element(
-        self, source: Source, member: syntax.StateVariable | syntax.Port | syntax.Timer | syntax.Action
-    ) -> elements.Element:
-        if isinstance(member, syntax.StateVariable):
-            return elements.State(None, reset=True)  # to what the constructor leaves
-        if isinstance(member, syntax.Port):
-            width = self._width(source, member.width)
-            return elements.Output(width) if member.output else elements.Input(width, mutable=member.mutable)
-        if isinstance(member, syntax.Timer):
-            return elements.Timer(self._time(source, member.offset), self._time(source, member.period))
-        spacing = None if member.spacing is None else self._time(source, member.spacing)
-        kind = elements.PhysicalAction[Any] if member.physical else elements.LogicalAction[Any]
-        policy: Any = member.policy
-        action = kind(self._time(source, member.delay), spacing, policy)
-        action.plain_ns = True
-        return action
-
-    def _instance(self, source: Source, member: syntax.Instantiation, mode: elements.Mode | None) -> None:
-        definition = self._found(source, member.reactor, member.line)
+    def _instance(self, member: syntax.Instantiation) -> None:
+        reactor = self._found(self._file, member.reactor, member.where)
         self._contained[member.name] = None
-        if definition is None:
+        if reactor is None:
             return
-        contained = self._contained[member.name] = self.program.translation(definition)
+        contained = self._contained[member.name] = self.program.translation(reactor)
         if contained is None:
-            self.program.fault(source, member.line, f"{definition.name} contains itself")
+            self._fault(member.where, f"{reactor.name} contains itself")
             return
-        known = contained.blueprint.defaults
+        if member.transient:
+            words = "a transient federate comes and goes while others run; here one program runs all federates"
+            self._fault(member.where, words)
+        known = contained.defaults
         arguments: dict[str, Value] = {}
         for argument in member.arguments:
             if argument.name not in known:
-                words = f"{definition.name} has no parameter {argument.name!r}{hint(argument.name, known)}"
-                self.program.fault(source, argument.line, words)
-            elif argument.value is not None:
-                arguments[argument.name] = self._value(source, argument.value, "self")
-        width = None if member.width is None else self._value(source, member.width, "self")
-        at = f"{source.path}:{member.line}"
-        self.blueprint.children.append(Child(member.name, contained.cls, width, arguments, mode, at))
+                self._fault(argument.where, f"{reactor.name} has no parameter {argument.name!r}", argument.name, known)
+            else:
+                arguments[argument.name] = self._value(argument.value, "self")
+        width = self._value(member.width, "self")
+        self._part(self.children, member,
+                   lambda making: making.contain(member.name, contained.cls, width, arguments))  # fmt: skip
 
-    def _connect(self, tree: syntax.Connection, source: Source, mode: elements.Mode | None) -> None:
-        found = [self._is_port(source, reference) for reference in (*tree.sources, *tree.targets)]
+    def _part(self, parts: list[Part], tree: Any, make: Callable[[Making], None]) -> None:
+        parts.append(Part(tree.name, make, self._mode, tree.where))
+
+    def _connect(self, tree: syntax.Connection) -> None:
+        found = [self._is_port(reference) for reference in (*tree.sources, *tree.targets)]
         if not all(found):
             return
         if isinstance(tree.after, syntax.Literal) and not isinstance(tree.after.value, Time) and tree.after.value:
-            self.program.fault(source, tree.line, f"after {tree.after.value}: a time has a unit, such as msec")
-        after = None if tree.after is None else self._value(source, tree.after, "self")
-        self.blueprint.links.append(
-            Link(tree.sources, tree.targets, tree.iterated, tree.physical, after, mode, source.path, tree.line)
-        )
+            self._fault(tree.where, f"after {tree.after.value}: a time has a unit, such as msec")
+        after = self._value(tree.after, "self")
+        self._part(self.links, tree, lambda making: making.connect(tree, after))
 
-    def _is_port(self, source: Source, reference: syntax.PortReference) -> bool:
+    def _is_port(self, reference: syntax.PortReference) -> bool:
         """Whether a connection's end is there; notes what is wrong with it."""
         of: Translation | None = self
         if reference.container is not None:
             if reference.container not in self._contained:
                 meant = hint(reference.container, self._contained)
-                words = f"{self.definition.name} contains no reactor {reference.container!r}{meant}"
-                self.program.fault(source, reference.line, words)
+                self._fault(reference.where, f"{self.name} contains no reactor {reference.container!r}{meant}")
             of = self._contained.get(reference.container)
         if of is None:
             return False  # which is noted
         ports = [name for name, element in of.elements.items() if isinstance(element, elements.Port)]
         if reference.name not in ports:
-            words = f"{of.definition.name} has no port {reference.name!r}{hint(reference.name, ports)}"
-            self.program.fault(source, reference.line, words)
+            self._fault(reference.where, f"{of.name} has no port {reference.name!r}{hint(reference.name, ports)}")
         return reference.name in ports
 
     # Reactions
 
     def _all_reactions(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        for number, (tree, source, mode) in enumerate(self._reactions, 1):
+        for number, (tree, mode) in enumerate(self._reactions, 1):
             name = tree.name or f"reaction_{number}"
-            while name in self._lines or name in self._methods or name in found:
+            while name in self._places or name in self.methods or name in found:
                 name += "_"
-            with where(f"{source.path}:{tree.line}"):
-                reaction = found[name] = self._reaction(name, tree, source)
-            reaction.mode = mode
+            with where(tree.where):
+                found[name] = self._reaction(name, tree)
+            found[name].mode = mode
         return found
 
-    def _reaction(self, name: str, tree: syntax.Reaction, source: Source) -> class_body.Reaction[Any]:
+    def _reaction(self, name: str, tree: syntax.Reaction) -> class_body.Reaction[Any]:
         triggers = tree.triggers or tuple(  # none: any input
-            syntax.PortReference(None, name, tree.line)
+            syntax.PortReference(None, name, tree.where)
             for name, element in self.elements.items()
             if isinstance(element, elements.Input)
         )
-        named = [*triggers, *tree.uses, *(effect.target for effect in tree.effects)]
-        arguments = dict.fromkeys(ref.container or ref.name for ref in named if not self._is_signal(ref))
+        text = "\n".join(code.text for code in (tree.code, tree.handler) if code)
+        effects = {ref.name for ref in tree.effects}
+        readable = [ref for ref in (*triggers, *tree.uses) if ref.name not in effects]
+        scheduled = [ref for ref in readable if self._is_scheduled(ref, text)]
+        named = [ref for ref in (*triggers, *tree.uses, *tree.effects) if not self._is_signal(ref)]
+        arguments, first = dict.fromkeys(ref.container or ref.name for ref in named), self._first(named, text)
+        deadline = Time(LONGEST) if "update_deadline" in text and tree.deadline is None else self._time(tree.deadline)
         reaction: class_body.Reaction[Any] = class_body.Reaction(
-            self._body(name, arguments, tree.code, source),
+            self._body(name, arguments, tree.code, first),
             tuple(SIGNALS[ref.name] if self._is_signal(ref) else self._named(ref) for ref in triggers),
-            tuple(self._named(reference) for reference in tree.uses),
-            tuple(self._effect(effect, source) for effect in tree.effects),
-            None if tree.deadline is None else self._time(source, tree.deadline),
+            tuple(self._named(ref) for ref in tree.uses),
+            tuple(self._effect(ref) for ref in (*tree.effects, *scheduled)),
+            deadline,
             nested=True,
         )
         if tree.handler is not None:
-            reaction.handler = self._body(f"{name}_deadline", arguments, tree.handler, source)
+            reaction.handler = self._body(f"{name}_deadline", arguments, tree.handler, first)
         return reaction
+
+    def _is_scheduled(self, reference: syntax.PortReference, text: str) -> bool:
+        """Whether a body does more with an action than look at it."""
+        seen = rf"(?<![\w.]){reference.name}\b(?!\s*\.\s*(value|is_present)\b)"
+        return isinstance(self._named(reference), elements.Action) and re.search(seen, text) is not None
+
+    def _first(self, named: Iterable[syntax.PortReference], text: str) -> list[str]:
+        """What a body begins with: views of its inputs, and `gain_y` for what is also called `gain.y`."""
+        views = {ref.name: f"{ref.name} = {PORT_VIEW}(self, {ref.name!r}, {ref.name})" for ref in named
+                 if ref.container is None and ref.name in self._viewed}  # fmt: skip
+        joined = {f"{ref.container}_{ref.name}": str(ref) for ref in named if ref.container}
+        used = {name: port for name, port in joined.items() if re.search(rf"(?<![\w.]){name}\b", text)}
+        return [*views.values(), *(f"{name} = {port}" for name, port in used.items() if name not in self._places)]
 
     def _is_signal(self, reference: syntax.PortReference) -> bool:
         return reference.container is None and reference.name in SIGNALS and reference.name not in self.elements
@@ -328,35 +372,29 @@ class Translation:
     def _named(self, reference: syntax.PortReference) -> elements.Element | str:
         return str(reference) if reference.container else self.elements.get(reference.name, reference.name)
 
-    def _effect(self, effect: syntax.Effect, source: Source) -> class_body.Effect:
-        element = self._named(effect.target)
+    def _effect(self, reference: syntax.PortReference) -> class_body.Effect:
+        element = self._named(reference)
         if isinstance(element, elements.Mode):
-            return elements.Transition(element, history=effect.transition == "history")
-        if effect.transition is not None:
+            return elements.Transition(element, history=reference.extra == "history")
+        if reference.extra:
             modes = [name for name, element in self.elements.items() if isinstance(element, elements.Mode)]
-            words = f"{self.definition.name} has no mode {effect.target.name!r}{hint(effect.target.name, modes)}"
-            self.program.fault(source, effect.target.line, words)
+            self._fault(reference.where, f"{self.name} has no mode {reference.name!r}{hint(reference.name, modes)}")
         return element
 
-    def _body(self, name: str, arguments: Collection[str], code: syntax.Code | None, source: Source) -> Function:
+    def _body(self, name: str, arguments: Collection[str], code: syntax.Code | None, first: Iterable[str]) -> Function:
         names = self.program.names
-        if code is None or names is None or any(map(keyword.iskeyword, arguments)):  # which is noted
-            return _nothing
-        try:
-            return function(name, arguments, code, source.path, names)
-        except BodyError as error:
-            self.program.faults.append(str(error))
-            return _nothing
+        if code is not None and names is not None and not any(map(keyword.iskeyword, arguments)):  # which is noted
+            with self.program.noting():
+                return function(name, arguments, code, names, first)
+        return _nothing
 
 
-def _constructor(blueprint: Blueprint) -> Function:
-    def construct(self: Any, /, **values: Any) -> None:
-        blueprint.construct(self, values)
-
-    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    construct.__signature__ = inspect.Signature([own, *blueprint.signature().parameters.values()])  # type: ignore[attr-defined]  # what inspect looks for
-    return construct
+KINDS: dict[str, Any] = {
+    "timer": elements.Timer,
+    "logical": elements.LogicalAction[Any],
+    "physical": elements.PhysicalAction[Any],
+}
 
 
 def _nothing(_reactor: object, *ports: object) -> None:
-    """A reaction without a body."""
+    """Stand in for a body that was left out."""

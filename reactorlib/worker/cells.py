@@ -11,7 +11,7 @@ from collections.abc import Callable, Container
 from typing import Any, Final, NamedTuple
 
 from reactorlib.elaboration.program import Cell, Elaborated
-from reactorlib.errors import EffectError, ReactorError
+from reactorlib.errors import EffectError, ReactorError, RunError
 from reactorlib.tag import Time, time_fault
 from reactorlib.transport.batch import Batch, batch
 
@@ -231,15 +231,18 @@ class ActionHandle:
 
 
 class PlainActionHandle(ActionHandle):
-    """The same, with plain numbers of nanoseconds."""
+    """The same, with plain numbers of nanoseconds; after the end of the run, nothing happens."""
 
     __slots__ = ()
 
     def schedule(self, extra_delay: float = 0, value: Any = None) -> None:
-        if extra_delay:
-            super().schedule(Time(round(extra_delay)), value)
-        else:
-            self._schedule(self._event, 0, value)
+        try:
+            if extra_delay:
+                super().schedule(Time(round(extra_delay)), value)
+            else:
+                self._schedule(self._event, 0, value)
+        except RunError:
+            pass
 
 
 class ModeHandle:

@@ -147,4 +147,105 @@ federated reactor { a = new Node() b = new Node() c = new Node() last = new Last
     with pytest.warns(LinguaFrancaWarning, match="no RTI"):
         assert call("run", str(path), "--executor", "processes", "--workers", "3") == (0, ["3"], "")
     with pytest.warns(LinguaFrancaWarning, match="no RTI"):
-        assert call("run", str(path)) == (0, ["1"], "")
+        assert call("run", str(path), "--executor", "inline") == (0, ["1"], "")
+
+
+SLEEPERS = """\
+target Python { workers: 16, fast: true }
+preamble {= import time =}
+reactor Sleeper { input go output done reaction(go) -> done {= time.sleep(0.1); done.set(self.bank_index) =} }
+main reactor(rounds = 5) {
+  sleepers = new[16] Sleeper()
+  logical action next
+  state begun = 0.0
+  state n = 0
+  reaction(startup) -> next {= next.schedule(0) =}
+  reaction(next) -> sleepers.go {=
+    self.begun = time.perf_counter()
+    for member in sleepers: member.go.set(True)
+  =}
+  reaction(sleepers.done) -> next {=
+    print(time.perf_counter() - self.begun)
+    self.n += 1
+    if self.n < self.rounds: next.schedule(0)
+  =}
+}
+"""
+
+
+@pytest.mark.parametrize("executor", [[], ["--executor", "threads"], ["--executor", "processes"]])
+def test_sixteen_reactions_that_sleep_do_so_side_by_side(call, tmp_path, executor):
+    path = tmp_path / "Sleepers.lf"
+    path.write_text(SLEEPERS)
+    code, lines, complained = call("run", str(path), *executor)
+    assert (code, complained, len(lines)) == (0, "", 5)
+    assert 0.1 <= min(map(float, lines)) <= 0.12
+
+
+PAIR = """\
+target Python { fast: true PROPERTIES }
+preamble {= LIMIT = [0]  =}
+reactor Member { output out reaction(startup) -> out {= out.set(BODY) =} }
+main reactor { members = new[2] Member() reaction(members.out) {= print(members[1].out.value) =} }
+"""
+
+
+def how(call, tmp_path, properties="", *arguments, body="1"):
+    """Which executor runs a program, and on how many workers; what is complained of."""
+    path = tmp_path / "Pair.lf"
+    path.write_text(PAIR.replace("PROPERTIES", properties).replace("BODY", body))
+    code, lines, complained = call("run", str(path), "--json", *arguments)
+    assert code == 0
+    result = json.loads(lines[0])
+    return result["executor"], result["workers"], complained.removesuffix("1\n").replace(f"{tmp_path}/", "")
+
+
+@pytest.mark.parametrize(
+    ("properties", "arguments", "expected"),
+    [
+        (", workers: 5", [], ("processes", 5)),
+        (", workers: 5", ["-w", "3"], ("processes", 3)),
+        (", workers: 5", ["--executor", "threads"], ("threads", 5)),
+        (", workers: 5", ["--executor", "inline"], ("inline", 1)),
+        ("", ["-w", "1"], ("inline", 1)),
+        (", single-threaded: true", [], ("inline", 1)),
+        (", threading: false", [], ("inline", 1)),
+        (", single-threaded: true", ["-w", "2"], ("processes", 2)),
+        (", single-threaded: true", ["--executor", "threads", "-w", "2"], ("threads", 2)),
+        (", threading: true, workers: 2", [], ("processes", 2)),
+    ],
+)
+def test_a_program_runs_in_parallel_unless_it_or_the_command_says_otherwise(
+    call, tmp_path, monkeypatch, properties, arguments, expected
+):
+    monkeypatch.setattr("reactorlib.lf.parallelism.gil_enabled", lambda: True)
+    monkeypatch.setattr("reactorlib.cpus.gil_enabled", lambda: True)
+    assert how(call, tmp_path, properties, *arguments) == (*expected, "")
+
+
+def test_there_is_a_worker_for_each_core(call, tmp_path, monkeypatch):
+    monkeypatch.setattr("reactorlib.lf.parallelism.available_cpus", lambda: 3)
+    assert how(call, tmp_path)[1] == 3
+
+
+def test_a_program_that_changes_what_its_preamble_defines_runs_on_threads(call, tmp_path, monkeypatch):
+    monkeypatch.setattr("reactorlib.lf.parallelism.gil_enabled", lambda: True)
+    executor, workers, complained = how(call, tmp_path, ", workers: 2", body="(LIMIT.append(1), 1)[1]")
+    assert (executor, workers) == ("threads", 2)
+    assert complained.splitlines() == [
+        "reactorlib: Pair.lf: bodies may change LIMIT, which all reactors share: the program runs on threads"
+    ]
+    assert how(call, tmp_path, "", "--executor", "processes", "-w", "2", body="(LIMIT.append(1), 1)[1]") == (
+        "processes", 2, "",
+    )  # fmt: skip
+
+
+def test_modules_that_are_missing_are_told_with_what_to_install(call, tmp_path):
+    path = tmp_path / "Old.lf"
+    path.write_text(
+        "target Python\npreamble {=\n  import no_such_gym\n  import no_such_net.layers\n=}\nmain reactor {}\n"
+    )
+    code, lines, complained = call("run", str(path))
+    assert (code, lines) == (1, [])
+    for line, name in ((3, "no_such_gym"), (4, "no_such_net")):
+        assert f"Old.lf:{line}: no module {name!r} is installed: pip install {name}" in complained

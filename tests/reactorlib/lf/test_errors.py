@@ -27,8 +27,12 @@ SYNTAX = {
     "logical action a(0, 0, drop)": ("expected the policy, in quotation marks, got 'drop'", "drop"),
     "state x: = 3": ("expected a type, got '='", "="),
     "method m {= =}": ("expected '(', got code", "{="),
-    "watchdog w(1 s) {= =}": ("watchdogs exist in Lingua Franca's C target only", "watchdog"),
-    "mutation(startup) {= =}": ("mutations are not supported", "mutation"),
+    "watchdog w(1 s) {= =}": (
+        "mutations are not supported, and watchdogs exist in Lingua Franca's C target only", "watchdog"
+    ),
+    "mutation(startup) {= =}": (
+        "mutations are not supported, and watchdogs exist in Lingua Franca's C target only", "mutation"
+    ),
     "mode M { mode N {} }": ("'mode' cannot stand in a mode", "mode N"),
     "state x = 3 $": ("a character that means nothing here: '$'", "$"),
     'state x = "abc': ("a text whose closing quotation mark is missing", '"'),
@@ -275,7 +279,7 @@ def test_parameters_that_are_not_there(write):
             "reactor A { output o }\nmain reactor { a = new A() b = new B() a.o -> b.i after 5 } reactor B { input i }",
             "Main.lf:3: after 5: a time has a unit",
         ),
-        ("main reactor { state t = {= lf.time.physical() =} }", "Main.t: RunError: "),
+        ("main reactor { state t = {= lf.time.logical() =} }", "Main.t: RunError: "),
     ],
 )
 def test_what_the_compiler_of_the_language_refuses_is_a_fault_with_its_line(faults, text, message):

@@ -8,7 +8,7 @@ from workloads.overhead.task import Task
 from workloads.probe import Probe
 
 
-def run(task: Task, probe: Probe) -> None:
-    """Run all rounds of the task in one thread, reporting to the probe."""
+def run(task: Task, probe: Probe, *, executor: str = "inline", workers: int | None = None) -> None:
+    """Run all rounds of the task, reporting to the probe."""
     program = load(Path(__file__).with_name("shapes.lf"), task.shape)
-    run_reactors(program, fast=True, task=task, probe=probe)
+    run_reactors(program, fast=True, executor=executor, workers=workers, task=task, probe=probe)

@@ -1,0 +1,95 @@
+"""How a Lingua Franca program runs: in parallel, unless its target properties or the caller say otherwise."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from reactorlib.cpus import available_cpus, gil_enabled
+from reactorlib.elaboration.program import Elaborated
+from reactorlib.executors.changed_names import changed_by_functions, changed_names
+from reactorlib.lf.bodies import statements
+from reactorlib.lf.load import run_options
+from reactorlib.lf.syntax import codes
+from reactorlib.lf.translate import Program, Translation
+from reactorlib.schedule.partition import partition
+from reactorlib.schedule.spreading import spread
+
+
+def execution(
+    program: Elaborated, executor: str | None = None, workers: int | None = None
+) -> tuple[dict[str, Any], str | None]:
+    """The executor, workers and placement for `run`, and a line to show about them, or None.
+
+    `executor` and `workers`, if given, win over the target properties. Without either, a program runs on as many
+    workers as its property `workers` says, else on one per core (a federated one on one per federate), unless it is
+    `single-threaded`. Programs whose bodies change what a preamble defines run on threads, where they share it.
+
+    >>> import pathlib, tempfile
+    >>> from reactorlib import elaborate
+    >>> from reactorlib.lf import load
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "One.lf")
+    >>> _ = path.write_text("target Python { single-threaded: true } main reactor { timer t reaction(t) {= pass =} }")
+    >>> execution(elaborate(load(path)))
+    ({'executor': 'inline'}, None)
+    """
+    translation: Translation = program.cls.__lf__  # type: ignore[attr-defined]  # of all classes from Lingua Franca
+    said = {name: entry.value for name, entry in translation.properties.items()}
+    single = said.get("single-threaded") is True or said.get("threading") is False
+    if executor in ("inline", "mpi") or (executor is None and workers is None and single):
+        return {"executor": executor or "inline"}, None
+    apart = federates(program, len(program.root.children)) or {}
+    workers = workers or run_options(program.cls).get("workers") or len(apart) or available_cpus()
+    placement = federates(program, workers) or spread(program, workers)
+    if len(set(partition(program, workers, placement).of_node)) < 2 and executor in (None, "auto"):
+        return {"executor": "inline"}, None
+    options = {"executor": executor or "auto", "workers": workers, "placement": placement}
+    if options["executor"] != "auto" or not gil_enabled() or sys.platform != "linux" or apart:
+        return options, None
+    changed = shared_state(translation.program)
+    if not changed:
+        return options, None
+    words = f"bodies may change {', '.join(changed[:4])}{', ...' if len(changed) > 4 else ''}, which all reactors share"
+    return {**options, "executor": "threads"}, f"{words}: the program runs on threads"
+
+
+def federates(program: Elaborated, workers: int) -> dict[str, int] | None:
+    """The placement of a federated program: what the main reactor contains, each with the next worker, in turn.
+
+    None where the program is not federated.
+    """
+    translation: Translation | None = getattr(program.cls, "__lf__", None)
+    if translation is None or not translation.federated:
+        return None
+    return {child.path: number % workers for number, child in enumerate(program.root.children)}
+
+
+def shared_state(program: Program) -> list[str]:
+    """The names of what the preambles define and bodies may change."""
+    names = program.names or {}
+    translations = [made for made in program.translations.values() if made is not None]
+    own = {f"self.{name}": value for made in translations for name, value in made.methods.items()}
+    found: set[str] = set()
+    for file in program.files.files.values():
+        for preamble in file.preambles:
+            found |= changed_by_functions(statements(preamble.code), names)
+        for code in codes(file.reactors):
+            found |= changed_names(statements(code), {**names, **own})
+    for module in _modules_of(program, names):
+        tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
+        found |= {f"{module.__name__}.{name}" for name in changed_by_functions(tree.body, vars(module))}
+    return sorted(found)
+
+
+def _modules_of(program: Program, names: Mapping[str, Any]) -> Iterator[ModuleType]:
+    """The modules that preambles import from the folders of the program's files."""
+    folders = tuple(str(path.parent) for path in program.files.files)
+    asked = {getattr(value, "__module__", None) or getattr(value, "__name__", None) for value in names.values()}
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None) or ""
+        if name in asked and file.endswith(".py") and file.startswith(folders):
+            yield module
