@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,16 +13,12 @@ from reactorlib.errors import RunError
 from reactorlib.execution import Execution, RunResult, fresh
 from reactorlib.executors import garbage
 from reactorlib.executors.choice import check_executor, check_names, make_executor
-from reactorlib.executors.executor import exit_on_signal
-from reactorlib.executors.failed_start import rank_given, tell_of_failure
+from reactorlib.executors.executor import Executor, exit_on_signal
 from reactorlib.executors.library_threads import limited
 from reactorlib.program import Program
 from reactorlib.tag import time_fault
 from reactorlib.worker.context import current
 from reactorlib.worker.main_worker import MainWorker
-
-if rank_given() is not None:
-    tell_of_failure()
 
 
 def run(
@@ -86,24 +82,25 @@ def run(
         raise RunError(fault)
     check_executor(executor, workers, library_threads)
 
-    def lead(taken: Program, workers: int | None) -> RunResult:
+    def lead(taken: Program, make: Callable[[MainWorker], Executor]) -> RunResult:
         return _run_once(
-            Execution(
-                lambda: MainWorker(taken, timeout=timeout, fast=fast, keepalive=keepalive, traced=trace),
-                lambda worker: make_executor(
-                    worker, executor, workers, placement, costs, start_method, library_threads
-                ),
-            )
+            Execution(lambda: MainWorker(taken, timeout=timeout, fast=fast, keepalive=keepalive, traced=trace), make)
         )
 
     with limited(library_threads):
         if executor != "mpi":
-            result = lead(fresh(program, parameters), workers)
+            result = lead(
+                fresh(program, parameters),
+                lambda worker: make_executor(
+                    worker, executor, workers, placement, costs, start_method, library_threads
+                ),
+            )
         else:
-            from reactorlib.executors.mpi import on_ranks  # only where it is used: it needs ranks
+            from reactorlib.mpi.runs import Placing, on_ranks  # only where it is used: it needs ranks
 
             options = {"timeout": timeout, "fast": fast, "keepalive": keepalive, "trace": trace}
-            result = on_ranks(lambda: fresh(program, parameters), lead, workers, placement, costs, trace, options)
+            placing = Placing(workers, placement, costs)
+            result = on_ranks(lambda: fresh(program, parameters), lead, placing, trace, options)
     garbage.tidy()
     return result
 

@@ -19,6 +19,7 @@ from reactorlib.errors import RunError, did_you_mean
 from reactorlib.execution import Execution, RunResult, fresh
 from reactorlib.executors import garbage
 from reactorlib.executors.choice import check_executor, check_names, make_executor
+from reactorlib.executors.executor import Executor
 from reactorlib.executors.failure import OutOfTime
 from reactorlib.executors.library_threads import limited
 from reactorlib.program import Program
@@ -110,19 +111,19 @@ class Session:
         check_executor(executor, workers, library_threads)
         taken = fresh(program, parameters)
         if executor == "mpi":
-            from reactorlib.executors import mpi  # only where it is used: it needs ranks
+            from reactorlib.mpi import runs  # only where it is used: it needs ranks
 
-            workers = mpi.ask_to_serve(taken, workers, placement, costs, trace)
+            make = runs.ask_to_serve(taken, runs.Placing(workers, placement, costs), trace)
+        else:
+
+            def make(worker: MainWorker) -> Executor:
+                return make_executor(worker, executor, workers, placement, costs, start_method, library_threads)
+
         try:
-            self._execution = Execution(
-                lambda: MainWorker(taken, fast=True, keepalive=True, traced=trace),
-                lambda worker: make_executor(
-                    worker, executor, workers, placement, costs, start_method, library_threads
-                ),
-            )
+            self._execution = Execution(lambda: MainWorker(taken, fast=True, keepalive=True, traced=trace), make)
         except BaseException:
             if executor == "mpi":
-                mpi.give_up()
+                runs.give_up()
             raise
         finalize(self, _kill, self._execution.living)  # also at exit
         self._result: RunResult | None = None
@@ -458,11 +459,6 @@ def _kill(living: list[Execution]) -> None:
 
 
 _open: WeakSet[Execution] = WeakSet()
-
-
-def kill_all() -> None:
-    """End whatever sessions there are: the process is about to."""
-    _kill([*_open])
 
 
 def _disown() -> None:

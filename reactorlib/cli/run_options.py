@@ -41,7 +41,7 @@ def executed(options: argparse.Namespace, trace: bool) -> tuple[Program, RunResu
     """Run the program that the options name. With --json what it prints goes to standard error."""
     together: AbstractContextManager[None] = nullcontext()
     if options.executor == "mpi":  # what keeps the program from being made on one rank keeps it from it on all
-        from reactorlib.executors.ranks import joined  # for this executor only
+        from reactorlib.mpi.ranks import joined  # for this executor only
 
         together = joined().together("the program")
     with together:
@@ -57,7 +57,7 @@ def executed(options: argparse.Namespace, trace: bool) -> tuple[Program, RunResu
 
 def speaks() -> bool:
     """Whether this process tells what came of a run: of several ranks the first does."""
-    ranks = sys.modules.get("reactorlib.executors.ranks")
+    ranks = sys.modules.get("reactorlib.mpi.ranks")
     return ranks is None or ranks.is_first()
 
 

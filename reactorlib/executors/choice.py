@@ -81,7 +81,10 @@ def make_executor(
     start_method: str | None,
     library_threads: int | None,
 ) -> Executor:
-    """The executor of a run. `auto`: threads without a GIL, processes where something can run side by side and pays."""
+    """The executor of a run that is on no ranks.
+
+    `auto`: inline if nothing gains from running side by side, else threads without a GIL and processes with one.
+    """
     if name == "inline":
         return Inline(worker)
     # Imported where they are used: a program on one thread starts in three quarters of the time without them.
@@ -99,10 +102,6 @@ def make_executor(
         executor: Executor = Inline(worker)
     elif name == "threads":
         executor = Threads(worker, placed)
-    elif name == "mpi":
-        from reactorlib.executors.mpi import MPI
-
-        executor = MPI(worker, placed)
     else:
         from reactorlib.executors.processes import Processes  # only where it is used: it needs shared memory
 

@@ -29,7 +29,6 @@ from reactorlib.executors.protocol import (
     Switched,
     control_of,
 )
-from reactorlib.executors.termination import Life
 from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.graph import Node, ReactionGraph
 from reactorlib.schedule.partition import Partition
@@ -53,12 +52,12 @@ def worker_of(program: Elaborated, number: int, outside: Outside, traced: bool) 
 
 
 class DistributedFollower(Follower):
-    """One worker of a run whose workers share no cells."""
+    """One worker of a run whose workers share no cells. `leave`: only shutdown reactions are left."""
 
-    def __init__(self, worker: Worker, partition: Partition, post: Post, life: Life) -> None:
+    def __init__(self, worker: Worker, partition: Partition, post: Post, leave: Callable[[], None]) -> None:
         super().__init__(worker, partition)
         self.post = post
-        self.life = life
+        self.leave = leave
         self.splitter = Splitter(worker.graph, partition, copies=True)
         worker.crossing_cells = self.splitter.crossing_cells()
         worker.allocate, worker.allocate_shared = post.allocate, post.allocate_shared
@@ -148,7 +147,7 @@ class DistributedFollower(Follower):
     # The end
 
     def shut_down(self, failed: Node | None) -> list[str]:
-        self.life.leave()
+        self.leave()
         return super().shut_down(failed)
 
     def leave_early(self) -> None:

@@ -25,9 +25,10 @@ from reactorlib.executors import garbage
 from reactorlib.executors.distributed import Distributed
 from reactorlib.executors.executor import exit_on_signal
 from reactorlib.executors.parallel import LONGEST_END_S
+from reactorlib.executors.process_life import BEGUN, GONE, HELD, LEAVING
 from reactorlib.executors.same_program import Likeness, likeness
 from reactorlib.executors.thread_calls import Listener
-from reactorlib.executors.worker_process import BEGUN, GONE, HELD, LEAVING, Setup, serve
+from reactorlib.executors.worker_process import Setup, serve
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange
 from reactorlib.worker.main_worker import MainWorker

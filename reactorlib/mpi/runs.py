@@ -1,0 +1,180 @@
+"""Runs that every rank calls, and sessions that the first rank drives: what the ranks agree on, and who does what."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from typing import NamedTuple, TypeVar
+
+from reactorlib.elaboration.elaborate import elaborated
+from reactorlib.elaboration.program import Elaborated
+from reactorlib.errors import RunError
+from reactorlib.executors import garbage
+from reactorlib.executors.executor import Executor
+from reactorlib.executors.same_program import VERSIONED, Likeness, difference, likeness, parameters, versions
+from reactorlib.mpi.executor import MPI, RankLife, serve_run
+from reactorlib.mpi.ranks import ABORT, SERVE, Ranks, has_joined, joined
+from reactorlib.schedule.partition import Partition, partition
+from reactorlib.worker.main_worker import MainWorker
+
+Program = TypeVar("Program", bound=Elaborated)
+Result = TypeVar("Result")
+Make = Callable[[MainWorker], Executor]
+
+
+class Placing(NamedTuple):
+    """How many workers there are to be, and which reactor is whose: options of `run`."""
+
+    workers: int | None
+    placement: Mapping[str, int] | None
+    costs: Mapping[str, float] | None
+
+
+def on_ranks(
+    make: Callable[[], Program],
+    lead: Callable[[Program, Make], Result],
+    placing: Placing,
+    traced: bool,
+    options: Mapping[str, object],
+) -> Result:
+    """A run, as every rank of the job calls it: all return what `lead` returns on rank 0, or raise what it raises.
+
+    `make` makes the program on each rank. RunError on every rank if they are about to run different things, or if there
+    are more workers than ranks.
+    """
+    ranks = joined()
+    if ranks.is_served:
+        raise RunError("run(executor='mpi') is called by all ranks, and these serve sessions: use Session()")
+    shown = ", ".join(f"{name}={value!r}" for name, value in options.items())
+    life = RankLife(ranks)
+
+    def aspects(program: Elaborated, placed: Partition) -> Likeness:
+        return parameters(program) | likeness(program, placed) | {"the options of run()": shown}
+
+    program, placed = _agreed(ranks, "run()", make, placing, aspects)
+    if ranks.rank == 0:
+        with ranks.telling() as outcome:
+            outcome.append(lead(program, lambda worker: MPI(worker, placed, ranks)))
+        return outcome[0]  # type: ignore[no-any-return]
+    with life.handling_signals():
+        if ranks.rank < placed.workers:
+            serve_run(ranks, life, program, placed, traced)
+        return ranks.outcome()  # type: ignore[no-any-return]
+
+
+def _agreed(
+    ranks: Ranks,
+    place: str,
+    make: Callable[[], Program],
+    placing: Placing,
+    aspects: Callable[[Program, Partition], Likeness],
+) -> tuple[Program, Partition]:
+    """The program and its partition, the same on all ranks, or RunError on all."""
+    with ranks.together(place):
+        count = placing.workers or ranks.size
+        if count > ranks.size:
+            there = "is one rank" if ranks.size == 1 else f"are {ranks.size} ranks"
+            raise RunError(
+                f"workers={count}, but there {there}: each worker is a rank, so give the launcher as many: "
+                f"mpiexec -n {count} ..."
+            )
+        program = make()
+        placed = partition(program, count, placing.placement, placing.costs)
+    names = [f"rank {rank} (host {host})" for rank, host in enumerate(ranks.hosts)]
+    found = difference(ranks.gather(versions() | aspects(program, placed), place), names)
+    if found is not None:
+        ranks.fail(RunError(found))
+    ranks.runs += 1
+    return program, placed
+
+
+# Sessions
+
+
+class Request(NamedTuple):
+    """What the other ranks are to serve."""
+
+    program: bytes  # the pickle of a class and its parameters
+    placing: Placing
+    traced: bool
+    modules: Sequence[str]  # whose values travel
+
+
+def serving() -> Ranks:
+    """The ranks, on the first of them. RunError where the others do not serve."""
+    if not has_joined() or not joined().is_served:
+        raise RunError(
+            "a session on ranks is driven by the first of them, whose script the others serve: "
+            "mpiexec -n 4 python -m reactorlib.mpi script.py"
+        )
+    return joined()
+
+
+def ask_to_serve(program: Elaborated, placing: Placing, traced: bool) -> Make:
+    """Have the other ranks serve a session of this program; what makes its executor. RunError where they do not."""
+    ranks = serving()
+    try:
+        pickled = pickle.dumps((program.cls, program.parameters), protocol=5)
+    except Exception as error:
+        raise RunError(
+            f"{program.cls.__name__} and its parameters go to other ranks, and cannot be pickled ({error}): define the "
+            "class at the top of a module"
+        ) from error
+    if ranks.end_session is not None:
+        garbage.collect()  # a session that was forgotten ends here
+    if ranks.end_session is not None:
+        raise RunError("the ranks serve one session at a time: close the other one first")
+    modules = [name for name in VERSIONED if name in sys.modules]
+    ranks.request(Request(pickled, placing, traced, modules))
+    placed = _agreed(ranks, "Session()", lambda: program, placing, likeness)[1]
+    ranks.end_session = partial(ranks.tell_all, ABORT, (ranks.runs, None))
+
+    def make(worker: MainWorker) -> Executor:
+        executor = MPI(worker, placed, ranks)
+        ranks.end_session = executor.kill
+        return executor
+
+    return make
+
+
+def give_up() -> None:
+    """End the session that the other ranks were asked to serve, if there is one."""
+    ranks = joined()
+    if ranks.end_session is not None:
+        ranks.end_session()
+        ranks.end_session = None
+
+
+def serve(ranks: Ranks, load_main: Callable[[], None]) -> None:
+    """On the other ranks: serve the sessions of the first one, until it has no more.
+
+    `load_main` defines what the script does, for the first of them.
+    """
+    main = [load_main]  # empty, once it is loaded
+    life = RankLife(ranks)
+
+    def make(request: Request) -> Elaborated:
+        while main:
+            main.pop()()
+        for name in request.modules:
+            import_module(name)
+        cls, given = pickle.loads(request.program)
+        return elaborated(cls, **given)
+
+    with life.handling_signals():
+        while (request := ranks.hear(0, SERVE)) is not None:
+            try:
+                program, placed = _agreed(ranks, "Session()", partial(make, request), request.placing, likeness)
+            except Exception:  # noqa: BLE001  # the first rank has raised it, and goes on
+                continue
+            if ranks.rank < placed.workers:
+                serve_run(ranks, life, program, placed, request.traced)
+
+
+def dismiss(ranks: Ranks) -> None:
+    """On the first rank: end the session that is open, if any, and let the others go."""
+    give_up()
+    ranks.request(None)
