@@ -3,22 +3,47 @@
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Container
 from typing import NamedTuple
 
-from reactorlib.elaboration.program import ReactionInstance
+from reactorlib.elaboration.program import Cell, Elaborated, ReactionInstance
+from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure, Poisoned, Stopped
-from reactorlib.executors.protocol import Begin, Control, End, Go
+from reactorlib.executors.messenger import Heard, Messenger
+from reactorlib.executors.protocol import (
+    CARRYING,
+    DONE,
+    GO,
+    GO_FIELDS,
+    GO_TAIL,
+    NOTHING_CROSSES,
+    SYNC,
+    Begin,
+    Bye,
+    End,
+    Forget,
+    Lesson,
+    Ready,
+    Rows,
+    Switched,
+)
 from reactorlib.schedule.compiler import Ref
-from reactorlib.schedule.graph import Node
+from reactorlib.schedule.graph import Node, ReactionGraph
 from reactorlib.schedule.partition import Partition
-from reactorlib.schedule.plan import Send, Split
+from reactorlib.schedule.plan import Send
+from reactorlib.worker.cells import Event
 from reactorlib.worker.context import current, origin
 from reactorlib.worker.event_queue import Events
+from reactorlib.worker.inbox import Outside
 from reactorlib.worker.loader import Loader
 from reactorlib.worker.main_worker import Schedule
+from reactorlib.worker.modes import ModeState, reset_states
+from reactorlib.worker.requests import Request, carried
+from reactorlib.worker.trace import Row
 from reactorlib.worker.worker import Worker
+
+ROWS_AT_ONCE = 256  # a message of moderate size
 
 
 class LoadedPart(NamedTuple):
@@ -29,46 +54,82 @@ class LoadedPart(NamedTuple):
     take: Callable[[], None] | None  # puts the values that came with Go into the cells of its events
 
 
-class Follower(ABC):
-    """Serves one worker. A subclass receives and sends."""
+def worker_of(program: Elaborated, number: int, outside: Outside, traced: bool) -> Worker:
+    """A worker that has cells and modes of its own."""
+    return Worker(program, ReactionGraph(program), number, outside, [ModeState() for _ in program.modes], traced)
 
-    def __init__(self, worker: Worker, partition: Partition) -> None:
+
+class Follower:
+    """Serves one worker. `leave` is called when only shutdown reactions are left.
+
+    `crossing_cells`: those whose values other processes read.
+    """
+
+    def __init__(
+        self,
+        worker: Worker,
+        partition: Partition,
+        messenger: Messenger,
+        leave: Callable[[], None],
+        crossing_cells: Container[Cell] = (),
+    ) -> None:
         self.worker = worker
         self.partition = partition
+        self.messenger = messenger
+        self.leave = leave
         self.loader = Loader(worker)
         self.parts: dict[int, LoadedPart] = {}  # by number of the split
+        if not messenger.shares_cells:
+            worker.crossing_cells = crossing_cells
+            worker.allocate, worker.allocate_shared = messenger.allocate, messenger.allocate_shared
+        self._receive, self._send = messenger.receiver_from(0), messenger.sender_to(0)
+        self._message = b""  # the last Go
+        self._done = NOTHING_CROSSES  # made by the schedule that runs: its last message
 
-    def load(
-        self, number: int, split: Split, finish: Callable[[], None], take: Callable[[], None] | None = None
-    ) -> None:
-        """Make the part of a split ready; `finish` packs what travels with the end of the part."""
-        part = split.parts[self.worker.number]
-        schedule = self.loader.load(split.plan, part, self.crossing, finish=finish)
-        heirs = [item.to for item in part.items if isinstance(item, Send) and item.to]
-        self.parts[number] = LoadedPart(schedule, heirs, take)
+    # The loop
+
+    def say_ready(self) -> None:
+        """This worker could be started."""
+        self.messenger.tell(0, Ready())
+
+    def serve(self) -> None:
+        """The whole life of the worker. Raises Stopped where it was told to leave at once."""
+        current.worker = self.worker
+        origin.set(self.worker.outside)
+        receive = self._receive
+        while True:
+            while (message := receive())[-1] == GO:  # nearly always, and at every tag
+                self._message = message
+                self._go(*GO_FIELDS.unpack_from(message, -GO_TAIL.size))
+            said = self.messenger.heard(message)
+            if isinstance(said, End):
+                self._end(said)
+                return
+            self.obey(said)
+
+    def obey(self, message: Heard) -> None:
+        """Do what worker 0 says between tags."""
+        if isinstance(message, Lesson):
+            self._learn(message)
+        elif isinstance(message, Begin):
+            self.worker.outside.started = message.started
+        elif isinstance(message, Switched):
+            for state, (active, entered) in zip(self.worker.mode_states, message.flags, strict=True):
+                state.active, state.entered = active, entered
+            for mode in message.restarted:
+                reset_states(self.worker.program, mode)
+        elif isinstance(message, Forget):
+            self.forget()
+        # else of a tag that was broken off: this worker had ended its part already
 
     def forget(self) -> None:
         """Drop all parts."""
         self.parts.clear()
         self.loader.forget()
 
-    def serve(self) -> None:
-        """The whole life of the worker. Raises Stopped where it was told to leave at once."""
-        current.worker = self.worker
-        origin.set(self.worker.outside)
-        while True:
-            message = self.receive()
-            if type(message) is Go:
-                self.go(*message)
-            elif isinstance(message, Begin):
-                self.worker.outside.started = message.started
-            elif isinstance(message, End):
-                self.end(message)
-                return
-            else:
-                self.obey(message)
+    # One tag
 
-    def go(self, number: int, time: int, microstep: int) -> None:
+    def _go(self, number: int, time: int, microstep: int) -> None:
         """Run the part of this split at this tag, and say what became of it."""
         part = self.parts[number]
         now = self.worker.now
@@ -78,16 +139,73 @@ class Follower(ABC):
             if part.take is not None:
                 part.take()
             part.schedule(time, soon)
-            self.say_done(soon)
+            self._say_done(soon)
         except Stopped:
             raise
         except BaseException as error:  # worker 0 raises it
             if os.getpid() != self.worker.process:
                 raise  # a process that a reaction forked is at its end
             for heir in part.heirs:
-                self.poison(heir)
-            poisoned = isinstance(error, Poisoned)
-            self.say_failed(None if poisoned else Failure(error, self.loader.failed(error.__traceback__)))
+                self.messenger.poison(heir)
+            if isinstance(error, Poisoned):
+                self.messenger.poison(0)
+            else:
+                self.messenger.fail(Failure(error, self.loader.failed(error.__traceback__)))
+
+    def _say_done(self, soon: Events) -> None:
+        """The part has ended; what its reactions asked for goes to worker 0."""
+        done, self._done = self._done, NOTHING_CROSSES
+        if soon or self.worker.outbox:
+            done = self._with_requests(done, self.worker.take_requests(soon))
+        self._send(done)
+
+    def _with_requests(self, done: bytes, requests: list[Request]) -> bytes:
+        try:
+            message: bytes = self.messenger.with_requests(done, requests)
+        except WorkerError as error:
+            triggers = self.worker.program.triggers
+            found = [carrying for request in requests if (carrying := carried(request)) is not None]
+            named = [(triggers[trigger].path, value) for trigger, value in found]
+            raise self.messenger.blame_values(named, error) from error.__cause__
+        return message
+
+    # Its part of a split
+
+    def _learn(self, lesson: Lesson) -> None:
+        part = lesson.part
+        pack = self.messenger.packer([self.worker.cell(cell) for cell in part.last], 0, DONE)
+
+        def finish() -> None:
+            self._done = pack()
+
+        schedule = self.loader.load(lesson.plan, part, self._crossing, finish=finish)
+        heirs = [item.to for item in part.items if isinstance(item, Send) and item.to]
+        events = [self.worker.events[i] for i in part.events]
+        carrying = [event for event in events if event.trigger.kind in CARRYING]
+        self.parts[lesson.number] = LoadedPart(schedule, heirs, self._taker(carrying) if carrying else None)
+
+    def _taker(self, events: list[Event]) -> Callable[[], None]:
+        fill = self.messenger.filler(events)
+        return lambda: fill(self._message)
+
+    def _crossing(self, ref: Ref) -> Callable[[], None]:
+        """What a send or wait does on this worker."""
+        item, messenger = ref.index, self.messenger
+        readers = [self.worker.cell(cell) for cell in item.cells]
+        if isinstance(item, Send):
+            return messenger.sender(readers, item.to)
+        receive, unpack = messenger.receiver_from(item.of), messenger.unpacker(readers)
+
+        def wait() -> None:
+            message = receive()
+            if message[-1] != SYNC:
+                raise Poisoned
+            if unpack is not None:
+                unpack(message)
+
+        return wait
+
+    # The end
 
     def last_reactions(self, failed: Node | None) -> list[ReactionInstance]:
         """The shutdown reactions of this worker, but for those of the reactor whose reaction `failed`."""
@@ -96,34 +214,33 @@ class Follower(ABC):
 
     def shut_down(self, failed: Node | None) -> list[str]:
         """Run them; what they raised."""
+        self.leave()
+        if not self.messenger.shares_cells:  # else worker 0 has done it
+            self.worker.break_off_tag()
         return self.worker.run_last(self.last_reactions(failed))
 
-    # What a subclass provides
+    def leave_early(self) -> None:
+        """Stopped in the middle of a tag: shutdown reactions run also then; what they raise is printed."""
+        for note in self.shut_down(None):
+            print(note, file=sys.stderr)
 
-    @abstractmethod
-    def receive(self) -> Control:
-        """The next message of worker 0. Raises Stopped."""
+    def _end(self, message: End) -> None:
+        notes: list[str] = []
+        if message.early:
+            self.worker.now.time, self.worker.now.microstep = message.time, message.microstep
+            notes = self.shut_down(message.failed)
+        elif self.worker.recorder is not None:
+            self.hand_in(self.worker.recorder.take())
+        self.messenger.tell(0, Bye(notes))
 
-    @abstractmethod
-    def obey(self, message: Control) -> None:
-        """Do what a message says that is none of Go, Begin and End."""
-
-    @abstractmethod
-    def crossing(self, ref: Ref) -> Callable[[], None]:
-        """What a send or wait does on this worker."""
-
-    @abstractmethod
-    def say_done(self, soon: Events) -> None:
-        """The part has ended; what its reactions asked for goes to worker 0."""
-
-    @abstractmethod
-    def poison(self, heir: int) -> None:
-        """Tell a worker that waits for this one that nothing will come."""
-
-    @abstractmethod
-    def say_failed(self, failure: Failure | None) -> None:
-        """The part was broken off, for a failure of this worker's own or for another's."""
-
-    @abstractmethod
-    def end(self, message: End) -> None:
-        """Take leave: hand in what was recorded, or run the shutdown reactions if the run failed."""
+    def hand_in(self, rows: list[Row]) -> None:
+        """Send what was recorded to worker 0."""
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            some = rows[start : start + ROWS_AT_ONCE]
+            try:
+                self.messenger.tell(0, Rows(some))
+            except Exception as error:  # noqa: BLE001  # pickling runs the user's code
+                why = WorkerError(f"the trace cannot travel to worker 0: {type(error).__name__}: {error}")
+                named = [pair for row in some for pair in row[3]]
+                self.messenger.fail(Failure(self.messenger.blame_values(named, why), None))
+                return

@@ -1,6 +1,6 @@
 """Worker processes for interpreters with a GIL: how they start, how it is seen that one died, how they end.
 
-What worker 0 and the others say to each other is in `distributed`; `worker_process` is the other side of this.
+Worker 0's messages are in `distributed`. `worker_process` is the other side of this.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from typing import Any
 
 from reactorlib.errors import RunError, WorkerError
 from reactorlib.executors import garbage
-from reactorlib.executors.distributed import Distributed
+from reactorlib.executors.distributed import LONGEST_END_S, Distributed
 from reactorlib.executors.executor import exit_on_signal
-from reactorlib.executors.parallel import LONGEST_END_S
+from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.process_life import BEGUN, GONE, HELD, LEAVING
 from reactorlib.executors.same_program import Likeness, likeness
 from reactorlib.executors.thread_calls import Listener
@@ -61,7 +61,7 @@ class Processes(Distributed):
         self.exchange = Exchange(partition.workers)
         try:
             self.listener = Listener(worker.inbox)
-            super().__init__(worker, partition, self.exchange.endpoint(0, self.check))
+            super().__init__(worker, partition, Messenger(self.exchange.endpoint(0, self.check)))
         except BaseException:
             self.exchange.close()
             raise
@@ -101,6 +101,7 @@ class Processes(Distributed):
             program,
             self._likeness,
             self.partition,
+            main.crossing_cells,
             main.clock,
             self.listener.writing,
             traced,
@@ -174,7 +175,7 @@ class Processes(Distributed):
                 process.join()
                 process.close()
             del self.processes[worker]
-        self.post.codec.close()
+        self.messenger.close()
         garbage.note(self.exchange.taken())
         self.exchange.close()
         self.listener.close()

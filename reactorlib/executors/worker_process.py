@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import pickle
 import socket
+from collections.abc import Container
 from contextlib import suppress
 from typing import NamedTuple
 
 from reactorlib.clock import Clock
 from reactorlib.elaboration.elaborate import elaborated
-from reactorlib.elaboration.program import Elaborated
+from reactorlib.elaboration.program import Cell, Elaborated
 from reactorlib.errors import RunError, WorkerError
-from reactorlib.executors.distributed_follower import DistributedFollower, worker_of
 from reactorlib.executors.failure import Failure, Stopped
+from reactorlib.executors.follower import Follower, worker_of
 from reactorlib.executors.library_threads import limit
-from reactorlib.executors.post import Post
+from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.process_life import GONE, ProcessLife
 from reactorlib.executors.same_program import Likeness, difference, likeness
 from reactorlib.executors.thread_calls import Caller
@@ -33,6 +34,7 @@ class Setup(NamedTuple):
     program: Elaborated | bytes
     likeness: Likeness | None  # of worker 0's program, if it is spawned
     partition: Partition
+    crossing_cells: Container[Cell]  # whose values other workers read
     clock: Clock
     calls: socket.socket  # to worker 0, for threads that reactions start
     traced: bool
@@ -50,11 +52,11 @@ def serve(setup: Setup) -> None:
         current.worker = None
         origin.set(None)
         hook()
-        post = Post(setup.exchange.endpoint(setup.worker, life.check))
+        messenger = Messenger(setup.exchange.endpoint(setup.worker, life.check))
         try:
-            follower = _follower(setup, post, life)
+            follower = _follower(setup, messenger, life)
         except Exception as error:  # noqa: BLE001  # a constructor or an import of the user's: worker 0 raises it
-            post.fail(Failure(error, None))
+            messenger.fail(Failure(error, None))
             life.enter(GONE)
             return
         follower.say_ready()
@@ -66,11 +68,11 @@ def serve(setup: Setup) -> None:
         follower.worker.outside.over = True
 
 
-def _follower(setup: Setup, post: Post, life: ProcessLife) -> DistributedFollower:
+def _follower(setup: Setup, messenger: Messenger, life: ProcessLife) -> Follower:
     outside = Caller(setup.clock, setup.calls.send)
     worker = worker_of(_program(setup), setup.worker, outside, setup.traced)
     outside.announce = lambda: worker.outbox.append(("listen",))
-    return DistributedFollower(worker, setup.partition, post, life.leave)
+    return Follower(worker, setup.partition, messenger, life.leave, setup.crossing_cells)
 
 
 def _program(setup: Setup) -> Elaborated:

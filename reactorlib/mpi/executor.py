@@ -13,16 +13,16 @@ from time import monotonic, perf_counter_ns, sleep
 from reactorlib.clock import PhysicalClock
 from reactorlib.cpus import available_cpus
 from reactorlib.elaboration.program import Elaborated
-from reactorlib.executors.distributed import Distributed
-from reactorlib.executors.distributed_follower import DistributedFollower, worker_of
+from reactorlib.executors.distributed import LONGEST_END_S, Distributed
 from reactorlib.executors.failure import Stopped
-from reactorlib.executors.parallel import LONGEST_END_S
-from reactorlib.executors.post import Post
+from reactorlib.executors.follower import Follower, worker_of
+from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.thread_calls import Caller, pass_on
 from reactorlib.mpi.ranks import ABORT, CALL, LEFT, Ranks, note_place
 from reactorlib.mpi.transport import MPITransport
 from reactorlib.schedule.graph import Node
 from reactorlib.schedule.partition import Partition
+from reactorlib.schedule.split import Splitter
 from reactorlib.transport.spinning import SPIN_NS
 from reactorlib.worker.context import current, origin
 from reactorlib.worker.main_worker import MainWorker
@@ -51,13 +51,13 @@ class MPI(Distributed):
     def __init__(self, worker: MainWorker, partition: Partition, ranks: Ranks) -> None:
         self.ranks = ranks
         self._transport = _transport(ranks, partition.workers, self.check)
-        super().__init__(worker, partition, self._transport)
+        super().__init__(worker, partition, Messenger(self._transport))
 
     def start(self) -> None:
         for other in self.others:
             for _ in range(QUESTIONS):
-                self.post.receiver_from(other)()
-                self.post.sender_to(other)(TIMES.pack(self.worker.clock.now(), perf_counter_ns()))
+                self.messenger.receiver_from(other)()
+                self.messenger.sender_to(other)(TIMES.pack(self.worker.clock.now(), perf_counter_ns()))
         self.await_ready()
 
     def check(self) -> None:
@@ -149,11 +149,11 @@ def serve_run(ranks: Ranks, life: RankLife, program: Elaborated, placed: Partiti
     follower: _RankFollower | None = None
     try:
         life.is_in_run = True
-        post = Post(transport)
-        offset, shift = _times(post)
+        messenger = Messenger(transport)
+        offset, shift = _times(messenger)
         clock = PhysicalClock(offset)
         worker = worker_of(program, ranks.rank, Caller(clock, life.calls.append), traced)
-        follower = _RankFollower(worker, placed, post, life.leave, shift)
+        follower = _RankFollower(worker, placed, messenger, life.leave, shift)
         follower.say_ready()
         follower.serve()
     except Stopped:
@@ -172,13 +172,13 @@ def serve_run(ranks: Ranks, life: RankLife, program: Elaborated, placed: Partiti
             clock.close()
 
 
-def _times(post: Post) -> tuple[int, int]:
+def _times(messenger: Messenger) -> tuple[int, int]:
     """What to add to this host's monotonic clock for rank 0's physical time, and for its perf_counter."""
     best = None
     for _ in range(QUESTIONS):
         asked = perf_counter_ns()
-        post.sender_to(0)(b"?")
-        physical, counter = TIMES.unpack(post.receiver_from(0)())
+        messenger.sender_to(0)(b"?")
+        physical, counter = TIMES.unpack(messenger.receiver_from(0)())
         took = perf_counter_ns() - asked
         if best is None or took < best[0]:
             best = took, physical - asked - took // 2, counter - asked - took // 2
@@ -186,11 +186,14 @@ def _times(post: Post) -> tuple[int, int]:
     return best[1:]
 
 
-class _RankFollower(DistributedFollower):
+class _RankFollower(Follower):
     """`shift`: what to add to this host's perf_counter for that of rank 0."""
 
-    def __init__(self, worker: Worker, partition: Partition, post: Post, leave: Callable[[], None], shift: int) -> None:
-        super().__init__(worker, partition, post, leave)
+    def __init__(
+        self, worker: Worker, partition: Partition, messenger: Messenger, leave: Callable[[], None], shift: int
+    ) -> None:
+        crossing_cells = Splitter(worker.graph, partition, copies=True).crossing_cells()
+        super().__init__(worker, partition, messenger, leave, crossing_cells)
         self.shift = shift
 
     def hand_in(self, rows: list[Row]) -> None:
