@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import ReactionError, WorkerError, kind_of
-from reactorlib.executors import garbage
+from reactorlib.executors import ended_runs
 from reactorlib.executors.executor import Executor
 from reactorlib.program import Program, elaborate
 from reactorlib.tag import Tag
@@ -177,5 +177,5 @@ def _system_willing() -> Iterator[None]:
         hint = ""
         if error.errno in (errno.EMFILE, errno.ENFILE):
             hint = "; see `ulimit -n`"
-            garbage.collect()  # what earlier runs left may hold descriptors: the next attempt has those
+            ended_runs.collect()  # what earlier runs left may hold descriptors: the next attempt has those
         raise WorkerError(f"the run cannot start: {error.strerror or error}{hint}") from error

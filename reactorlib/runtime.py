@@ -11,7 +11,7 @@ from typing import Any
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import RunError
 from reactorlib.execution import Execution, RunResult, fresh
-from reactorlib.executors import garbage
+from reactorlib.executors import ended_runs
 from reactorlib.executors.choice import check_executor, check_names, make_executor
 from reactorlib.executors.executor import Executor, exit_on_signal
 from reactorlib.executors.library_threads import limited
@@ -96,12 +96,12 @@ def run(
                 ),
             )
         else:
-            from reactorlib.mpi.runs import Placing, on_ranks  # only where it is used: it needs ranks
+            from reactorlib.mpi.runs import Workers, on_ranks  # only where it is used: it needs ranks
 
             options = {"timeout": timeout, "fast": fast, "keepalive": keepalive, "trace": trace}
-            placing = Placing(workers, placement, costs)
-            result = on_ranks(lambda: fresh(program, parameters), lead, placing, trace, options)
-    garbage.tidy()
+            wanted = Workers(workers, placement, costs)
+            result = on_ranks(lambda: fresh(program, parameters), lead, wanted, trace, options)
+    ended_runs.collect_if_worthwhile()
     return result
 
 

@@ -17,7 +17,7 @@ from reactorlib.declaration.instance import BoundPort
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import RunError, did_you_mean
 from reactorlib.execution import Execution, RunResult, fresh
-from reactorlib.executors import garbage
+from reactorlib.executors import ended_runs
 from reactorlib.executors.choice import check_executor, check_names, make_executor
 from reactorlib.executors.executor import Executor
 from reactorlib.executors.failure import OutOfTime
@@ -113,7 +113,7 @@ class Session:
         if executor == "mpi":
             from reactorlib.mpi import runs  # only where it is used: it needs ranks
 
-            make = runs.ask_to_serve(taken, runs.Placing(workers, placement, costs), trace)
+            make = runs.ask_to_serve(taken, runs.Workers(workers, placement, costs), trace)
         else:
 
             def make(worker: MainWorker) -> Executor:
@@ -254,7 +254,7 @@ class Session:
     def _leave(self) -> None:
         """Take what it leaves."""
         self._pending = None
-        garbage.tidy()
+        ended_runs.collect_if_worthwhile()
         self._result = self._execution.result()
 
     def _ports(self, *, is_input: bool) -> dict[str, BoundPort]:

@@ -54,11 +54,11 @@ def portable(error: BaseException) -> tuple[bytes, str, str]:
         return b"", kind, words
     for arguments in (error.args, (words,)):
         with suppress(Exception):
-            return pickle.dumps(_Likeness(type(error), arguments)), kind, words
+            return pickle.dumps(_Double(type(error), arguments)), kind, words
     return pickle.dumps(StandIn(kind, words)), kind, words
 
 
-class _Likeness:
+class _Double:
     """What a pickle rebuilds as an exception of this class with these arguments. Its constructor does not run."""
 
     def __init__(self, cls: type[BaseException], arguments: tuple[Any, ...]) -> None:

@@ -21,14 +21,14 @@ from time import monotonic, sleep
 from typing import Any
 
 from reactorlib.errors import RunError, WorkerError
-from reactorlib.executors import garbage
+from reactorlib.executors import ended_runs
+from reactorlib.executors.calls_from_threads import Listener
 from reactorlib.executors.distributed import LONGEST_END_S, Distributed
 from reactorlib.executors.executor import exit_on_signal
+from reactorlib.executors.likeness import Likeness, likeness
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.process_life import BEGUN, GONE, HELD, LEAVING
-from reactorlib.executors.same_program import Likeness, likeness
-from reactorlib.executors.thread_calls import Listener
-from reactorlib.executors.worker_process import Setup, serve
+from reactorlib.executors.worker_process import WorkerSetup, serve
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange
 from reactorlib.worker.main_worker import MainWorker
@@ -57,7 +57,7 @@ class Processes(Distributed):
         self.library_threads = library_threads
         self.owner = os.getpid()
         self._at_exit: Finalize | None = None
-        garbage.tidy()
+        ended_runs.collect_if_worthwhile()
         self.exchange = Exchange(partition.workers)
         try:
             self.listener = Listener(worker.inbox)
@@ -89,12 +89,12 @@ class Processes(Distributed):
                 self.processes[worker] = self._start(context, self._setup(worker, handed))
         self.await_ready()
 
-    def _setup(self, worker: int, program: Any) -> Setup:
+    def _setup(self, worker: int, program: Any) -> WorkerSetup:
         main = self.worker
         handler = signal.getsignal(signal.SIGTERM)
         survives = None if handler == signal.SIG_DFL else handler != exit_on_signal
         traced = main.recorder is not None
-        return Setup(
+        return WorkerSetup(
             worker,
             self.owner,
             self.exchange,
@@ -110,7 +110,7 @@ class Processes(Distributed):
             threading.current_thread() is threading.main_thread(),
         )
 
-    def _start(self, context: Any, setup: Setup) -> BaseProcess:
+    def _start(self, context: Any, setup: WorkerSetup) -> BaseProcess:
         _see_that_descriptors_suffice()
         process: BaseProcess = context.Process(target=serve, args=(setup,), name=f"reactor worker {setup.worker}")
         with warnings.catch_warnings():
@@ -176,7 +176,7 @@ class Processes(Distributed):
                 process.close()
             del self.processes[worker]
         self.messenger.close()
-        garbage.note(self.exchange.taken())
+        ended_runs.note(self.exchange.taken())
         self.exchange.close()
         self.listener.close()
         if self._at_exit is not None:

@@ -12,20 +12,20 @@ from reactorlib.clock import Clock
 from reactorlib.elaboration.elaborate import elaborated
 from reactorlib.elaboration.program import Cell, Elaborated
 from reactorlib.errors import RunError, WorkerError
+from reactorlib.executors.calls_from_threads import Caller
 from reactorlib.executors.failure import Failure, Stopped
 from reactorlib.executors.follower import Follower, worker_of
 from reactorlib.executors.library_threads import limit
+from reactorlib.executors.likeness import Likeness, difference, likeness
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.process_life import GONE, ProcessLife
-from reactorlib.executors.same_program import Likeness, difference, likeness
-from reactorlib.executors.thread_calls import Caller
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange
 from reactorlib.worker.context import current, origin
 from reactorlib.worker.user_threads import hook
 
 
-class Setup(NamedTuple):
+class WorkerSetup(NamedTuple):
     """What a worker process knows from the start. `program` is pickled as class and parameters if it is spawned."""
 
     worker: int
@@ -43,7 +43,7 @@ class Setup(NamedTuple):
     tied: bool  # to the thread that starts it: it lives as long as the run
 
 
-def serve(setup: Setup) -> None:
+def serve(setup: WorkerSetup) -> None:
     """The whole life of a worker process."""
     life = ProcessLife(setup.worker, setup.parent, setup.exchange, setup.tied, setup.survives)
     with suppress(Stopped):
@@ -68,14 +68,14 @@ def serve(setup: Setup) -> None:
         follower.worker.outside.over = True
 
 
-def _follower(setup: Setup, messenger: Messenger, life: ProcessLife) -> Follower:
+def _follower(setup: WorkerSetup, messenger: Messenger, life: ProcessLife) -> Follower:
     outside = Caller(setup.clock, setup.calls.send)
     worker = worker_of(_program(setup), setup.worker, outside, setup.traced)
     outside.announce = lambda: worker.outbox.append(("listen",))
     return Follower(worker, setup.partition, messenger, life.leave, setup.crossing_cells)
 
 
-def _program(setup: Setup) -> Elaborated:
+def _program(setup: WorkerSetup) -> Elaborated:
     if isinstance(setup.program, Elaborated):
         return setup.program
     try:

@@ -13,11 +13,11 @@ from time import monotonic, perf_counter_ns, sleep
 from reactorlib.clock import PhysicalClock
 from reactorlib.cpus import available_cpus
 from reactorlib.elaboration.program import Elaborated
+from reactorlib.executors.calls_from_threads import Caller, pass_on
 from reactorlib.executors.distributed import LONGEST_END_S, Distributed
 from reactorlib.executors.failure import Stopped
 from reactorlib.executors.follower import Follower, worker_of
 from reactorlib.executors.messenger import Messenger
-from reactorlib.executors.thread_calls import Caller, pass_on
 from reactorlib.mpi.ranks import ABORT, CALL, LEFT, Ranks, note_place
 from reactorlib.mpi.transport import MPITransport
 from reactorlib.schedule.graph import Node

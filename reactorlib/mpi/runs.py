@@ -12,20 +12,20 @@ from typing import NamedTuple, TypeVar
 from reactorlib.elaboration.elaborate import elaborated
 from reactorlib.elaboration.program import Elaborated
 from reactorlib.errors import RunError
-from reactorlib.executors import garbage
+from reactorlib.executors import ended_runs
 from reactorlib.executors.executor import Executor
-from reactorlib.executors.same_program import VERSIONED, Likeness, difference, likeness, parameters, versions
+from reactorlib.executors.likeness import VERSIONED, Likeness, difference, likeness, parameters, versions
 from reactorlib.mpi.executor import MPI, RankLife, serve_run
 from reactorlib.mpi.ranks import ABORT, SERVE, Ranks, has_joined, joined
 from reactorlib.schedule.partition import Partition, partition
 from reactorlib.worker.main_worker import MainWorker
 
-Program = TypeVar("Program", bound=Elaborated)
+Made = TypeVar("Made", bound=Elaborated)
 Result = TypeVar("Result")
 Make = Callable[[MainWorker], Executor]
 
 
-class Placing(NamedTuple):
+class Workers(NamedTuple):
     """How many workers there are to be, and which reactor is whose: options of `run`."""
 
     workers: int | None
@@ -34,9 +34,9 @@ class Placing(NamedTuple):
 
 
 def on_ranks(
-    make: Callable[[], Program],
-    lead: Callable[[Program, Make], Result],
-    placing: Placing,
+    make: Callable[[], Made],
+    lead: Callable[[Made, Make], Result],
+    wanted: Workers,
     traced: bool,
     options: Mapping[str, object],
 ) -> Result:
@@ -54,7 +54,7 @@ def on_ranks(
     def aspects(program: Elaborated, placed: Partition) -> Likeness:
         return parameters(program) | likeness(program, placed) | {"the options of run()": shown}
 
-    program, placed = _agreed(ranks, "run()", make, placing, aspects)
+    program, placed = _agreed(ranks, "run()", make, wanted, aspects)
     if ranks.rank == 0:
         with ranks.telling() as outcome:
             outcome.append(lead(program, lambda worker: MPI(worker, placed, ranks)))
@@ -68,13 +68,13 @@ def on_ranks(
 def _agreed(
     ranks: Ranks,
     place: str,
-    make: Callable[[], Program],
-    placing: Placing,
-    aspects: Callable[[Program, Partition], Likeness],
-) -> tuple[Program, Partition]:
+    make: Callable[[], Made],
+    wanted: Workers,
+    aspects: Callable[[Made, Partition], Likeness],
+) -> tuple[Made, Partition]:
     """The program and its partition, the same on all ranks, or RunError on all."""
     with ranks.together(place):
-        count = placing.workers or ranks.size
+        count = wanted.workers or ranks.size
         if count > ranks.size:
             there = "is one rank" if ranks.size == 1 else f"are {ranks.size} ranks"
             raise RunError(
@@ -82,7 +82,7 @@ def _agreed(
                 f"mpiexec -n {count} ..."
             )
         program = make()
-        placed = partition(program, count, placing.placement, placing.costs)
+        placed = partition(program, count, wanted.placement, wanted.costs)
     names = [f"rank {rank} (host {host})" for rank, host in enumerate(ranks.hosts)]
     found = difference(ranks.gather(versions() | aspects(program, placed), place), names)
     if found is not None:
@@ -94,11 +94,11 @@ def _agreed(
 # Sessions
 
 
-class Request(NamedTuple):
+class SessionRequest(NamedTuple):
     """What the other ranks are to serve."""
 
-    program: bytes  # the pickle of a class and its parameters
-    placing: Placing
+    pickled: bytes  # the pickle of a class and its parameters
+    wanted: Workers
     traced: bool
     modules: Sequence[str]  # whose values travel
 
@@ -113,7 +113,7 @@ def serving() -> Ranks:
     return joined()
 
 
-def ask_to_serve(program: Elaborated, placing: Placing, traced: bool) -> Make:
+def ask_to_serve(program: Elaborated, wanted: Workers, traced: bool) -> Make:
     """Have the other ranks serve a session of this program; what makes its executor. RunError where they do not."""
     ranks = serving()
     try:
@@ -124,12 +124,12 @@ def ask_to_serve(program: Elaborated, placing: Placing, traced: bool) -> Make:
             "class at the top of a module"
         ) from error
     if ranks.end_session is not None:
-        garbage.collect()  # a session that was forgotten ends here
+        ended_runs.collect()  # a session that was forgotten ends here
     if ranks.end_session is not None:
         raise RunError("the ranks serve one session at a time: close the other one first")
     modules = [name for name in VERSIONED if name in sys.modules]
-    ranks.request(Request(pickled, placing, traced, modules))
-    placed = _agreed(ranks, "Session()", lambda: program, placing, likeness)[1]
+    ranks.request(SessionRequest(pickled, wanted, traced, modules))
+    placed = _agreed(ranks, "Session()", lambda: program, wanted, likeness)[1]
     ranks.end_session = partial(ranks.tell_all, ABORT, (ranks.runs, None))
 
     def make(worker: MainWorker) -> Executor:
@@ -156,18 +156,18 @@ def serve(ranks: Ranks, load_main: Callable[[], None]) -> None:
     main = [load_main]  # empty, once it is loaded
     life = RankLife(ranks)
 
-    def make(request: Request) -> Elaborated:
+    def make(request: SessionRequest) -> Elaborated:
         while main:
             main.pop()()
         for name in request.modules:
             import_module(name)
-        cls, given = pickle.loads(request.program)
+        cls, given = pickle.loads(request.pickled)
         return elaborated(cls, **given)
 
     with life.handling_signals():
         while (request := ranks.hear(0, SERVE)) is not None:
             try:
-                program, placed = _agreed(ranks, "Session()", partial(make, request), request.placing, likeness)
+                program, placed = _agreed(ranks, "Session()", partial(make, request), request.wanted, likeness)
             except Exception:  # noqa: BLE001  # the first rank has raised it, and goes on
                 continue
             if ranks.rank < placed.workers:

@@ -18,9 +18,9 @@ from reactorlib.transport.codec import Codec
 from reactorlib.transport.copying import Placed, Placing, Reference
 
 ROOM = 16 * 1024  # of a message with its head, in the memory of a receiver
-HEAD = Struct("<II")  # bytes of the message, parts that follow
-PART = Struct("<QQ")  # number of a part, bytes
-LONGEST = ROOM - HEAD.size  # bytes that come with the head; more follow, as the parts do
+MESSAGE_HEAD = Struct("<II")  # bytes of the message, parts that follow
+PART_HEAD = Struct("<QQ")  # number of a part, bytes
+LONGEST = ROOM - MESSAGE_HEAD.size  # bytes that come with the head; more follow, as the parts do
 TAGS = 1 << 13  # MPI grants twice as many at least
 
 Parts = dict[int, Any]  # by number
@@ -94,9 +94,9 @@ class Incoming:
             return message
         if not self._arrived():
             self._transport.waiter.wait(self._arrived)
-        length, count = HEAD.unpack_from(self._room)
+        length, count = MESSAGE_HEAD.unpack_from(self._room)
         if not count and length <= LONGEST:
-            message = bytes(self._view[HEAD.size : HEAD.size + length])
+            message = bytes(self._view[MESSAGE_HEAD.size : MESSAGE_HEAD.size + length])
             self._start()
             return message
         message, self._received.parts = self._taken()
@@ -109,11 +109,11 @@ class Incoming:
 
     def _taken(self) -> tuple[bytes, Parts]:
         """The message in the room and its parts, which its sender is sending."""
-        length, count = HEAD.unpack_from(self._room)
-        size = count * PART.size + length
-        tail = self._view[HEAD.size : HEAD.size + size] if size <= LONGEST else self._follow([size])[0]
-        message = bytes(tail[count * PART.size :])
-        wanted = [PART.unpack_from(tail, at) for at in range(0, count * PART.size, PART.size)]
+        length, count = MESSAGE_HEAD.unpack_from(self._room)
+        size = count * PART_HEAD.size + length
+        tail = self._view[MESSAGE_HEAD.size : MESSAGE_HEAD.size + size] if size <= LONGEST else self._follow([size])[0]
+        message = bytes(tail[count * PART_HEAD.size :])
+        wanted = [PART_HEAD.unpack_from(tail, at) for at in range(0, count * PART_HEAD.size, PART_HEAD.size)]
         self._start()
         return message, dict(zip((n for n, _ in wanted), self._follow([size for _, size in wanted]), strict=True))
 
@@ -171,7 +171,7 @@ class MPITransport:
 
     def sender_to(self, worker: int) -> Callable[[bytes], None]:
         """A function that sends a message to another worker."""
-        pending, isend, tag, pack = self._placing.pending[worker], self.comm.Isend, self.tag, HEAD.pack
+        pending, isend, tag, pack = self._placing.pending[worker], self.comm.Isend, self.tag, MESSAGE_HEAD.pack
 
         def send(message: bytes) -> None:
             length = len(message)
@@ -187,8 +187,8 @@ class MPITransport:
     def _send_parts(self, worker: int, message: bytes) -> None:
         pending = self._placing.pending[worker]
         parts = [data for _, data in pending]
-        tail = b"".join([*(PART.pack(number, len(data)) for number, data in pending), message])
-        head = HEAD.pack(len(message), len(pending))
+        tail = b"".join([*(PART_HEAD.pack(number, len(data)) for number, data in pending), message])
+        head = MESSAGE_HEAD.pack(len(message), len(pending))
         pending.clear()
         if len(tail) > LONGEST:
             parts.insert(0, tail)
