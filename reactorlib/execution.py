@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import Token
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from reactorlib.declaration.reactor import Reactor
@@ -47,6 +47,7 @@ class RunResult:
     digest: str | None = None
     costs: Costs | None = None  # ns that each reactor's reactions took, by path
     reason: str = ""  # why executor="auto" chose this one
+    start_method: str = ""  # how worker processes started; empty where there were none
 
 
 def fresh(program: type[Reactor] | Program, parameters: Mapping[str, Any]) -> Program:
@@ -160,12 +161,14 @@ class Execution:
         """What it leaves, after `finish`."""
         self._release()
         worker, executor, tag = self.worker, self.executor, self._tag
+        told = RunResult(
+            tag, executor.name, executor.workers, reason=executor.reason, start_method=executor.start_method
+        )
         if worker.recorder is None:
-            return RunResult(tag, executor.name, executor.workers, reason=executor.reason)
-        records = worker.recorder.records()
-        spans, digest = worker.recorder.spans(), digest_of(records)
-        costs = costs_of(worker.program, spans)
-        return RunResult(tag, executor.name, executor.workers, records, spans, digest, costs, executor.reason)
+            return told
+        records, spans = worker.recorder.records(), worker.recorder.spans()
+        digest, costs = digest_of(records), costs_of(worker.program, spans)
+        return replace(told, trace=records, spans=spans, digest=digest, costs=costs)
 
 
 @contextmanager

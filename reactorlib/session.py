@@ -6,11 +6,11 @@ What reactions do and in which order, errors and the trace are as of `run`: only
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Mapping, Sequence
+from threading import get_ident
 from time import monotonic
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, NoReturn, Self, TypeVar
 from weakref import WeakSet, finalize
 
 from reactorlib.declaration.instance import BoundPort
@@ -29,6 +29,8 @@ from reactorlib.worker.cells import Reader
 from reactorlib.worker.context import current
 from reactorlib.worker.event_queue import Events
 from reactorlib.worker.main_worker import MainWorker, Pieces, schedule_of
+
+T = TypeVar("T")
 
 
 class Absent:
@@ -129,7 +131,7 @@ class Session:
         self._result: RunResult | None = None
         self._ended = False  # as it should
         self._pending: Stepper | None = None  # whose step has begun
-        self._busy = threading.Lock()  # held by the call that is under way
+        self._callers: dict[int, str] = {}  # the call that a thread is in, at most one of which runs
         self._named: dict[tuple[str, ...], _Named] = {}
         self._events = {event.trigger.cell: event for event in self._execution.worker.events}
         with limited(library_threads):
@@ -161,14 +163,13 @@ class Session:
         """The outputs of the step that was begun. TimeoutError after `timeout` seconds: it goes on, finish it later."""
         stepper = self._pending
         if stepper is None:
-            with self._one_call("finish"):
-                raise RunError("finish(): no step has begun")
+            self._alone("finish", lambda: None)  # a session that is closed or busy says so
+            raise RunError("finish(): no step has begun")
         return stepper.finish(timeout)
 
     def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Batch:
         """An uninitialised array to pass as an input, which whoever reads it may fill, in part: see Batch."""
-        with self._one_call("batch"):
-            return batch(self._execution.worker.allocate_shared, shape, dtype)
+        return self._alone("batch", batch, self._execution.worker.allocate_shared, shape, dtype)
 
     # The end
 
@@ -192,8 +193,7 @@ class Session:
         if not self.closed and self._pending is not None:
             self.finish()
         if not self.closed:
-            with self._one_call("close"):
-                self._execution.guarded(self._stop)
+            self._alone("close", self._execution.guarded, self._stop)
         if self._ended and self._result is None:
             self._leave()
         return self._result
@@ -201,8 +201,7 @@ class Session:
     def kill(self) -> None:
         """End it at once, without shutdown reactions, whatever its other workers do."""
         if not self.closed:
-            with self._one_call("kill"):
-                self._execution.kill()
+            self._alone("kill", self._execution.kill)
 
     def __enter__(self) -> Self:
         return self
@@ -212,15 +211,29 @@ class Session:
     ) -> None:
         self.close()
 
-    def _one_call(self, call: str) -> threading.Lock:
-        """What is held by a call that is under way: for a `with`, between which and its block no signal is handled."""
+    def _alone(self, call: str, part: Callable[..., T], *arguments: Any) -> T:
+        """Run `part` as the only call under way. Raises RunError where there is another one.
+
+        An interrupt at any moment leaves the session free: a single operation enters, a single one leaves. A `with`
+        does not do it, since Python 3.14 handles signals between entering and the block.
+        """
         if current.worker is not None:
             raise RunError(f"{call}() inside a reaction: the step in which it runs must end first")
-        if self._execution.over is not None:
-            raise RunError(f"{call}(): the session is closed: {self._execution.over}")
-        if self._busy.locked():
-            raise RunError(f"{call}(): another thread is in a step of this session")
-        return self._busy
+        thread = get_ident()
+        if self._callers:
+            self._refuse(call)
+        try:
+            self._callers[thread] = call
+            if self._execution.over is not None:
+                raise RunError(f"{call}(): the session is closed: {self._execution.over}")
+            if len(self._callers) > 1:
+                self._refuse(call)
+            return part(*arguments)
+        finally:
+            self._callers.pop(thread, None)
+
+    def _refuse(self, call: str) -> NoReturn:
+        raise RunError(f"{call}(): another call of this session is under way")
 
     def _stop(self) -> None:
         execution, worker = self._execution, self._execution.worker
@@ -315,40 +328,39 @@ class Stepper:
 
     def __call__(self, *values: Any, until: int | None = None) -> Any:
         """Run one tag with these values of the inputs: at the next microstep, or `until` ns since the start."""
-        session = self._session
-        execution = session._execution
-        inputs = self._present(values)
-        busy = session._busy
-        if current.worker is not None or execution.over is not None or busy.locked():
-            session._one_call("step")  # which says why not
-        with busy:
-            self._prepare(until)
-            if execution.guarded(self._tag, inputs, until):
-                session._leave()
-            return self._read()
+        return self._session._alone("step", self._whole, self._present(values), until)
+
+    def _whole(self, inputs: Events, until: int | None) -> Any:
+        self._prepare(until)
+        if self._session._execution.guarded(self._tag, inputs, until):
+            self._session._leave()
+        return self._read()
 
     def begin(self, *values: Any, until: int | None = None) -> None:
         """Let the other workers run their parts of the tag, after what is due before it."""
-        inputs = self._present(values)
-        with self._session._one_call("begin"):
-            self._prepare(until)
-            self._session._execution.guarded(self._first_half, inputs, until)
+        self._session._alone("begin", self._begin, self._present(values), until)
+
+    def _begin(self, inputs: Events, until: int | None) -> None:
+        self._prepare(until)
+        self._session._execution.guarded(self._first_half, inputs, until)
 
     def finish(self, timeout: float | None = None) -> Any:
         """Run the rest of the tag that was begun; what its outputs hold.
 
         TimeoutError, if the other workers take longer than `timeout` seconds: the step goes on, finish it later.
         """
+        return self._session._alone("finish", self._finish, timeout)
+
+    def _finish(self, timeout: float | None) -> Any:
         session = self._session
-        with session._one_call("finish"):
-            if session._pending is not self:
-                raise RunError("finish(): no step of this stepper has begun")
-            ended = session._execution.guarded(self._second_half, None if timeout is None else monotonic() + timeout)
-            if ended is None:
-                raise TimeoutError(f"finish(): the step takes longer than {timeout} s")
-            if ended:
-                session._leave()
-            return self._read()
+        if session._pending is not self:
+            raise RunError("finish(): no step of this stepper has begun")
+        ended = session._execution.guarded(self._second_half, None if timeout is None else monotonic() + timeout)
+        if ended is None:
+            raise TimeoutError(f"finish(): the step takes longer than {timeout} s")
+        if ended:
+            session._leave()
+        return self._read()
 
     def _tag(self, inputs: Events, until: int | None) -> bool:
         """The tag of a step: whether it was the last one."""
@@ -378,8 +390,6 @@ class Stepper:
     def _prepare(self, until: int | None) -> None:
         """What comes before the tag of a step: what is due earlier runs, the outputs hold nothing."""
         session = self._session
-        if session._execution.over is not None:  # while this call waited for another thread's
-            raise RunError(f"step(): the session is closed: {session._execution.over}")
         if session._pending is not None:
             raise RunError("a step has begun: finish() it first")
         if until is not None:

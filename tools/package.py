@@ -1,10 +1,15 @@
-"""Builds the source distribution, and from it the wheel: `python tools/package.py DIRECTORY`. Needs setuptools.
+"""Build the source distribution, and from it the wheel: `python tools/package.py DIRECTORY`. Needs setuptools.
 
-Both are made outside the checkout, of what git knows there (of everything, in a checkout without git), so that no
+Both are made outside the checkout from the files that git knows (from all files, in a checkout without git), so that no
 leftover of an earlier build gets into them. Prints the two paths.
+
+The README becomes the page on PyPI, where a relative link leads nowhere. In a workflow, links are made absolute;
+elsewhere, where the repository's address is not known, only their text is kept.
 """
 
 import contextlib
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -26,6 +31,30 @@ def files() -> list[str]:
     return [name for name in found if (ROOT / name).is_file() and not name.startswith("results/")]
 
 
+def pypi_page(readme: str, repository: str, ref: str) -> str:
+    """The README with absolute links into the repository at `ref`; without an address, with no links into it.
+
+    >>> pypi_page("[CI](docs/ci.md), [above](#a), ![a](b.svg)", "https://host/me/it", "v1")
+    '[CI](https://host/me/it/blob/v1/docs/ci.md), [above](#a), ![a](https://host/me/it/raw/v1/b.svg)'
+    >>> pypi_page("[CI](docs/ci.md) and ![a](b.svg)", "", "")
+    'CI and '
+    """
+
+    def changed(found: re.Match[str]) -> str:
+        picture, label, target = found.groups()
+        if not repository:
+            return "" if picture else label
+        return f"{picture}[{label}]({repository}/{'raw' if picture else 'blob'}/{ref}/{target})"
+
+    return re.sub(r"(!?)\[([^]]*)\]\((?!https?:|#)([^)]+)\)", changed, readme)
+
+
+def repository() -> str:
+    """The address of the repository, which workflows know."""
+    server, name = os.environ.get("GITHUB_SERVER_URL"), os.environ.get("GITHUB_REPOSITORY")
+    return f"{server}/{name}" if server and name else ""
+
+
 def built(kind: str, source: Path, output: Path) -> Path:
     """An "sdist" or a "wheel", by the backend that pyproject.toml names."""
     code = "import sys; from setuptools import build_meta; print(getattr(build_meta, sys.argv[1])(sys.argv[2]))"
@@ -42,6 +71,9 @@ def build(output: Path) -> tuple[Path, Path]:
         for name in files():
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, source / name)
+        page = source / "README.md"
+        ref = os.environ.get("GITHUB_REF_NAME", "main")
+        page.write_text(pypi_page(page.read_text(encoding="utf-8"), repository(), ref), encoding="utf-8")
         sdist = built("sdist", source, output.resolve())
         with tarfile.open(sdist) as archive:
             archive.extractall(folder, filter="data")

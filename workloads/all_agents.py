@@ -37,7 +37,7 @@ class AllAgents(gymnasium.Env[Observations, dict[str, Any]]):
         observations, rewards, terminated, _, infos = self.parallel.step(told)
         over = not self.parallel.agents
         ended = over and all(terminated.values())
-        return self._whole(observations), float(sum(rewards.values())), ended, over and not ended, infos
+        return self._whole(observations), fsum(rewards.values()), ended, over and not ended, infos
 
     def close(self) -> None:
         """Close the environment."""

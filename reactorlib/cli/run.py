@@ -41,7 +41,8 @@ def command(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({
             "time_ns": result.tag.time, "microstep": result.tag.microstep, "executor": result.executor,
-            "workers": result.workers, "reason": result.reason, "digest": result.digest,
+            "workers": result.workers, "reason": result.reason, "start_method": result.start_method,
+            "digest": result.digest,
         }))  # fmt: skip
     elif options.digest:
         print(result.digest)

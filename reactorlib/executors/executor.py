@@ -34,6 +34,7 @@ class Executor(ABC):
     """
 
     name: ClassVar[str]
+    start_method = ""  # how worker processes started; empty where there are none
 
     def __init__(self, worker: MainWorker, workers: int = 1) -> None:
         self.worker = worker

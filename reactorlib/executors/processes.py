@@ -10,7 +10,6 @@ import os
 import pickle
 import signal
 import threading
-import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import resource_tracker
@@ -20,7 +19,7 @@ from multiprocessing.util import Finalize
 from time import monotonic, sleep
 from typing import Any
 
-from reactorlib.errors import RunError, WorkerError
+from reactorlib.errors import WorkerError
 from reactorlib.executors import ended_runs
 from reactorlib.executors.calls_from_threads import Listener
 from reactorlib.executors.distributed import LONGEST_END_S, Distributed
@@ -28,6 +27,7 @@ from reactorlib.executors.executor import exit_on_signal
 from reactorlib.executors.likeness import Likeness, likeness
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.process_life import BEGUN, GONE, HELD, LEAVING
+from reactorlib.executors.start_method import choose_start_method, forking_knowingly, obstacle_to_rebuilding
 from reactorlib.executors.worker_process import WorkerSetup, serve
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange
@@ -51,7 +51,10 @@ class Processes(Distributed):
         start_method: str | None = None,
         library_threads: int | None = None,
     ) -> None:
-        self.start_method = start_method_of(start_method)
+        program = worker.program
+        self.start_method = choose_start_method(
+            start_method, lambda: obstacle_to_rebuilding(program.cls, program.parameters)
+        )
         self.processes: dict[int, BaseProcess] = {}
         self._likeness: Likeness | None = None  # of the program that spawned workers make anew
         self.library_threads = library_threads
@@ -113,10 +116,7 @@ class Processes(Distributed):
     def _start(self, context: Any, setup: WorkerSetup) -> BaseProcess:
         _see_that_descriptors_suffice()
         process: BaseProcess = context.Process(target=serve, args=(setup,), name=f"reactor worker {setup.worker}")
-        with warnings.catch_warnings():
-            # Python 3.12 warns of forks beside other threads: the child runs reactor code alone and takes
-            # no lock that such a thread could hold.
-            warnings.simplefilter("ignore", DeprecationWarning)
+        with forking_knowingly():
             process.start()
         return process
 
@@ -212,15 +212,6 @@ def _see_that_descriptors_suffice() -> None:
         for _ in range(DESCRIPTORS):
             for descriptor in os.pipe():
                 stack.callback(os.close, descriptor)
-
-
-def start_method_of(asked: str | None) -> str:
-    """How processes start, where somebody asks for this, or for nothing. Raises RunError."""
-    known = multiprocessing.get_all_start_methods()
-    chosen = asked or os.environ.get("REACTORLIB_START_METHOD") or known[0]
-    if chosen not in known:
-        raise RunError(f"unknown start method {chosen!r}: one of {', '.join(known)}")
-    return chosen
 
 
 @contextmanager

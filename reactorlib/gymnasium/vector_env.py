@@ -22,13 +22,14 @@ from gymnasium.vector.utils import batch_differing_spaces, batch_space, concaten
 
 from reactorlib.cpus import available_cpus
 from reactorlib.errors import WorkerError
-from reactorlib.executors.processes import start_method_of
+from reactorlib.executors.start_method import choose_start_method
 from reactorlib.gymnasium.layout import Layout, Lease, put_rows
 from reactorlib.gymnasium.reactors import Carried, Environments, Fault, Part, Setup, known_to_all, packed, unpacked
 from reactorlib.gymnasium.share import Info, only_numbers
 from reactorlib.session import Session, Stepper
 from reactorlib.transport.batch import batch
 
+UNREGISTERED = "a new process does not have the environments that were registered in this one"
 FEW_CPUS = 4  # up to which the caller's process steps environments, too
 
 
@@ -138,7 +139,8 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
         )
         self._is_apart = executor == "mpi"  # workers share no memory
         # What the main script defines is the same in forked processes, and in ranks, which import it.
-        forked = self._is_apart or start_method_of(self.context) == "fork"
+        method = choose_start_method(self.context, lambda: UNREGISTERED) if executor == "processes" else None
+        forked = method in (None, "fork")
         setup = Setup([*self.env_fns], self._bounds, layout, self.autoreset_mode, os.getpid(), forked, self._is_apart)
         self._known = known_to_all(forked)
         first = 0 if caller_steps else 1
@@ -147,8 +149,7 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
         several: dict[str, Any] = {}
         if executor != "inline":
             placement = {f"Environments.groups[{share}]": share + first for share in range(shares)}
-            several = {"workers": shares + first, "placement": placement}
-            several |= {} if self._is_apart else {"start_method": self.context}
+            several = {"workers": shares + first, "placement": placement, "start_method": method}
         self._session = Session(Environments, groups=shares, setup=Carried(setup), executor=executor, **several)
         self._remote = [executor in ("processes", "mpi") and share + first > 0 for share in range(shares)]
         self._step: Stepper = self._session.stepper(("step",), ("replies",))

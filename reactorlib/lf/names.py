@@ -27,6 +27,7 @@ def new_module(name: str, path: Path) -> ModuleType:
     """The module in which a program's preambles and bodies run. It can be imported by its name, for pickles."""
     module = sys.modules[name] = ModuleType(name)
     module.__file__ = str(path)
+    del module.__spec__, module.__loader__  # a traceback reads the file itself
     time = SimpleNamespace(
         logical=lambda: int(logical_time()),
         logical_elapsed=lambda: int(logical_elapsed()),

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from importlib.machinery import ModuleSpec
 from itertools import groupby
 from typing import Any, NamedTuple
 from unicodedata import normalize
@@ -329,7 +330,8 @@ def load(source: Source, objects: dict[str, Any]) -> Callable[..., Any]:
     """Compile a schedule with the objects that its names stand for."""
     text = source.text
     code = compile(text, source.name, "exec")
-    namespace: dict[str, Any] = {**objects, "__name__": source.name, "__loader__": _Loader(text)}
+    spec = ModuleSpec(source.name, _Loader(text))  # type: ignore[arg-type]
+    namespace: dict[str, Any] = {**objects, "__name__": source.name, "__loader__": spec.loader, "__spec__": spec}
     exec(code, namespace)
     schedule: Callable[..., Any] = namespace["schedule"]
     return schedule

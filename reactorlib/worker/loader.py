@@ -14,7 +14,7 @@ from reactorlib.schedule.plan import Part, Plan, Step
 from reactorlib.worker.cells import Reader
 from reactorlib.worker.worker import Worker
 
-SHOWN_BY_TRACEBACKS = frozenset(("__name__", "__loader__"))
+SHOWN_BY_TRACEBACKS = frozenset(("__name__", "__loader__", "__spec__"))
 
 
 class Loader:

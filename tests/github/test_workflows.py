@@ -14,7 +14,7 @@ TEMPLATES = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.md"))
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 LIMIT_S = 60
 # Actions are pinned to a major version of their makers', which are GitHub's own; whoever forks may pin them by commit.
-PINNED = re.compile(r"actions/[\w-]+@(v\d+|[0-9a-f]{40})")
+PINNED = re.compile(r"actions/[\w-]+@(v\d+|[0-9a-f]{40})|pypa/gh-action-pypi-publish@release/v1")
 
 
 @pytest.fixture(params=WORKFLOWS, ids=lambda path: path.stem)
@@ -27,7 +27,7 @@ def steps(workflow):
 
 
 def test_there_are_workflows():
-    assert [path.stem for path in WORKFLOWS] == ["benchmark", "tests"]
+    assert [path.stem for path in WORKFLOWS] == ["benchmark", "release", "tests"]
 
 
 def test_it_has_no_more_rights_than_it_needs_and_an_end(workflow):

@@ -15,7 +15,12 @@ MODULES = sorted(
 )
 UNITS = {"NSEC", "USEC", "MSEC", "SEC", "MINUTE", "HOUR"}  # their type, Time, has the example
 TYPES = {"Maybe"}  # of arguments: Input has the example
-ADAPTERS = {"reactorlib.gymnasium.sb3": "stable_baselines3"}  # modules for those who have another library
+# Packages that modules or their examples need, for those who have them.
+NEEDED = {
+    "reactorlib.gymnasium": "gymnasium",
+    "reactorlib.gymnasium.sb3": "stable_baselines3",
+    "reactorlib.transport.batch": "numpy",
+}
 
 
 @pytest.mark.parametrize("name", sorted(set(reactorlib.__all__) - UNITS - TYPES))
@@ -25,7 +30,8 @@ def test_public_name_has_an_example(name: str) -> None:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_run(name: str) -> None:
-    if name in ADAPTERS:
-        pytest.importorskip(ADAPTERS[name])
+    for needing, package in NEEDED.items():
+        if f"{name}.".startswith(f"{needing}."):
+            pytest.importorskip(package)
     result = doctest.testmod(importlib.import_module(name))
     assert result.failed == 0

@@ -647,7 +647,7 @@ def test_steps_may_not_overlap() -> None:
         assert began.wait(20)
         try:
             for call in (session.step, session.begin, session.finish, session.close, session.kill):
-                with pytest.raises(RunError, match="another thread is in a step of this session"):
+                with pytest.raises(RunError, match="another call of this session is under way"):
                     call()
         finally:
             release.set()

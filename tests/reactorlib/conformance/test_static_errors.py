@@ -601,7 +601,7 @@ class HoldsDividing(Reactor):
 
 
 def test_an_expression_that_raises_is_named() -> None:
-    fault = "the function raised ZeroDivisionError: integer division or modulo by zero"
+    fault = "the function raised ZeroDivisionError: "  # Pythons word the rest differently
     message = faults_of(HoldsDividing)
     assert names(
         message, "3 faults", *(f"HoldsDividing.held.{what}: {fault}" for what in ("inp: width", "tick: offset"))

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.reactorlib.mpi.conftest import launcher
 from tests.reactorlib.mpi.test_ends import SOON_S, messages
 
 SCRIPT = str(Path(__file__).with_name("train.py"))
@@ -94,6 +95,7 @@ def test_the_command_says_what_it_wants() -> None:
     assert (ended.returncode, ended.stderr.strip()) == (
         2, "reactorlib.mpi: no file nothing.py: give a script, and then its arguments"
     )  # fmt: skip
+    launcher()  # skips without mpi4py
     ended = alone("-m", "reactorlib.mpi", SCRIPT, "good")
     assert ended.returncode == 2
     assert re.match(r"reactorlib\.mpi: executor='mpi' needs .*mpiexec -n 2 python -m reactorlib\.mpi", ended.stderr)

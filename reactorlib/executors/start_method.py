@@ -1,0 +1,114 @@
+"""How worker processes start: as the caller asks, otherwise by one rule on every Python.
+
+1. The caller's choice wins: `start_method=`, then `REACTORLIB_START_METHOD`, then `multiprocessing.set_start_method`
+   where it names another method than the interpreter's default.
+2. Processes are forked where no other Python thread runs. Native threads do not count: the pools of OpenBLAS and torch
+   are limited to one thread in a forked worker.
+3. Next to other threads, processes come from a fork server if the program can be made anew there: its class is imported
+   from a module other than `__main__`, its parameters can be pickled, and running the main script again does nothing.
+4. Otherwise processes are forked, and a DeprecationWarning names the threads. Such programs have no other way.
+"""
+
+from __future__ import annotations
+
+import ast
+import multiprocessing
+import os
+import pickle
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from reactorlib.errors import RunError
+
+VARIABLE = "REACTORLIB_START_METHOD"
+_INTERPRETERS_WARNING = r".*multi-threaded, use of fork\(\) may lead to deadlocks"
+
+
+def choose_start_method(asked: str | None, obstacle: Callable[[], str | None]) -> str:
+    """Choose "fork", "spawn" or "forkserver". `obstacle` says why a new process cannot make the program, if it cannot.
+
+    Raises RunError for an unknown method.
+    """
+    explicit = _explicit(asked)
+    if explicit is not None:
+        return explicit
+    others = [thread.name for thread in threading.enumerate() if thread is not threading.current_thread()]
+    if not others:
+        return "fork"
+    fault = obstacle()
+    if fault is None:
+        return "forkserver"
+    warnings.warn(
+        f"worker processes are forked next to other threads ({', '.join(others[:3])}), since {fault}: a lock that such "
+        "a thread holds stays locked in the workers. start_method='fork' says that this is safe",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    return "fork"
+
+
+def _explicit(asked: str | None) -> str | None:
+    known = multiprocessing.get_all_start_methods()
+    chosen = asked or os.environ.get(VARIABLE)
+    if not chosen:
+        set_for_all = multiprocessing.get_start_method(allow_none=True)
+        # The first use of multiprocessing also sets the default, so the default is nobody's choice.
+        chosen = set_for_all if set_for_all != known[0] else None
+    if chosen is not None and chosen not in known:
+        raise RunError(f"unknown start method {chosen!r}: one of {', '.join(known)}")
+    return chosen
+
+
+def obstacle_to_rebuilding(cls: type, parameters: Mapping[str, Any]) -> str | None:
+    """Why a new process cannot make the program `cls(**parameters)`; None where it can."""
+    if cls.__module__ == "__main__":
+        return f"{cls.__qualname__} is defined in __main__"
+    try:
+        data = pickle.dumps((cls, dict(parameters)))
+    except Exception as error:  # noqa: BLE001  # any class may refuse in its own way
+        return f"{cls.__qualname__} cannot be sent: {error}"
+    if b"__main__" in data:
+        return f"a parameter of {cls.__qualname__} is defined in __main__"
+    return None if _is_main_importable() else 'the main script has no `if __name__ == "__main__"`'
+
+
+def _is_main_importable() -> bool:
+    """Whether a new process can import the main script without running the program a second time."""
+    path = getattr(sys.modules["__main__"], "__file__", None)
+    if path is None:  # -c, standard input, a notebook: a new process imports nothing
+        return True
+    try:
+        tree = ast.parse(Path(path).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return False
+    tests = (node.test for node in tree.body if isinstance(node, ast.If))
+    return any(isinstance(node, ast.Name) and node.id == "__name__" for test in tests for node in ast.walk(test))
+
+
+@contextmanager
+def forking_knowingly() -> Iterator[None]:
+    """Keep the interpreter's warning of a fork next to threads from ending the fork halfway.
+
+    `choose_start_method` has warned before. Where warnings are errors, Python 3.15 raises this one in the parent, and
+    nobody would know the new process. Filters are the process's, so runs in several threads take turns.
+    """
+    with _turn, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", _INTERPRETERS_WARNING, DeprecationWarning)
+        yield
+
+
+_turn = threading.Lock()
+
+
+def _renew_turn() -> None:
+    """In a forked process, where nobody would release the lock of the parent's thread."""
+    global _turn
+    _turn = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_turn)
