@@ -1,20 +1,21 @@
-"""How messages, and the values of cells with them, leave a worker and reach it.
+"""Messages of one worker: cells to messages and back, by functions written for the cells of one place, line by line.
 
-Between processes, values are encoded once for all receivers, and large buffers lie where the transport allocates.
-Threads share cells: their messages carry no values, and everything else is handed over as it is.
+At every tag a message is the encoded values of the cells that are present, a bit for each cell that says whether it is
+(in whole bytes), and the kind of the message in one byte. The end is read first, so that a message in which every cell
+is present is decoded where it lies. Cells go by number in the source: no name of the program is in it. Other messages
+are pickled. Threads share cells: their messages carry no values, and everything else is handed over as it is.
 """
 
 from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure
 from reactorlib.executors.mailbox import Mailbox
-from reactorlib.executors.packing import filler, packer, unpacker, values_of
 from reactorlib.executors.portable_failure import failure_of, told, told_briefly
 from reactorlib.executors.protocol import (
     POISONED,
@@ -31,6 +32,25 @@ from reactorlib.worker.cells import Event, Reader
 from reactorlib.worker.requests import Request
 
 Heard = Control | Failure | None
+
+
+# Cells that are written out, which takes half as long as a loop: 0.20 us for 7 cells instead of 0.41 us. Of more cells
+# the source would grow, and the loop's own cost no longer counts.
+WRITTEN_OUT = 64
+
+# Statements of the functions, with placeholders for what is written of each cell.
+_PACK = """
+            if {all_present}:
+                return code(({values},)) + whole
+            return some()"""
+_UNPACK = """
+            if message[-{size}:-1] == whole:
+                {values}, = code(message)
+                {each_present} = True
+            else:
+                some(message)"""
+_ENCODE = "return code(({values},))"
+_FILL = "{values}, = code(message)"
 
 
 class Messenger:
@@ -66,24 +86,24 @@ class Messenger:
         """Tell a worker that nothing more will come at this tag."""
         self.sender_to(worker)(POISONED)
 
-    # The values of events, with the message that begins a tag
-
-    def encoder(self, events: Sequence[Event], receivers: Sequence[int]) -> Callable[[], bytes]:
-        """A function that encodes the values of these events. It raises WorkerError with the path of an event."""
-        return values_of(events, self.codec.encoder(receivers), partial(self.blame, events))
-
-    def filler(self, events: Sequence[Event]) -> Callable[[bytes], None]:
-        """A function that gives these events the values that such an encoder encoded."""
-        return filler(events, self.codec.decoder(), partial(_unreadable, events))
-
-    # The values of cells, in the middle of a tag and at its end
+    # Cells
 
     def packer(self, cells: Sequence[Reader], receiver: int, kind: int) -> Callable[[], bytes]:
         """A function that makes a message of what these cells hold. It raises WorkerError with the path of a cell."""
         if not cells:
             return partial(bytes, [kind])
-        encode = self.codec.encoder((receiver,))
-        return packer(cells, encode, kind, lambda error: self.blame([c for c in cells if c.is_present], error))
+        count, ending, encode = len(cells), bytes([kind]), self.codec.encoder((receiver,))
+
+        def some() -> bytes:
+            values = [cell.value for cell in cells if cell.is_present]
+            mask = sum(1 << number for number, cell in enumerate(cells) if cell.is_present)
+            return (encode(tuple(values)) if values else b"") + _bits(mask, count) + ending
+
+        def blame(error: WorkerError) -> WorkerError:
+            return self.blame([cell for cell in cells if cell.is_present], error)
+
+        statements = _PACK if count <= WRITTEN_OUT else "return some()"
+        return _function("", statements, cells, encode, blame, some, _bits((1 << count) - 1, count) + ending)
 
     def sender(self, cells: Sequence[Reader], receiver: int) -> Callable[[], None]:
         """What a Send does: all cells in one message."""
@@ -91,8 +111,32 @@ class Messenger:
         return (lambda: send(pack())) if cells else partial(send, pack())
 
     def unpacker(self, cells: Sequence[Reader]) -> Callable[[bytes], None] | None:
-        """A function that makes present what the sender's cells held; None where there are none."""
-        return unpacker(cells, self.codec.decoder(), partial(_unreadable, cells)) if cells else None
+        """A function that makes present what the sender's cells held; None if there are none."""
+        if not cells:
+            return None
+        count, decode = len(cells), self.codec.decoder()
+        size = len(_bits(0, count))
+
+        def some(message: bytes) -> None:
+            mask = int.from_bytes(message[-1 - size : -1], "little")
+            present = [cell for number, cell in enumerate(cells) if mask >> number & 1]
+            for cell, value in zip(present, decode(message) if mask else (), strict=True):
+                cell.value = value
+                cell.is_present = True
+
+        statements = _UNPACK if count <= WRITTEN_OUT else "some(message)"
+        whole = _bits((1 << count) - 1, count)
+        return _function("message", statements, cells, decode, _unreadable(cells), some, whole)
+
+    def encoder(self, events: Sequence[Event], receivers: Sequence[int]) -> Callable[[], bytes]:
+        """A function that encodes the values of these events, present or not."""
+        return _function(
+            "", _ENCODE, events, self.codec.encoder(receivers), lambda error: self.blame(events, error)
+        )  # fmt: skip
+
+    def filler(self, events: Sequence[Event]) -> Callable[[bytes], None]:
+        """A function that gives these events the values that such an encoder encoded, present or not."""
+        return _function("message", _FILL, events, self.codec.decoder(), _unreadable(events))
 
     # What reactions asked for, with the message that ends a part
 
@@ -125,10 +169,55 @@ class Messenger:
         self.codec.close()
 
 
-def _unreadable(cells: Sequence[Reader], error: WorkerError) -> WorkerError:
-    """The error of a message for these cells that cannot be decoded, with their paths."""
+def _unreadable(cells: Sequence[Reader]) -> Callable[[WorkerError], WorkerError]:
+    """Makes the error of a message for these cells that cannot be decoded, with their paths."""
     shown = ", ".join(cell.path for cell in cells[:3]) + (", ..." if len(cells) > 3 else "")
-    return WorkerError(f"{shown}: {error}")
+    return lambda error: WorkerError(f"{shown}: {error}")
+
+
+def _bits(mask: int, count: int) -> bytes:
+    return mask.to_bytes(count + 7 >> 3, "little")
+
+
+def _function(
+    argument: str,
+    statements: str,
+    cells: Sequence[Reader],
+    code: Callable[[Any], Any],
+    blame: Callable[[WorkerError], WorkerError],
+    some: Callable[..., Any] | None = None,
+    whole: bytes = b"",
+) -> Callable[..., Any]:
+    """The function with these statements. `code` encodes or decodes; `some` does what they leave to a loop."""
+    count = len(cells) if "{" in statements else 0
+    function: Callable[..., Any] = _maker(argument, statements, count)(
+        cells[:count], code, blame, some, whole, WorkerError
+    )
+    return function
+
+
+@cache
+def _maker(argument: str, statements: str, count: int) -> Any:
+    names = [f"c{number}" for number in range(count)]
+    written = statements.format(
+        values=", ".join(f"{name}.value" for name in names),
+        all_present=" and ".join(f"{name}.is_present" for name in names),
+        each_present=" = ".join(f"{name}.is_present" for name in names),
+        size=1 + len(_bits(0, count)),
+    )
+    source = f"""
+def make(cells, code, blame, some, whole, WorkerError):
+    {", ".join(names)}{", = cells" if names else ""}
+    def function({argument}):
+        try:
+            {written}
+        except WorkerError as error:
+            raise blame(error) from error.__cause__
+    return function
+"""
+    namespace: dict[str, Any] = {}
+    exec(compile(source, f"<messages of {count} cells>", "exec"), namespace)
+    return namespace["make"]
 
 
 class ThreadMessenger(Messenger):

@@ -15,7 +15,7 @@ from typing import Any
 from reactorlib.errors import WorkerError
 from reactorlib.mpi.waiting import RankWaiter
 from reactorlib.transport.codec import Codec
-from reactorlib.transport.copying import Placed, Placing, Reference
+from reactorlib.transport.placing import Placed, Placing, Reference
 
 ROOM = 16 * 1024  # of a message with its head, in the memory of a receiver
 MESSAGE_HEAD = Struct("<II")  # bytes of the message, parts that follow
@@ -43,9 +43,6 @@ class Beside(Placing):
             base = base.base
         if isinstance(base, memoryview) and type(base.obj) is self._buffer:
             array.flags.writeable = False
-        return self.tensor(array, placed)
-
-    def tensor(self, array: Any, placed: Placed) -> Reference:
         flat = sys.modules["numpy"].ascontiguousarray(array).reshape(-1)
         return self.buffer(memoryview(flat.view("u1")), placed)
 

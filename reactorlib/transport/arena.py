@@ -1,23 +1,28 @@
-"""Blocks of shared memory: each worker allocates in its own region, whoever receives a block says when it is done.
+"""Blocks of shared memory. A worker places parts of its messages there, in its own region; receivers release them.
 
-A block is free when its owner does not use it and every receiver has released it as often as it was sent. The
-releases are counted in shared memory, one number per block and receiver, written by that receiver alone; the
-sendings are counted by the owner. So nobody needs a lock. Free blocks are found when the owner allocates, and
-used again with their pages, so that a steady state pays no page fault.
+A block is free when its owner does not use it and every receiver has released it as often as it was sent. Releases are
+counted in shared memory, one number per block and receiver, which that receiver alone writes. The owner counts what it
+sends. So nobody needs a lock. The owner finds free blocks when it allocates, and uses them again with their pages, so
+that a steady state pays no page fault.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
+import sys
 from bisect import bisect_right
-from collections import deque
-from collections.abc import Sequence
-from functools import lru_cache
+from collections import defaultdict, deque
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
+from threading import RLock
 from typing import Any
+from weakref import WeakSet
 
+from reactorlib.cpus import gil_enabled
 from reactorlib.errors import WorkerError
-from reactorlib.transport.memory import PAGE, Memory, format_bytes
-from reactorlib.transport.quota import Quota
+from reactorlib.transport.memory import PAGE, Memory, Quota, fence, format_bytes, keeps_store_order
+from reactorlib.transport.placing import Placed, Placing, Reference
 
 SMALLEST = 1024
 SLAB = 64 * 1024  # blocks of less than a page are cut from slabs
@@ -51,12 +56,12 @@ class Block:
         self.first = first  # the number of its first release count
         self.offset = offset  # in the memory of the run
         self.room = room
-        self.funded = funded  # so many bytes from its beginning have pages
+        self.funded = funded  # bytes from its beginning that have pages
         self.user = NOBODY  # in the owner's process: a MESSAGE that is being made, or a BUFFER that somebody refers to
         self.sent: dict[int, int] = {}  # how often, by the number of the release count
 
 
-class Arena:
+class Arena(Placing):
     """The region [start, start + size) of `memory` that belongs to `worker`; only its main thread allocates there.
 
     The region begins with the release counts. `quota` is asked before new pages are taken.
@@ -72,8 +77,9 @@ class Arena:
         quota: Quota,
         blocks: int = BLOCKS,
     ) -> None:
+        super().__init__(worker)
         self.memory = memory
-        self.worker = worker
+        self._map = memory.map
         self.workers = workers
         self.quota = quota
         self.start = start
@@ -102,16 +108,6 @@ class Arena:
         self._busy[room].append(block)
         return block
 
-    def commit(self, blocks: Sequence[Block], receivers: Sequence[int]) -> None:
-        """The blocks go to these receivers, each of whom will release each once; without any, nobody sees them."""
-        for block in blocks:
-            sent = block.sent
-            for receiver in receivers:
-                count = block.first + receiver
-                sent[count] = sent.get(count, 0) + 1
-            if block.user == MESSAGE:
-                block.user = NOBODY
-
     def allocate(self, nbytes: int) -> memoryview:
         """A writable buffer of `nbytes` bytes, page aligned if larger than half a page, contents arbitrary.
 
@@ -123,6 +119,56 @@ class Arena:
         buffer = _owned(block.room).from_buffer(self.memory.map, block.offset)
         buffer.block = block
         return memoryview(buffer).cast("B")[:nbytes]
+
+    # Placing: a part is copied once, or not at all if it lies in a BUFFER already
+
+    def array(self, array: Any, placed: Placed) -> Reference:
+        base = array.base
+        if type(base) is type(array):
+            base = base.base
+        if base is not None and array.flags.c_contiguous:  # its memory is another object's: perhaps a BUFFER
+            found = self._found(array.__array_interface__["data"][0], array.nbytes, placed)
+            if found is not None:
+                array.flags.writeable = False
+                return found
+        nbytes = array.nbytes
+        block = self.take(nbytes)
+        placed.append(block)
+        try:
+            self._map[block.offset : block.offset + nbytes] = array
+        except (ValueError, BufferError):  # strided
+            numpy = sys.modules["numpy"]
+            numpy.copyto(numpy.ndarray(array.shape, array.dtype, self._map, block.offset), array)
+        return block.first, block.offset, block.room
+
+    def buffer(self, data: Any, placed: Placed) -> Reference:
+        block = self.take(len(data))
+        placed.append(block)
+        self._map[block.offset : block.offset + len(data)] = data
+        return block.first, block.offset, block.room
+
+    def raw(self, buffer: memoryview, placed: Placed) -> Reference:
+        found = None
+        if not buffer.readonly:
+            found = self._found(ctypes.addressof(ctypes.c_ubyte.from_buffer(buffer)), buffer.nbytes, placed)
+        return found or self.buffer(buffer, placed)
+
+    def commit(self, placed: Sequence[Block], receivers: Sequence[int]) -> None:
+        for block in placed:
+            sent = block.sent
+            for receiver in receivers:
+                count = block.first + receiver
+                sent[count] = sent.get(count, 0) + 1
+            if block.user == MESSAGE:
+                block.user = NOBODY
+
+    def _found(self, address: int, nbytes: int, placed: Placed) -> Reference | None:
+        found = self.block_at(address, nbytes)
+        if found is None:
+            return None
+        block, offset = found
+        placed.append(block)
+        return block.first, offset, room_of(nbytes)
 
     def block_at(self, address: int, nbytes: int) -> tuple[Block, int] | None:
         """The BUFFER around memory at an address of this process, and the offset of that address in `memory`."""
@@ -264,3 +310,77 @@ class Owned:
 @lru_cache(256)
 def _owned(room: int) -> Any:
     return type("Buffer", (Owned, ctypes.c_ubyte * room), {"__slots__": ("block",)})
+
+
+class _Lent:
+    """The base of a receiver's views: it releases its block when it dies, with the last of them."""
+
+    __slots__ = ()
+    lender: Lender
+    count: int
+
+    def __del__(self) -> None:
+        # No call between load and store: with a GIL neither another thread nor a collection comes between them.
+        releases, count = self.lender.releases, self.count
+        releases[count] = releases[count] + 1
+
+
+class _LentInOrder(_Lent):
+    """The same for machines that reorder memory operations, and for threads that run at the same time."""
+
+    __slots__ = ()
+    lock = RLock()  # reentrant: a collection may release another block in the middle
+    fence = staticmethod(fence)
+
+    def __del__(self) -> None:
+        with self.lock:
+            self.fence()  # the owner may overwrite the block once it sees the count: our reads come before
+            releases, count = self.lender.releases, self.count
+            releases[count] = releases[count] + 1
+
+
+@cache
+def _maker(base: Any, room: int) -> Callable[[int], Any]:
+    """Makes buffers of one size class, of which there are few, from addresses."""
+    sized: Any = type("Lent", (base, ctypes.c_ubyte * room), {"__slots__": ("count", "lender")})
+    make: Callable[[int], Any] = sized.from_address
+    return make
+
+
+class Lender:
+    """Makes the buffers of one receiver over the blocks of one owner; they keep it, and it keeps the mapping."""
+
+    def __init__(self, arena: Arena, receiver: int) -> None:
+        self.memory = arena.memory
+        self.receiver = receiver
+        self.releases: Any = arena.releases
+        self._address = arena.memory.address
+        self._base: Any = _Lent if keeps_store_order() and gil_enabled() else _LentInOrder
+        self._makers: dict[int, Callable[[int], Any]] = {}  # known so far, by room
+        _lenders.add(self)
+
+    def lend(self, first: int, offset: int, room: int) -> memoryview:
+        """A read-only buffer of `room` bytes over a block; `first` is the number of its first release count."""
+        return memoryview(self.borrow(first, offset, room)).toreadonly().cast("B")
+
+    def borrow(self, first: int, offset: int, room: int) -> Any:
+        """The same, writable, for tensors and batches."""
+        make = self._makers.get(room)
+        if make is None:
+            make = self._makers[room] = _maker(self._base, room)
+        buffer = make(self._address + offset)
+        buffer.count = first + self.receiver
+        buffer.lender = self
+        return buffer
+
+
+_lenders: WeakSet[Lender] = WeakSet()
+
+
+def _disown_all() -> None:
+    """A forked process inherits buffers, but not the duty to release them: their counts go nowhere."""
+    for lender in _lenders:
+        lender.releases = defaultdict(int)
+
+
+os.register_at_fork(after_in_child=_disown_all)

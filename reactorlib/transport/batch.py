@@ -10,7 +10,8 @@ from pickle import PickleBuffer
 from typing import Any
 
 from reactorlib.errors import WorkerError
-from reactorlib.transport.structure import BIG, Writable
+from reactorlib.transport.pickling import Writable
+from reactorlib.transport.structure import BIG
 
 
 class Batch:

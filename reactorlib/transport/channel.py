@@ -1,9 +1,8 @@
 """The way of messages from one worker to one other: a ring of slots in shared memory, first in, first out.
 
-A slot is a word and room for a message. The word holds the number of the message and its length and is written
-last. Two ways to know that a message is there: `Channel` looks at the word, which is right where stores become
-visible in program order (x86); `KernelChannel` posts an event for each message and takes one before it reads,
-so that the kernel orders memory. A message larger than a slot travels in a block of the sender's arena.
+A slot is a word and room for a message. The word holds the number of the message and its length. The sender writes it
+last, the receiver reads it first. On x86 stores become visible in program order. Elsewhere both ends put a fence
+between word and message. A message larger than a slot travels in a block of the sender's arena.
 """
 
 from __future__ import annotations
@@ -12,10 +11,8 @@ import struct
 from collections import deque
 from typing import NamedTuple
 
-from reactorlib.transport.arena import Arena
-from reactorlib.transport.lending import Lender
-from reactorlib.transport.memory import Memory
-from reactorlib.transport.store_order import fence
+from reactorlib.transport.arena import Arena, Lender
+from reactorlib.transport.memory import Memory, fence
 from reactorlib.transport.waiting import AWAKE, STATE_WORDS, Bell, Waiter
 
 SLOTS = 32  # a power of two
@@ -24,7 +21,7 @@ HEADER_BYTES = 64
 RING_BYTES = HEADER_BYTES + SLOTS * SLOT_BYTES
 INLINE = SLOT_BYTES - 8  # the longest message that fits into a slot
 LOOKS = 100  # before the waiter takes over: a few microseconds
-PUBLISH = SLOTS // 4  # the receiver says after so many messages that their slots are empty
+PUBLISH = SLOTS // 4  # messages after which the receiver says that their slots are empty
 NUMBER, IN_BLOCK, LENGTH = 16, 0x8000, 0x7FFF  # the parts of a word: a shift, a flag, a mask
 FOR_ROOM = 0x10000  # added to the receiver's number in the state of a sender that waits for an empty slot
 _SLOT_WORDS, _HEADER_WORDS = SLOT_BYTES // 8, HEADER_BYTES // 8
@@ -50,8 +47,9 @@ class Link(NamedTuple):
 class Channel:
     """One end of one direction between two workers; the sender uses `send`, the receiver the rest."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Link, fenced: bool) -> None:
         self.link = link
+        self._fenced = fenced  # the machine does not keep the order of stores and loads
         self._waiter = link.waiter
         self._bell = link.bell
         self._states = link.states
@@ -83,6 +81,8 @@ class Channel:
             word = length | IN_BLOCK
         at, word_at = self._slots[number % SLOTS]
         self._map[at : at + length] = message
+        if self._fenced:
+            fence()
         self._words[word_at] = number << NUMBER | word
         self._number = number
         if self._states[self._receiver_state] == self._waited_for:
@@ -119,6 +119,8 @@ class Channel:
         if word >> NUMBER < number:
             self._await()
             return self.receive()
+        if self._fenced:
+            fence()
         message = self._map[at : at + (word & LENGTH)]
         self._number = number
         if not number % PUBLISH:
@@ -133,7 +135,7 @@ class Channel:
         """Take what has arrived out of the ring, so that the sender has room; `receive` will return it."""
         backlog, self._backlog = self._backlog, deque()
         while self._is_next():
-            backlog.append(Channel.receive(self))
+            backlog.append(self.receive())
         self._backlog = backlog
 
     def _is_next(self) -> bool:
@@ -151,6 +153,8 @@ class Channel:
         self._waiter.wait(self.arrived, self._waited_for)  # while it waits, it may pull the message into the backlog
 
     def _publish(self, number: int) -> None:
+        if self._fenced:
+            fence()
         self._words[0] = number
         if self._states[self._sender_state] == FOR_ROOM + self.link.receiver:
             self._bell.ring()
@@ -158,39 +162,4 @@ class Channel:
     def _from_block(self, reference: bytes) -> bytes:
         first, offset, room, length = _REFERENCE.unpack(reference)
         with self._lender.lend(first, offset, room) as lent:
-            return bytes(lent.cast("B")[:length])
-
-
-class KernelChannel(Channel):
-    """A channel for any machine: a message is read only after the event posted for it was taken from `posts`."""
-
-    def __init__(self, link: Link, posts: Bell) -> None:
-        super().__init__(link)
-        self._posts = posts
-
-    def send(self, message: bytes) -> None:
-        """Append a message of any length; waits while all slots are full."""
-        super().send(message)
-        self._posts.ring()
-
-    def receive(self) -> bytes:
-        """The next message; waits for it as long as the waiter's check lets it."""
-        if self._backlog:
-            return self._backlog.popleft()
-        if self._is_next():
-            return super().receive()
-        self._waiter.wait(self.arrived, bell=self._posts, hint=super()._is_next)
-        return self._backlog.popleft()
-
-    def arrived(self) -> bool:
-        """Whether a message is there."""
-        if not self._backlog and self._is_next():
-            self._backlog.append(super().receive())
-        return bool(self._backlog)
-
-    def _is_next(self) -> bool:
-        return self._posts.take()  # each is taken once: whoever asks reads the message
-
-    def _publish(self, number: int) -> None:
-        fence()  # we have read the slots before the sender writes to them
-        super()._publish(number)
+            return bytes(lent[:length])

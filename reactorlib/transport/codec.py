@@ -1,107 +1,158 @@
-"""Values to messages and back, for one worker. What a value's type is, it is again after decoding, exactly.
+"""Values to messages and back, for one worker. A value keeps its exact type; see structure.py.
 
-A structure that comes back gets functions of its own (see codec_compiler). Everything else is pickled, with buffers
-out of band. Large arrays and bytes are placed beside the message and read where they are: read-only, valid for as
-long as anything refers to them. (A torch tensor cannot be read-only, but must be treated as if it were.)
+A message has one of three forms, which its first byte names:
+
+    PICKLED    HEAD, references to blocks, a pickle: any value
+    ENCLOSED   HEAD, one reference: the message itself is in a block
+    else       the length of a prefix in UNITs: HEAD, the structure; compiled code reads the rest (codec_compiler.py)
+
+All shapes are remembered here: the structures that this worker has met, their functions, the latest ones of each place.
+Large arrays and bytes are read where they lie: read-only, valid as long as anything refers to them. A torch tensor
+cannot be read-only, but must be treated as if it were.
 """
 
 from __future__ import annotations
 
+import pickle
 import struct
 from collections.abc import Callable, Sequence
+from pickle import PickleBuffer
 from typing import Any
 
 from reactorlib.transport import pickling
 from reactorlib.transport.codec_compiler import CodecCompiler, Decode, Encode
-from reactorlib.transport.copying import ENCLOSED, HEAD, PICKLED, REFERENCE, Placed, Placing
-from reactorlib.transport.encoding_site import Site
-from reactorlib.transport.lending import Lending
-from reactorlib.transport.structure import Structure, has_large_arrays, pack, unpack
+from reactorlib.transport.placing import Lending, Placed, Placing
+from reactorlib.transport.structure import BIG, SHORT, Describer, Structure, has_blocks
 
-UNIT = 8  # the prefix that names a structure begins with its length in units, which is more than ENCLOSED
+PICKLED, ENCLOSED = 0, 1
+HEAD = struct.Struct("<BBHI")  # form, nothing, sender, number of references
+REFERENCE = struct.Struct("<QQQQ")  # a Reference, bytes
+UNIT = 8
 LONGEST_PREFIX = 255 * UNIT
-STRUCTURES = 1000  # compiled at most
-_PREFIX = struct.Struct("<BBHHH")  # length in units, nothing, owner, length of the structure, nothing
+STRUCTURES = 1000  # that a worker remembers: a bound on memory
+RECENT = 4  # encoders of a place that are tried before a value is described: a refusal takes 0.1 us, a description 10
+LOOSE = 8  # structures of a place after which small arrays of all shapes have one structure
+PATIENCE = 200  # descriptions of a place's values; then it pickles what its recent encoders refuse
 
 
 class Codec:
-    """Encodes for others what its worker places, decodes what others placed. For one thread.
+    """Encodes for others what its worker sends, decodes what others sent. For one thread.
 
     `lenders`, by number of the other worker, make buffers over what that worker placed.
     """
 
     def __init__(self, placing: Placing, lenders: Sequence[Lending]) -> None:
-        self.me = placing.worker
         self._placing = placing
         self._lenders = lenders
-        self._encoders: dict[Structure, Encode] = {}
-        self._decoders: dict[bytes, Decode] = {}
-        self._seen: set[Structure] = set()  # once
-        self._encoder_of: dict[tuple[type, tuple[int, ...]], Callable[[Any], bytes]] = {}
+        self._encoders: dict[Structure, Encode | None] = {}  # None: met once
+        self._decoders: dict[bytes, Decode] = {}  # by prefix
+        self._places: dict[tuple[int, ...], Callable[[Any], bytes]] = {}
 
     def close(self) -> None:
         """Let go of what the functions refer to: free-threaded Python 3.13 never frees a function."""
         for function in (*self._encoders.values(), *self._decoders.values()):
-            function.__globals__.clear()
+            if function is not None:
+                function.__globals__.clear()
 
     # Encoding
 
-    def encoder(self, receivers: Sequence[int]) -> Callable[[Any], bytes]:
-        """`encode` for the values of one place, which come in few structures: the fastest way."""
-        return Site(tuple(receivers), self._compiled, self._pickled).encoder()
-
     def encode(self, value: Any, receivers: Sequence[int]) -> bytes:
         """The message that each receiver decodes once. WorkerError: it cannot be pickled, or memory is full."""
-        key = type(value), tuple(receivers)
-        encoder = self._encoder_of.get(key)
-        if encoder is None:
-            encoder = self._encoder_of[key] = self.encoder(receivers)
-        return encoder(value)
+        key = tuple(receivers)
+        encode = self._places.get(key)
+        if encode is None:
+            encode = self._places[key] = self.encoder(key)
+        return encode(value)
 
-    def _compiled(self, structure: Structure) -> Encode | None:
-        """The encoder of a structure; None when there are too many, or it is new and small: it may never come back."""
-        known = self._encoders.get(structure)
-        if known is not None or len(self._encoders) >= STRUCTURES:
-            return known
-        if structure not in self._seen and not has_large_arrays(structure):
-            if len(self._seen) >= STRUCTURES:
-                self._seen.clear()
-            self._seen.add(structure)
-            return None
-        self._seen.discard(structure)
-        prefix = _prefix(self.me, structure)
-        if len(prefix) > LONGEST_PREFIX:
-            return None
-        encode = self._encoders[structure] = CodecCompiler(structure, prefix).encoder(self._placing)
+    def encoder(self, receivers: Sequence[int]) -> Callable[[Any], bytes]:
+        """`encode` for the values of one place. It begins with the encoder of the latest structure."""
+        receivers, other = tuple(receivers), _Place(self, tuple(receivers)).encode
+        latest: Encode = _refuse
+
+        def encode(value: Any) -> bytes:
+            nonlocal latest
+            try:
+                message = latest(value, receivers)
+                if message is None:
+                    message, latest = other(value, latest)
+            except (struct.error, pickling.UnpicklableError):  # an int of more than 64 bits; or a part to be named
+                return self.pickle(value, receivers)
+            return message
+
         return encode
 
-    def _pickled(self, value: Any, receivers: Sequence[int]) -> bytes:
+    def compiled(self, structure: Structure) -> Encode | None:
+        """The encoder of a structure; None for one that is new and has no blocks, as it may never come back."""
+        encode = self._encoders.get(structure)
+        if encode is not None:
+            return encode
+        if len(self._encoders) >= STRUCTURES:
+            self._encoders = {one: encode for one, encode in self._encoders.items() if encode is not None}
+        if len(self._encoders) >= STRUCTURES:
+            return None
+        if structure not in self._encoders and not has_blocks(structure):
+            self._encoders[structure] = None
+            return None
+        packed = pickle.dumps(structure, 5)
+        units = -(-(HEAD.size + len(packed)) // UNIT)
+        if units * UNIT > LONGEST_PREFIX:
+            return None
+        prefix = (HEAD.pack(units, 0, self._placing.worker, 0) + packed).ljust(units * UNIT, b"\0")
+        encode = self._encoders[structure] = CodecCompiler(structure, prefix).encoder(
+            array=self._placing.array, buffer=self._placing.buffer, pickled=self._pickled, finish=self._finish,
+            drop=self._drop,
+        )  # fmt: skip
+        return encode
+
+    def pickle(self, value: Any, receivers: Sequence[int]) -> bytes:
+        """The message of any value."""
         placed: Placed = []
         try:
-            return self._placing.send_off(self._placing.pickled(value, placed), placed, receivers)
+            return self._finish(self._pickled(value, placed), placed, receivers)
         except BaseException:
-            self._placing.commit(placed, ())
+            self._drop(placed)
             raise
+
+    def _pickled(self, value: Any, placed: Placed) -> bytes:
+        references: list[bytes] = []
+
+        def out_of_band(buffer: PickleBuffer) -> bool:
+            raw = buffer.raw()
+            if raw.nbytes < BIG:
+                return True
+            references.append(REFERENCE.pack(*self._placing.raw(raw, placed), raw.nbytes))
+            return False
+
+        body = pickling.dumps(value, out_of_band)
+        return b"".join((HEAD.pack(PICKLED, 0, self._placing.worker, len(references)), *references, body))
+
+    def _finish(self, message: bytes, placed: Placed, receivers: Sequence[int]) -> bytes:
+        """The message, or a short one that refers to it. Its parts are now on their way to the receivers."""
+        if len(message) > SHORT:
+            reference = self._placing.buffer(message, placed)
+            message = HEAD.pack(ENCLOSED, 0, self._placing.worker, 1) + REFERENCE.pack(*reference, len(message))
+        self._placing.commit(placed, receivers)
+        return message
+
+    def _drop(self, placed: Placed) -> None:
+        self._placing.commit(placed, ())
 
     # Decoding
 
-    def decode(self, message: bytes) -> Any:
-        """The value of a message, once: a second decoding would release its memory twice. WorkerError: see loads."""
-        units = message[0]
-        if units > ENCLOSED:
-            prefix = message[: units * UNIT]
-            return (self._decoders.get(prefix) or self._learn(prefix))(message)
-        if units == PICKLED:
-            return self._unpickled(message)
-        owner = HEAD.unpack_from(message)[2]
-        inner = self._lent(owner, message, HEAD.size)
-        if inner[0] == PICKLED:
-            return self._unpickled(inner)
-        prefix = bytes(inner[: inner[0] * UNIT])
-        return (self._decoders.get(prefix) or self._learn(prefix))(inner)
+    def decode(self, message: bytes | memoryview) -> Any:
+        """The value of a message, once: a second decoding would release its blocks twice. WorkerError: see loads."""
+        form = message[0]
+        if form > ENCLOSED:
+            return self._decoder_of(bytes(message[: form * UNIT]))(message)
+        _, _, sender, count = HEAD.unpack_from(message)
+        if form == ENCLOSED:
+            return self.decode(self._lent(sender, message, HEAD.size))
+        body = HEAD.size + count * REFERENCE.size
+        buffers = [self._lent(sender, message, at) for at in range(HEAD.size, body, REFERENCE.size)]
+        return pickling.loads(memoryview(message)[body:], buffers, sender)
 
     def decoder(self) -> Callable[[bytes], Any]:
-        """`decode` for the messages of one place: looks first whether one has the structure of the one before."""
+        """`decode` for the messages of one place. It begins with the decoder of the latest structure."""
         prefix: bytes = b""
         latest: Decode = self.decode
 
@@ -109,34 +160,63 @@ class Codec:
             nonlocal prefix, latest
             if prefix and message.startswith(prefix):
                 return latest(message)
-            units = message[0]
-            if units <= ENCLOSED:
+            form = message[0]
+            if form <= ENCLOSED:
                 return self.decode(message)
-            prefix = message[: units * UNIT]
-            latest = self._decoders.get(prefix) or self._learn(prefix)
+            prefix = message[: form * UNIT]
+            latest = self._decoder_of(prefix)
             return latest(message)
 
         return decode
 
-    def _unpickled(self, message: bytes | memoryview) -> Any:
-        _, _, owner, count = HEAD.unpack_from(message)
-        body = HEAD.size + count * REFERENCE.size
-        buffers = [self._lent(owner, message, at) for at in range(HEAD.size, body, REFERENCE.size)]
-        return pickling.loads(memoryview(message)[body:], buffers, owner)
-
-    def _lent(self, owner: int, message: bytes | memoryview, at: int) -> memoryview:
+    def _lent(self, sender: int, message: bytes | memoryview, at: int) -> memoryview:
         first, offset, room, nbytes = REFERENCE.unpack_from(message, at)
-        return self._lenders[owner].lend(first, offset, room).cast("B")[:nbytes]
+        return self._lenders[sender].lend(first, offset, room)[:nbytes]
 
-    def _learn(self, prefix: bytes) -> Decode:
-        _, _, owner, length, _ = _PREFIX.unpack_from(prefix)
-        structure = unpack(prefix[_PREFIX.size : _PREFIX.size + length])
-        decode = CodecCompiler(structure, prefix).decoder(self._lenders[owner], self._unpickled)
-        self._decoders[prefix] = decode
+    def _decoder_of(self, prefix: bytes) -> Decode:
+        decode = self._decoders.get(prefix)
+        if decode is None:
+            lender = self._lenders[HEAD.unpack_from(prefix)[2]]
+            compiler = CodecCompiler(pickle.loads(prefix[HEAD.size :]), prefix)
+            decode = compiler.decoder(lend=lender.lend, borrow=lender.borrow, unpickled=self.decode)
+            self._decoders[prefix] = decode
         return decode
 
 
-def _prefix(owner: int, structure: Structure) -> bytes:
-    packed = pack(structure)
-    units = -(-(_PREFIX.size + len(packed)) // UNIT)
-    return (_PREFIX.pack(units & 0xFF, 0, owner, len(packed) & 0xFFFF, 0) + packed).ljust(units * UNIT, b"\0")
+class _Place:
+    """One place in a program whose values are encoded: its recent encoders, but for the latest."""
+
+    def __init__(self, codec: Codec, receivers: tuple[int, ...]) -> None:
+        self._codec = codec
+        self._receivers = receivers
+        self._recent: list[Encode] = []
+        self._described = 0
+        self._known = 0
+
+    def encode(self, value: Any, latest: Encode) -> tuple[bytes, Encode]:
+        """The message of a value that `latest` refuses, and the encoder to begin with next time."""
+        for number, encode in enumerate(self._recent):
+            message = encode(value, self._receivers)
+            if message is not None:
+                self._recent[number] = latest
+                return message, encode
+        found = self._compiled(value)
+        message = found and found(value, self._receivers)
+        if found is None or message is None:
+            return self._codec.pickle(value, self._receivers), latest
+        if latest is not _refuse:
+            self._recent = [latest, *self._recent[: RECENT - 2]]
+        return message, found
+
+    def _compiled(self, value: Any) -> Encode | None:
+        if self._described == PATIENCE:
+            return None
+        self._described += 1
+        structure = Describer(loose=self._known > LOOSE).describe(value)
+        encode = None if structure == "o" else self._codec.compiled(structure)
+        self._known += encode is not None
+        return encode
+
+
+def _refuse(_value: Any, _receivers: Any) -> bytes | None:
+    return None

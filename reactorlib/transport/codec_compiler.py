@@ -1,43 +1,62 @@
-"""Writes, for one structure, the source of the two functions that encode and decode the values that have it.
+"""Writes, for one structure, the source of the two functions that encode and decode the messages that have it.
 
-A message is a prefix (which names the sender and the structure), a fixed part that one `struct.Struct` writes
-and reads, and a tail of what varies in length. In the fixed part small arrays come first, aligned, then
-references to blocks, numbers and flags by falling size.
+A message is a prefix, a fixed part and a tail. The prefix names the sender and the structure. One `struct.Struct`
+writes the fixed part: small arrays, aligned, then numbers and references to blocks by falling size. The tail is what
+varies in length: strings, bytes, pickles, arrays of varying shape.
 
-Every name in the source is made up here: all that it takes from a value is the keys of dicts, as literals.
+All names in the source are made up here. From a value it takes the keys of dicts only, as literals.
 """
 
 from __future__ import annotations
 
 import operator
-import pickle
 import struct
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
+from itertools import combinations
 from math import prod
 from typing import Any
 
-from reactorlib.transport.copying import Placing
-from reactorlib.transport.lending import Lending
 from reactorlib.transport.structure import (
     BIG,
     CONTAINERS,
     SHORT,
     Structure,
     array_of,
-    dtype_of,
-    members_from,
-    same_dtype,
-    same_keys,
+    code_of,
+    has_keys,
+    members_of,
 )
 
 Encode = Callable[[Any, Sequence[int]], bytes | None]  # of a value and the receivers; None: it has another structure
 Decode = Callable[[Any], Any]
 
-OUTERMOST = "v0"  # the variable of the value
+_TYPES = {"?": "bool", "q": "int", "d": "float"}
 ALIGN = 16  # of small arrays in a message
-TYPES = {"?": "bool", "q": "int", "d": "float", "s": "str", "y": "bytes", "Y": "bytes"}
+PAIRWISE = 3  # so many objects are compared with each other; for more a set of ids is faster
+ROWS = 3  # so many small arrays or more are rows of one array: two separate ones are as fast (0.2 us each)
+
+
+class Piece:
+    """What one part of a value adds to both functions. Its variable there is `name`."""
+
+    def __init__(self, name: str, guards: list[str], result: str) -> None:
+        self.name = name
+        self.guards = guards  # the encoder refuses a value for which one holds
+        self.result = result  # the expression of the decoded part
+        self.members: list[Piece] = []
+        self.split = ""  # a line of the encoder: takes a container apart
+        self.prepare = ""  # a line of the encoder before it packs
+        self.fields: list[tuple[str, str, str]] = []  # code for `struct`, packed value, name when read
+        self.tail = ""  # bytes that the encoder appends; `b_` and the name in the decoder
+        self.array: tuple[Any, ...] = ()  # code of dtype, shape and packed value of a small array
+        self.twin: Structure | None = None  # of a list, dict or array: parts of equal structure may be one object
+
+    def all(self) -> Iterator[Piece]:
+        """This one and those within it, in order."""
+        yield self
+        for member in self.members:
+            yield from member.all()
 
 
 class CodecCompiler:
@@ -46,56 +65,46 @@ class CodecCompiler:
     def __init__(self, structure: Structure, prefix: bytes) -> None:
         self._prefix = prefix
         self._names: dict[str, Any] = {
-            "PREFIX": prefix, "BIG": BIG, "array_of": array_of, "same_dtype": same_dtype, "same_keys": same_keys,
-            "tensor_over": tensor_over, "new_tuple": tuple.__new__, "is_": operator.is_,
+            "PREFIX": prefix, "BIG": BIG, "array_of": array_of, "code_of": code_of, "has_keys": has_keys,
+            "tensor_over": tensor_over, "is_": operator.is_,
         }  # fmt: skip
-        # The encoder refuses by the first guards, takes containers apart, refuses by the next guards, ...
-        self._guards: list[list[str]] = [[]]
-        self._splits: list[str] = []
-        self._preparations: list[str] = []  # what large and varying parts need before they are packed
-        self._small: dict[tuple[str, tuple[int, ...]], list[tuple[str, str]]] = {}  # (variable, packed value)
-        self._fields: list[tuple[str, str, str]] = []  # (code for struct, packed value, variable when unpacked)
-        self._tails: list[str] = []
-        self._reads: list[str] = []  # lines of the decoder
         self._variables = 0
-        self._mutable: list[str] = []  # variables whose objects must be different ones
-        self._alike: dict[Structure, list[str]] = {}  # such variables of one value: arrays of one structure
-        self._result = self._walk(structure, self._variable())
-        self._refuse_twins(self._mutable)
+        self._root = self._piece(structure)
+        self._refuse_twins(structure)
+        self._pieces = list(self._root.all())
+        self._lay_out()
 
-    def encoder(self, placing: Placing) -> Encode:
-        """The function that encodes values of the structure."""
-        encode: Encode = self._load(self._encoder_source(), "encode", {"placing": placing})
+    def encoder(self, **names: Any) -> Encode:
+        """The function that encodes the structure. It calls `array`, `buffer`, `pickled`, `finish` and `drop`."""
+        encode: Encode = self._load(self._encoder_lines(), names)
         return encode
 
-    def decoder(self, lender: Lending, unpickled: Decode) -> Decode:
-        """The function that decodes messages of the structure."""
-        names = {"lend": lender.lend, "borrow": lender.borrow, "unpickled": unpickled}
-        decode: Decode = self._load(self._decoder_source(), "decode", names)
+    def decoder(self, **names: Any) -> Decode:
+        """The function that decodes the structure. It calls `lend`, `borrow` and `unpickled`."""
+        decode: Decode = self._load(self._decoder_lines(), names)
         return decode
 
-    def _load(self, text: str, name: str, names: dict[str, Any]) -> Any:
+    def _load(self, lines: Sequence[str], names: dict[str, Any]) -> Any:
         namespace = {**self._names, **names}
-        exec(compile(text, f"<{name} {len(self._prefix)}>", "exec"), namespace)
-        return namespace[name]
+        exec(compile("\n    ".join(lines), f"<codec of {len(self._pieces)} parts>", "exec"), namespace)
+        return namespace["function"]
 
-    # The structure, part by part. Each method returns the expression of the decoded part.
+    # The parts
 
-    def _walk(self, structure: Structure, v: str) -> str:
-        if isinstance(structure, str):
-            return self._plain(structure, v)
+    def _piece(self, structure: Structure) -> Piece:
+        v = f"v{self._variables}"
+        self._variables += 1
         if structure[0] in CONTAINERS:
             return self._container(structure, v)
         if structure[0] == "n":
-            return self._scalar(structure[1], v)
-        return self._array(structure[0], structure[1], structure[2], v)
+            kind = self._constant("N", import_module("numpy").dtype(structure[1]).type)
+            return _number(v, kind, structure[1], f"{kind}({v})")
+        if structure[0] in "avA":
+            return self._array(structure, v)
+        return _leaf(str(structure), v)
 
-    def _variable(self) -> str:
-        self._variables += 1
-        return f"v{self._variables - 1}"
-
-    def _name(self, letter: str, value: Any) -> str:
-        """A name for a constant: the same for the same object."""
+    def _constant(self, letter: str, value: Any) -> str:
+        """The name of a constant, the same for the same object."""
         for name, known in self._names.items():
             if known is value:
                 return name
@@ -103,189 +112,184 @@ class CodecCompiler:
         self._names[name] = value
         return name
 
-    def _refuse(self, condition: str) -> None:
-        self._guards[-1].append(condition)
-
-    def _refuse_twins(self, variables: Sequence[str]) -> None:
-        if len(variables) > 1:
-            self._refuse(f"len({{{', '.join(f'id({v})' for v in variables)}}}) != {len(variables)}")
-
-    def _plain(self, kind: str, v: str) -> str:
-        if kind == "N":
-            self._refuse(f"{v} is not None")
-            return "None"
-        if kind == "o":
-            self._mutable.append(v)
-            self._preparations.append(f"t_{v} = placing.pickled({v}, placed)")
-            return self._tail(v, f"t_{v}", f"len(t_{v})", "unpickled({})")
-        self._refuse(f"type({v}) is not {TYPES[kind]}")
-        if kind in "?qd":
-            self._fields.append((kind, v, v))
-            return v
-        if kind == "s":
-            self._preparations.append(f't_{v} = {v}.encode("utf-8", "surrogatepass")')
-            return self._tail(v, f"t_{v}", f"len(t_{v})", 'str({}, "utf-8", "surrogatepass")')
-        if kind == "y":
-            self._refuse(f"len({v}) >= BIG")
-            return self._tail(v, v, f"len({v})", "bytes({})")
-        self._refuse(f"len({v}) < BIG")
-        self._block(v, f"placing.buffer({v}, placed)")
-        self._fields.append(("Q", f"len({v})", f"n_{v}"))
-        return f'bytes(lend(f_{v}, o_{v}, r_{v}).cast("B")[:n_{v}])'
-
-    def _scalar(self, char: str, v: str) -> str:
-        kind = self._name("N", dtype_of(char).type)
-        self._refuse(f"type({v}) is not {kind}")
-        self._fields.append((char, v, v))
-        return f"{kind}({v})"
-
-    def _container(self, structure: tuple[Any, ...], v: str) -> str:
-        kind, first = structure[0], members_from(structure)
-        members = structure[first:]
-        cls = self._name("C", pickle.loads(structure[1])) if kind == "C" else CONTAINERS[kind].__name__
-        if kind in "[{":
-            self._mutable.append(v)
-        self._refuse(f"type({v}) is not {cls}")
-        self._refuse(f"len({v}) != {len(members)}")
-        source = v
-        if kind == "{":
-            keys = self._name("K", structure[1])
-            self._refuse(f"not (all(map(is_, {v}, {keys})) or same_keys({v}, {keys}))")
+    def _container(self, structure: Structure, v: str) -> Piece:
+        members = [self._piece(member) for member in members_of(structure)]
+        guards = [f"type({v}) is not {CONTAINERS[structure[0]].__name__}", f"len({v}) != {len(members)}"]
+        source, results = v, [member.result for member in members]
+        if structure[0] == "{":
+            keys = self._constant("K", structure[1])
+            guards.append(f"not (all(map(is_, {v}, {keys})) or has_keys({v}, {keys}))")
             source = f"{v}.values()"
-        variables = [self._variable() for _ in members]
-        if variables:
-            self._splits.append(f"{', '.join(variables)}, = {source}")
-            self._guards.append([])
-        inner = []
-        for member, variable in zip(members, variables, strict=True):
-            inner.append(self._walk(member, variable))
-            if v == OUTERMOST:
-                for alike in self._alike.values():
-                    self._refuse_twins(alike)
-                self._alike.clear()
-        if kind == "{":
-            return "{" + ", ".join(f"{key!r}: {part}" for key, part in zip(structure[1], inner, strict=True)) + "}"
-        if kind == "[":
-            return f"[{', '.join(inner)}]"
-        return f"new_tuple({cls}, {_tuple(inner)})" if kind == "C" else _tuple(inner)
-
-    def _array(self, kind: str, code: str | bytes, shape: Any, v: str) -> str:
-        dtype = dtype_of(code)
-        d = self._name("D", dtype)
-        self._alike.setdefault((kind, code, shape), []).append(v)
-        a = v
-        if kind in "tuT":
-            self._refuse(f"type({v}) is not {self._name('Tensor', import_module('torch').Tensor)}")
-            a = f"a_{v}"
-            self._refuse(f"not {v}.is_contiguous()")
-            self._refuse(f"vars({v})")
-            self._refuse(f"({a} := array_of({v})) is None")
+            pairs = zip(structure[1], results, strict=True)
+            result = f"{{{', '.join(f'{key!r}: {part}' for key, part in pairs)}}}"
         else:
-            self._refuse(f"type({v}) is not {self._name('ndarray', import_module('numpy').ndarray)}")
-            if (shape if isinstance(shape, int) else len(shape)) > 1:
-                self._refuse(f"{v}.flags.fnc")
-        self._refuse(f"{a}.dtype is not {d} and not same_dtype({a}.dtype, {d})")
-        if kind in "at":
-            self._refuse(f"{a}.shape != {shape}")
-            self._small.setdefault((d, shape), []).append((v, f"{a}.tobytes()"))
-            return v if kind == "a" else self._tensor(dtype, f"bytearray({v}.tobytes())", str(shape))
-        self._refuse(f"{a}.ndim != {shape}")
-        self._refuse(f"{a}.nbytes {'<' if kind in 'AT' else '>='} BIG")
-        sizes = [f"s{axis}_{v}" for axis in range(shape)]
-        if sizes:
-            self._preparations.append(f"{', '.join(sizes)}, = {a}.shape")
-        self._fields += [("Q", size, size) for size in sizes]
-        if kind == "A":
-            self._block(v, f"placing.array({a}, placed)")
-            return self._ndarray(d, _tuple(sizes), f"lend(f_{v}, o_{v}, r_{v})")
-        if kind == "T":
-            self._block(v, f"placing.tensor({a}, placed)")
-            return self._tensor(dtype, f"borrow(f_{v}, o_{v}, r_{v})", _tuple(sizes))
-        if kind == "u":
-            return self._tail(v, f"{a}.tobytes()", f"{a}.nbytes", self._tensor(dtype, "bytearray({})", _tuple(sizes)))
-        return self._tail(v, f"{a}.tobytes()", f"{a}.nbytes", self._ndarray(d, _tuple(sizes), "bytes({})"))
+            result = f"[{', '.join(results)}]" if structure[0] == "[" else _tuple(results)
+        piece = Piece(v, guards, result)
+        piece.members = members
+        piece.split = f"{', '.join(member.name for member in members)}, = {source}" if members else ""
+        piece.twin = None if structure[0] == "(" else structure
+        return piece
 
-    def _ndarray(self, d: str, shape: str, buffer: str, offset: int | None = None) -> str:
-        ndarray = self._name("ndarray", import_module("numpy").ndarray)
-        return f"{ndarray}({shape}, {d}, {buffer}{'' if offset is None else f', {offset}'})"
+    def _array(self, structure: Any, v: str) -> Piece:
+        kind, code, extent, tensor = structure  # extent: the shape of a small array, else the number of dimensions
+        numpy = import_module("numpy")
+        dtype = numpy.dtype(code)
+        self._names["ndarray"] = numpy.ndarray
+        d, a = self._constant("D", dtype), f"a_{v}" if tensor else v
+        if tensor:
+            cls = self._constant("Tensor", import_module("torch").Tensor)
+            guards = [f"not {v}.is_contiguous()", f"vars({v})", f"({a} := array_of({v})) is None"]
+        else:
+            cls, guards = "ndarray", [f"{v}.flags.fnc"]
+            if extent in (0, 1) or (kind == "a" and len(extent) < 2):
+                guards = []  # an array of one dimension has no order
+        guards.insert(0, f"type({v}) is not {cls}")
+        guards.append(f"{a}.dtype is not {d} and code_of({a}.dtype) != {code!r}")
+        piece = Piece(v, guards, v)
+        piece.twin = structure
+        if kind == "a":
+            guards.append(f"{a}.shape != {extent}")
+            piece.array = code, extent, f"{a}.tobytes()"
+            if tensor:
+                piece.result = self._tensor(dtype, f"bytearray({v}.tobytes())", str(extent))
+            return piece
+        guards += [f"{a}.ndim != {extent}", f"{a}.nbytes {'<' if kind == 'A' else '>='} BIG"]
+        lengths = [f"s{axis}_{v}" for axis in range(extent)]
+        piece.fields = [("Q", f"{a}.shape[{axis}]", name) for axis, name in enumerate(lengths)]
+        if kind == "A":
+            _refer(piece, f"array({a}, placed)")
+            buffer = f"{'borrow' if tensor else 'lend'}(f_{v}, o_{v}, r_{v})"
+        else:
+            _append(piece, f"{a}.tobytes()", f"{a}.nbytes")
+            buffer = f"bytearray(b_{v})" if tensor else f"bytes(b_{v})"
+        shape = _tuple(lengths)
+        piece.result = self._tensor(dtype, buffer, shape) if tensor else f"ndarray({shape}, {d}, {buffer})"
+        return piece
 
     def _tensor(self, dtype: Any, buffer: str, shape: str) -> str:
-        numpy, torch = import_module("numpy"), import_module("torch")
-        name = self._name("T", torch.from_numpy(numpy.empty(0, dtype)).dtype)
+        torch = import_module("torch")
+        name = self._constant("T", torch.from_numpy(import_module("numpy").empty(0, dtype)).dtype)
         return f"tensor_over({name}, {buffer}, {shape})"
 
-    def _block(self, v: str, call: str) -> None:
-        reference = [f"f_{v}", f"o_{v}", f"r_{v}"]
-        self._preparations.append(f"{', '.join(reference)} = {call}")
-        self._fields += [("Q", name, name) for name in reference]
-
-    def _tail(self, v: str, packed: str, length: str, decoded: str) -> str:
-        self._tails.append(packed)
-        self._fields.append(("Q", length, f"n_{v}"))
-        self._reads += [f"{v} = " + decoded.format(f"data[at:at + n_{v}]"), f"at += n_{v}"]
-        return v
+    def _refuse_twins(self, structure: Structure) -> None:
+        """Refuse a value in which one list, dict or array is in two places: a pickle keeps it one."""
+        for value in self._root.members if structure[0] == "(" else [self._root]:
+            alike: dict[Structure, list[str]] = {}
+            for piece in value.all():
+                if piece.twin is not None:
+                    alike.setdefault(piece.twin, []).append(piece.name)
+            for names in alike.values():
+                if len(names) > PAIRWISE:
+                    piece.guards.append(f"len({{{', '.join(f'id({v})' for v in names)}}}) != {len(names)}")
+                else:
+                    piece.guards += [f"{one} is {other}" for one, other in combinations(names, 2)]
 
     # The two functions
 
-    @cached_property
-    def _layout(self) -> tuple[list[str], list[str], int]:
-        """Packed values, lines that read them, and the size of prefix and fixed part; defines the structs."""
+    def _lay_out(self) -> None:
+        """Define the structs, the packed values in their order, and what reads the small arrays."""
         at = len(self._prefix)
-        codes, values, reads = f"{at}s", ["PREFIX"], []
-        for (d, shape), members in self._small.items():
-            codes += f"{-at % ALIGN}x"
+        codes, self._packed, self._array_reads = f"{at}s", ["PREFIX"], []
+        groups: dict[tuple[str, tuple[int, ...]], list[Piece]] = {}
+        for piece in self._pieces:
+            if piece.array:
+                groups.setdefault(piece.array[:2], []).append(piece)
+        for (code, shape), members in groups.items():
+            size = import_module("numpy").dtype(code).itemsize * prod(shape)
+            codes += f"{-at % ALIGN}x" + f"{size}s" * len(members)
             at += -at % ALIGN
-            nbytes = self._names[d].itemsize * prod(shape)
-            reads += self._read_small(d, shape, [v for v, _ in members], at, nbytes)
-            codes += f"{nbytes}s" * len(members)
-            values += [packed for _, packed in members]
-            at += nbytes * len(members)
-        fields = sorted(self._fields, key=lambda field: -struct.calcsize(f"@{field[0]}"))
-        pad = -at % 8
-        codes += f"{pad}x" + "".join(code for code, _, _ in fields)
-        writer = struct.Struct(f"@{codes}")
-        reader = struct.Struct(f"@{at + pad}x" + "".join(code for code, _, _ in fields))
+            self._array_reads += self._array_lines(code, shape, [piece.name for piece in members], at, size)
+            self._packed += [piece.array[2] for piece in members]
+            at += size * len(members)
+        fields = [one for piece in self._pieces for one in piece.fields]
+        fields.sort(key=lambda one: -struct.calcsize(f"@{one[0]}"))
+        tail = "".join(code for code, _, _ in fields)
+        writer, reader = struct.Struct(f"@{codes}{-at % 8}x{tail}"), struct.Struct(f"@{at + -at % 8}x{tail}")
+        self._packed += [packed for _, packed, _ in fields]
+        self._read = [name for _, _, name in fields]
+        self._size = writer.size
         self._names |= {"pack": writer.pack, "unpack_from": reader.unpack_from}
-        if fields:
-            reads.insert(0, f"{', '.join(name for _, _, name in fields)}, = unpack_from(data)")
-        return values + [packed for _, packed, _ in fields], reads, writer.size
 
-    def _read_small(self, d: str, shape: tuple[int, ...], variables: list[str], at: int, nbytes: int) -> list[str]:
-        if len(variables) > 2 and shape and nbytes:  # the rows of one array cost a third of as many arrays
-            count = len(variables)
-            rows = self._name("R", operator.itemgetter(*range(count)))  # half of what iterating over it takes
-            return [f"{', '.join(variables)} = {rows}({self._ndarray(d, str((count, *shape)), 'data', at)})"]
-        return [f"{v} = {self._ndarray(d, str(shape), 'data', at + i * nbytes)}" for i, v in enumerate(variables)]
+    def _array_lines(self, code: str, shape: tuple[int, ...], names: list[str], at: int, size: int) -> list[str]:
+        d = self._constant("D", import_module("numpy").dtype(code))
+        if len(names) >= ROWS and shape and size:
+            rows = self._constant("R", operator.itemgetter(*range(len(names))))  # twice as fast as iterating
+            return [f"{', '.join(names)} = {rows}(ndarray({(len(names), *shape)}, {d}, data, {at}))"]
+        return [f"{v} = ndarray({shape}, {d}, data, {at + i * size})" for i, v in enumerate(names)]
 
-    def _encoder_source(self) -> str:
-        values, _, size = self._layout
-        lines = ["def encode(v0, receivers):"]
-        for number, guards in enumerate(self._guards):
-            if guards:
-                lines += [f"    if ({' or '.join(guards)}):", "        return None"]
-            lines += [f"    {split}" for split in self._splits[number : number + 1]]
-        message = f"pack({', '.join(values)})"
-        if self._tails:
-            message = f'b"".join(({message}, {", ".join(self._tails)}))'
-        if not self._preparations and not self._tails and size <= SHORT:
-            lines.append(f"    return {message}")
-        else:
-            lines += [
-                "    placed = []",
-                "    try:",
-                *(f"        {line}" for line in self._preparations),
-                f"        return placing.send_off({message}, placed, receivers)",
-                "    except BaseException:",
-                "        placing.commit(placed, ())",
-                "        raise",
-            ]
-        return "\n".join(lines) + "\n"
+    def _encoder_lines(self) -> list[str]:
+        lines, guards = [f"def function({self._root.name}, receivers):"], []
+        for piece in self._pieces:
+            guards += piece.guards
+            if piece.split:
+                lines += [f"if {' or '.join(guards)}:", "    return None", piece.split]
+                guards = []
+        if guards:
+            lines += [f"if {' or '.join(guards)}:", "    return None"]
+        prepared = [piece.prepare for piece in self._pieces if piece.prepare]
+        tails = [piece.tail for piece in self._pieces if piece.tail]
+        message = f"pack({', '.join(self._packed)})"
+        if tails:
+            message = f'b"".join(({message}, {", ".join(tails)}))'
+        if not prepared and not tails and self._size <= SHORT:
+            return [*lines, f"return {message}"]
+        tried = [*prepared, f"return finish({message}, placed, receivers)"]
+        return [
+            *lines, "placed = []", "try:", *(f"    {line}" for line in tried),
+            "except BaseException:", "    drop(placed)", "    raise",
+        ]  # fmt: skip
 
-    def _decoder_source(self) -> str:
-        _, reads, size = self._layout
-        at = [f"at = {size}"] if self._tails else []
-        lines = ["def decode(data):", *reads, *at, *self._reads, f"return {self._result}"]
-        return "\n    ".join(lines) + "\n"
+    def _decoder_lines(self) -> list[str]:
+        lines = ["def function(data):"]
+        if self._read:
+            lines.append(f"{', '.join(self._read)}, = unpack_from(data)")
+        lines += [*self._array_reads, f"at = {self._size}"]
+        for piece in self._pieces:
+            if piece.tail:
+                lines += [f"b_{piece.name} = data[at:at + n_{piece.name}]", f"at += n_{piece.name}"]
+        return [*lines, f"return {self._root.result}"]
+
+
+def _leaf(kind: str, v: str) -> Piece:
+    """A part that is neither a container nor of NumPy."""
+    if kind == "N":
+        return Piece(v, [f"{v} is not None"], "None")
+    if kind in "?qd":
+        return _number(v, _TYPES[kind], kind, v)
+    if kind == "o":
+        piece = Piece(v, [], f"unpickled(b_{v})")
+        piece.prepare = f"t_{v} = pickled({v}, placed)"
+        return _append(piece, f"t_{v}", f"len(t_{v})")
+    if kind == "s":
+        piece = Piece(v, [f"type({v}) is not str"], f'str(b_{v}, "utf-8", "surrogatepass")')
+        piece.prepare = f't_{v} = {v}.encode("utf-8", "surrogatepass")'
+        return _append(piece, f"t_{v}", f"len(t_{v})")
+    if kind == "y":
+        return _append(Piece(v, [f"type({v}) is not bytes", f"len({v}) >= BIG"], f"bytes(b_{v})"), v, f"len({v})")
+    piece = Piece(v, [f"type({v}) is not bytes", f"len({v}) < BIG"], f"bytes(lend(f_{v}, o_{v}, r_{v})[:n_{v}])")
+    piece.fields.append(("Q", f"len({v})", f"n_{v}"))
+    return _refer(piece, f"buffer({v}, placed)")
+
+
+def _number(v: str, cls: str, code: str, result: str) -> Piece:
+    piece = Piece(v, [f"type({v}) is not {cls}"], result)
+    piece.fields = [(code, v, v)]
+    return piece
+
+
+def _append(piece: Piece, tail: str, length: str) -> Piece:
+    """Bytes that are appended to the message: `b_...` in the decoder."""
+    piece.tail = tail
+    piece.fields.append(("Q", length, f"n_{piece.name}"))
+    return piece
+
+
+def _refer(piece: Piece, call: str) -> Piece:
+    """A block beside the message: the three parts of a Reference."""
+    reference = [f"{letter}_{piece.name}" for letter in "for"]
+    piece.prepare = f"{', '.join(reference)} = {call}"
+    piece.fields += [("Q", name, name) for name in reference]
+    return piece
 
 
 def tensor_over(dtype: Any, buffer: Any, shape: tuple[int, ...]) -> Any:

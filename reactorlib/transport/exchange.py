@@ -12,15 +12,11 @@ from typing import Any
 
 from reactorlib.cpus import available_cpus
 from reactorlib.errors import WorkerError
-from reactorlib.transport.arena import Arena, most_blocks, table_bytes
-from reactorlib.transport.channel import RING_BYTES, Channel, KernelChannel, Link
+from reactorlib.transport.arena import Arena, Lender, most_blocks, table_bytes
+from reactorlib.transport.channel import RING_BYTES, Channel, Link
 from reactorlib.transport.codec import Codec
-from reactorlib.transport.copying import ArenaPlacing
-from reactorlib.transport.lending import Lender
-from reactorlib.transport.memory import PAGE, Memory, default_capacity, most_bytes
-from reactorlib.transport.quota import Quota
+from reactorlib.transport.memory import PAGE, Memory, Quota, default_capacity, keeps_store_order, most_bytes
 from reactorlib.transport.spinning import SPIN_NS
-from reactorlib.transport.store_order import keeps_store_order
 from reactorlib.transport.waiting import STATE_WORDS, Bell, Waiter
 
 LINE = 64  # bytes that processors share as a whole
@@ -32,8 +28,7 @@ class Exchange:
     """The shared memory, bells and abort flag of a run with `workers` workers.
 
     Make it before the workers start. A forked worker inherits it; for a spawned one it is pickled as an
-    argument of its `multiprocessing.Process`. `kernel`: order memory through system calls, as needed where the machine
-    keeps no store order.
+    argument of its `multiprocessing.Process`. `fenced`: the machine does not keep the order of stores and loads.
     """
 
     def __init__(
@@ -41,23 +36,20 @@ class Exchange:
         workers: int,
         *,
         capacity: int | None = None,
-        kernel: bool | None = None,
+        fenced: bool | None = None,
         spin_ns: int | None = None,
     ) -> None:
         self.workers = workers
         self.capacity = default_capacity() if capacity is None else capacity
-        self.kernel = not keeps_store_order() if kernel is None else kernel
+        self.fenced = not keeps_store_order() if fenced is None else fenced
         self.spin_ns = (SPIN_NS if workers <= available_cpus() else 0) if spin_ns is None else spin_ns
         self.pairs = tuple(permutations(range(workers), 2))  # (sender, receiver)
         self.memory = self._make_memory()
         self.memory.fund(0, self._rings)
         self.bells: list[Bell] = []
-        self.posts: dict[tuple[int, int], Bell] = {}
         try:
             for _ in range(workers):
                 self.bells.append(Bell())
-            for pair in self.pairs if self.kernel else ():
-                self.posts[pair] = Bell(counting=True)
         except OSError as error:
             self.close()
             raise WorkerError(
@@ -142,9 +134,9 @@ class Exchange:
 
     def close(self) -> None:
         """Close the descriptors of this process; views of shared memory stay valid."""
-        for bell in (*self.bells, *self.posts.values()):
+        for bell in self.bells:
             bell.close()
-        self.bells, self.posts = [], {}
+        self.bells = []
         self.memory.close()
 
     # For workers that are spawned: descriptors travel with the new process
@@ -154,16 +146,14 @@ class Exchange:
 
         state = self.__dict__.copy()
         state["memory"] = DupFd(self.memory.fd), self.memory.size
-        state["bells"] = [_sent(bell) for bell in self.bells]
-        state["posts"] = {pair: _sent(bell) for pair, bell in self.posts.items()}
+        state["bells"] = [DupFd(bell.fd) for bell in self.bells]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         memory, size = state["memory"]
         self.memory = Memory(size, memory.detach())
-        self.bells = [_received(bell) for bell in state["bells"]]
-        self.posts = {pair: _received(bell) for pair, bell in state["posts"].items()}
+        self.bells = [Bell(bell.detach()) for bell in state["bells"]]
 
 
 class Endpoint:
@@ -188,7 +178,7 @@ class Endpoint:
         ]
         self.arena = self._arenas[me]
         self.allocate = self.allocate_shared = self.arena.allocate
-        self.codec = Codec(ArenaPlacing(self.arena), [Lender(arena, me) for arena in self._arenas])
+        self.codec = Codec(self.arena, [Lender(arena, me) for arena in self._arenas])
         self._states = memory.view[exchange.states : exchange.counts].cast("Q")
         self.waiter = Waiter(exchange.bells[me], self._states, me, check, self._pull, exchange.spin_ns)
         self._senders = [(s, exchange.used_of(s, r)) for s, r in exchange.pairs if r == me]
@@ -223,25 +213,13 @@ class Endpoint:
         ring = exchange.ring_of(sender, receiver)
         bell = exchange.bells[other]
         link = Link(exchange.memory, ring, sender, receiver, self._states, self._arenas[sender], self.waiter, bell)
-        return KernelChannel(link, exchange.posts[sender, receiver]) if exchange.kernel else Channel(link)
+        return Channel(link, exchange.fenced)
 
     def _pull(self) -> None:
         used = self.exchange.memory.map
         for sender, at in self._senders:
             if used[at]:
                 self.incoming(sender).pull()
-
-
-def _sent(bell: Bell) -> tuple[bool, list[Any]]:
-    from multiprocessing.reduction import DupFd
-
-    return bell.counting, [DupFd(fd) for fd in sorted({*bell.fds}, key=bell.fds.index)]
-
-
-def _received(state: tuple[bool, list[Any]]) -> Bell:
-    counting, fds = state
-    received = [fd.detach() for fd in fds]
-    return Bell(counting, (received[0], received[-1]))
 
 
 def _pages(nbytes: int) -> int:

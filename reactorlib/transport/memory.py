@@ -1,4 +1,7 @@
-"""The one shared memory object of a run: anonymous, sparse, mapped once. It funds pages, it never hands out blocks."""
+"""The one shared memory object of a run: its pages, their number, and the order in which others see what is written.
+
+The memory is anonymous, sparse and mapped once. It funds pages, it never hands out blocks.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ import mmap
 import os
 import resource
 import sys
-import tempfile
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 from reactorlib.errors import WorkerError
@@ -18,14 +22,14 @@ PAGE = mmap.PAGESIZE
 class Memory:
     """`size` bytes shared by every process that inherits or receives it; a page exists once it is funded or touched.
 
-    It has no name, so that nothing can be left behind: the last process that maps it frees it. The mapping
-    lives as long as any view of it, also beyond the end of the run. A process that received its descriptor gives it
-    as `fd`, which is the object's to close from then on.
+    It has no name, so that nothing can be left behind: the last process that maps it frees it. The mapping lives as
+    long as any view of it, also beyond the end of the run. A process that received its descriptor gives it as `fd`,
+    which is the object's to close from then on.
     """
 
     def __init__(self, size: int, fd: int | None = None) -> None:
         self.size = -(-size // PAGE) * PAGE
-        self.fd = _create() if fd is None else fd
+        self.fd = os.memfd_create("reactorlib", os.MFD_CLOEXEC) if fd is None else fd
         try:
             if fd is None:
                 os.ftruncate(self.fd, self.size)
@@ -38,8 +42,6 @@ class Memory:
 
     def fund(self, offset: int, nbytes: int) -> None:
         """Make the pages of a range exist, so that touching them cannot fail. WorkerError if the machine has none."""
-        if not hasattr(os, "posix_fallocate"):
-            return  # pages then appear on touch
         try:
             os.posix_fallocate(self.fd, offset, nbytes)
         except OSError as error:
@@ -48,14 +50,11 @@ class Memory:
             ) from error
 
     def defund(self, offset: int, nbytes: int) -> bool:
-        """Give the pages of a page-aligned range back to the machine; False where the system cannot."""
-        if not hasattr(mmap, "MADV_REMOVE"):
-            return False
-        try:
+        """Give the pages of a page-aligned range back to the machine; False where a sandbox does not let it."""
+        with suppress(OSError):
             self.map.madvise(mmap.MADV_REMOVE, offset, nbytes)
-        except OSError:
-            return False
-        return True
+            return True
+        return False
 
     def close(self) -> None:
         """Close the descriptor; the mapping goes with its last view."""
@@ -68,31 +67,47 @@ class Memory:
             self.close()
 
 
-def _create() -> int:
-    if hasattr(os, "memfd_create"):
-        return os.memfd_create("reactorlib", os.MFD_CLOEXEC)
-    fd, name = tempfile.mkstemp(prefix="reactorlib-")  # mode 0600
-    Path(name).unlink()
-    return fd
+class Quota:
+    """What the workers of a run have taken together: a number in shared memory for each, which it alone writes.
+
+    Two workers that ask at once may take more than the capacity, by what they ask.
+    """
+
+    def __init__(self, counts: memoryview, capacity: int, worker: int) -> None:
+        self._counts = counts  # of 8-byte numbers
+        self.capacity = capacity
+        self.worker = worker
+
+    def taken(self) -> int:
+        """Bytes that all workers have taken."""
+        return sum(self._counts)
+
+    def take(self, nbytes: int) -> bool:
+        """Take more bytes, or return False."""
+        if self.taken() + nbytes > self.capacity:
+            return False
+        self._counts[self.worker] += nbytes
+        return True
+
+    def give(self, nbytes: int) -> None:
+        """Give bytes back."""
+        self._counts[self.worker] -= nbytes
 
 
 def default_capacity() -> int:
     """How many bytes of shared memory a run may fund: REACTORLIB_SHARED_BYTES, or 70 % of what there is to use."""
     asked = os.environ.get("REACTORLIB_SHARED_BYTES")
     if asked is not None:
-        try:
+        capacity = 0
+        with suppress(ValueError):
             capacity = int(asked)
-        except ValueError:
-            capacity = 0
         if capacity <= 0:
             raise WorkerError(f"REACTORLIB_SHARED_BYTES must be a positive number of bytes, got {asked!r}")
         return capacity
     limits = [os.sysconf("SC_PHYS_PAGES") * PAGE]
     for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
+        with suppress(OSError, ValueError):  # no such cgroup, or "max"
             limits.append(int(Path(path).read_text(encoding="utf-8")))
-        except (OSError, ValueError):  # no such cgroup, or "max"
-            continue
     return min(limits) * 7 // 10
 
 
@@ -104,15 +119,26 @@ def most_bytes() -> int:
     if file_size != resource.RLIM_INFINITY:
         limits.append(file_size)
     if addresses != resource.RLIM_INFINITY:
-        limits.append((addresses - _addresses_taken()) // 2)
+        taken = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0]) * PAGE
+        limits.append((addresses - taken) // 2)
     return min(limits)
 
 
-def _addresses_taken() -> int:
-    try:
-        return int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0]) * PAGE
-    except OSError:
-        return 0
+def fence() -> None:
+    """Order memory operations: other processors see those before this call before those after it.
+
+    It releases a lock and takes it again: a locked instruction on x86, a release and an acquire elsewhere. The lock is
+    new, so that neither another thread nor an exception out of a signal handler finds it in between.
+    """
+    lock = threading.Lock()
+    lock.acquire()
+    lock.release()
+    lock.acquire()
+
+
+def keeps_store_order() -> bool:
+    """Whether stores become visible in program order and loads are not reordered: x86 (total store order)."""
+    return os.uname().machine in {"x86_64", "i386", "i686"}
 
 
 def format_bytes(nbytes: int) -> str:

@@ -1,4 +1,4 @@
-"""Pickle protocol 5 with buffers out of band, torch tensors included; says what it was that could not be pickled."""
+"""Pickle protocol 5 with buffers out of band, torch tensors included. It names the part that cannot be pickled."""
 
 from __future__ import annotations
 
@@ -16,16 +16,14 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from reactorlib.errors import WorkerError, type_name, words_of
-from reactorlib.transport.structure import Writable, array_of
+from reactorlib.transport.structure import array_of
 
 OutOfBand = Callable[[PickleBuffer], bool]  # takes a buffer, or returns True to leave it in the pickle
 
-# When a value cannot be pickled, the part that is to blame is searched for:
-SEARCH_NS = 200_000_000  # this long
-DEEPEST = 10  # this many levels down
-LONGEST_PATH = 200  # and named in so many characters
-
-WIDEST_GAPS = 4  # a tensor with gaps travels with them if its storage has at most so many places for each element
+SEARCH_NS = 200_000_000  # of the search for the part that cannot be pickled: what is found by then is named
+DEEPEST = 10  # levels of that search
+LONGEST_PATH = 200  # characters of the path of the part
+WIDEST_GAPS = 4  # a tensor with gaps travels with them if its storage has at most that many places for each element
 
 
 class UnpicklableError(WorkerError):
@@ -39,7 +37,9 @@ def dumps(value: Any, out_of_band: OutOfBand) -> bytes:
     except WorkerError:
         raise
     except Exception as error:
-        path, culprit, reason = _culprit(value, error)
+        path, culprit, reason = _Search().culprit("", value, error) or ("", value, error)
+        if len(path) > LONGEST_PATH:
+            path = f"{path[: LONGEST_PATH // 2 - 3]}...{path[-LONGEST_PATH // 2 :]}"
         where = f" ({path} of a value of type {type_name(value)})" if path else ""
         raise UnpicklableError(
             f"a value of type {type_name(culprit)}{where} cannot travel to another worker: "
@@ -146,91 +146,56 @@ def _storage_over(array: Any, dtype: Any) -> Any:
     return torch.storage.TypedStorage(wrap_storage=untyped, dtype=dtype, _internal=True)
 
 
-# What to tell about a value that cannot be pickled
+class Writable:
+    """Presents the memory of a read-only array as writable to NumPy, and keeps it as long as what NumPy makes of it."""
 
-
-def _culprit(value: Any, error: Exception) -> tuple[str, Any, Exception]:
-    """The smallest part that fails, or the deepest that was found in time: its path, itself and why."""
-    search = _Search(value, error)
-    with suppress(Exception):  # of the user's classes; the error that is being told matters more
-        search.descend("", value, error, 0)
-    path, part, reason = search.found
-    if len(path) > LONGEST_PATH:
-        half = LONGEST_PATH // 2
-        path = f"{path[: half - 3]}...{path[-half:]}"
-    return path, part, reason
+    def __init__(self, array: Any) -> None:
+        self._array = array
+        interface = array.__array_interface__
+        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
 
 
 class _Search:
-    """Looks for the part of a value that cannot be pickled, at no part twice. `found` is the best answer so far."""
+    """For the part of a value that cannot be pickled, in each part once."""
 
-    def __init__(self, value: Any, error: Exception) -> None:
-        self.found = ("", value, error)
-        self._level = 0
-        self._sink = _Sink(perf_counter_ns() + SEARCH_NS)
-        self._tried: dict[int, tuple[Any, Exception | None]] = {id(value): (value, error)}
+    def __init__(self) -> None:
+        self._until_ns = perf_counter_ns() + SEARCH_NS
+        self._seen: dict[int, Any] = {}  # by id; kept, so that no other part gets one
 
-    def descend(self, path: str, value: Any, error: Exception, level: int) -> bool:
-        """Whether something in a value that fails is to blame: it fails, and none of its parts does."""
-        if level > self._level:
-            self.found, self._level = (path, value, error), level
-        blameless = True
+    def culprit(self, path: str, value: Any, error: Exception, level: int = 0) -> tuple[str, Any, Exception] | None:
+        """The first part that fails while none of its own does: its path, itself and why. None: it is elsewhere."""
+        self._seen[id(value)] = value
+        is_to_blame = True
         for step, part in _parts(value) if level < DEEPEST else ():
-            known = id(part) in self._tried
             reason = self._reason(part)
             if reason is not None:
-                blameless = False
-                if not known and self.descend(path + step, part, reason, level + 1):
-                    return True
-        if blameless:
-            self.found = (path, value, error)
-        return blameless
+                is_to_blame = False
+                found = None if id(part) in self._seen else self.culprit(path + step, part, reason, level + 1)
+                if found is not None:
+                    return found
+        return (path, value, error) if is_to_blame or perf_counter_ns() > self._until_ns else None
 
     def _reason(self, part: Any) -> Exception | None:
-        """Why a part cannot be pickled; None if it can."""
-        _, reason = self._tried.get(id(part), (None, None))
-        if id(part) not in self._tried:
-            self._sink.check()
+        """Why a part cannot be pickled; None if it can, or if the search takes too long."""
+        if perf_counter_ns() < self._until_ns:
             try:
-                _pickler(self._sink, lambda _: False).dump(part)
-            except _LateError:
-                raise
+                _dumps(part, lambda _: False)
             except Exception as failure:  # noqa: BLE001  reported as the reason
-                reason = failure
-            self._tried[id(part)] = part, reason
-        return reason
-
-
-class _LateError(Exception):
-    """The search took too long."""
-
-
-class _Sink:
-    """A file that keeps nothing, and refuses what comes too late."""
-
-    def __init__(self, until_ns: int) -> None:
-        self._until_ns = until_ns
-
-    def check(self) -> None:
-        if perf_counter_ns() > self._until_ns:
-            raise _LateError
-
-    def write(self, data: Any) -> int:
-        self.check()
-        return len(data)
+                return failure
+        return None
 
 
 def _parts(value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
-        for key, part in value.items():
-            yield " key", key
-            yield f"[{_shown(key)}]", part
-    elif isinstance(value, tuple | list):
-        for number, part in enumerate(value):
-            yield f"[{number}]", part
-    elif not isinstance(value, type | FunctionType | ModuleType) and hasattr(value, "__dict__"):
-        for name, part in vars(value).items():
-            yield f".{name}", part
+    """Steps to the parts of a value; none where the user's classes do not let them be looked at."""
+    with suppress(Exception):
+        if isinstance(value, dict):
+            for key, part in value.items():
+                yield " key", key
+                yield f"[{_shown(key)}]", part
+        elif isinstance(value, tuple | list):
+            yield from ((f"[{number}]", part) for number, part in enumerate(value))
+        elif not isinstance(value, type | FunctionType | ModuleType) and hasattr(value, "__dict__"):
+            yield from ((f".{name}", part) for name, part in vars(value).items())
 
 
 _REPR = Repr()

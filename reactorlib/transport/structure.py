@@ -1,168 +1,125 @@
-"""The structure of a value, as plain data: what a codec is written for and what a message says of itself.
+"""The structure of what a message carries, as plain data. Encoders and decoders are written for one structure.
 
 A structure is a string for a leaf or a tuple for the rest:
 
-    'N' None   '?' bool   'q' int of 64 bits   'd' float   's' str   'o' anything, pickled
-    'y' bytes, in the message   'Y' bytes, through the arena
-    ('n', dtype)          a NumPy scalar
-    ('a', dtype, shape)   a small array, in the message       ('t', dtype, shape) the same as a torch tensor
-    ('v', dtype, ndim)    a small array of varying shape      ('u', dtype, ndim)
-    ('A', dtype, ndim)    a large array, in the arena         ('T', dtype, ndim)
-    ('(', ...) tuple   ('[', ...) list   ('{', keys, ...) dict by str and int     ('C', class, ...) NamedTuple
+    'N' None   '?' bool   'q' int of 64 bits   'd' float   's' str   'o' a value of any other type, pickled
+    'y' bytes, in the message   'Y' bytes, in a block beside it
+    ('n', code)                  a NumPy scalar; `code` is of its dtype
+    ('a', code, shape, tensor)   a small array, in the message; `tensor`: as a torch tensor
+    ('v', code, ndim, tensor)    a small array of varying shape, in the message
+    ('A', code, ndim, tensor)    a large array, in a block beside it
+    ('(', ...) tuple   ('[', ...) list   ('{', keys, ...) dict by str and int
 
-In the bytes of a message a run of equal members is written once, after its number.
+A message carries a tuple of values, each set by one reaction. A value with any part of another type, or with one
+list, dict or array in two places, is pickled as a whole. So it keeps what is shared in it, as it does in one thread.
 """
 
 from __future__ import annotations
 
-import marshal
-import pickle
 import sys
 from collections.abc import Iterable, Iterator
-from importlib import import_module
-from itertools import groupby
 from typing import Any
 
 Structure = str | tuple[Any, ...]
 
-LEAVES = 512  # larger values are pickled as a whole
-DEPTH = 32  # so are values of deeper nesting, cycles among them
-PLAIN_LEAVES = 64  # the same without an array: then pickle is as fast
-MOST_INT = 1 << 63  # of a key; others are pickled with their dict
-SHORT = 8192  # the longest message; what is longer is itself put into the arena
-BIG = SHORT - 512  # bytes from which an array or bytes travel through the arena: less fits into a message
+LEAVES = 512  # a message with more is pickled: the source of its functions would grow with it
+# The same for one without arrays. Pickle is as fast from 60 leaves of mixed type on, from 200 floats (both: 7 us).
+PLAIN_LEAVES = 64
+DEPTH = 32  # values of deeper nesting are pickled, cycles among them
+MOST_INT = 1 << 63  # of a key
+SHORT = 8192  # the longest message; a longer one goes into a block
+BIG = SHORT - 512  # arrays and bytes of this size go into blocks; smaller ones fit into a message
 
-VALUES = 1  # the depth at which they begin: what is described is a tuple of the values of cells
-
-ARRAYS = "atvuAT"
-CONTAINERS: dict[str, type] = {"(": tuple, "[": list, "{": dict, "C": tuple}
+CONTAINERS: dict[str, type] = {"(": tuple, "[": list, "{": dict}
 _PLAIN: dict[type, str] = {type(None): "N", bool: "?", int: "q", float: "d", str: "s", bytes: "y"}
 _SCALARS = "?bBhHiIlLqQefd"  # characters of the dtypes whose scalars `struct` can write
 
 
-class TooLargeError(Exception):
-    """The value has more than LEAVES parts, they are nested too deeply, or one is in it twice."""
+class _OddError(Exception):
+    """A value must be pickled."""
 
 
 class Describer:
-    """Describes one value; `loose` gives arrays of any shape one structure."""
+    """Describes one message. `loose` gives small arrays of any shape one structure."""
 
     def __init__(self, loose: bool = False) -> None:
         self._loose = loose
         self._leaves = 0
         self._arrays = 0
-        self._shared: set[int] = set()  # ids of what a receiver may change
-        self._pickled = 0  # parts
-        self._seen_arrays: set[int] = set()  # ids, of one member of the outermost tuple: of one value
+        self._shareable: set[int] = set()  # ids of lists, dicts and arrays in the value that is described
+        self._known: dict[Structure, Structure] = {}  # equal structures are one object, which pickle writes once
 
-    def describe(self, value: Any) -> Structure:
-        """The structure of a value; 'o' if it is large, and best left to pickle."""
-        try:
-            structure = self._describe(value)
-        except TooLargeError:
+    def describe(self, message: Any) -> Structure:
+        """The structure of a tuple of values, or of one value; 'o' if it is best pickled as a whole."""
+        values = message if type(message) is tuple else (message,)
+        found = [self._value(value) for value in values]
+        if self._leaves > (LEAVES if self._arrays else PLAIN_LEAVES) or all(one == "o" for one in found):
             return "o"
-        if self._pickled and len(self._shared) > 1:
-            return "o"  # what is pickled may refer to another part: only a pickle of the whole keeps it one
-        return structure if self._arrays or self._leaves <= PLAIN_LEAVES else "o"
+        return ("(", *found) if values is message else found[0]
 
-    def _describe(self, value: Any, depth: int = 0) -> Structure:
+    def _value(self, value: Any) -> Structure:
+        self._shareable.clear()
+        try:
+            return self._part(value, 1)
+        except _OddError:
+            return "o"
+
+    def _part(self, part: Any, depth: int) -> Structure:
         self._leaves += 1
         if self._leaves > LEAVES or depth > DEPTH:
-            raise TooLargeError
-        if depth == VALUES:
-            self._seen_arrays.clear()
-        kind = type(value)
-        structure = self._of_kind(kind, value, depth)
-        if structure == "o" or kind is list or kind is dict:
-            if id(value) in self._shared:
-                raise TooLargeError  # one object in two places: only a pickle of the whole keeps it one
-            self._shared.add(id(value))
-            self._pickled += structure == "o"
-        elif structure[0] in ARRAYS:
-            if id(value) in self._seen_arrays:
-                raise TooLargeError
-            self._seen_arrays.add(id(value))
-        return structure
-
-    def _of_kind(self, kind: type, value: Any, depth: int) -> Structure:
+            raise _OddError
+        kind = type(part)
         plain = _PLAIN.get(kind)
         if plain is not None:
-            return "Y" if plain == "y" and len(value) >= BIG else plain
+            return "Y" if plain == "y" and len(part) >= BIG else plain
+        structure = self._container(kind, part, depth) or _scalar(kind, part) or self._array(kind, part)
+        if structure[0] not in "(n":
+            if id(part) in self._shareable:
+                raise _OddError
+            self._shareable.add(id(part))
+        return self._known.setdefault(structure, structure)
+
+    def _container(self, kind: type, part: Any, depth: int) -> Structure | None:
         if kind is tuple:
-            return ("(", *self._members(value, depth))
+            return ("(", *self._members(part, depth))
         if kind is list:
-            return ("[", *self._members(value, depth))
+            return ("[", *self._members(part, depth))
         if kind is dict:
-            if all(type(key) is str or (type(key) is int and -MOST_INT <= key < MOST_INT) for key in value):
-                return ("{", tuple(value), *self._members(value.values(), depth))
-            return "o"
-        if issubclass(kind, tuple) and is_named_tuple(kind):
-            return ("C", pickle.dumps(kind, 5), *self._members(value, depth))
-        return self._of_arrays(kind, value)
-
-    def _members(self, values: Iterable[Any], depth: int) -> Iterator[Structure]:
-        for value in values:
-            yield self._describe(value, depth + 1)
-
-    def _of_arrays(self, kind: type, value: Any) -> Structure:
-        numpy = sys.modules.get("numpy")
-        if numpy is None:
-            return "o"
-        if kind is numpy.ndarray:
-            if value.flags.fnc:  # Fortran's order, which a pickle keeps: in another order sums come out otherwise
-                return "o"
-            return self._array(value, "avA")
-        if issubclass(kind, numpy.generic):
-            char = value.dtype.char
-            return ("n", char) if char in _SCALARS and numpy.dtype(char).type is kind else "o"
-        torch = sys.modules.get("torch")
-        if torch is not None and kind is torch.Tensor and value.is_contiguous() and not vars(value):
-            array = array_of(value)
-            if array is not None:
-                return self._array(array, "tuT")
-        return "o"
-
-    def _array(self, array: Any, kinds: str) -> Structure:
-        code = code_of(array.dtype)
-        if code is None:
-            return "o"
-        self._arrays += 1
-        if array.nbytes >= BIG:
-            return kinds[2], code, array.ndim
-        if self._loose:
-            return kinds[1], code, array.ndim
-        return kinds[0], code, array.shape
-
-
-def code_of(dtype: Any) -> str | bytes | None:
-    """What stands for a dtype in a structure: the character of a builtin one, else its pickle; None for objects."""
-    if dtype.hasobject or dtype.metadata is not None:
+            if not all(type(key) is str or (type(key) is int and -MOST_INT <= key < MOST_INT) for key in part):
+                raise _OddError
+            return ("{", tuple(part), *self._members(part.values(), depth))
         return None
-    if dtype.kind in "biufc" and dtype == dtype_of(dtype.char):
-        return str(dtype.char)
-    return pickle.dumps(dtype, 5)
+
+    def _members(self, parts: Iterable[Any], depth: int) -> Iterator[Structure]:
+        for part in parts:
+            yield self._part(part, depth + 1)
+
+    def _array(self, kind: type, part: Any) -> Structure:
+        numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+        if numpy is not None and kind is numpy.ndarray:
+            array = None if part.flags.fnc else part  # a pickle keeps Fortran's order, on which sums depend
+        elif torch is not None and kind is torch.Tensor and part.is_contiguous() and not vars(part):
+            array = array_of(part)
+        else:
+            array = None
+        code = None if array is None else code_of(array.dtype)
+        if array is None or code is None:
+            raise _OddError
+        self._arrays += 1
+        tensor = array is not part
+        if array.nbytes >= BIG:
+            return "A", code, array.ndim, tensor
+        return ("v", code, array.ndim, tensor) if self._loose else ("a", code, array.shape, tensor)
 
 
-def dtype_of(code: str | bytes) -> Any:
-    """The dtype that a structure means."""
-    if isinstance(code, str):
-        return import_module("numpy").dtype(code)
-    return pickle.loads(code)
-
-
-def same_dtype(dtype: Any, known: Any) -> bool:
-    """Whether a dtype is another object, but the same in all that matters."""
-    if dtype.kind == "V":  # equal ones may differ in alignment, in the type of their scalars, in their fields' metadata
-        return pickle.dumps(dtype, 5) == pickle.dumps(known, 5)
-    return bool(dtype == known and dtype.char == known.char and dtype.metadata is None)
-
-
-def same_keys(mapping: dict[Any, Any], keys: tuple[Any, ...]) -> bool:
-    """Whether a dict has exactly these keys, of exactly these types, in this order."""
-    if len(mapping) != len(keys):
-        return False
-    # The types first: a key of another type may refuse to be compared.
-    return all(type(key) is type(known) for key, known in zip(mapping, keys, strict=True)) and tuple(mapping) == keys
+def _scalar(kind: type, part: Any) -> Structure | None:
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not issubclass(kind, numpy.generic):
+        return None
+    char = part.dtype.char
+    if char not in _SCALARS or numpy.dtype(char).type is not kind:
+        raise _OddError
+    return "n", char
 
 
 def array_of(tensor: Any) -> Any:
@@ -173,78 +130,26 @@ def array_of(tensor: Any) -> Any:
         return None
 
 
-def is_named_tuple(cls: type) -> bool:
-    """Whether instances of a class are a tuple's members and nothing more, and the class can be named."""
-    plain = (
-        cls.__bases__ == (tuple,)
-        and isinstance(getattr(cls, "_fields", None), tuple)
-        and not {"__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__dict__"} & vars(cls).keys()
-    )
-    if not plain:
-        return False
-    try:
-        return pickle.loads(pickle.dumps(cls, 5)) is cls
-    except Exception:  # noqa: BLE001  a class that cannot be named travels as any other value, or says so there
-        return False
+def code_of(dtype: Any) -> str | None:
+    """What says all about the dtype of a number: its character, after its byte order if that is foreign."""
+    if dtype.kind not in "biufc" or dtype.metadata is not None:
+        return None
+    return str(dtype.char if dtype.isnative else dtype.byteorder + dtype.char)
 
 
-def pack(structure: Structure) -> bytes:
-    """The bytes of a structure."""
-    return marshal.dumps(_fold(structure), 2)
+def has_keys(mapping: dict[Any, Any], keys: tuple[Any, ...]) -> bool:
+    """Whether a dict of that length has exactly these keys, of exactly these types, in this order."""
+    # The types first: a key of another type may refuse to be compared.
+    return all(type(key) is type(known) and key == known for key, known in zip(mapping, keys, strict=True))
 
 
-def unpack(data: bytes) -> Structure:
-    """The structure whose bytes these are."""
-    return _unfold(marshal.loads(data))
+def members_of(structure: Structure) -> tuple[Structure, ...]:
+    """The structures in a container, in order."""
+    return structure[2:] if structure[0] == "{" else structure[1:]  # type: ignore[return-value]
 
 
-def has_large_arrays(structure: Structure) -> bool:
-    """Whether some leaf of a structure is a large array or tensor."""
-    if structure[0] in "AT":
-        return True
-    return structure[0] in CONTAINERS and any(map(has_large_arrays, structure[members_from(structure) :]))
-
-
-def members_from(structure: Structure) -> int:
-    """Where the members of a container begin: after its kind, and after its keys or class."""
-    return 2 if structure[0] in "{C" else 1
-
-
-def _fold(structure: Structure) -> Any:
-    if structure[0] not in CONTAINERS:
-        return structure
-    first = members_from(structure)
-    folded: list[Any] = list(structure[:first])
-    for _, run in groupby(structure[first:], key=repr):  # repr: str and bytes must not be compared
-        member, *more = run
-        number = 1 + len(more)
-        folded += [_fold(member)] if number == 1 else [number, _fold(member)]
-    return tuple(folded)
-
-
-def _unfold(folded: Any) -> Structure:
-    if folded[0] not in CONTAINERS:
-        return folded  # type: ignore[no-any-return]
-    first = members_from(folded)
-    return (*folded[:first], *_members(folded[first:]))
-
-
-def _members(folded: Iterable[Any]) -> Iterator[Structure]:
-    number = 1
-    for member in folded:
-        if isinstance(member, int):
-            number = member
-        else:
-            structure = _unfold(member)
-            for _ in range(number):
-                yield structure
-            number = 1
-
-
-class Writable:
-    """Presents the memory of a read-only array as writable to NumPy, and keeps it as long as what NumPy makes of it."""
-
-    def __init__(self, array: Any) -> None:
-        self._array = array
-        interface = array.__array_interface__
-        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
+def has_blocks(structure: Structure) -> bool:
+    """Whether some array or bytes lie in a block beside the message."""
+    if structure[0] in CONTAINERS:
+        return any(map(has_blocks, members_of(structure)))
+    return structure[0] in "AY"

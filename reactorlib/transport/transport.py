@@ -13,7 +13,7 @@ class Transport(Protocol):
 
     @property
     def codec(self) -> Codec:
-        """For values that this worker sends, and those that it is sent."""
+        """Encodes values that this worker sends, and decodes those that it receives."""
 
     def sender_to(self, worker: int) -> Callable[[bytes], None]:
         """A function that sends a message to another worker."""
@@ -25,4 +25,4 @@ class Transport(Protocol):
         """A writable buffer that need not be copied to be sent."""
 
     def allocate_shared(self, nbytes: int) -> Any:
-        """The same, where those to whom it is sent may write, too. WorkerError if workers share no memory."""
+        """The same, where its receivers may write. WorkerError if workers share no memory."""

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from threading import get_native_id
 from time import perf_counter_ns as clock
 
+from reactorlib.transport.memory import fence
 from reactorlib.transport.spinning import SPIN_NS, Spinner
-from reactorlib.transport.store_order import fence
 
 FIRST_SLEEP_MS = 2
 LONGEST_SLEEP_MS = 50
@@ -26,32 +26,21 @@ THREAD = 2  # the word of it that says in which thread the worker waits
 
 
 class Bell:
-    """Something to sleep on: an eventfd, or a pipe where there is none. One process listens, any may ring.
+    """An eventfd to sleep on. One process listens, any may ring; it forgets how often it was rung."""
 
-    A `counting` bell keeps every ring for one `take`; any other forgets how often it was rung.
-    """
-
-    def __init__(self, counting: bool = False, fds: tuple[int, int] | None = None) -> None:
-        if fds is None:
-            fds = _eventfd(counting) if hasattr(os, "eventfd") else _pipe()
-        self.counting = counting
-        self.fds = fds
-        self._is_eventfd = fds[0] == fds[1]
-        self._chunk = 8 if self._is_eventfd else 1 if counting else 1 << 16
+    def __init__(self, fd: int | None = None) -> None:
+        self.fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC) if fd is None else fd
         self._poll: select.poll | None = None
 
     def ring(self) -> None:
         """Wake the listener, or let it not fall asleep next time. Never blocks."""
-        with contextlib.suppress(BlockingIOError):  # so many rings are pending that one more says nothing new
-            if self._is_eventfd:
-                os.eventfd_write(self.fds[1], 1)
-            else:
-                os.write(self.fds[1], b"\1")
+        with contextlib.suppress(BlockingIOError):  # one of 2**64 rings more changes nothing
+            os.eventfd_write(self.fd, 1)
 
     def take(self) -> bool:
-        """Use up one ring (all, if not counting); False if there is none."""
+        """Use up all rings; False if there is none."""
         try:
-            return bool(os.read(self.fds[0], self._chunk))
+            return bool(os.eventfd_read(self.fd))
         except BlockingIOError:
             return False
 
@@ -59,25 +48,12 @@ class Bell:
         """Sleep until rung, at most so long; whether there is a ring to take."""
         if self._poll is None:
             self._poll = select.poll()
-            self._poll.register(self.fds[0], select.POLLIN)
+            self._poll.register(self.fd, select.POLLIN)
         return bool(self._poll.poll(milliseconds))
 
     def close(self) -> None:
-        """Close the descriptors of this process."""
-        for fd in {*self.fds}:
-            os.close(fd)
-
-
-def _eventfd(counting: bool) -> tuple[int, int]:
-    fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC | (os.EFD_SEMAPHORE if counting else 0))
-    return fd, fd
-
-
-def _pipe() -> tuple[int, int]:
-    fds = os.pipe()
-    for fd in fds:
-        os.set_blocking(fd, False)
-    return fds
+        """Close the descriptor of this process."""
+        os.close(self.fd)
 
 
 class Waiter:
@@ -104,28 +80,15 @@ class Waiter:
         states[self._at + THREAD] = get_native_id()
         self._spinner = Spinner(spin_ns, self._fellows)
 
-    def wait(
-        self,
-        arrived: Callable[[], bool],
-        state: int = AWAKE,
-        bell: Bell | None = None,
-        hint: Callable[[], bool] | None = None,
-    ) -> None:
-        """Wait until `arrived()`.
-
-        `state` is what the others see while this worker sleeps. With a `bell` of its own, rung for whatever
-        arrives, nothing need be seen. `hint` tells cheaply that `arrived` is worth a call.
-        """
-        self._spinner.spin(hint or arrived, clock())
+    def wait(self, arrived: Callable[[], bool], state: int) -> None:
+        """Wait until `arrived()`. `state` is what the others see while this worker sleeps."""
+        self._spinner.spin(arrived, clock())
         pause = FIRST_SLEEP_MS
         while not arrived():
             if pause > FIRST_SLEEP_MS:
                 self.check()
                 self.meanwhile()
-            if bell is not None:
-                bell.sleep(pause)
-            else:
-                self._sleep(arrived, state, pause)
+            self._sleep(arrived, state, pause)
             pause = min(2 * pause, LONGEST_SLEEP_MS)
 
     def _fellows(self) -> list[int]:

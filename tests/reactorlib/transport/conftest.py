@@ -10,9 +10,9 @@ from reactorlib.transport.exchange import Exchange
 MakeExchange = Callable[..., Exchange]
 
 
-@pytest.fixture(params=[False, True], ids=["stores", "kernel"])
-def kernel(request: pytest.FixtureRequest) -> bool:
-    """Whether memory is ordered by the kernel, or by the machine's store order."""
+@pytest.fixture(params=[False, True], ids=["ordered", "fenced"])
+def fenced(request: pytest.FixtureRequest) -> bool:
+    """Whether memory is ordered by fences, or by the machine's store order."""
     chosen: bool = request.param
     return chosen
 

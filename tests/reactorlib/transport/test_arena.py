@@ -13,11 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reactorlib.errors import WorkerError
-from reactorlib.transport.arena import SLAB, Arena, room_of, table_bytes
+from reactorlib.transport.arena import SLAB, Arena, Lender, _LentInOrder, room_of, table_bytes
 from reactorlib.transport.exchange import Endpoint
-from reactorlib.transport.lending import Lender, _LentInOrder
-from reactorlib.transport.memory import PAGE, Memory
-from reactorlib.transport.quota import Quota
+from reactorlib.transport.memory import PAGE, Memory, Quota
 from tests.reactorlib.transport.conftest import MakeExchange
 from tests.reactorlib.transport.peer import Peer, resident_bytes
 
@@ -207,7 +205,7 @@ def test_several_workers_share_one_limit(make_exchange: MakeExchange) -> None:
 
 
 def test_releasing_in_order_counts_from_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reactorlib.transport.lending.keeps_store_order", lambda: False)
+    monkeypatch.setattr("reactorlib.transport.arena.keeps_store_order", lambda: False)
     arena, lender = _small()
     assert issubclass(lender._base, _LentInOrder)
     block = arena.take(8000)
@@ -250,7 +248,7 @@ def test_a_forked_process_releases_nothing_that_it_inherited(make_exchange: Make
     "wrap", [lambda a: a, lambda a: (a, 1.0), lambda a: {None: a}], ids=["array", "tuple", "pickle"]
 )
 def test_a_view_kept_for_a_thousand_rounds_stays_intact(
-    make_exchange: MakeExchange, wrap: Callable[[Any], Any], kernel: bool
+    make_exchange: MakeExchange, wrap: Callable[[Any], Any], fenced: bool
 ) -> None:
     rounds = 1000
 
@@ -267,7 +265,7 @@ def test_a_view_kept_for_a_thousand_rounds_stays_intact(
         for number, array in kept.items():
             assert (array == number).all(), number
 
-    exchange = make_exchange(kernel=kernel)
+    exchange = make_exchange(fenced=fenced)
     end = exchange.endpoint(0)
     encode = end.codec.encoder([1])
     with Peer(exchange, 1, keep):

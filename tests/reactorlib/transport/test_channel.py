@@ -8,8 +8,8 @@ import pytest
 
 from reactorlib.errors import WorkerError
 from reactorlib.transport.channel import INLINE, PUBLISH, SLOTS
-from reactorlib.transport.exchange import Endpoint, Exchange
-from reactorlib.transport.waiting import AWAKE, STATE_WORDS, _pipe
+from reactorlib.transport.exchange import Endpoint
+from reactorlib.transport.waiting import AWAKE, STATE_WORDS
 from tests.reactorlib.transport.conftest import MakeExchange
 from tests.reactorlib.transport.peer import Peer
 
@@ -33,8 +33,8 @@ def _check(number: int, message: bytes) -> None:
     assert zlib.crc32(message[:-4], number) == int.from_bytes(message[-4:], "little"), f"message {number} is damaged"
 
 
-def test_hundreds_of_thousands_of_messages_of_random_sizes_both_ways(make_exchange: MakeExchange, kernel: bool) -> None:
-    count = 30_000 if kernel else 150_000
+def test_hundreds_of_thousands_of_messages_of_random_sizes_both_ways(make_exchange: MakeExchange, fenced: bool) -> None:
+    count = 30_000 if fenced else 150_000
     there, back = _messages(1, count), _messages(2, count)
 
     def echo(end: Endpoint) -> None:
@@ -42,7 +42,7 @@ def test_hundreds_of_thousands_of_messages_of_random_sizes_both_ways(make_exchan
             _check(number, end.incoming(0).receive())
             end.outgoing(0).send(back[number])
 
-    exchange = make_exchange(kernel=kernel)
+    exchange = make_exchange(fenced=fenced)
     end = exchange.endpoint(0)
     with Peer(exchange, 1, echo):
         ahead = 0
@@ -53,8 +53,8 @@ def test_hundreds_of_thousands_of_messages_of_random_sizes_both_ways(make_exchan
             _check(number, end.incoming(1).receive())
 
 
-def test_only_a_receiver_that_sleeps_on_this_sender_is_woken(make_exchange: MakeExchange, kernel: bool) -> None:
-    channel = make_exchange(kernel=kernel).endpoint(0).outgoing(1)
+def test_only_a_receiver_that_sleeps_on_this_sender_is_woken(make_exchange: MakeExchange, fenced: bool) -> None:
+    channel = make_exchange(fenced=fenced).endpoint(0).outgoing(1)
     link = channel.link
     for state, rings in ((AWAKE, False), (link.sender + 1, True), (link.sender + 2, False)):
         link.states[link.receiver * STATE_WORDS] = state
@@ -63,7 +63,7 @@ def test_only_a_receiver_that_sleeps_on_this_sender_is_woken(make_exchange: Make
         assert link.states[link.receiver * STATE_WORDS] == (AWAKE if rings else state)
 
 
-def test_a_fast_sender_waits_for_room(make_exchange: MakeExchange, kernel: bool) -> None:
+def test_a_fast_sender_waits_for_room(make_exchange: MakeExchange, fenced: bool) -> None:
     messages = _messages(3, 20_000)
 
     def drink(end: Endpoint) -> None:
@@ -71,7 +71,7 @@ def test_a_fast_sender_waits_for_room(make_exchange: MakeExchange, kernel: bool)
             _check(number, end.incoming(0).receive())
         end.outgoing(0).send(b"done")
 
-    exchange = make_exchange(kernel=kernel)
+    exchange = make_exchange(fenced=fenced)
     end = exchange.endpoint(0)
     with Peer(exchange, 1, drink):
         for message in messages:
@@ -79,7 +79,7 @@ def test_a_fast_sender_waits_for_room(make_exchange: MakeExchange, kernel: bool)
         assert end.incoming(1).receive() == b"done"
 
 
-def test_two_that_send_before_they_receive_do_not_deadlock(make_exchange: MakeExchange, kernel: bool) -> None:
+def test_two_that_send_before_they_receive_do_not_deadlock(make_exchange: MakeExchange, fenced: bool) -> None:
     messages = _messages(4, 50 * SLOTS)
 
     def exchange_all(end: Endpoint) -> None:
@@ -89,12 +89,12 @@ def test_two_that_send_before_they_receive_do_not_deadlock(make_exchange: MakeEx
         for number in range(len(messages)):
             _check(number, end.incoming(other).receive())
 
-    exchange = make_exchange(kernel=kernel)
+    exchange = make_exchange(fenced=fenced)
     with Peer(exchange, 1, exchange_all):
         exchange_all(exchange.endpoint(0))
 
 
-def test_a_cycle_of_waits_is_broken_by_pulling(make_exchange: MakeExchange, kernel: bool) -> None:
+def test_a_cycle_of_waits_is_broken_by_pulling(make_exchange: MakeExchange, fenced: bool) -> None:
     """0 fills its ring to 1 before it sends to 2; 1 first waits for 2, which waits for 0."""
     count = 5 * SLOTS
 
@@ -108,7 +108,7 @@ def test_a_cycle_of_waits_is_broken_by_pulling(make_exchange: MakeExchange, kern
         assert end.incoming(0).receive() == b"go"
         end.outgoing(1).send(b"go")
 
-    exchange = make_exchange(3, kernel=kernel)
+    exchange = make_exchange(3, fenced=fenced)
     end = exchange.endpoint(0)
     with Peer(exchange, 1, first_waits), Peer(exchange, 2, waits_for_0):
         for number in range(count):
@@ -117,7 +117,7 @@ def test_a_cycle_of_waits_is_broken_by_pulling(make_exchange: MakeExchange, kern
         assert end.incoming(1).receive() == b"done"
 
 
-def test_many_workers_pass_a_token_around(make_exchange: MakeExchange, kernel: bool) -> None:
+def test_many_workers_pass_a_token_around(make_exchange: MakeExchange, fenced: bool) -> None:
     workers, laps = 5, 300
 
     def member(end: Endpoint) -> None:
@@ -125,7 +125,7 @@ def test_many_workers_pass_a_token_around(make_exchange: MakeExchange, kernel: b
         for _ in range(laps):
             outgoing.send(incoming.receive() + bytes([end.me]))
 
-    exchange = make_exchange(workers, kernel=kernel)
+    exchange = make_exchange(workers, fenced=fenced)
     end = exchange.endpoint(0)
     peers = [Peer(exchange, worker, member) for worker in range(1, workers)]
     for _ in range(laps):
@@ -135,8 +135,8 @@ def test_many_workers_pass_a_token_around(make_exchange: MakeExchange, kernel: b
         assert peer.wait() == 0
 
 
-def test_arrived_and_pull_neither_lose_nor_double_nor_reorder(make_exchange: MakeExchange, kernel: bool) -> None:
-    exchange = make_exchange(kernel=kernel)
+def test_arrived_and_pull_neither_lose_nor_double_nor_reorder(make_exchange: MakeExchange, fenced: bool) -> None:
+    exchange = make_exchange(fenced=fenced)
     one, other = exchange.endpoint(0).outgoing(1), exchange.endpoint(1).incoming(0)
     generator = random.Random(5)
     sent = received = 0
@@ -155,8 +155,8 @@ def test_arrived_and_pull_neither_lose_nor_double_nor_reorder(make_exchange: Mak
     assert received > 1000
 
 
-def test_a_wait_ends_when_the_run_is_aborted(make_exchange: MakeExchange, kernel: bool) -> None:
-    exchange = make_exchange(kernel=kernel)
+def test_a_wait_ends_when_the_run_is_aborted(make_exchange: MakeExchange, fenced: bool) -> None:
+    exchange = make_exchange(fenced=fenced)
     end = exchange.endpoint(0)
 
     def leave(peer: Endpoint) -> None:
@@ -183,8 +183,8 @@ def _say_and_wait(end: Endpoint) -> None:
     end.incoming(0).receive()
 
 
-def test_a_wait_for_a_dead_peer_ends(make_exchange: MakeExchange, kernel: bool) -> None:
-    exchange = make_exchange(kernel=kernel)
+def test_a_wait_for_a_dead_peer_ends(make_exchange: MakeExchange, fenced: bool) -> None:
+    exchange = make_exchange(fenced=fenced)
     peers: list[Peer] = []
     end = exchange.endpoint(0, _checking(peers))
     peers.append(Peer(exchange, 1, _say_and_wait))
@@ -194,8 +194,8 @@ def test_a_wait_for_a_dead_peer_ends(make_exchange: MakeExchange, kernel: bool) 
         end.incoming(1).receive()
 
 
-def test_a_wait_for_room_at_a_dead_peer_ends(make_exchange: MakeExchange, kernel: bool) -> None:
-    exchange = make_exchange(kernel=kernel)
+def test_a_wait_for_room_at_a_dead_peer_ends(make_exchange: MakeExchange, fenced: bool) -> None:
+    exchange = make_exchange(fenced=fenced)
     peers: list[Peer] = []
     end = exchange.endpoint(0, _checking(peers))
     peers.append(Peer(exchange, 1, _say_and_wait))
@@ -205,20 +205,3 @@ def test_a_wait_for_room_at_a_dead_peer_ends(make_exchange: MakeExchange, kernel
         end.outgoing(1).send(b"x")
     with pytest.raises(WorkerError, match="died"):
         end.outgoing(1).send(b"x")
-
-
-def test_pipes_ring_where_there_is_no_eventfd(monkeypatch: pytest.MonkeyPatch, kernel: bool) -> None:
-    monkeypatch.setattr("reactorlib.transport.waiting._eventfd", lambda _counting: _pipe())
-    exchange = Exchange(2, capacity=1 << 24, kernel=kernel, spin_ns=0)
-    assert exchange.bells[0].fds[0] != exchange.bells[0].fds[1]
-    end = exchange.endpoint(0)
-
-    def echo(end: Endpoint) -> None:
-        for _ in range(500):
-            end.outgoing(0).send(end.incoming(0).receive())
-
-    with Peer(exchange, 1, echo):
-        for number in range(500):
-            end.outgoing(1).send(b"%d" % number)
-            assert end.incoming(1).receive() == b"%d" % number
-    exchange.close()

@@ -89,7 +89,7 @@ def test_a_value_that_never_comes_back_costs_no_structure(ends: Ends) -> None:
     for number in range(5000):
         value = tuple(range(number % 50)), {str(number): 0}
         assert ends.other.codec.decode(encode(value)) == value
-    assert len(ends.one.codec._encoders) < 50
+    assert sum(encode is not None for encode in ends.one.codec._encoders.values()) < 50
 
 
 @pytest.mark.parametrize(

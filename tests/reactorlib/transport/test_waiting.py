@@ -1,9 +1,7 @@
 """Waits on a scripted clock: how long a worker spins, when it stops spinning, when it checks."""
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import get_native_id
-from typing import Any
 
 import pytest
 
@@ -55,11 +53,11 @@ class Scene:
     def _pull(self) -> None:
         self.pulls += 1
 
-    def wait(self, after_ns: int, **options: Any) -> None:
+    def wait(self, after_ns: int, state: int = 7) -> None:
         """Wait for something that arrives so much later; the counters are of this wait."""
         self.looks, self.sleeps, self.checks, self.pulls, self.seen = 0, [], 0, 0, []
         self.arrives_at = self.now + after_ns
-        self.waiter.wait(self.arrived, **options)
+        self.waiter.wait(self.arrived, state)
 
 
 @pytest.fixture
@@ -76,7 +74,7 @@ def test_what_comes_soon_is_awaited_without_a_sleep(scene: Scene) -> None:
 
 
 def test_what_comes_late_is_slept_for_and_the_sleeper_says_so(scene: Scene) -> None:
-    scene.wait(2_000_000, state=7)
+    scene.wait(2_000_000)
     assert scene.sleeps == [2]
     assert scene.seen == [7]
     assert scene.states[0] == AWAKE
@@ -84,7 +82,7 @@ def test_what_comes_late_is_slept_for_and_the_sleeper_says_so(scene: Scene) -> N
 
 
 def test_sleeps_become_longer_up_to_a_limit_with_a_check_after_each(scene: Scene) -> None:
-    scene.wait(400_000_000, state=7)
+    scene.wait(400_000_000)
     assert scene.sleeps[:7] == [2, 4, 8, 16, 32, 50, 50]
     assert max(scene.sleeps) == 50
     assert scene.checks == scene.pulls == len(scene.sleeps) - 1
@@ -194,48 +192,18 @@ def test_a_check_that_raises_ends_the_wait_awake(scene: Scene) -> None:
     assert scene.states[0] == AWAKE
 
 
-def test_a_bell_of_its_own_is_slept_on_without_a_state(scene: Scene) -> None:
-    class Own:
-        def sleep(self, milliseconds: int) -> bool:
-            own.append(milliseconds)
-            return scene.sleep(milliseconds)
-
-    own: list[int] = []
-    scene.wait(5_000_000, bell=Own())
-    assert own == scene.sleeps
-    assert set(scene.seen) == {AWAKE}
-
-
-@pytest.fixture(params=["eventfd", "pipe"])
-def make_bell(request: pytest.FixtureRequest) -> Iterator[Callable[[bool], Bell]]:
-    bells: list[Bell] = []
-
-    def make(counting: bool) -> Bell:
-        bells.append(Bell(counting, waiting._pipe() if request.param == "pipe" else None))
-        return bells[-1]
-
-    yield make
-    for bell in bells:
+def test_a_bell_rings_without_blocking_however_often() -> None:
+    bell = Bell()
+    try:
+        assert not bell.sleep(0)
+        assert not bell.take()
+        for _ in range(100_000):
+            bell.ring()
+        assert bell.sleep(0)
+        assert bell.take()
+        assert not bell.take()
+    finally:
         bell.close()
-
-
-@pytest.mark.parametrize("counting", [False, True])
-def test_a_bell_rings_without_blocking_however_often(make_bell: Callable[[bool], Bell], counting: bool) -> None:
-    bell = make_bell(counting)
-    assert not bell.sleep(0)
-    assert not bell.take()
-    for _ in range(100_000):
-        bell.ring()
-    assert bell.sleep(0)
-    assert bell.take()
-    assert bell.take() == counting
-
-
-def test_a_counting_bell_keeps_every_ring(make_bell: Callable[[bool], Bell]) -> None:
-    bell = make_bell(True)
-    for _ in range(100):
-        bell.ring()
-    assert [bell.take() for _ in range(101)] == [True] * 100 + [False]
 
 
 def test_each_waiter_knows_the_threads_of_the_others() -> None:
