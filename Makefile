@@ -10,7 +10,7 @@ TORCH_INDEX ?=
 
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-# The directory of a run. Without it `make bench` starts a new one, and `make figures` and `make report` take the newest;
+# The directory of a run. Without it `make bench` starts a new one, and `make report` takes the newest;
 # with it `make bench` completes the run that the directory holds, or starts it there.
 RESULTS ?=
 HARNESS := $(BIN)/python -m harness
@@ -40,24 +40,24 @@ GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name
 UNKNOWN := $(filter-out $(KNOWN) MAKEFLAGS -%,$(GIVEN))
 $(if $(UNKNOWN),$(error $(UNKNOWN): no such variable here; there are $(KNOWN)))
 
-.PHONY: help install bench advise bench-kernel kernel-claims regress figures report readme diagrams docs test test-all test-wheel test-freethreaded test-openmpi check style format lock soak mutants clean
+.PHONY: help install bench advise bench-kernel kernel-claims regress report readme diagrams docs test test-all test-wheel test-freethreaded test-openmpi check style format lock soak mutants clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
 	@echo
-	@echo 'bench: PRESET=smoke|quick|sweeps|crossover|vectors|paper (now $(PRESET)); bench, figures, report: RESULTS=directory'
+	@echo 'bench: PRESET=smoke|quick|sweeps|crossover|vectors|paper (now $(PRESET)); bench, report: RESULTS=directory'
 	@echo 'regress: BASE=commit (now where this branch left origin/main, else the last commit), MIN_EFFECT=0.07'
 	@echo 'first use: PYTHON=python3.12 picks the interpreter, TORCH_INDEX=URL an index with CPU-only torch'
 
 install: $(STAMP)  ## create .venv and install everything into it
 	@echo "installed into $(VENV); next: make advise ENV=path/to/my_env.py:MyEnv ACTORS=16, or make bench"
 
-bench: $(STAMP)  ## run the preset, draw its figures and print the comparison table
+bench: $(STAMP)  ## run the preset, draw its figures and print the comparison
 	@status=0; $(HARNESS) run --preset $(PRESET) $(if $(RESULTS),--output $(RESULTS)) \
 	  $(if $(wildcard $(RESULTS)/measurements.csv),--resume) || status=$$?; \
 	if [ $$status -gt 1 ]; then exit $$status; fi; \
-	$(HARNESS) plot $(RESULTS) && $(HARNESS) report $(RESULTS) && exit $$status
+	$(HARNESS) report $(RESULTS) && exit $$status
 
 advise: $(STAMP)  ## what serves ENV=file.py:MyEnv (or mypackage:MyEnv-v0) with ACTORS=16 best on this machine
 	@$(HARNESS) advise $(if $(ENV),--env $(ENV)) $(if $(ACTORS),--actors $(ACTORS))
@@ -72,10 +72,7 @@ kernel-claims: $(STAMP)  ## measure what the kernel claims, each line with its l
 regress: $(STAMP)  ## is the working tree slower than BASE? measured in turns, and suspects measured again
 	$(BIN)/python -m benchmarks.regress $(if $(BASE),--base $(BASE)) $(if $(MIN_EFFECT),--min-effect $(MIN_EFFECT))
 
-figures: $(STAMP)  ## draw the figures of the newest run again
-	$(HARNESS) plot $(RESULTS)
-
-report: $(STAMP)  ## print the comparison table of the newest run
+report: $(STAMP)  ## draw the figures of the newest run and print its comparison
 	$(HARNESS) report $(RESULTS)
 
 readme: $(STAMP)  ## fill README, docs/paper.md and docs/vector-environments.md again from results/

@@ -35,7 +35,7 @@ class Rollout(Reactor):
     def roll(self, gradients, trajectory):
         """Take one walk with the newest policy."""
         for cell in range(CORRIDOR):
-            self.policy[cell] += 2.0 * sum(gradient.value[cell] for gradient in gradients) / len(gradients)
+            self.policy[cell] += 2.0 * math.fsum(gradient.value[cell] for gradient in gradients) / len(gradients)
         cell, steps = 0, []
         while cell < CORRIDOR - 1 and len(steps) < LIMIT:
             step = int(self.random.random() < ahead(self.policy[cell]))
@@ -82,7 +82,8 @@ class Learner(Reactor):
     def learn(self, dataset, gradients):
         """Send the gradient to all rollouts, until all rounds are done."""
         rewards = [reward for _, reward in dataset.value]
-        mean = sum(rewards) / len(rewards)
+        # `fsum` is exact on every Python; `sum` has become more exact in 3.12, and digests with it.
+        mean = math.fsum(rewards) / len(rewards)
         gradient = [0.0] * CORRIDOR
         for steps, reward in dataset.value:
             for cell, step in steps:

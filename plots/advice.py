@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from plots import page, quantity, style
+from harness import quantity
+from plots import page, style
 
 _LANE = 0.3  # inches
 _ROOM = 1.16  # for what stands beside the longest bar

@@ -11,7 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from plots import page, quantity, rows, style
+from harness import quantity
+from plots import page, rows, style
 from plots.errors import FigureError
 
 FILE = "breakdown.csv"

@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
-from plots import lines, notes, published, quantity, rows
+from harness import quantity
+from plots import lines, notes, published, rows
 
 _MIB = 2**20
 _MS_PER_NS = 1e-6

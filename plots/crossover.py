@@ -12,9 +12,11 @@ from operator import itemgetter
 import pandas as pd
 from matplotlib.figure import Figure
 
-from plots import intervals, lines, notes, page, quantity, rows, style
+from harness import quantity
+from harness.stats import intervals
+from harness.stats.moderated import moderated, nested
+from plots import lines, notes, page, rows, style
 from plots.errors import FigureError
-from plots.moderated import moderated, nested
 
 _OURS = "reactor-processes"
 _RAYS = ("ray-pooled", "ray-tuned", "ray-paper")

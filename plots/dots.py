@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from plots import lanes, page, quantity, style
-from plots.intervals import Estimate
+from harness import quantity
+from harness.stats.intervals import Estimate
+from plots import lanes, page, style
 from plots.lines import whiskers
 from plots.published import Series
 

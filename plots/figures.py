@@ -1,6 +1,5 @@
-"""The catalogue of figures, and drawing all that a results directory has rows for."""
+"""The catalogue of figures, and drawing all for which a run has something to show. Reads no file."""
 
-import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,6 @@ from plots import (
     overhead,
     q_learning,
     round_time,
-    rows,
     sampling,
     scaling,
     step_time,
@@ -26,6 +24,7 @@ from plots import (
     vectors,
 )
 from plots.errors import FigureError
+from plots.material import Material
 
 Draw = Callable[[pd.DataFrame], Figure]
 
@@ -50,8 +49,6 @@ CAPTIONS = {
     "hardware_limit": "Share of what the machine's cores could do",
 }
 
-# Added to these: what is drawn from the file of a further command, if there is one, and `hardware_limit`, which needs
-# the machine as well.
 FIGURES: dict[str, Draw] = {
     "step_time": step_time.cost,
     "broadcast_gather_actors": broadcast_gather.by_actors,
@@ -68,27 +65,27 @@ FIGURES: dict[str, Draw] = {
     "vectors": vectors.speed_up,
     "round_time": round_time.breakdown,
 }
-FURTHER: dict[str, tuple[str, Draw]] = {
-    "breakdown": (breakdown.FILE, breakdown.phases),
-    "scaling": (scaling.FILE, scaling.speed_up),
+# Drawn where a study was made of the run.
+FURTHER: dict[str, tuple[Callable[[Material], pd.DataFrame], Draw]] = {
+    "breakdown": (lambda material: material.breakdown, breakdown.phases),
+    "scaling": (lambda material: material.scaling, scaling.speed_up),
 }
 
 
-def draw(results_dir: Path, output_dir: Path, tell: Callable[[str], None] = lambda _: None) -> list[Path]:
-    """Draw every figure that `results_dir` has rows for, as SVG and PNG, and return the files in order.
+def draw(material: Material, output_dir: Path, tell: Callable[[str], None] = lambda _: None) -> list[Path]:
+    """Draw every figure for which there is something to show, as SVG and PNG, and return the files in order.
 
     `tell` is called with one line for each figure that can't be drawn and why. Raises FigureError when none
-    can, or when nothing can be read or written. A figure of a file that isn't there is not missed.
+    can, or when nothing can be written. A figure of a study that was not made is not missed.
     """
-    table = rows.read(results_dir)
     skipped: list[str] = []
     files: list[Path] = []
     try:
         output_dir.mkdir(parents=True, exist_ok=True)
-        for name, function in _all(results_dir):
+        for name, function in _all(material):
             try:
                 with style.applied():
-                    figure = function(table)
+                    figure = function()
             except FigureError as fault:
                 skipped.append(f"{name}: not drawn: {fault}")
             else:
@@ -96,31 +93,17 @@ def draw(results_dir: Path, output_dir: Path, tell: Callable[[str], None] = lamb
     except OSError as error:
         raise FigureError(f"{output_dir}: {error.strerror}; expected a directory to write figures into") from None
     if not files:
-        raise FigureError(f"{results_dir}: no figure can be drawn; first reason: {skipped[0]}")
+        raise FigureError(f"no figure can be drawn; first reason: {skipped[0]}")
     for line in skipped:
         tell(line)
     return files
 
 
-def _all(results_dir: Path) -> Iterator[tuple[str, Draw]]:
-    """Every figure that may be drawn here, in order, as a function of the measurements."""
-    yield from FIGURES.items()
-    for name, (file, function) in FURTHER.items():
-        if (results_dir / file).exists():
-            yield name, partial(_further, results_dir, file, function)
-    yield "hardware_limit", partial(_hardware_limit, results_dir)
-
-
-def _further(results_dir: Path, file: str, function: Draw, _: pd.DataFrame) -> Figure:
-    return function(rows.read(results_dir, file))
-
-
-def _hardware_limit(results_dir: Path, table: pd.DataFrame) -> Figure:
-    path = results_dir / "machine.json"
-    try:
-        cores = int(json.loads(path.read_text(encoding="utf-8"))["cores_allowed"])
-        if cores < 1:
-            raise ValueError(cores)
-    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
-        raise FigureError(f"{path} doesn't say cores_allowed, from which the limit is computed") from None
-    return hardware_limit.fraction(table, cores)
+def _all(material: Material) -> Iterator[tuple[str, Callable[[], Figure]]]:
+    """Every figure that may be drawn of it, in order."""
+    for name, function in FIGURES.items():
+        yield name, partial(function, material.measurements)
+    for name, (rows, function) in FURTHER.items():
+        if not rows(material).empty:
+            yield name, partial(function, rows(material))
+    yield "hardware_limit", partial(hardware_limit.fraction, material.limit_shares, material.cores)

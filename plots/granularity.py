@@ -5,9 +5,11 @@ from operator import itemgetter
 import pandas as pd
 from matplotlib.figure import Figure
 
-from plots import intervals, lines, notes, page, quantity, rows, sampling, style
+from harness import quantity
+from harness.stats import intervals
+from harness.stats.moderated import moderated, nested
+from plots import lines, notes, page, rows, sampling, style
 from plots.errors import FigureError
-from plots.moderated import moderated, nested
 
 _BASE = "ray-paper"
 

@@ -11,8 +11,9 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from plots import page, quantity, style
-from plots.intervals import Estimate
+from harness import quantity
+from harness.stats.intervals import Estimate
+from plots import page, style
 from plots.published import Series
 
 _TITLE_CHARACTERS = 26  # beside a second panel and a legend

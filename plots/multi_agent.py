@@ -3,7 +3,8 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from plots import dots, lines, notes, page, published, quantity, rows
+from harness import quantity
+from plots import dots, lines, notes, page, published, rows
 
 _STEPS = 100_000  # the paper's run
 _MARKS = range(10_000, _STEPS + 1, 10_000)

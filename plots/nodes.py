@@ -6,7 +6,9 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from plots import dots, intervals, lines, quantity, style
+from harness import quantity
+from harness.stats import intervals
+from plots import dots, lines, style
 from plots.errors import FigureError
 
 # A repetition of an engine at a point; see harness/nodes.

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from plots import quantity
+from harness import quantity
 from plots.rows import Selection
 
 

@@ -3,9 +3,10 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from plots import dots, lines, notes, quantity, rows
+from harness import quantity
+from harness.stats.intervals import Estimate
+from plots import dots, lines, notes, rows
 from plots.errors import FigureError
-from plots.intervals import Estimate
 
 _NS_PER_S = 1e9
 _METHOD = "The inverse of the throughput: a whole round's time divided by the reactions or method calls in it."

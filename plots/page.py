@@ -12,7 +12,8 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-from plots import quantity, style
+from harness import quantity
+from plots import style
 from plots.lanes import Row
 
 _MARGIN = 0.14  # inches

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from plots.intervals import Estimate
+from harness.stats.intervals import Estimate
 
 PATH = Path(__file__).resolve().parent.parent / "results" / "paper" / "published.csv"
 _NAMES = {"ray": "Ray, published", "lf": "Lingua Franca, published"}

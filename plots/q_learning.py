@@ -3,7 +3,8 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from plots import lines, notes, published, quantity, rows
+from harness import quantity
+from plots import lines, notes, published, rows
 from plots.errors import FigureError
 
 _ROUNDS = 1_000  # the paper's training run

@@ -6,10 +6,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from plots import intervals, lanes, lines, notes, page, quantity, style
+from harness import quantity
+from harness.stats import intervals
+from harness.stats.moderated import moderated
+from plots import lanes, lines, notes, page, style
 from plots import rows as tables
 from plots.errors import FigureError
-from plots.moderated import moderated
 
 _BASE = "serial"
 _LANE = 0.25  # inches

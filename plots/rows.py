@@ -1,26 +1,22 @@
-"""Measurement rows as the figures need them. Owns reading `measurements.csv` and choosing from it.
+"""Measurement rows as the figures need them. Chooses from those of a run; reads no file.
 
 Checks what a figure relies on and says in one line what is missing; never changes a value.
 """
 
-import csv
-import io
 import json
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
+from harness.stats.intervals import Estimate, mean
+from harness.stats.moderated import moderated, nested
 from plots.errors import FigureError
-from plots.intervals import Estimate, mean
-from plots.moderated import moderated, nested
 
-FILE = "measurements.csv"
 _NEEDED = ("workload", "scenario", "backend", "metric", "value")
 _PARAMETER_COLUMNS = ("actors", "object_bytes", "steps_per_message", "minibatch")
 # These change how long something is measured, not what.
@@ -59,33 +55,6 @@ class Selection:
     def distinct(self, name: str) -> list[Any]:
         """The values of a column, sorted."""
         return sorted(self.frame[name].unique().tolist())
-
-
-def read(results_dir: Path, name: str = FILE) -> pd.DataFrame:
-    """The rows of a file of a results directory, all columns as text. Raises FigureError for a missing, empty or
-    broken file. A last line that was torn when its run was killed is passed over.
-    """
-    path = results_dir / name
-    expected = f"expected the rows that `harness {'run' if name == FILE else path.stem}` writes"
-    try:
-        text = path.read_bytes().decode()
-    except OSError as error:
-        raise FigureError(f"{path}: {error.strerror}; {expected}") from None
-    except UnicodeDecodeError:
-        raise FigureError(f"{path}: not a text file; {expected}") from None
-    try:
-        lines = list(csv.reader(io.StringIO(text, newline="")))
-    except csv.Error as error:
-        raise FigureError(f"{path}: broken ({error}); {expected}") from None
-    if not lines:
-        raise FigureError(f"{path}: empty; expected a line of column names and rows below it")
-    header, *rest = lines
-    if rest and len(rest[-1]) != len(header) and not text.endswith("\n"):
-        rest.pop()  # torn when its run was killed
-    for number, line in enumerate(rest, start=2):
-        if len(line) != len(header):
-            raise FigureError(f"{path}, line {number}: {len(line)} fields, expected {len(header)}")
-    return pd.DataFrame(rest, columns=header, dtype=str)
 
 
 def select(

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
-from plots import dots, notes, published, quantity, rows
+from harness import quantity
+from plots import dots, notes, published, rows
 from plots.errors import FigureError
 
 _NAMES = {"gym_sampling": "Gymnasium", "atari_sampling": "Atari"}

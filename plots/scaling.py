@@ -8,9 +8,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from plots import lines, notes, page, quantity, rows, style
+from harness import quantity
+from harness.stats.intervals import Estimate
+from plots import lines, notes, page, rows, style
 from plots.errors import FigureError
-from plots.intervals import Estimate
 
 FILE = "scaling.csv"
 _NEEDED = ("workload", "scenario", "parameters", "workers", "kind", "trials", "speedup", "low", "high", "status")

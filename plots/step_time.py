@@ -3,7 +3,9 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from plots import intervals, lines, notes, quantity, sampling
+from harness import quantity
+from harness.stats import intervals
+from plots import lines, notes, sampling
 from plots.errors import FigureError
 
 _LOOP = "serial"

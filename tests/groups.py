@@ -4,9 +4,9 @@
 # process, one test after the other, and those that take longest first; every other file is a group of its own.
 GROUPS = {
     "ray": (
-        "tests/harness/test_ray.py",
-        "tests/harness/test_doctor.py",
-        "tests/harness/breakdown/test_measure.py",
+        "tests/harness/measure/test_ray.py",
+        "tests/harness/studies/test_doctor.py",
+        "tests/harness/studies/breakdown/test_round_parts.py",
         "tests/workloads/test_messages_on_ray.py",
         "tests/workloads/test_learning_on_ray.py",
         "tests/workloads/test_ray_session.py",

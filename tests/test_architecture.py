@@ -1,4 +1,4 @@
-"""Which package may import which: harness -> workloads -> reactorlib, plots -> results, nothing back."""
+"""Which package may import which: harness -> workloads -> reactorlib, harness -> plots, nothing back."""
 
 import ast
 import sys
@@ -11,10 +11,26 @@ ROOT = Path(__file__).resolve().parent.parent
 ALLOWED = {
     "reactorlib": set(),
     "workloads": {"reactorlib"},
-    "plots": set(),
+    "plots": {"harness"},  # what DRAWN allows of it
     "harness": {"workloads", "plots", "reactorlib"},
     "benchmarks": {"workloads", "harness", "reactorlib"},
 }
+# The packages and modules of the harness: each may import those before it.
+HARNESS = (
+    "errors",
+    "grouping",
+    "plan",
+    "store",
+    "stats",
+    "quantity",
+    "measure",
+    "report",
+    "studies",
+    "cli",
+    "__main__",
+)
+# What a figure shows, and how numbers are written in it.
+DRAWN = ("harness.stats.intervals", "harness.stats.moderated", "harness.quantity")
 # Backends whose files a reader compares: what is alike in them is written alike, and not shared.
 MATCHED = ("on_serial", "on_reactors", "on_ray_paper", "on_ray_tuned")
 # The runtime may meet values of these packages, made by the user's program or asked for by it.
@@ -97,6 +113,37 @@ def kernel_imports():
                     yield name, member if member in names else node.module
             elif isinstance(node, ast.Import):
                 yield from ((name, alias.name) for alias in node.names if root(alias.name) == "reactorlib")
+
+
+def names_of(package, of="harness"):
+    """(file, full name) of everything that a package imports from another."""
+    for path in modules(package):
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.ImportFrom) and root(node.module or "") == of:
+                yield from ((path.relative_to(ROOT), f"{node.module}.{alias.name}") for alias in node.names)
+
+
+def test_the_packages_of_the_harness_import_in_one_direction():
+    def rank(name):
+        return HARNESS.index(name)
+
+    back = [
+        (str(path), name)
+        for path, name in names_of("harness")
+        if rank(name.split(".")[1]) > rank(path.with_suffix("").parts[1])
+    ]
+    assert back == []
+
+
+def test_no_two_modules_or_classes_of_the_harness_share_a_name():
+    found = [path.stem for path in modules("harness") if path.stem not in ("__init__", "__main__")]
+    for path in modules("harness"):
+        found += [node.name for node in parsed(path).body if isinstance(node, ast.ClassDef) and node.name[0] != "_"]
+    assert sorted(name for name in set(found) if found.count(name) > 1) == []
+
+
+def test_figures_know_estimates_and_how_numbers_are_written_and_nothing_else_of_the_harness():
+    assert [(str(path), name) for path, name in names_of("plots") if not name.startswith(DRAWN)] == []
 
 
 def room(module):
@@ -199,7 +246,7 @@ def test_the_two_ways_to_call_ray_declare_the_same_names_in_the_same_order():
 def test_an_import_in_the_wrong_direction_is_noticed(tmp_path):
     path = tmp_path / "module.py"
     path.write_text(
-        "import os\ndef late():\n    from harness.record import Row\n"
+        "import os\ndef late():\n    from harness.store.status import OK\n"
         "    import importlib\n    importlib.import_module(f'plots.{os}')\n"
     )
-    assert {name for name, _ in imports(parsed(path))} == {"os", "harness.record", "importlib", "plots."}
+    assert {name for name, _ in imports(parsed(path))} == {"os", "harness.store.status", "importlib", "plots."}

@@ -14,8 +14,8 @@ import yaml
 import reactorlib
 import reactorlib.gymnasium
 import reactorlib.lf
-from harness.__main__ import _COMMANDS, main
-from harness.arguments import parser
+from harness.cli.commands import COMMANDS, main
+from harness.cli.options import parser
 from plots import published
 from plots.figures import CAPTIONS
 from reactorlib.cli import _parser
@@ -88,7 +88,7 @@ def test_make_refuses_variables_that_it_does_not_know():
 
 @pytest.mark.parametrize("command", pages.commands(HARNESS))
 def test_the_harness_knows_the_options(command):
-    assert parser(_COMMANDS).parse_args(shlex.split(command.removeprefix(HARNESS))).command
+    assert parser(COMMANDS).parse_args(shlex.split(command.removeprefix(HARNESS))).command
 
 
 @pytest.mark.parametrize("command", pages.commands(HARNESS + "run"))

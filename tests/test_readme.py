@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from harness import readme
-from harness.summary import summarise
+from harness.report import readme
+from harness.report.summary import summarise
 from tests.pages import README, ROOT
 
 TEXT = README.read_text(encoding="utf-8")

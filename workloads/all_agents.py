@@ -1,5 +1,6 @@
 """A parallel environment of PettingZoo as one environment of Gymnasium: all its agents step at once."""
 
+from math import fsum  # one value on every Python
 from typing import Any
 
 import gymnasium

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
-from harness import stats
+from harness.stats import intervals
 
 Verdict = Literal["PASS", "OPEN", "FAIL", "INFO", "SKIP"]
 
@@ -41,7 +41,7 @@ class Claim:
             return "INFO"
         if self._keeps(self.figure):
             return "PASS"
-        interval = stats.mean(self.figures)
+        interval = intervals.mean(self.figures)
         return "OPEN" if self._keeps(interval.low) or self._keeps(interval.high) else "FAIL"
 
     def _keeps(self, figure: float) -> bool:

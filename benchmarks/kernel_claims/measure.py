@@ -9,9 +9,9 @@ from statistics import fmean
 from benchmarks import paths
 from benchmarks.kernel_claims.claim import Claim
 from benchmarks.kernel_claims.table import Cost, Row, Size
-from harness.engine import block
-from harness.engine.block import Effort, Measured
-from harness.engine.subject import Subject
+from harness.measure import block
+from harness.measure.block import Effort, Measured
+from harness.measure.subject import Subject
 
 _US = 1_000
 _LIMIT_S = 300.0

@@ -17,10 +17,10 @@ from benchmarks.regress.errors import CannotCompareError
 from benchmarks.regress.findings import Effort, Finding, find
 from benchmarks.regress.subjects import FAST_BACKENDS, FAST_WORKLOADS, Compared, kernel_subjects, workload_subjects
 from benchmarks.regress.trees import default_base, side_by_side
-from harness import change
-from harness.arguments import setting
-from harness.change import Judgement
+from harness.cli.options import setting
 from harness.errors import UsageError
+from harness.stats import judgement
+from harness.stats.judgement import Judgement
 from workloads.catalogue import BACKENDS, WORKLOADS
 
 MIN_EFFECT = 0.07
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(_as_markdown(base, found))
     else:
         for finding in found:
-            print(f"{finding.judgement.value:11}  {finding.subject}: {change.describe(finding.factor)}")
+            print(f"{finding.judgement.value:11}  {finding.subject}: {judgement.describe(finding.factor)}")
         print(_conclusion(base, parsed.min_effect, found))
     return 1 if slower else 0
 
@@ -151,7 +151,7 @@ def _as_markdown(base: str, found: Sequence[Finding]) -> str:
         word = finding.judgement.value
         if finding.judgement is Judgement.REGRESSION:
             word = f"**{word}**"
-        lines.append(f"| {finding.subject} | {change.describe(finding.factor)} | {word} |")
+        lines.append(f"| {finding.subject} | {judgement.describe(finding.factor)} | {word} |")
     return "\n".join(lines)
 
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from benchmarks.regress.errors import CannotCompareError
 from benchmarks.regress.subjects import Compared
 from benchmarks.regress.trees import Trees
-from harness import change, stats
-from harness.change import Judgement
-from harness.engine import block
-from harness.engine.subject import Subject
-from harness.stats import Estimate
+from harness.measure import block
+from harness.measure.subject import Subject
+from harness.stats import intervals, judgement
+from harness.stats.intervals import Estimate
+from harness.stats.judgement import Judgement
 
 Tell = Callable[[str], None]
 
@@ -62,17 +62,17 @@ def find(
     """Measure, measure suspects again, and judge. Raises CannotCompareError."""
     tell(f"{len(subjects)} subjects, {effort.pairs} blocks of each")
     first = measure(trees, subjects, effort.pairs, effort)
-    suspects = [one for one in subjects if change.judge(first[one.name], min_effect) is Judgement.REGRESSION]
+    suspects = [one for one in subjects if judgement.judge(first[one.name], min_effect) is Judgement.REGRESSION]
     for one in suspects:
-        tell(f"suspected: {one.name}: {change.describe(first[one.name])}; measuring it again")
+        tell(f"suspected: {one.name}: {judgement.describe(first[one.name])}; measuring it again")
     second = measure(trees, suspects, effort.confirming_pairs, effort)
-    corrected = dict(zip(second, stats.holm([factor.p_value for factor in second.values()]), strict=True))
+    corrected = dict(zip(second, intervals.holm([factor.p_value for factor in second.values()]), strict=True))
     return [
         Finding(
             one.name,
             first[one.name],
             second.get(one.name),
-            change.judge(second.get(one.name, first[one.name]), min_effect, corrected.get(one.name)),
+            judgement.judge(second.get(one.name, first[one.name]), min_effect, corrected.get(one.name)),
         )
         for one in subjects
     ]
@@ -84,7 +84,7 @@ def measure(trees: Trees, subjects: Sequence[Compared], blocks: int, effort: Eff
     for index in range(blocks):
         for one in subjects:
             found[one.name].append(_block(trees, one, index, effort))
-    return {name: stats.ratio_of_turns(of_blocks) for name, of_blocks in found.items()}
+    return {name: intervals.ratio_of_turns(of_blocks) for name, of_blocks in found.items()}
 
 
 def _block(trees: Trees, one: Compared, index: int, effort: Effort) -> list[float]:

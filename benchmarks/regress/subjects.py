@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.paths import FURTHER, HOT, order
-from harness.engine.subject import workload_order
-from harness.grid import Point, backends_of, runs_alone
-from harness.selection import Setting, select
+from harness.measure.subject import workload_order
+from harness.plan.grid import Point, backends_of, runs_alone
+from harness.plan.selection import Setting, select
 from workloads.catalogue import BACKENDS
 from workloads.parameter import parameters_of
 

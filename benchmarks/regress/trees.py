@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.regress.errors import CannotCompareError
-from harness import machine
+from harness.store import machine
 
 MEASURED = ("reactorlib", "workloads")
 _GIT_SECONDS = 60

@@ -15,9 +15,9 @@ from benchmarks.kernel_claims.claim import Claim
 from benchmarks.kernel_claims.measure import _claim, _name
 from benchmarks.kernel_claims.processes import process_cost
 from benchmarks.kernel_claims.table import PARTS, TINY, Cost, Row
-from harness.engine.block import Measured
-from harness.engine.subject import Subject
-from harness.engine.turn import Turn
+from harness.measure.block import Measured
+from harness.measure.subject import Subject
+from harness.measure.turn import Turn
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import workloads
-from harness.__main__ import main
-from harness.engine import block
-from harness.engine.turn import Turn
-from harness.record import Row
+from harness.cli.commands import main
+from harness.measure import block
+from harness.measure.turn import Turn
+from harness.store.measurements import Measurement
 from workloads import catalogue
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -115,7 +115,7 @@ def finished(harness, _kept):
     return finished
 
 
-_ROW = Row(
+_ROW = Measurement(
     run_id="run",
     started_at="2026-01-01T00:00:00Z",
     workload="gym_sampling",

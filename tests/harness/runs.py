@@ -2,10 +2,10 @@
 
 import json
 
-from harness import machine, record
-from harness.grid import Grid, Point, canonical
-from harness.record import Journal, Row
-from harness.results import GRID_NAME
+from harness.plan.grid import Grid, Point, canonical
+from harness.store import machine, measurements
+from harness.store.measurements import Journal, Measurement
+from harness.store.run_directory import GRID_NAME
 from workloads.catalogue import BACKENDS, make_task, workers_of
 
 MACHINE = {
@@ -49,7 +49,7 @@ def rows_of(trial, run_id, round_s):
     }
     digest = f"{trial.point.workload}-of-{len(trial.point.parameters)}"
     for metric, unit in trial.point.units.items():
-        yield Row(
+        yield Measurement(
             run_id=run_id,
             started_at="2026-05-01T10:00:00Z",
             backend=trial.backend,
@@ -73,7 +73,7 @@ def write(path, *, factors=None, described=MACHINE, sessions=None, chosen=None, 
     path.mkdir(parents=True)
     (path / GRID_NAME).write_text(json.dumps({"run_id": run_id, **chosen.describe()}))
     (path / machine.FILE_NAME).write_text(json.dumps({**described, "sessions": sessions or [session()]}))
-    journal = Journal.create(path / record.FILE_NAME)
+    journal = Journal.create(path / measurements.FILE_NAME)
     for trial in chosen.trials():
         usual = ROUND_S.get(trial.backend, 1e-3) * WOBBLE[trial.index % len(WOBBLE)]
         rows = rows_of(trial, run_id, usual * (factors or {}).get(trial.backend, 1.0))

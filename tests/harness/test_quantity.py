@@ -34,4 +34,4 @@ def test_three_digits_after_rounding(value, text):
 
 @pytest.mark.parametrize(("seconds", "text"), [(0.4, "0 s"), (89, "89 s"), (600, "10 min"), (9_000, "2.5 h")])
 def test_duration(seconds, text):
-    assert quantity.duration(seconds) == text
+    assert quantity.duration_s(seconds) == text

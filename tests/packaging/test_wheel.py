@@ -1,9 +1,11 @@
 """What is installed from the wheel is `reactorlib` alone, and it works alone; its tests run there as well."""
 
+import doctest
 import email
 import importlib.metadata
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -104,6 +106,56 @@ def test_the_wheel_holds_one_package_and_its_types(built):
         assert {"harness", "workloads", "plots", "benchmarks"}.isdisjoint(
             name.split("/")[1] for name in archive.getnames() if "/" in name
         )
+
+
+@BUILT
+def test_the_page_on_pypi_has_no_relative_link(built):
+    with zipfile.ZipFile(built[1]) as archive:
+        (metadata,) = (name for name in archive.namelist() if name.endswith("METADATA"))
+        page = email.message_from_bytes(archive.read(metadata)).get_payload()
+    assert "# " in page
+    assert [link for link in re.findall(r"\]\(([^)]+)\)", page) if not link.startswith(("http", "#"))] == []
+
+
+def test_links_into_the_repository_are_absolute_where_its_address_is_known(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    import package
+
+    assert doctest.testmod(package).failed == 0
+    page = package.pypi_page(README, "https://host/me/it", "v1")
+    assert "](https://host/me/it/blob/v1/docs/" in page
+    assert "](https://host/me/it/raw/v1/" in page
+
+
+@BUILT
+def test_pip_installs_it_from_a_checkout_and_from_an_index_with_an_extra(built, tmp_path):
+    """As users do, with what PyPI has; skipped where PyPI cannot be reached."""
+    index = tmp_path / "simple" / "reactorlib"
+    index.mkdir(parents=True)
+    for made in built:
+        shutil.copy(made, index)
+    (index / "index.html").write_text("".join(f'<a href="{made.name}">{made.name}</a>\n' for made in built))
+    checkout = tmp_path / "checkout"
+    with tarfile.open(built[0]) as archive:
+        archive.extractall(checkout, filter="data")
+    (source,) = checkout.iterdir()
+    ways = {
+        "checkout": (str(source),),
+        "index": ("--extra-index-url", (tmp_path / "simple").as_uri(), "reactorlib[gymnasium]"),
+    }
+    for name, asked in ways.items():
+        execute(sys.executable, "-m", "venv", tmp_path / name)
+        python = tmp_path / name / "bin" / "python"
+        pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+        done = subprocess.run([*pip, *asked], capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        if "No matching distribution found for setuptools" in done.stderr or "for gymnasium" in done.stderr:
+            pytest.skip("PyPI cannot be reached")
+        assert done.returncode == 0, done.stderr
+        assert execute(python, "-c", SESSION, cwd=tmp_path).split() == ["42", "42", "42"]
+    step = (
+        "import reactorlib.gymnasium as g; e = g.make_vec('CartPole-v1', 2); print(e.reset(seed=1)[0].shape); e.close()"
+    )
+    assert execute(tmp_path / "index" / "bin" / "python", "-c", step, cwd=tmp_path).strip() == "(2, 4)"
 
 
 @BUILT

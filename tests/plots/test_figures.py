@@ -9,12 +9,14 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
-from plots import figures, hardware_limit, published, rows, style
+from harness.stats.intervals import Estimate
+from plots import figures, hardware_limit, published, style
 from plots.errors import FigureError
+from plots.material import Material
 from tests.choice import first
 from workloads.catalogue import BACKENDS as BACKENDS_TO_RUN
 
-DRAW = figures.FIGURES | {"hardware_limit": lambda measurements: hardware_limit.fraction(measurements, cores=2)}
+DRAW = figures.FIGURES
 BACKENDS = (
     "serial",
     "reactor-inline",
@@ -214,40 +216,37 @@ def test_no_two_backends_look_alike():
     assert len({look.color for look in looks}) == len({look.marker for look in looks}) == len(looks)
 
 
-def test_figures_that_show_percentages_of_the_limit_know_the_cores(make_rows):
-    one, two = (hardware_limit.fraction(make_rows(2, COMPARED), cores) for cores in (1, 2))
-    assert "1 core" in one.texts[0].get_text()
-    assert "2 cores" in two.texts[0].get_text()
+SHARES = {
+    "Gymnasium: CartPole-v1\n15 actors": {
+        "serial": Estimate(53.3, 50.0, 56.0, 5),
+        "reactor-inline": Estimate(80.0, 79.0, 81.0, 5),
+    },
+    "Traffic Junction\n10 agents": {"ray-paper": Estimate(1.5, 1.2, 1.8, 3)},
+}
 
 
-def shares(figure):
-    """What stands beside the dots of each panel, by the panel's title."""
-    return {
-        axes.get_title(loc="left").replace("\n", " "): sorted(text.get_text() for text in axes.texts)
+def test_shares_of_the_limit_stand_beside_their_dots_in_a_panel_each():
+    with style.applied():
+        figure = hardware_limit.fraction(SHARES, 2)
+    found = {
+        axes.get_title(loc="left"): sorted(text.get_text() for text in axes.texts)
         for axes in figure.axes
         if axes.get_visible()
     }
+    assert found == {
+        "Gymnasium: CartPole-v1\n15 actors": ["53.3", "80.0"],
+        "Traffic Junction\n10 agents": ["1.50"],
+    }
 
 
-def test_the_share_of_the_limit_is_the_loops_pace_on_all_cores_whole_parts_on_each(make_rows):
-    frame = make_rows(1, ("serial", "reactor-inline"))
-    frame.loc[frame["metric"] == "throughput", "value"] = "100"
-    frame.loc[(frame["metric"] == "throughput") & (frame["backend"] == "reactor-inline"), "value"] = "150"
-    found = shares(hardware_limit.fraction(frame, cores=2))
-    assert found["Gymnasium: CartPole-v1 15 actors"] == ["53.3", "80.0"]  # the fullest core has 8 of 15
-    assert found["Q-learning: Blackjack-v1 16 actors"] == ["50.0", "75.0"]
-    assert found["Traffic Junction 10 agents"] == ["50.0", "75.0"]
-    assert not any("Broadcast" in title for title in found)
+@pytest.mark.parametrize(("cores", "said"), [(1, "1 core"), (2, "2 cores"), (None, "the cores")])
+def test_a_figure_of_shares_of_the_limit_says_of_how_many_cores(cores, said):
+    assert said in hardware_limit.fraction(SHARES, cores).texts[0].get_text()
 
 
-def test_the_share_of_a_limit_that_is_measured_is_taken_of_that(make_rows):
-    frame = make_rows(1, ("serial", "reactor-inline", "limit"))
-    for backend, value in {"serial": "8e6", "reactor-inline": "4e6", "limit": "2e6"}.items():
-        frame.loc[(frame["metric"] == "overhead") & (frame["backend"] == backend), "value"] = value
-    frame = frame[(frame["workload"] == "broadcast_gather") | (frame["backend"] != "limit")]
-    found = shares(hardware_limit.fraction(frame, cores=2))
-    (title,) = (title for title in found if "Broadcast" in title)
-    assert found[title] == ["25.0", "50.0"]
+def test_without_a_limit_no_shares_are_drawn():
+    with pytest.raises(FigureError, match="no workload has a backend beside a limit"):
+        hardware_limit.fraction({}, 2)
 
 
 def test_from_where_on_ray_is_as_good_is_told_along_each_axis(make_rows):
@@ -283,25 +282,15 @@ def test_from_where_on_ray_is_as_good_is_told_along_each_axis(make_rows):
     assert lines_of(steps) == [[(1, 2.0), (10, 2.0)]]
 
 
-def test_the_share_of_loops_in_lockstep_is_taken_of_those_where_there_are_any(make_rows):
-    frame = make_rows(1, ("serial", "reactor-inline", "lockstep"))
-    for backend, value in {"serial": "100", "reactor-inline": "150", "lockstep": "200"}.items():
-        frame.loc[(frame["metric"] == "throughput") & (frame["backend"] == backend), "value"] = value
-    found = shares(hardware_limit.fraction(frame, cores=2))
-    assert found["Gymnasium: CartPole-v1 15 actors"] == ["50.0", "75.0"]
-
-
-def save(directory, measurements, machine='{"cores_allowed": 2}'):
-    measurements.to_csv(directory / rows.FILE, index=False)
-    (directory / "machine.json").write_text(machine)
-    return directory
+def material(measurements, **changes):
+    """What the harness hands over: these measurements, and shares of the limit."""
+    given = {"breakdown": pd.DataFrame(), "scaling": pd.DataFrame(), "limit_shares": SHARES, "cores": 2}
+    return Material(measurements, **(given | changes))
 
 
 @pytest.mark.slow(reason="every figure, saved twice; `make test` draws each by itself")
 def test_draw_writes_every_figure_as_svg_and_png(tmp_path, make_rows):
-    files = figures.draw(
-        save(tmp_path, make_rows(2, (*COMPARED, *VECTORS))), tmp_path / "deep" / "figures", pytest.fail
-    )
+    files = figures.draw(material(make_rows(2, (*COMPARED, *VECTORS))), tmp_path / "deep" / "figures", pytest.fail)
     names = [path.name for path in files]
     expected = [name for name in figures.CAPTIONS if name not in figures.FURTHER]
     assert names == [f"{name}.{kind}" for name in expected for kind in ("svg", "png")]
@@ -311,18 +300,18 @@ def test_draw_writes_every_figure_as_svg_and_png(tmp_path, make_rows):
 def test_draw_says_what_cannot_be_drawn_and_draws_the_rest(tmp_path, make_rows):
     lines, made = [], make_rows(2, (*COMPARED, *VECTORS))
     sampling = made[made["workload"] == "gym_sampling"]
-    files = figures.draw(save(tmp_path, sampling, machine="{}"), tmp_path / "figures", lines.append)
+    files = figures.draw(material(sampling, limit_shares={}), tmp_path / "figures", lines.append)
     assert {path.stem for path in files} == {
         "step_time", "gym_sampling", "granularity", "crossover", "vectors", "round_time",
     }  # fmt: skip
     assert len(lines) == len(figures.CAPTIONS) - len(figures.FURTHER) - 6
     assert "q_learning: not drawn: no successful rows of q_learning with the metric throughput" in lines
-    assert any(line.startswith("hardware_limit: not drawn: ") and "cores_allowed" in line for line in lines)
+    assert any(line.startswith("hardware_limit: not drawn: ") for line in lines)
 
 
 def test_draw_without_anything_to_draw_says_why(tmp_path, full_rows):
     with pytest.raises(FigureError, match="no figure can be drawn; first reason: step_time: not drawn"):
-        figures.draw(save(tmp_path, full_rows.head(0)), tmp_path / "figures")
+        figures.draw(material(full_rows.head(0), limit_shares={}), tmp_path / "figures")
 
 
 def test_without_two_environments_and_the_loop_no_cost_by_step_time_is_drawn(make_rows):
@@ -335,7 +324,7 @@ def test_without_two_environments_and_the_loop_no_cost_by_step_time_is_drawn(mak
 def test_draw_into_something_that_is_no_directory_is_refused(tmp_path, full_rows):
     (tmp_path / "figures").write_text("a file")
     with pytest.raises(FigureError, match="expected a directory to write figures into"):
-        figures.draw(save(tmp_path, full_rows), tmp_path / "figures")
+        figures.draw(material(full_rows), tmp_path / "figures")
 
 
 @pytest.mark.parametrize("value", ["0", "-1500000.0"])

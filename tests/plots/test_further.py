@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from plots import breakdown, figures, rows, scaling, style
+from plots import breakdown, figures, scaling, style
 from plots.errors import FigureError
 from tests.choice import first
-from tests.plots.test_figures import overlap, save, written
+from tests.plots.test_figures import material, overlap, written
 
 WORKERS = (1, 2, 4, 8, 16, 32, 64)
 NAMES = (*breakdown.PHASES, "round", "plain_round")
@@ -146,13 +146,12 @@ def test_the_largest_point_is_shown_and_the_others_are_counted():
 
 
 @pytest.mark.slow(reason="every figure of a run; `make test` draws each by itself")
-def test_they_are_drawn_where_their_files_are_and_a_broken_one_leaves_the_rest(tmp_path, make_rows):
-    save(tmp_path, make_rows(1, ("serial", "reactor-processes", "ray-paper", "gymnasium-async", "reactor-vector")))
-    taken_apart().to_csv(tmp_path / breakdown.FILE, index=False)
-    (tmp_path / scaling.FILE).write_text("kind\n")
+def test_they_are_drawn_where_there_are_rows_and_a_broken_one_leaves_the_rest(tmp_path, make_rows):
+    made = make_rows(1, ("serial", "reactor-processes", "ray-paper", "gymnasium-async", "reactor-vector"))
     lines = []
-    names = [path.stem for path in figures.draw(tmp_path, tmp_path / "figures", lines.append)[::2]]
-    assert names == [one for one in figures.CAPTIONS if one != "scaling"]
+    broken = pd.DataFrame([{"kind": "measured"}])
+    drawn = figures.draw(material(made, breakdown=taken_apart(), scaling=broken), tmp_path / "figures", lines.append)
+    assert [path.stem for path in drawn[::2]] == [one for one in figures.CAPTIONS if one != "scaling"]
     (line,) = lines
     assert line.startswith("scaling: not drawn: scaling.csv: column 'workload' is missing; expected workload, scenario")
 
@@ -165,10 +164,8 @@ def test_an_interval_as_wide_as_the_sky_does_not_hide_the_values():
 
 
 def test_they_are_drawn_where_nothing_else_can_be(tmp_path, make_rows):
-    save(tmp_path, make_rows(1).head(0))
-    scaled().to_csv(tmp_path / scaling.FILE, index=False)
-    assert [path.name for path in figures.draw(tmp_path, tmp_path / "figures")] == ["scaling.svg", "scaling.png"]
-    assert len(rows.read(tmp_path, scaling.FILE)) == 4 * 20
+    only = material(make_rows(1).head(0), scaling=scaled(), limit_shares={})
+    assert [path.name for path in figures.draw(only, tmp_path / "figures")] == ["scaling.svg", "scaling.png"]
 
 
 def test_a_file_from_before_messages_were_paid_for_has_its_curves():

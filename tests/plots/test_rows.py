@@ -9,57 +9,6 @@ from plots import rows
 from plots.errors import FigureError
 
 
-def write(directory, frame):
-    frame.to_csv(directory / rows.FILE, index=False)
-    return directory
-
-
-def test_what_was_written_is_read(tmp_path, full_rows):
-    assert rows.read(write(tmp_path, full_rows)).equals(full_rows)
-
-
-def test_a_directory_without_rows_is_named(tmp_path):
-    with pytest.raises(FigureError, match=r"measurements\.csv: No such file or directory; expected the rows"):
-        rows.read(tmp_path)
-
-
-def test_an_empty_file_is_named(tmp_path):
-    (tmp_path / rows.FILE).write_text("")
-    with pytest.raises(FigureError, match="empty"):
-        rows.read(tmp_path)
-
-
-def test_a_last_line_that_was_torn_is_passed_over(tmp_path):
-    (tmp_path / rows.FILE).write_text('workload,value\ngym_sampling,1\n"gym_sam')
-    assert len(rows.read(tmp_path)) == 1
-    (tmp_path / rows.FILE).write_text("workload,value\ngym_sampling,1\ngym_sampling,2")
-    assert len(rows.read(tmp_path)) == 2
-
-
-def test_a_file_of_another_command_is_named_with_it(tmp_path):
-    (tmp_path / "scaling.csv").write_bytes(b"\xff\xfe")
-    with pytest.raises(FigureError, match=r"scaling\.csv: not a text file; expected the rows that `harness scaling`"):
-        rows.read(tmp_path, "scaling.csv")
-
-
-def test_a_field_that_csv_cannot_hold_is_named(tmp_path):
-    (tmp_path / rows.FILE).write_text("workload,value\n" + "x" * 200_000 + ",1\n")
-    with pytest.raises(FigureError, match=r"broken \(field larger than field limit"):
-        rows.read(tmp_path)
-
-
-def test_a_broken_line_is_named(tmp_path):
-    (tmp_path / rows.FILE).write_text("workload,value\ngym_sampling,1\ngym_sampling\n")
-    with pytest.raises(FigureError, match="line 3: 1 fields, expected 2"):
-        rows.read(tmp_path)
-
-
-def test_a_binary_file_is_refused(tmp_path):
-    (tmp_path / rows.FILE).write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(FigureError, match="not a text file"):
-        rows.read(tmp_path)
-
-
 def test_failed_rows_do_not_count(full_rows):
     frame = full_rows.copy()
     frame.loc[frame["backend"] == "ray-paper", ["status", "value"]] = ["out of memory", ""]

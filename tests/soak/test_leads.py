@@ -10,9 +10,9 @@ from statistics import median
 
 import pytest
 
-from harness.engine.block import EFFORT
-from harness.engine.subject import Running, Subject, workload_order
-from harness.grid import runs_alone
+from harness.measure.block import EFFORT
+from harness.measure.subject import Running, Subject, workload_order
+from harness.plan.grid import runs_alone
 from workloads.catalogue import BACKENDS
 
 WORKLOAD = os.environ.get("LEADS_WORKLOAD", "gym_sampling")

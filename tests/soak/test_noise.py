@@ -16,10 +16,10 @@ from statistics import median
 
 import pytest
 
-from harness.noise import floor
-from harness.noise.table import Row
-from harness.stats import Estimate
-from harness.summary import summarise
+from harness.report import noise_text
+from harness.report.summary import summarise
+from harness.stats.intervals import CONFIDENCE
+from harness.stats.noise_floor import SelfComparison
 
 RUNS = int(os.environ.get("SOAK_RUNS", "10"))
 RUN = shlex.split(os.environ.get("SOAK_RUN", "--preset quick"))
@@ -49,22 +49,30 @@ def half_width(estimate):
     return math.sqrt(estimate.high / estimate.low)
 
 
+def at_most(containing, comparisons):
+    """The chance that no more than so many intervals contain 1, where each does with its confidence."""
+    return sum(
+        math.comb(comparisons, count) * CONFIDENCE**count * (1 - CONFIDENCE) ** (comparisons - count)
+        for count in range(containing + 1)
+    )
+
+
 def test_a_run_takes_at_most_20_minutes(runs):
     print({str(path): f"{seconds / 60:.1f} min" for path, seconds in runs.items()})
     assert max(runs.values()) <= MOST_S
 
 
 def test_equal_code_is_told_apart_by_5_percent_at_most_and_by_no_more_than_the_intervals_say(runs):
-    rows: list[Row] = [row for path in runs for row in summarise(path).noise if row.ratio is not None]
+    rows: list[SelfComparison] = [row for path in runs for row in summarise(path).noise]
     for row in rows:
-        print(f"{row.backend}: {row.ratio:.3f} [{row.low:.3f}, {row.high:.3f}]")
-    containing = sum(row.contains_one is True for row in rows)
-    print(f"{containing} of {len(rows)} intervals contain 1: chance {floor.at_most(containing, len(rows)):.3f}")
-    assert floor.at_most(containing, len(rows)) >= 0.025
+        print(f"{row.backend}: {row.ratio.value:.3f} [{row.ratio.low:.3f}, {row.ratio.high:.3f}]")
+    containing = sum(row.contains_one for row in rows)
+    print(f"{containing} of {len(rows)} intervals contain 1: chance {at_most(containing, len(rows)):.3f}")
+    assert at_most(containing, len(rows)) >= 0.025
     of_kind = {}
     for row in rows:
-        of_kind.setdefault(row.backend, []).append(half_width(Estimate(row.ratio, row.low, row.high, row.trials)))
-    print({backend: floor.percent(median(widths)) for backend, widths in of_kind.items()})
+        of_kind.setdefault(row.backend, []).append(row.half_width)
+    print({backend: noise_text.percent(median(widths)) for backend, widths in of_kind.items()})
     assert all(median(widths) <= FLOOR for widths in of_kind.values())
 
 
@@ -81,5 +89,5 @@ def test_ratios_are_as_narrow_as_a_decision_needs(runs, baseline):
     ]
     if not widths:
         pytest.skip(f"the runs have no {baseline}")
-    print(f"against {baseline}: {floor.percent(median(widths))} in the median of {len(widths)}")
+    print(f"against {baseline}: {noise_text.percent(median(widths))} in the median of {len(widths)}")
     assert median(widths) <= WIDTHS[baseline]

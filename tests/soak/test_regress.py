@@ -12,8 +12,8 @@ from benchmarks.regress.__main__ import MIN_EFFECT
 from benchmarks.regress.findings import Effort, find, measure
 from benchmarks.regress.subjects import kernel_subjects, workload_subjects
 from benchmarks.regress.trees import side_by_side
-from harness import change
-from harness.change import Judgement
+from harness.stats import judgement
+from harness.stats.judgement import Judgement
 from tests.benchmarks.regress.slowdown import REACTION, TRANSPORT, WORKLOAD, slowed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,7 +43,7 @@ def tell(line):
 
 
 def shown(factor):
-    return "not measured again" if factor is None else change.describe(factor)
+    return "not measured again" if factor is None else judgement.describe(factor)
 
 
 @pytest.mark.parametrize("name", PLACES)
@@ -52,13 +52,13 @@ def test_a_slowdown_of_15_percent_is_found(name, tmp_path):
     with side_by_side(str(ROOT), slowed(ROOT, tmp_path / "tried", tried, place)) as trees:
         (factor,) = measure(trees, subjects(), CALIBRATING_PAIRS, Effort()).values()
     count = max(1, round(tried * SLOWDOWN / (factor.value - 1)))
-    tell(f"{name}: {tried} idle {change.describe(factor)}; {count} are tried")
+    tell(f"{name}: {tried} idle {judgement.describe(factor)}; {count} are tried")
     found = 0
     with side_by_side(str(ROOT), slowed(ROOT, tmp_path / "slow", count, place)) as trees:
         for attempt in range(ATTEMPTS):
             (finding,) = find(trees, subjects(), MIN_EFFECT, Effort())
             found += finding.judgement is Judgement.REGRESSION
-            first, second = change.describe(finding.first), shown(finding.second)
+            first, second = judgement.describe(finding.first), shown(finding.second)
             tell(f"{attempt}: {finding.judgement.value}, {first}, then {second}")
     assert found >= FOUND_AT_LEAST * ATTEMPTS
 
@@ -72,7 +72,7 @@ def test_the_same_code_raises_no_alarm(subjects):
 
 def alarms_of(attempt, trees, subjects):
     found = find(trees, subjects, MIN_EFFECT, Effort())
-    tell(f"{attempt}: " + "; ".join(f"{one.subject} {change.describe(one.first)}" for one in found))
+    tell(f"{attempt}: " + "; ".join(f"{one.subject} {judgement.describe(one.first)}" for one in found))
     suspected = [f"{one.subject} then {shown(one.second)}" for one in found if one.second is not None]
     tell(f"   suspected at first: {suspected}")
     return [one for one in found if one.judgement is Judgement.REGRESSION]

@@ -15,9 +15,9 @@ from benchmarks.regress.errors import CannotCompareError
 from benchmarks.regress.findings import Effort, find
 from benchmarks.regress.subjects import kernel_subjects, workload_subjects
 from benchmarks.regress.trees import MEASURED, Trees, default_base, side_by_side
-from harness import machine
-from harness.change import Judgement
-from harness.engine.subject import Running, Subject
+from harness.measure.subject import Running, Subject
+from harness.stats.judgement import Judgement
+from harness.store import machine
 from tests.benchmarks.regress.slowdown import CALL, COMPILER, slowed
 
 ROOT = Path(__file__).resolve().parents[3]

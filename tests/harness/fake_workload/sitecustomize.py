@@ -5,7 +5,7 @@ blocks of the harness. Supervisors, which know of neither, start without.
 import sys
 from pathlib import Path
 
-if "harness.supervisor" not in sys.orig_argv:
+if "harness.measure.supervisor" not in sys.orig_argv:
     import workloads
     from workloads import catalogue
 
@@ -14,7 +14,7 @@ if "harness.supervisor" not in sys.orig_argv:
 if "harness" in sys.orig_argv:
     import dataclasses
 
-    from harness.engine import block
+    from harness.measure import block
 
     block.EFFORT = dataclasses.replace(
         block.EFFORT, sweeps=3, fewest=1, turn_ns=1_000_000, waking_ns=0, warmup_ns=1_000_000, warmup_s=(0.0, 0.05)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from harness.nodes.namespaces import two_nodes, why_not
+from harness.studies.nodes.namespaces import two_nodes, why_not
 from tests.choice import first
 from tests.reactorlib.mpi.conftest import ROOT, launcher
 from tests.reactorlib.mpi.test_ends import SOON_S

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from harness.nodes.namespaces import across
+from harness.studies.nodes.namespaces import across
 
 LONGEST_S = 100
 

@@ -1,0 +1,84 @@
+"""What `harness list` prints: workloads with their parameters, backends, presets. Runs nothing."""
+
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+from harness.plan.presets import PRESETS
+from workloads.catalogue import BACKENDS, WORKLOADS, Workload
+from workloads.parameter import Parameter, parameters_of
+
+_TYPE_WORDS = {int: "integer", float: "number", str: "text", bool: "true or false"}
+_NAME_WIDTH = 22
+_SHOWN_CHOICES = 8
+_IGNORED_BY_RUN = ("rounds", "warmup_rounds")
+
+
+def as_text(width: int) -> str:
+    """All of it, wrapped at so many columns."""
+    lines = ["WORKLOADS and their parameters (--workload NAME, --set PARAMETER=VALUE,...)"]
+    for name, workload in WORKLOADS.items():
+        lines += ["", f"{name}: {workload.summary}"]
+        for declared in _of_run(workload):
+            lines += _entry(f"  {declared.name}", _describe(declared), width)
+    lines += ["", "BACKENDS (--backend NAME)", ""]
+    for name, backend in BACKENDS.items():
+        lines += _entry(f"  {name}", "; ".join(filter(None, (backend.summary, backend.note))), width)
+    lines += ["", "PRESETS (--preset NAME)", ""]
+    for name, preset in PRESETS.items():
+        lines += _entry(f"  {name}", f"{preset.summary}; on {', '.join(preset.backends)}", width)
+    return "\n".join(lines)
+
+
+def as_json() -> dict[str, Any]:
+    """All of it, for programs."""
+    return {
+        "workloads": {
+            name: {
+                "summary": workload.summary,
+                "parameters": {declared.name: _parameter_json(declared) for declared in _of_run(workload)},
+            }
+            for name, workload in WORKLOADS.items()
+        },
+        "backends": {name: {"summary": backend.summary, "note": backend.note} for name, backend in BACKENDS.items()},
+        "presets": {
+            name: {"summary": preset.summary, "trials": preset.trials, "backends": list(preset.backends)}
+            for name, preset in PRESETS.items()
+        },
+    }
+
+
+def _of_run(workload: Workload) -> Iterator[Parameter]:
+    """The parameters that `run` heeds: it decides itself how many rounds a trial has."""
+    for declared in parameters_of(workload.task_class()).values():
+        if declared.name not in _IGNORED_BY_RUN:
+            yield declared
+
+
+def _parameter_json(declared: Parameter) -> dict[str, Any]:
+    return {
+        "type": declared.kind.__name__,
+        "default": declared.default,
+        "help": declared.help,
+        "minimum": declared.minimum,
+        "maximum": declared.maximum,
+        "choices": None if declared.choices is None else list(declared.choices),
+    }
+
+
+def _describe(declared: Parameter) -> str:
+    """What a parameter means, its default and what it takes."""
+    limits = {"at least": declared.minimum, "at most": declared.maximum}
+    taken = [f"{words} {limit:g}" for words, limit in limits.items() if limit is not None]
+    if declared.choices is not None:
+        shown = [str(choice) for choice in declared.choices[:_SHOWN_CHOICES]]
+        taken = [" | ".join(shown) + (" | ..." if len(declared.choices) > _SHOWN_CHOICES else "")]
+    kind = _TYPE_WORDS[declared.kind]
+    default = str(declared.default).lower() if declared.kind is bool else declared.default
+    return f"{declared.help}; {', '.join([kind, *taken])}; default {default}"
+
+
+def _entry(name: str, text: str, width: int) -> Iterator[str]:
+    first, *rest = textwrap.wrap(text, max(30, width - _NAME_WIDTH)) or [""]
+    yield f"{name:<{_NAME_WIDTH}}{first}" if len(name) < _NAME_WIDTH else f"{name} {first}"
+    yield from (" " * _NAME_WIDTH + line for line in rest)

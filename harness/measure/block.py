@@ -1,0 +1,296 @@
+"""A block: subjects alive together, in fresh processes, that take many turns in seeded random order.
+
+All take a turn, then all again in another order: a sweep. The turns of a sweep are neighbours, so that whatever slows
+the machine for longer slows all of them and cancels in their ratios.
+
+Before that each is started by itself, verified, and warmed up by the same rule: turns until their last few are as long
+as the few before them, up to a limit, which is told. Memory decides how many live together: those that are not pinned
+come in waves, each of which shares its sweeps with all that are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean, stdev
+
+import psutil
+
+from harness.measure.subject import Running, Subject, SubjectError, used_ns
+from harness.measure.turn import Turn
+
+# A warm-up is over when the mean of the last so many turns is that of the same number before them, nearly or as
+# closely as the turns allow to tell.
+_COMPARED_TURNS = 4
+_DRIFT = 0.03
+# What is left free of the machine's memory, and how much more than one that lives the next may need.
+_FREE_SHARE = 0.15
+_MARGIN = 1.5
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much a block measures: sweeps, of turns so long; after `longest_s` no further sweep begins, `fewest` given
+    (where rounds are so long, another block says more than further turns of this one). A wave with a part of the
+    subjects has that part of the time.
+
+    `lead_ns`, `waking_ns`, `resuming_ns`: how long a subject runs in each turn before it is timed, until it runs as it
+    does without rests. One that computes in one thread must only fill its caches; whose threads or processes wait for
+    each other, until the system's scheduler treats them as before; that was stopped because it spins, longest of all.
+    `warmup_s`: the least and the most time of a subject's warm-up, in turns of `warmup_ns` without rests. `limit_s`:
+    for each thing that a subject is asked (see `Running`).
+    """
+
+    sweeps: int = 8
+    fewest: int = 3
+    longest_s: float = 60.0
+    turn_ns: int = 150_000_000
+    lead_ns: int = 4_000_000
+    waking_ns: int = 100_000_000
+    resuming_ns: int = 250_000_000
+    warmup_ns: int = 60_000_000
+    warmup_s: tuple[float, float] = (0.4, 8.0)
+    limit_s: float = 180.0
+
+    def lead_of(self, running: Running) -> int:
+        """The lead of a subject's turns in ns."""
+        if running.subject.on_one_cpu:
+            return self.lead_ns
+        return self.resuming_ns if running.spins else self.waking_ns
+
+
+# What is measured unless told otherwise.
+EFFORT = Effort()
+
+
+@dataclass
+class Measured:
+    """A subject in a block. `turns`: by sweep and the position in it.
+
+    `failure`: why it has none, in one line, or empty. `startup_ns`: until its first round could begin. `digest`: of
+    its first rounds, "" where nothing was verified. `peak_bytes`: the most memory its processes held together.
+    `idle_share`: how much of a core they used between turns, of which `parked` were stopped there. `lead_ns`: that its
+    turns had. `steady`: whether its warm-up ended by its rule, not by the limit. `taken_s`: of the block's time, for
+    all of this and for its end.
+    """
+
+    subject: Subject
+    failure: str = ""
+    turns: dict[tuple[int, int], Turn] = field(default_factory=dict)
+    startup_ns: int = 0
+    digest: str = ""
+    gil_enabled: bool | None = None
+    peak_bytes: int = 0
+    idle_share: float = 0.0
+    parked: int = 0
+    lead_ns: int = 0
+    warmup_turns: int = 0
+    warmup_s: float = 0.0
+    steady: bool = False
+    taken_s: float = 0.0
+    outside_cores: float = 0.0  # kept busy during the turns by processes that are none of the block's
+
+
+def run(
+    subjects: Sequence[Subject],
+    effort: Effort,
+    seed: str,
+    logs: Callable[[Subject], Path] | None = None,
+    starts: Callable[[Subject], None] = lambda _: None,
+) -> list[Measured]:
+    """Measure the subjects, whose names differ; the outcome of each, in their order.
+
+    `logs`: into which file a subject prints; without it nothing of that is kept. `starts` is told of each before it
+    starts.
+    """
+    draw = random.Random(seed)
+    found = {subject.name: Measured(subject) for subject in subjects}
+    waiting = [subject for subject in subjects if not subject.pinned]
+    pinned = [subject for subject in subjects if subject.pinned]
+    for group in (waiting, pinned):
+        draw.shuffle(group)
+    with tempfile.TemporaryDirectory() as passing, contextlib.ExitStack() as stack:
+        logs = logs or (lambda subject: Path(passing, str(subjects.index(subject))))
+        living = _Living(found, effort, logs, starts)
+        stack.callback(living.end)
+        for subject in pinned:
+            living.start(subject)
+        sweep = 0
+        while True:
+            wave: list[Subject] = []
+            while waiting and (not wave or living.has_room()):
+                wave.append(waiting.pop())
+                living.start(wave[-1])
+            sweep = living.sweeps(draw, sweep)
+            if not waiting:
+                break
+            living.end(wave)
+    return list(found.values())
+
+
+@dataclass
+class _Living:
+    """The subjects that live, and what becomes of them."""
+
+    found: dict[str, Measured]
+    effort: Effort
+    logs: Callable[[Subject], Path]
+    starts: Callable[[Subject], None]
+    running: dict[str, Running] = field(default_factory=dict)
+
+    def start(self, subject: Subject) -> None:
+        """Start it, verify it, warm it up."""
+        self.starts(subject)
+        measured = self.found[subject.name]
+        with self._failing(measured):
+            running = Running(subject, self.logs(subject), self.effort.limit_s)
+            running.__enter__()
+            self.running[subject.name] = running
+            told = running.settle()
+            measured.startup_ns = told.get("startup_ns", 0)
+            measured.digest = told.get("digest", "")
+            measured.gil_enabled = told.get("gil_enabled")
+            self._warm_up(running, measured)
+            running.park()
+            measured.parked, measured.lead_ns = running.parked, self.effort.lead_of(running)
+            measured.peak_bytes = running.held_bytes()
+            running.forget_idling()
+
+    def _warm_up(self, running: Running, measured: Measured) -> None:
+        effort, began = self.effort, time.monotonic()
+        least_s, most_s = effort.warmup_s
+        times: list[float] = []
+        while not measured.steady and measured.warmup_s < most_s:
+            times.append(running.turn(effort.warmup_ns, 0).round_ns)
+            measured.warmup_s = time.monotonic() - began
+            measured.steady = measured.warmup_s >= least_s and steady(times)
+        measured.warmup_turns = len(times)
+
+    def sweeps(self, draw: random.Random, first: int) -> int:
+        """All that live take their turns, sweep by sweep, numbered from `first`; the number after the last."""
+        effort, began, outside = self.effort, time.monotonic(), _Outside(self.running)
+        sweep, longest_s = first, effort.longest_s * len(self.running) / self._sound()
+        while sweep - first < effort.sweeps and self.running:
+            if sweep - first >= effort.fewest and time.monotonic() - began > longest_s:
+                break
+            order = sorted(self.running)
+            draw.shuffle(order)
+            self._confine(sweep)
+            for position, name in enumerate(order):
+                measured = self.found[name]
+                with self._failing(measured):
+                    measured.turns[sweep, position] = self.running[name].turn(effort.turn_ns, measured.lead_ns)
+            sweep += 1
+            if sweep - first == effort.sweeps // 2:
+                self._weigh()
+        for name in self.running:
+            self.found[name].outside_cores = max(self.found[name].outside_cores, outside.cores(self.running))
+        self._weigh()
+        return sweep
+
+    def _sound(self) -> int:
+        """How many have not failed, whether they live by now or not; 1 where none is left."""
+        return sum(not measured.failure for measured in self.found.values()) or 1
+
+    def _confine(self, sweep: int) -> None:
+        if hasattr(os, "sched_getaffinity"):
+            cpus = sorted(os.sched_getaffinity(0))
+            for running in self.running.values():
+                if running.subject.on_one_cpu:
+                    running.confine(cpus[sweep % len(cpus)])
+
+    def _weigh(self) -> None:
+        for name, running in self.running.items():
+            running.look()
+            self.found[name].peak_bytes = max(self.found[name].peak_bytes, running.held_bytes())
+            running.rest()
+
+    def has_room(self) -> bool:
+        """Whether there is memory for one more that is as large as the largest that is not pinned."""
+        memory = psutil.virtual_memory()
+        need = max(
+            (self.found[name].peak_bytes for name, one in self.running.items() if not one.subject.pinned), default=0
+        )
+        return bool(memory.available - _MARGIN * need > _FREE_SHARE * memory.total)
+
+    def end(self, subjects: Sequence[Subject] | None = None) -> None:
+        """End these, or all."""
+        for name in [one.name for one in subjects] if subjects is not None else list(self.running):
+            self._end(name)
+
+    def _end(self, name: str) -> None:
+        running = self.running.pop(name, None)
+        if running is not None:
+            measured = self.found[name]
+            measured.idle_share = running.idle_share
+            with _timed(measured):
+                running.__exit__(None, None, None)
+
+    @contextlib.contextmanager
+    def _failing(self, measured: Measured) -> Iterator[None]:
+        """What fails leaves the block, and the others go on."""
+        try:
+            with _timed(measured):
+                yield
+        except SubjectError as error:
+            measured.failure = str(error)
+            self._end(measured.subject.name)
+
+
+@contextlib.contextmanager
+def _timed(measured: Measured) -> Iterator[None]:
+    began = time.monotonic()
+    try:
+        yield
+    finally:
+        measured.taken_s += time.monotonic() - began
+
+
+class _Outside:
+    """How many cores others keep busy."""
+
+    def __init__(self, running: Mapping[str, Running]) -> None:
+        self._own = {name: one.cpu_ns() for name, one in running.items()}
+        self._began = self._reading()
+
+    def cores(self, running: Mapping[str, Running]) -> float:
+        """Since this object was made; those that ended since then count as others."""
+        used_s = sum(used_ns(self._own[name], one.cpu_ns()) for name, one in running.items()) / 1e9
+        (busy_s, wall_s), (busy_before_s, wall_before_s) = self._reading(), self._began
+        return max(0.0, (busy_s - busy_before_s - used_s) / (wall_s - wall_before_s))
+
+    @staticmethod
+    def _reading() -> tuple[float, float]:
+        times = psutil.cpu_times()._asdict()
+        idle = ("idle", "iowait", "guest", "guest_nice")  # guest time is part of user time as well
+        own = time.process_time()
+        return sum(seconds for name, seconds in times.items() if name not in idle) - own, time.monotonic()
+
+
+def log_ratios(above: Measured, below: Measured) -> list[float]:
+    """Of neighbouring turns: the log ratios of the two subjects' times of a round, in the order of the sweeps. The CPU
+    times, where both are `on_one_cpu`.
+    """
+    by_cpu = above.subject.on_one_cpu and below.subject.on_one_cpu
+    over, under = (
+        {sweep: turn.cpu_ns / turn.rounds if by_cpu else turn.round_ns for (sweep, _), turn in one.turns.items()}
+        for one in (above, below)
+    )
+    return [math.log(over[sweep] / under[sweep]) for sweep in sorted(over.keys() & under.keys())]
+
+
+def steady(times: Sequence[float]) -> bool:
+    """Whether the last few of these are as long as the few before them, as far as they allow to tell."""
+    if len(times) < 2 * _COMPARED_TURNS:
+        return False
+    logs = [math.log(time) for time in times[-2 * _COMPARED_TURNS :]]
+    before, after = logs[:_COMPARED_TURNS], logs[_COMPARED_TURNS:]
+    error = math.sqrt((stdev(before) ** 2 + stdev(after) ** 2) / _COMPARED_TURNS)
+    return abs(fmean(after) - fmean(before)) <= max(_DRIFT, 2 * error)

@@ -1,0 +1,158 @@
+"""The process that is measured: `python -m harness.measure.side`, with the tree it measures first on the path.
+
+Carries out one order from standard input, a line of JSON, and answers on the channel that it names:
+
+- `workload`, `backend`, `parameters`, `options`, `verify_rounds`: run it without end, in turns
+- `kernel`: a function that repeats itself for a meter, "module:function", and its `parameters`: the same
+- `call`: a function to be called once with `arguments`; the answer is what it returns
+
+What cannot run or fails answers `unsupported` or `error`. What it prints goes to the log.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import sys
+import time
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import reactorlib
+import workloads
+from harness.measure.turn import Channel, Turns
+from harness.store.status import one_line
+from workloads import catalogue
+from workloads.digest import NoDigest
+from workloads.parameter import ParameterError, UnsupportedError
+from workloads.probe import Probe
+
+# More rounds than anybody waits for: the engine ends the process.
+_ENDLESS = 10**9
+# A lap of a kernel path between two looks at the clock takes at least this long.
+_LAP_NS = 400_000
+# Before its first turn a kernel path is repeated so often, unless that takes longer than this: what comes back is
+# compiled only then.
+_WARM_REPETITIONS = 100
+_WARM_NS = 1_000_000_000
+
+
+class TurnProbe(Probe):
+    """A probe whose rounds wait for their turn. `verify_rounds`: the first, whose values are hashed."""
+
+    def __init__(self, channel: Channel, verify_rounds: int) -> None:
+        super().__init__(_ENDLESS, 0, verify=verify_rounds > 0)
+        self._turns = Turns(channel, verify_rounds, self._settled)
+        self.round = self._turns.passed  # type: ignore[method-assign]  # one call less in every round
+
+    def ready(self) -> None:
+        """Setup is done; where nothing is verified, wait for the first turn."""
+        super().ready()
+        self._turns.begin()
+
+    def _settled(self) -> Mapping[str, Any]:
+        digest = self.digest.hexdigest()
+        self.verifying = False
+        self.digest = NoDigest()
+        gc.collect()
+        return {
+            "startup_ns": getattr(self, "startup_ns", 0),
+            "digest": digest,
+            "gil_enabled": getattr(sys, "_is_gil_enabled", lambda: True)(),
+        }
+
+
+class TurnMeter:
+    """Stands where a meter does, for a program that asks `next_lap` how much to repeat: laps without end, in turns."""
+
+    def __init__(self, channel: Channel) -> None:
+        self.warmup = 1
+        self.tags = 1
+        self._turns = Turns(channel)
+        self._began_ns: int | None = None
+        self._created_ns = time.perf_counter_ns()
+        self._repeated = 0
+        self._settled = False
+
+    def next_lap(self) -> int:
+        """End a lap; how many repetitions the next one has."""
+        now = time.perf_counter_ns()
+        self._repeated += self.tags
+        if self._settled:
+            self._turns.passed(self.tags)
+        elif self._repeated < _WARM_REPETITIONS and now - self._created_ns < _WARM_NS:
+            pass
+        elif self._began_ns is not None and now - self._began_ns >= _LAP_NS:
+            self._settled = True
+            self._turns.begin()
+        else:
+            self.tags *= 2 if self._began_ns is not None else 1
+            self._began_ns = now
+        return self.tags
+
+
+def main() -> int:
+    """Carry out the order."""
+    text = sys.stdin.readline()
+    order = json.loads(text)
+    channel = Channel(order["channel"])
+    tree = Path(order["tree"]).resolve()
+    if not Path(__file__).resolve().is_relative_to(tree):
+        os.chdir(tree)  # where Ray's actors look for modules first, and the harness may be run from its own tree
+    try:
+        if needs_ranks(order):
+            from workloads import ranks  # an older tree has none
+
+            if not ranks.has_ranks():
+                ranks.become_ranks("harness.measure.side", text.encode())
+        for module in (reactorlib, workloads):
+            if not Path(str(module.__file__)).resolve().is_relative_to(tree):
+                raise ImportError(f"{module.__name__} comes from {module.__file__}, not from {tree}")
+        answer = _carry_out(order, channel)
+    except UnsupportedError as error:
+        answer = {"unsupported": one_line(str(error))}
+    except ParameterError as error:  # what can't run with these parameters says so itself
+        answer = {"error": one_line(str(error))}
+    except Exception as error:  # noqa: BLE001 - whatever a backend raises becomes the row's status
+        traceback.print_exc()
+        answer = {"error": one_line(f"{type(error).__name__}: {error}")}
+    channel.tell(answer)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(1 if "error" in answer else 0)  # nothing that runs at exit has anything left to say
+
+
+def needs_ranks(order: Mapping[str, Any]) -> bool:
+    """Whether the backend runs on ranks, of which this process is then the first."""
+    backend = catalogue.BACKENDS.get(order.get("backend", ""))
+    return backend is not None and backend.options.get("executor") == "mpi"
+
+
+def _carry_out(order: Mapping[str, Any], channel: Channel) -> dict[str, Any]:
+    if "call" in order:
+        return {"answer": _named(order["call"])(*order["arguments"])}
+    if "kernel" in order:
+        _named(order["kernel"])(TurnMeter(channel), **order["parameters"])
+    else:
+        _run_workload(order, channel)
+    return {"error": "the rounds ended before the engine did"}
+
+
+def _named(path: str) -> Any:
+    module, _, function = path.partition(":")
+    return getattr(importlib.import_module(module), function)
+
+
+def _run_workload(order: Mapping[str, Any], channel: Channel) -> None:
+    workload, backend = order["workload"], order["backend"]
+    task = catalogue.make_task(workload, {**order["parameters"], "rounds": _ENDLESS, "warmup_rounds": 0})
+    catalogue.load(workload, backend)  # importing is no part of the start-up time
+    catalogue.run(workload, backend, task, TurnProbe(channel, order["verify_rounds"]), **order["options"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,392 @@
+"""A subject: what is measured, in processes of its own below a supervisor, that run in their turns only.
+
+Owns these processes from start to end. Whatever goes wrong with them is a SubjectError, whose text is one line.
+
+Who is not in turn uses no processor: the program waits in a read. Where something goes on by itself all the same
+(actors of Ray's compiled graphs look for the next message without a pause, agents for news), which CPU time shows, all
+processes of the subject are stopped between turns; but never Ray's own daemons, which take a stopped peer for a dead
+one. Processes that spin are told apart: resumed all at once, they take long to share the processors as they did before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import psutil
+
+from harness.measure import processes
+from harness.measure.turn import Turn
+from harness.store.status import UNSUPPORTED, one_line
+from workloads.ray_styles import THREAD_LIMITS, is_setting
+
+OWN_TREE = Path(__file__).resolve().parents[2]
+# Numeric libraries get one thread per worker, on every backend alike.
+WORKER_VARIABLES = {
+    **THREAD_LIMITS,
+    "NUMEXPR_NUM_THREADS": "1",
+    "VECLIB_MAXIMUM_THREADS": "1",
+    "PYTHONHASHSEED": "0",
+}
+# What a supervisor may take to clean up.
+_GRACE_SECONDS = 30.0
+_LONGEST_POLL_MS = 2**31 - 1  # 24 days
+# Ray's sockets lie below the scratch directory, and a socket's path has at most 107 characters.
+_SCRATCH_PARENT_CHARACTERS = 24
+# A process that takes more of a core than this while its subject waits is busy; a subject that takes so much spins.
+_BUSY_SHARE = 0.005
+_SPINNING_SHARE = 0.5
+_LOOK_SECONDS = 0.1
+# Where a process was kept waiting for more than this part of a look, it's looked at for longer.
+_CROWDED_SHARE = 0.25
+_CROWDED_LOOK_NS = 1_000_000_000
+# A younger one may be busy because it starts: that is waited for, so long at most.
+_GROWN_SECONDS = 2.5
+_LONGEST_LOOK_SECONDS = 8.0
+_NEVER_PARKED = ("raylet", "gcs_server")
+
+
+class SubjectError(RuntimeError):
+    """A subject that cannot be measured, or not any longer; the text is the reason in one line."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is measured. `name` tells subjects of a block apart; `order`: what its process is told (see `side`).
+
+    `tree`: the code that is measured. `matched`: whether its digest must equal that of the block's other matched ones.
+    `pinned`: lives through its whole block, also where memory has room for a part of the others only. `on_one_cpu`: it
+    computes in one thread that never waits. All such subjects of a block take the turns of a sweep on the same CPU,
+    those of the next on another, for one CPU may be slower than another for as long as a block; and they are compared
+    with each other by CPU time, in which what other processes take doesn't count.
+    """
+
+    name: str
+    order: Mapping[str, Any]
+    tree: Path = OWN_TREE
+    matched: bool = False
+    pinned: bool = True
+    on_one_cpu: bool = False
+
+
+def workload_order(
+    workload: str,
+    backend: str,
+    parameters: Mapping[str, Any],
+    verify_rounds: int = 0,
+    options: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The order to run a workload on a backend. `options`: of its `run`, beside the backend's own."""
+    return {
+        "workload": workload,
+        "backend": backend,
+        "parameters": dict(parameters),
+        "verify_rounds": verify_rounds,
+        "options": dict(options or {}),
+    }
+
+
+@dataclass
+class Running:
+    """A subject's processes. A context manager; at its end none of them is left.
+
+    `limit_s`: for each thing that the subject is asked, the start included; a turn with a lead, which is of two rounds
+    at least, has twice that. `log`: where they print.
+    """
+
+    subject: Subject
+    log: Path
+    limit_s: float
+    told: dict[str, Any] = field(default_factory=dict)  # what it said when it was ready for turns
+    # CPU time by process, and the clock, at the end of the last turn.
+    _last: tuple[dict[int, int], int] | None = field(default=None, init=False)
+
+    def __enter__(self) -> Self:
+        self._pending = b""
+        self._parked: list[processes.Handle] = []
+        self.spins = False
+        self.pids: list[int] = []
+        self.forget_idling()
+        self._stack = contextlib.ExitStack()
+        with contextlib.ExitStack() as stack:
+            scratch = Path(stack.enter_context(_scratch()))
+            log = stack.enter_context(self.log.open("wb"))
+            self._channel, theirs = socket.socketpair()
+            stack.callback(self._channel.close)
+            with theirs:
+                self._supervisor = subprocess.Popen(
+                    [sys.executable, "-m", "harness.measure.supervisor"],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    env=environment(OWN_TREE, scratch),
+                    pass_fds=(theirs.fileno(),),
+                    start_new_session=True,  # the terminal's Ctrl-C is for the harness, which then ends the subject
+                )
+                stack.callback(self._end)
+                order = {
+                    "side": {**self.subject.order, "channel": theirs.fileno(), "tree": str(self.subject.tree)},
+                    "environment": {"PYTHONPATH": environment(self.subject.tree, scratch)["PYTHONPATH"]},
+                    "scratch": str(scratch),
+                }
+                assert self._supervisor.stdin is not None
+                with contextlib.suppress(BrokenPipeError):
+                    self._supervisor.stdin.write(json.dumps(order).encode() + b"\n")
+                    self._supervisor.stdin.flush()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._stack.close()
+
+    def settle(self) -> dict[str, Any]:
+        """Wait until it is ready for its first turn; what it then tells."""
+        self.told = self._answer(self.limit_s)
+        self.look()
+        return self.told
+
+    def ask(self) -> Any:
+        """The answer of a subject that is called once."""
+        return self._answer(self.limit_s)["answer"]
+
+    def turn(self, turn_ns: int, lead_ns: int) -> Turn:
+        """Have it run, and wait for what it took."""
+        before, began = self.cpu_ns(), time.perf_counter_ns()
+        if self._last is not None:
+            self._idle_cpu_ns += used_ns(self._last[0], before)
+            self._idle_wall_ns += began - self._last[1]
+        self._tell_parked(signal.SIGCONT)
+        with contextlib.suppress(OSError):  # whoever is gone is found when the answer is read
+            self._channel.sendall(json.dumps({"turn_ns": turn_ns, "lead_ns": lead_ns}).encode() + b"\n")
+        told = self._answer(2 * self.limit_s if lead_ns else self.limit_s)
+        self._tell_parked(signal.SIGSTOP)
+        after = self.cpu_ns()
+        self._last = after, time.perf_counter_ns()
+        cpu_ns = told["cpu_ns"]
+        if not self.subject.on_one_cpu:  # others compute elsewhere, too
+            cpu_ns = used_ns(before, after) * told["rounds"] // told["all_rounds"]
+        durations = dict(zip(*told["durations"], strict=True)) if "durations" in told else {}
+        return Turn(told["rounds"], told["wall_ns"], cpu_ns, durations)
+
+    def forget_idling(self) -> None:
+        """Count from now on what is used between turns."""
+        self._idle_cpu_ns = self._idle_wall_ns = 0
+        self.rest()
+
+    def confine(self, cpu: int) -> None:
+        """Have it run on this CPU."""
+        for pid in self.pids:
+            with contextlib.suppress(OSError):
+                os.sched_setaffinity(pid, {cpu})
+
+    def rest(self) -> None:
+        """What is used until the next turn doesn't count as used between turns: somebody has looked at it."""
+        self._last = None
+
+    def _tell_parked(self, number: signal.Signals) -> None:
+        for process in self._parked:
+            process.send(number)
+
+    def look(self) -> None:
+        """Learn anew which processes there are."""
+        with contextlib.suppress(OSError, psutil.Error):
+            tree = psutil.Process(self._supervisor.pid).children(recursive=True)
+            self.pids = [process.pid for process in tree]
+
+    def park(self) -> None:
+        """From now on stop the processes between turns, where they keep a processor busy while nobody asks them to."""
+        give_up = time.monotonic() + _LONGEST_LOOK_SECONDS
+        while True:
+            self.look()
+            shares = self._busy_shares()
+            if not any(_young(pid) for pid in shares) or time.monotonic() > give_up:
+                break
+        self.spins = sum(shares.values()) > _SPINNING_SHARE
+        for pid in self.pids if shares else ():
+            with contextlib.suppress(OSError, psutil.Error):  # it ended in the meantime, or nothing more can be opened
+                if psutil.Process(pid).name() not in _NEVER_PARKED:
+                    self._parked.append(processes.Handle(pid))
+        self._tell_parked(signal.SIGSTOP)
+
+    def _busy_shares(self) -> dict[int, float]:
+        """How much of a core each process that is busy takes while it isn't kept waiting for one."""
+        before, waited_before, began = self.cpu_ns(), processes.waited_ns(self.pids), time.perf_counter_ns()
+        while True:
+            time.sleep(_LOOK_SECONDS)
+            after, waited, wall_ns = self.cpu_ns(), processes.waited_ns(self.pids), time.perf_counter_ns() - began
+            kept_ns = {pid: _longest_wait_ns(waited_before[pid], threads) for pid, threads in waited.items()}
+            if wall_ns >= _CROWDED_LOOK_NS or max(kept_ns.values(), default=0) < _CROWDED_SHARE * wall_ns:
+                break
+        shares = {
+            pid: share_of_core(used - before.get(pid, used), wall_ns, kept_ns.get(pid, 0))
+            for pid, used in after.items()
+        }
+        return {pid: share for pid, share in shares.items() if share > _BUSY_SHARE}
+
+    @property
+    def parked(self) -> int:
+        """How many processes are stopped between turns."""
+        return len(self._parked)
+
+    @property
+    def idle_share(self) -> float:
+        """How much of a core its processes have used between their turns."""
+        return self._idle_cpu_ns / self._idle_wall_ns if self._idle_wall_ns else 0.0
+
+    def cpu_ns(self) -> dict[int, int]:
+        """CPU time that each of its living processes has used."""
+        return processes.cpu_ns(self.pids)
+
+    def held_bytes(self) -> int:
+        """Memory that its processes hold together."""
+        return processes.resident_bytes(self.pids)
+
+    def _answer(self, limit_s: float) -> dict[str, Any]:
+        line = self._line(limit_s)
+        if line is None:
+            raise SubjectError(self._ended())
+        told: dict[str, Any] = json.loads(line)
+        if "error" in told:
+            raise SubjectError(str(told["error"]))
+        if "unsupported" in told:
+            raise SubjectError(one_line(f"{UNSUPPORTED}{told['unsupported']}"))
+        return told
+
+    def _line(self, limit_s: float) -> bytes | None:
+        """The next line on the channel; None where there will be none, because the process has ended."""
+        assert self._supervisor.stdout is not None
+        give_up = time.monotonic() + limit_s
+        watched = self._channel.fileno(), self._supervisor.stdout.fileno()
+        while b"\n" not in self._pending:
+            ready = _readable(watched, give_up)
+            if not ready:
+                raise SubjectError(f"time limit: no result after {limit_s:g} s")
+            if self._channel.fileno() not in ready:
+                return None
+            chunk = b""
+            with contextlib.suppress(ConnectionResetError):  # it ended and left an order unread
+                chunk = self._channel.recv(65536)
+            if not chunk:
+                return None
+            self._pending += chunk
+        line, _, self._pending = self._pending.partition(b"\n")
+        return line
+
+    def _ended(self) -> str:
+        status = self._verdict().get("exit_status", "")
+        if status == "":
+            return "the subject's supervisor died"
+        if status is not None and status < 0:
+            name = signal.Signals(-status).name
+            return f"killed by {name}" + (" (out of memory?)" if -status == signal.SIGKILL else "")
+        return one_line(f"exited with status {status} before reporting a result")
+
+    def _verdict(self) -> dict[str, Any]:
+        """What the supervisor says when all has ended; nothing where it died."""
+        assert self._supervisor.stdout is not None
+        answer, descriptor, give_up = b"", self._supervisor.stdout.fileno(), time.monotonic() + _GRACE_SECONDS
+        while _readable([descriptor], give_up):
+            chunk = os.read(descriptor, 65536)
+            if not chunk:
+                break
+            answer += chunk
+        verdict: dict[str, Any] = json.loads(answer) if answer.endswith(b"\n") else {}  # read twice, it is empty
+        return verdict
+
+    def _end(self) -> None:
+        supervisor = self._supervisor
+        assert supervisor.stdin is not None
+        assert supervisor.stdout is not None
+        with _signals_held():
+            with contextlib.suppress(BrokenPipeError):
+                supervisor.stdin.close()  # the supervisor takes this for the engine's end
+            try:
+                self._verdict()
+                supervisor.wait(_GRACE_SECONDS)
+            except subprocess.TimeoutExpired:
+                os.killpg(supervisor.pid, signal.SIGKILL)
+                supervisor.wait()
+            supervisor.stdout.close()
+            for process in self._parked:  # a supervisor that was killed has ended nobody, and they are stopped
+                process.send(signal.SIGKILL)
+                process.close()
+
+
+def share_of_core(used_ns: int, wall_ns: int, waited_ns: int) -> float:
+    """How much of a core a process takes of the time in which it isn't kept waiting for one: who never sleeps, a whole
+    one, beside however many others.
+    """
+    return used_ns / max(wall_ns - waited_ns, wall_ns / 100)
+
+
+def _longest_wait_ns(before: Mapping[int, int], after: Mapping[int, int]) -> int:
+    """Of a process: how long the one of its threads was kept waiting that was it longest."""
+    return max((waited - before.get(thread, 0) for thread, waited in after.items()), default=0)
+
+
+def _readable(descriptors: Iterable[int], give_up: float) -> set[int]:
+    """Which of these can be read or are at their end; none where it is `give_up` o'clock before."""
+    watched = select.poll()  # `select` takes no number above 1023
+    for descriptor in descriptors:
+        watched.register(descriptor, select.POLLIN)
+    left_ms = math.ceil(1000 * (give_up - time.monotonic()))
+    return {descriptor for descriptor, _ in watched.poll(min(max(0, left_ms), _LONGEST_POLL_MS))}
+
+
+def _young(pid: int) -> bool:
+    with contextlib.suppress(OSError, psutil.Error):
+        return time.time() - psutil.Process(pid).create_time() < _GROWN_SECONDS
+    return False
+
+
+def used_ns(before: Mapping[int, int], after: Mapping[int, int]) -> int:
+    """CPU time between two looks, of the processes that both have seen."""
+    return sum(after[pid] - before[pid] for pid in before.keys() & after.keys())
+
+
+def environment(tree: Path, scratch: Path) -> dict[str, str]:
+    """The environment of a process that measures a tree."""
+    # Nothing of what a user tells Ray, be it another cluster: each style of session sets what is not Ray's default.
+    kept = {name: value for name, value in os.environ.items() if not is_setting(name)}
+    given = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    paths = dict.fromkeys([str(tree), str(OWN_TREE), *given])
+    temporary = {"TMPDIR": str(scratch), "RAY_TMPDIR": str(scratch), "PYTHONPATH": os.pathsep.join(paths)}
+    return kept | WORKER_VARIABLES | temporary
+
+
+def call(function: str, arguments: list[Any], limit_s: float) -> Any:
+    """What "module:function" returns in a fresh process under a supervisor; raises SubjectError. Keeps no log."""
+    subject = Subject(function, {"call": function, "arguments": arguments})
+    with tempfile.TemporaryDirectory() as passing, Running(subject, Path(passing, "log"), limit_s) as running:
+        return running.ask()
+
+
+@contextlib.contextmanager
+def _signals_held() -> Iterator[None]:
+    """Keep a second Ctrl-C from cutting the cleaning short, which is bounded in time."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _scratch() -> tempfile.TemporaryDirectory[str]:
+    """A directory for everything temporary of one subject, Ray's session included."""
+    parent = "/tmp" if len(tempfile.gettempdir()) > _SCRATCH_PARENT_CHARACTERS else None
+    return tempfile.TemporaryDirectory(prefix="rb-", dir=parent, ignore_cleanup_errors=True)

@@ -1,0 +1,129 @@
+"""A subject's supervisor: `python -m harness.measure.supervisor`, between the engine and the process that measures.
+
+Owns the subject's processes, from outside: it starts the one that measures, adopts whatever its descendants leave
+behind, ends them all when that one ends or the engine is gone (whose end of the pipe on standard input closes, however
+it died), and removes what they left on disk and in shared memory. It measures nothing, and sleeps until then.
+
+Standard input: one line of JSON, the order; then nothing until it closes. Standard output: one line of JSON, with the
+`exit_status` of the process that measures: negative for a signal, null where it was killed because the engine had gone,
+or wanted no more of it. Standard error: the subject's log, shared with the process that measures.
+"""
+
+import contextlib
+import json
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Self
+
+from harness.measure import processes
+from workloads.shared_memory import Names
+
+# The first look for names in shared memory, and the longest pause: who looks often takes part in what others measure.
+_FIRST_LOOK_SECONDS = 0.5
+_LONGEST_PAUSE_SECONDS = 60.0
+
+
+def main() -> int:
+    """Run one subject as the order on standard input says."""
+    order = json.loads(_read_line(0))
+    processes.adopt_orphans()
+    try:
+        status = _supervise(order)
+    finally:
+        shutil.rmtree(Path(order["scratch"]), ignore_errors=True)
+    with contextlib.suppress(BrokenPipeError):  # the engine is gone, there is nobody to tell
+        os.write(1, json.dumps({"exit_status": status}).encode() + b"\n")
+    return 0
+
+
+def _read_line(descriptor: int) -> bytes:
+    # Byte by byte, because what a buffered reader swallowed would hide the end of the file from the selector.
+    line = b""
+    while not line.endswith(b"\n"):
+        byte = os.read(descriptor, 1)
+        if not byte:
+            raise EOFError("the engine closed the pipe before it gave an order")
+        line += byte
+    return line
+
+
+def _supervise(order: dict[str, Any]) -> int | None:
+    """Run the subject to its end; how the process that measures ended."""
+    channel, names = order["side"]["channel"], Names()
+    with _Wakeup() as wakeup:
+        worker = subprocess.Popen(
+            [sys.executable, "-P", "-m", "harness.measure.side"],
+            stdin=subprocess.PIPE,
+            stdout=sys.stderr.fileno(),
+            env={**os.environ, **order["environment"]},
+            pass_fds=(channel,),
+        )
+        os.close(channel)
+        pause_s = _FIRST_LOOK_SECONDS
+        due = time.monotonic() + pause_s
+        try:
+            _order(worker, order["side"])
+            while worker.poll() is None and not wakeup.wait(max(0.0, due - time.monotonic())):
+                if time.monotonic() >= due:  # and no child has ended, of which Ray's start has dozens
+                    names.look(processes.descendants())
+                    pause_s = min(2 * pause_s, _LONGEST_PAUSE_SECONDS)
+                    due = time.monotonic() + pause_s
+            gone = worker.returncode is None
+        finally:
+            processes.stop_descendants()  # a name made between the last look and the end would stay
+            names.look(processes.descendants())
+            processes.end_descendants()
+            names.remove()
+    return None if gone else worker.returncode
+
+
+def _order(worker: subprocess.Popen[bytes], order: dict[str, Any]) -> None:
+    assert worker.stdin is not None
+    with contextlib.suppress(BrokenPipeError), worker.stdin as pipe:  # a worker that died has its exit status
+        pipe.write(json.dumps(order).encode() + b"\n")
+
+
+class _Wakeup:
+    """Waits for whatever comes first: a child's death, a request to end, or the engine's end."""
+
+    def __init__(self) -> None:
+        self._reader, self._writer = os.pipe()
+        for descriptor in (self._reader, self._writer):
+            os.set_blocking(descriptor, False)
+        self._ended = False
+
+    def __enter__(self) -> Self:
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(0, selectors.EVENT_READ)
+        self._selector.register(self._reader, selectors.EVENT_READ)
+        signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._end)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        signal.set_wakeup_fd(-1)
+        self._selector.close()
+
+    def _end(self, *_: object) -> None:
+        self._ended = True
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for at most so long; whether the subject has to end."""
+        for key, _ in self._selector.select(seconds):
+            if key.fd == 0:
+                return not os.read(0, 1)
+            with contextlib.suppress(BlockingIOError):
+                os.read(self._reader, 4096)
+        return self._ended
+
+
+if __name__ == "__main__":
+    sys.exit(main())

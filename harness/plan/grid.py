@@ -1,0 +1,279 @@
+"""Which trials a run consists of, and in which order. Runs nothing.
+
+The order: all points once, then all points again, so that an interrupted run has seen every point. A block is
+one point's backends of one trial, which live together and take turns.
+"""
+
+import dataclasses
+import importlib.util
+import itertools
+import json
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypedDict
+
+from harness.errors import UsageError
+from harness.plan import metrics
+from workloads.catalogue import BACKENDS, WORKLOADS, Backend, make_task
+from workloads.parameter import ParameterError, unknown
+
+TrialKey = tuple[str, str, str, int]
+# What a parameter's value may be in JSON.
+Scalar = int | float | str | bool
+
+# Rounds of the run that proves a backend right before its first trial. Enough to pass what happens only now
+# and then (an episode's end, a copy of the target network), few enough to cost less than the trial.
+_VERIFY_ROUNDS = {"gym_sampling": 200, "multi_agent": 120, "atari_sampling": 50, "broadcast_gather": 3}
+_VERIFY_ROUNDS_ELSE = 12
+_VERIFY_BYTES = 4 * 2**30  # of arrays: hashing takes a second for each GiB; one round in any case
+# What the values of a run's files mean. 1: medians over rounds of trials by themselves, in files that name no schema;
+# 2: geometric means over turns, a trial being a block. 3: simulated work counts as overhead's ideal on the cores that a
+# backend uses; q_learning and multi_agent send arrays unless told otherwise. 4: every turn begins with a lead, until
+# the backend runs as it does without rests.
+SCHEMA = LEADS_SINCE = 4
+# More trials than any machine gets through: who asks for them has made a mistake.
+MOST_TRIALS = 100_000
+_LONGEST_S = 1e8  # as a time limit; of much more the system can't wait
+
+
+@dataclass(frozen=True)
+class Point:
+    """A workload with all its parameters, and the trials it gets on each backend."""
+
+    workload: str
+    parameters: str
+    trials: int
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The parameters by name."""
+        values: dict[str, Any] = json.loads(self.parameters)
+        return values
+
+    @property
+    def task(self) -> Any:
+        """The task of this point."""
+        return make_task(self.workload, self.values)
+
+    @property
+    def scenario(self) -> str:
+        """The environment or variant."""
+        return str(self.task.scenario)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What the rows of a point have in common, by column."""
+        values = self.values
+        return {
+            "workload": self.workload,
+            "scenario": self.scenario,
+            "actors": values.get("actors", values.get("agents")),
+            **{name: values.get(name) for name in ("object_bytes", "steps_per_message", "minibatch")},
+            "parameters": self.parameters,
+        }
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The metrics that a trial of this point yields, and their units."""
+        return metrics.units(self.task)
+
+    @property
+    def verify_rounds(self) -> int:
+        """Rounds of the run that proves a backend right, the same for every backend."""
+        rounds: int = min(self.values["rounds"], _VERIFY_ROUNDS.get(self.workload, _VERIFY_ROUNDS_ELSE))
+        return max(1, min(rounds, _VERIFY_BYTES // max(1, self.round_bytes)))
+
+    @property
+    def round_bytes(self) -> int:
+        """What the arrays of a round take, of workloads that say so."""
+        held: int = self.values.get("actors", 0) * self.values.get("object_bytes", 0)
+        return held
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One repetition of one point on one backend: what a subject of a block runs in fresh processes."""
+
+    point: Point
+    backend: str
+    index: int
+
+    @property
+    def key(self) -> TrialKey:
+        """The trial's identity in the file of rows."""
+        return self.point.workload, self.point.parameters, self.backend, self.index
+
+
+Block = tuple[Trial, ...]
+
+
+class PointDescription(TypedDict):
+    """A point as JSON can hold it."""
+
+    workload: str
+    trials: int
+    parameters: dict[str, Scalar]
+
+
+class Description(TypedDict):
+    """A run's grid as JSON can hold it."""
+
+    run_id: str
+    points: list[PointDescription]
+    backends: list[str]
+    seed: int
+    time_limit_s: float
+    schema: int
+    budget_s: float | None
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All trials of a run. `time_limit_s`: for one trial, `budget_s`: for all, which may then be fewer than these (see
+    `manager.run`); neither is a part of what makes two grids different. `schema`: of its files.
+
+    Raises ParameterError for more trials or a longer limit than make sense, and for none.
+    """
+
+    points: tuple[Point, ...]
+    backends: tuple[str, ...]
+    seed: int
+    time_limit_s: float
+    schema: int = SCHEMA
+    budget_s: float | None = None
+
+    def __post_init__(self) -> None:
+        fewest = min((point.trials for point in self.points), default=0)
+        if fewest < 1 or not 1 <= self.size <= MOST_TRIALS:
+            raise ParameterError(
+                f"trials: expected 1 or more of each point, at most {MOST_TRIALS:,} together; "
+                f"got {fewest} of a point, {self.size:,} together"
+            )
+        if not 0 < self.time_limit_s <= _LONGEST_S:
+            raise ParameterError(f"time_limit_s: must be more than 0, at most {_LONGEST_S:g}, got {self.time_limit_s}")
+
+    @property
+    def size(self) -> int:
+        """How many trials."""
+        return sum(point.trials * len(backends_of(point.workload, self.backends)) for point in self.points)
+
+    def points_of(self, workloads: Sequence[str]) -> list[Point]:
+        """The points, or those of the workloads asked for; raises UsageError where there are none."""
+        found = [point for point in self.points if not workloads or point.workload in workloads]
+        if not found:
+            raise UsageError(f"the run has no points of {', '.join(workloads)}")
+        return found
+
+    def blocks(self) -> Iterator[Block]:
+        """The blocks, in the order in which they run."""
+        for index in range(max((point.trials for point in self.points), default=0)):
+            for point in self.points:
+                if index < point.trials:
+                    yield tuple(Trial(point, name, index) for name in backends_of(point.workload, self.backends))
+
+    def trials(self) -> Iterator[Trial]:
+        """The trials, in the order in which they run."""
+        return itertools.chain.from_iterable(self.blocks())
+
+    @cached_property
+    def _widest(self) -> Point:
+        """The first of the points that most kinds of backends run."""
+        return max(self.points, key=lambda point: len(self._kinds(point)))
+
+    def _kinds(self, point: Point) -> dict[str, str]:
+        """A backend of each kind, by it."""
+        return {kind_of(BACKENDS[name]): name for name in backends_of(point.workload, self.backends)}
+
+    def repeated(self, point: Point) -> list[str]:
+        """The backends that the blocks of a point have twice, by which a run measures its own noise: one of each kind,
+        at the first of the points that most kinds run.
+        """
+        return list(self._kinds(point).values()) if point == self._widest else []
+
+    def with_trials(self, trials: int) -> "Grid":
+        """The same with so many of each point."""
+        points = tuple(dataclasses.replace(point, trials=trials) for point in self.points)
+        return dataclasses.replace(self, points=points)
+
+    def describe(self) -> dict[str, Any]:
+        """The grid as JSON can hold it; equal for equal grids."""
+        return {
+            "points": [
+                {"workload": point.workload, "trials": point.trials, "parameters": point.values}
+                for point in self.points
+            ],
+            "backends": list(self.backends),
+            "seed": self.seed,
+            "time_limit_s": self.time_limit_s,
+            "schema": self.schema,
+            "budget_s": self.budget_s,
+        }
+
+    @classmethod
+    def restore(cls, description: Mapping[str, Any]) -> "Grid":
+        """The grid of a description; raises ParameterError where it can't run any more."""
+        schema = description.get("schema", 1)
+        if not 1 <= schema <= SCHEMA:
+            raise ParameterError(f"schema {schema}, where this version reads 1 to {SCHEMA}")
+        points = tuple(
+            Point(
+                entry["workload"],
+                # As its rows say them: parameters that its version did not have are left out.
+                canonical(make_task(entry["workload"], entry["parameters"]), entry["parameters"]),
+                entry["trials"],
+            )
+            for entry in description["points"]
+        )
+        names, seed = tuple(description["backends"]), description["seed"]
+        for name in names:
+            if name not in BACKENDS:
+                raise ParameterError(unknown("backend", name, BACKENDS))
+        return cls(points, names, seed, description["time_limit_s"], schema, description.get("budget_s"))
+
+
+def differences(before: Grid, now: Grid) -> str:
+    """In which respect two grids differ, in a few words; empty where they don't. How many trials a budget allowed is
+    no difference.
+    """
+    found = []
+    if before.schema != now.schema:
+        found.append(f"files of schema {before.schema} there, {now.schema} here")
+    if before.backends != now.backends:
+        found.append(f"backends {', '.join(before.backends)} there, {', '.join(now.backends)} here")
+    budgeted = before.budget_s is not None and now.budget_s is not None
+    there, here = (
+        {dataclasses.replace(point, trials=1) if budgeted else point for point in grid.points} for grid in (before, now)
+    )
+    if there != here:
+        only = f"{len(there - here)} points there are none of this grid's, {len(here - there)} here are new"
+        example = next(iter(sorted(here - there or there - here, key=lambda point: (point.workload, point.parameters))))
+        found.append(f"{only}, such as {example.workload} with {example.trials} trials of {example.parameters}")
+    if before.seed != now.seed:
+        found.append(f"seed {before.seed} there, {now.seed} here")
+    return "; ".join(found)
+
+
+def backends_of(workload: str, names: Sequence[str]) -> list[str]:
+    """Those of the backends that the workload has a module for."""
+    package = WORKLOADS[workload].module
+    return [name for name in names if importlib.util.find_spec(f"{package}.{BACKENDS[name].module}")]
+
+
+def kind_of(backend: Backend) -> str:
+    """Which backends wait and run alike: those of one executor or one of Ray's interfaces; peers are one kind."""
+    if backend.role != "main":
+        return backend.role
+    return backend.kind or str(backend.options.get("executor", backend.module))
+
+
+def runs_alone(parameters: Mapping[str, Any], backend: Backend) -> bool:
+    """Whether a backend computes in one thread that never waits: what others take of its CPU is no time of its own."""
+    in_one_thread = backend.module == "on_serial" or backend.options.get("executor") == "inline"
+    return in_one_thread and not parameters.get("work_seconds")
+
+
+def canonical(task: Any, names: Container[str] | None = None) -> str:
+    """All parameters of a task, or those of these names, as JSON, the same text for equal tasks."""
+    values = {name: value for name, value in dataclasses.asdict(task).items() if names is None or name in names}
+    return json.dumps(values, sort_keys=True, separators=(",", ":"))

@@ -1,0 +1,22 @@
+"""The metrics of a task: their names, units and directions. Measures nothing."""
+
+from typing import Any
+
+# All other metrics are times and sizes.
+HIGHER_IS_BETTER = frozenset({"throughput"})
+
+
+def units(task: Any) -> dict[str, str]:
+    """The metrics of a task and their units, in the order of the rows."""
+    noun, _ = work(task)
+    names = {"throughput": f"{noun}s/s", "round_time": "ns"}
+    if hasattr(task, "work_seconds"):
+        names["overhead"] = "ns"
+    return names | {"startup_time": "ns", "peak_rss": "bytes", "cpu_time": f"ns/{noun}"}
+
+
+def work(task: Any) -> tuple[str, float]:
+    """What a task's work is counted in, singular, and how much of it a round does."""
+    if task.metric == "throughput":
+        return task.unit.removesuffix("/s").removesuffix("s"), task.units_per_round
+    return "round", 1

@@ -1,0 +1,1 @@
+"""The report of a run: its summary and verdict, as text, as a page, and for other programs."""

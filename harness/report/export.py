@@ -1,0 +1,82 @@
+"""A run's estimates for the trackers that follow speed over commits. Draws nothing, stores nothing.
+
+`github-action-benchmark`: the input of its tool `customSmallerIsBetter`, a list of names with units and values. One
+file has one direction there, so each entry is the time in which the main metric's work is done, never a rate.
+
+`bencher`: the Bencher Metric Format (https://bencher.dev/bmf.json): by benchmark and measure, a value with its bounds.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from harness.errors import UsageError
+from harness.plan.metrics import HIGHER_IS_BETTER
+from harness.report.summary import Cell, PointSummary, Summary
+from harness.stats.intervals import Estimate
+
+_SPEEDUP = "speedup-over-"
+# Bencher refuses longer names.
+_MOST_CHARACTERS = 1024
+_NS_PER_S = 1e9
+
+
+def github_action_benchmark(summary: Summary) -> list[dict[str, Any]]:
+    """Nanoseconds of each backend at each point, with half the width of its interval."""
+    found = []
+    for point, cell, estimate in _measured(summary):
+        time, unit = _as_time(point, estimate)
+        found.append(
+            {
+                "name": _name(point, cell),
+                "unit": unit,
+                "value": time.value,
+                "range": f"± {(time.high - time.low) / 2:.4g}",
+                "extra": f"95 % interval [{time.low:.6g}, {time.high:.6g}] of {time.count} trials",
+            }
+        )
+    return found
+
+
+def bencher(summary: Summary) -> dict[str, dict[str, dict[str, float]]]:
+    """The main metric of each backend at each point, and its speed-up over each baseline."""
+    return {
+        _name(point, cell): {
+            point.metric.replace("_", "-"): _bounded(estimate),
+            **{f"{_SPEEDUP}{name}": _bounded(ratio) for name, ratio in cell.speedups.items()},
+        }
+        for point, cell, estimate in _measured(summary)
+    }
+
+
+EXPORTS: Mapping[str, Callable[[Summary], Any]] = {
+    "github-action-benchmark": github_action_benchmark,
+    "bencher": bencher,
+}
+
+
+def _measured(summary: Summary) -> Iterator[tuple[PointSummary, Cell, Estimate]]:
+    """Each backend with a value at each point; one with a failed trial has none. Raises UsageError without any."""
+    found = [
+        (point, cell, cell.main)
+        for point in summary.points
+        for cell in point.cells
+        if cell.main is not None and not cell.failures
+    ]
+    if not found:
+        raise UsageError(f"{summary.path}: no backend has a value to export; see `harness report`")
+    yield from found
+
+
+def _as_time(point: PointSummary, estimate: Estimate) -> tuple[Estimate, str]:
+    if point.metric not in HIGHER_IS_BETTER:
+        return estimate, point.units[point.metric]
+    noun = point.units[point.metric].removesuffix("/s").removesuffix("s")
+    return estimate.inverse().scaled(_NS_PER_S), f"ns/{noun}"
+
+
+def _name(point: PointSummary, cell: Cell) -> str:
+    return f"{point.workload} {point.label}, {cell.backend}"[:_MOST_CHARACTERS]
+
+
+def _bounded(estimate: Estimate) -> dict[str, float]:
+    return {"value": estimate.value, "lower_value": estimate.low, "upper_value": estimate.high}

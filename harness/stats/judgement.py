@@ -1,0 +1,46 @@
+"""Whether something became slower: a factor with its interval, held against a minimum effect. Measures nothing.
+
+A factor says how many times as long the new side takes: 1.15 is 15 % slower, whatever the metric was.
+"""
+
+from enum import Enum
+
+from harness.stats.intervals import CONFIDENCE, Estimate
+
+
+class Judgement(Enum):
+    """What a factor shows."""
+
+    REGRESSION = "regression"
+    IMPROVEMENT = "improvement"
+    UNCHANGED = "unchanged"
+    UNCERTAIN = "uncertain"
+
+
+def judge(factor: Estimate, min_effect: float, p_value: float | None = None) -> Judgement:
+    """A change is larger than the minimum effect, and its interval excludes no change.
+
+    `p_value`: corrected for the number of factors judged at once, instead of the interval.
+
+    UNCERTAIN where neither is shown and the interval reaches a regression all the same. A minimum effect of 0.1 is
+    a factor of 1.1, or of 1 / 1.1.
+    """
+    largest = 1 + min_effect
+    differs = not factor.low <= 1 <= factor.high if p_value is None else p_value < 1 - CONFIDENCE
+    if differs:
+        if factor.value > largest:
+            return Judgement.REGRESSION
+        if factor.value < 1 / largest:
+            return Judgement.IMPROVEMENT
+    return Judgement.UNCERTAIN if factor.high > largest else Judgement.UNCHANGED
+
+
+def describe(factor: Estimate) -> str:
+    """A factor in words: `15 % slower [12 %, 18 %]`. Less than zero per cent slower is faster."""
+    word, told = ("slower", factor) if factor.value >= 1 else ("faster", factor.inverse())
+    return f"{_percent(told.value)} {word} [{_percent(told.low)}, {_percent(told.high)}]"
+
+
+def _percent(factor: float) -> str:
+    text = f"{(factor - 1) * 100:.1f}" if abs(factor - 1) < 0.1 else f"{(factor - 1) * 100:.0f}"
+    return f"{text.removeprefix('-') if float(text) == 0 else text} %"

@@ -1,0 +1,77 @@
+"""What no backend that runs the same Python can pass at a point: measured, or computed from the loop. Runs nothing.
+
+Measured where a run has a backend that stands for it: the copies alone, where copying is all that a round does, else
+plain loops on all cores that exchange nothing but the number of the round, or one loop where that is faster. Without,
+the limit is the serial loop's pace on all cores at once: of n equal parts on w cores the fullest core has ceil(n / w),
+and no time goes into communication. That takes every core for a whole one and what a round does beside its parts for
+divisible: a bound that cannot always be reached, least of all where two virtual processors share a core.
+"""
+
+import json
+from collections.abc import Mapping
+from statistics import fmean
+
+from harness.store.digests import REFERENCE_BACKEND
+from workloads.catalogue import BACKENDS, WORKLOADS, make_task
+from workloads.parameter import ParameterError
+
+Values = Mapping[int, float]
+
+EXPLAINED = (
+    "'limit': the copies of a round alone, into existing memory, on all cores; elsewhere plain loops on all cores in "
+    "lockstep, each with its share, which exchange nothing, or one loop where rounds are so short that it is faster "
+    "(without rows of lockstep: the serial loop's pace times the parts that run at once)."
+)
+
+
+def limit(
+    workload: str, parameters: str, trials: Mapping[str, Values], higher_is_better: bool, cores: int | None
+) -> Values:
+    """The limit of a point by trial; empty where it isn't known.
+
+    `trials`: the values of every backend at the point, by trial. `cores`: those allowed, None if unknown.
+    """
+    stands_for_it = measured_by(trials, higher_is_better)
+    if stands_for_it is not None:
+        return trials[stands_for_it]
+    parts = _parallel_parts(workload, parameters)
+    if cores is None or parts is None:
+        return {}
+    gain = ideal_gain(parts, cores)
+    factor = gain if higher_is_better else 1 / gain
+    return {trial: value * factor for trial, value in trials.get(REFERENCE_BACKEND, {}).items()}
+
+
+def measured_by(trials: Mapping[str, Values], higher_is_better: bool) -> str | None:
+    """The backend whose values are the limit; None where it was not measured.
+
+    The loop is, where rounds are so short that it is faster than loops that have to wait for each other.
+    """
+    measured = [name for name, values in trials.items() if is_limit(name) and values]
+    if not measured:
+        return None
+    alone = [REFERENCE_BACKEND] if trials.get(REFERENCE_BACKEND) else []
+    best = max if higher_is_better else min
+    return best([*measured, *alone], key=lambda name: fmean(trials[name].values()))
+
+
+def is_limit(backend: str) -> bool:
+    """Whether a backend is no contestant, but what nothing can pass."""
+    return backend in BACKENDS and BACKENDS[backend].role == "limit"
+
+
+def _parallel_parts(workload: str, parameters: str) -> int | None:
+    """Of how many equal parts a round is; None where the limit can only be measured."""
+    if workload not in WORKLOADS:
+        return None
+    try:
+        task = make_task(workload, json.loads(parameters))
+    except ParameterError:  # a row of another version
+        return None
+    parts: int | None = getattr(task, "parallel_parts", None)
+    return parts
+
+
+def ideal_gain(parts: int, cores: int) -> float:
+    """How many times as fast so many equal parts are on these cores as on one: 15 on 2 are 15 / 8."""
+    return parts / -(-parts // cores)

@@ -1,0 +1,79 @@
+"""The noise floor of a run: a difference below it is undecided.
+
+The blocks of a run have some backends twice. The ratio of two equal backends should be 1, and how far it is from 1
+shows which differences are noise.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+
+from harness.grouping import grouped
+from harness.stats import intervals
+from harness.stats.intervals import Estimate
+from harness.stats.moderated import moderated
+from harness.store import measurements
+from harness.store.digests import REFERENCE_BACKEND
+from harness.store.recorded_turns import RecordedTurns
+
+
+@dataclass(frozen=True)
+class SelfComparison:
+    """A backend against itself at one point. The true ratio is 1."""
+
+    workload: str
+    scenario: str
+    parameters: str
+    backend: str
+    ratio: Estimate
+
+    @property
+    def half_width(self) -> float:
+        """From the middle of the interval to its end, as a factor."""
+        return math.sqrt(self.ratio.high / self.ratio.low)
+
+    @property
+    def distance(self) -> float:
+        """How far the ratio is from 1, as a factor of at least 1."""
+        return max(self.ratio.value, 1 / self.ratio.value)
+
+    @property
+    def contains_one(self) -> bool:
+        """Whether the interval is right."""
+        return self.ratio.low <= 1 <= self.ratio.high
+
+    @property
+    def factor(self) -> float:
+        """The largest distance from 1 that is noise: that of this ratio, and no more than its interval reaches."""
+        return min(self.distance, self.half_width)
+
+
+def of_run(rows: Sequence[measurements.Measurement], taken: RecordedTurns) -> Iterator[SelfComparison]:
+    """The comparisons of a run: of the backends that some of its blocks had twice."""
+    cells = grouped((row for row in rows if row.ok), lambda row: (row.point, row.backend))
+    found: dict[tuple[tuple[str, str], str, int], Estimate] = {}  # by point, backend and the copy beside it
+    for (point, backend), own in cells.items():
+        trials = {one.trial for one in own}
+        # The ratio of a backend to the loop shows how much its starts differ, as well.
+        for name, copy in (backend, 1), (REFERENCE_BACKEND, 0):
+            beside = taken.log_ratios(point, (backend, 0), (name, copy), trials)
+            if beside and (name, copy) != (backend, 0):
+                found[point, backend, copy] = intervals.ratio_of_turns(beside)
+    for (point, backend, copy), ratio in moderated(found, itemgetter(0)).items():
+        if copy:
+            of, *_ = cells[point, backend]
+            yield SelfComparison(of.workload, of.scenario, of.parameters, backend, ratio)
+
+
+def within(ratio: float, factor: float) -> bool:
+    """Whether a ratio is nearer to 1 than the factor that `by_workload` returns."""
+    return 1 / factor < ratio < factor
+
+
+def by_workload(comparisons: Sequence[SelfComparison]) -> Mapping[str, float]:
+    """The factor below which a difference at a workload is undecided: that of the noisiest backend there."""
+    found: dict[str, float] = {}
+    for one in comparisons:
+        found[one.workload] = max(found.get(one.workload, 1.0), one.factor)
+    return found

@@ -1,0 +1,58 @@
+"""Whether all trials of a point computed the same: the digests of its rows are compared."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from harness.plan.grid import TrialKey
+from harness.store.measurements import Measurement
+
+REFERENCE_BACKEND = "serial"
+
+_DIGEST_CHARACTERS = 8
+_DIFFERS = "digest differs: "
+
+
+def disagreements(rows: Iterable[Measurement]) -> dict[TrialKey, str]:
+    """Trials whose digest isn't that of their point, each with the reason.
+
+    The point's digest is the one of the serial backend's first trial, or else the one that most backends
+    agree on; where there is neither, every trial of the point disagrees. Failed rows and rows without a
+    digest don't count.
+    """
+    by_point: dict[tuple[str, str], dict[TrialKey, str]] = {}
+    for row in rows:
+        if row.ok and row.digest:
+            by_point.setdefault(row.point, {})[row.trial_key] = row.digest
+    found: dict[TrialKey, str] = {}
+    for digests in by_point.values():
+        found |= _disagreements_of_point(digests)
+    return found
+
+
+def is_disagreement(status: str) -> bool:
+    """Whether a row's status is one of the reasons that `disagreements` gives."""
+    return status.startswith(_DIFFERS)
+
+
+def _disagreements_of_point(digests: Mapping[TrialKey, str]) -> dict[TrialKey, str]:
+    first: dict[str, str] = {}
+    for (_, _, backend, _), digest in sorted(digests.items(), key=lambda item: item[0][3]):
+        first.setdefault(backend, digest)
+    if REFERENCE_BACKEND in first:
+        expected, whose = first[REFERENCE_BACKEND], f"{REFERENCE_BACKEND} has"
+    else:
+        expected, votes = Counter(first.values()).most_common(1)[0]
+        whose = "most backends have"
+        if votes * 2 <= len(first):
+            opinions = ", ".join(f"{backend} {_short(digest)}" for backend, digest in sorted(first.items()))
+            return dict.fromkeys(digests, f"{_DIFFERS}no majority among {opinions}")
+    return {
+        key: f"{_DIFFERS}{_short(digest)}, {whose} {_short(expected)}"
+        for key, digest in digests.items()
+        if digest != expected
+    }
+
+
+def _short(digest: str) -> str:
+    # A digest has two parts, of the verified run and of the timed one's final state: either may differ.
+    return "-".join(part[:_DIGEST_CHARACTERS] for part in digest.split("-"))

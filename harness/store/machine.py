@@ -1,0 +1,210 @@
+"""On what a run was made: `machine.json`. Owns the description, and which descriptions are the same machine.
+
+The host's name and the user's are left out: results are published.
+"""
+
+import importlib.metadata
+import itertools
+import os
+import platform
+import subprocess
+import sysconfig
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypedDict
+
+import psutil
+
+from harness.errors import UsageError
+from harness.store import measurements
+from reactorlib.cpus import available_cpus
+from workloads.ray_styles import STYLES
+
+FILE_NAME = "machine.json"
+_PACKAGES = (
+    "ale-py", "envpool", "gymnasium", "matplotlib", "numpy", "pandas", "pettingzoo", "psutil", "ray",
+    "reactorlib", "stable-baselines3", "tianshou", "torch", "torchrl", "xronos",
+)  # fmt: skip
+_VARIABLE_PREFIXES = (
+    "OMP_", "MKL_", "OPENBLAS_", "NUMEXPR_", "VECLIB_", "KMP_", "GOMP_", "MALLOC_", "LD_PRELOAD",
+    "PYTHON_", "PYTHONMALLOC", "PYTHONOPTIMIZE", "PYTHONDEVMODE", "TORCH_", "CUDA_VISIBLE_DEVICES", "REACTORLIB_",
+)  # fmt: skip
+# Fields that must be equal for rows to stand in one file; those that runs before them lack, where both have them.
+_IDENTITY = ("cpu", "cores_allowed", "memory_gib", "kernel", "interpreter", "packages")
+_IDENTITY_SINCE = ("clock_speed",)
+_CPUS = Path("/sys/devices/system/cpu")
+_OF_A_CPU = ("cpufreq/scaling_governor", "topology/thread_siblings_list")
+_CLOCK_READINGS = 10_000
+_GIB = 2**30
+
+
+class _Cpu(TypedDict):
+    model: str
+    cores: int | None
+
+
+class _Clock(TypedDict):
+    tick_ns: float
+
+
+class _Session(TypedDict):
+    started_at: str
+    command: list[str]
+    commit: str | None
+    commit_time: str | None
+    dirty: bool | None
+    load_average: list[float]
+    variables: dict[str, str]
+
+
+class _Description(TypedDict):
+    """What readers rely on where it is there; there is more."""
+
+    cpu: _Cpu
+    cores_allowed: int
+    memory_gib: float
+    kernel: str
+    interpreter: dict[str, str | bool]
+    packages: dict[str, str]
+    clock: _Clock
+    gil_enabled_after_imports: dict[str, bool]
+    sessions: list[_Session]
+
+
+def read(path: Path, remedy: str) -> dict[str, Any]:
+    """A description from its file; raises UsageError, which ends with the remedy."""
+    described = measurements.read_object(path, _Description, remedy)
+    if described.get("cores_allowed", 1) < 1:
+        raise UsageError(f"{path}: broken (cores_allowed: expected at least 1); {remedy}")
+    return described
+
+
+def describe() -> dict[str, Any]:
+    """What stays the same for as long as rows may be added to a directory."""
+    return {
+        "cpu": {
+            "model": _cpu_model(),
+            "architecture": platform.machine(),
+            "cores": os.cpu_count(),
+            "physical_cores": psutil.cpu_count(logical=False),
+        },
+        "cores_allowed": available_cpus(),
+        **describe_cpus(_CPUS),
+        "memory_gib": round(psutil.virtual_memory().total / _GIB, 1),
+        "kernel": f"{platform.system()} {platform.release()}",
+        "interpreter": {
+            "implementation": platform.python_implementation(),
+            "version": platform.python_version(),
+            "compiler": platform.python_compiler(),
+            "free_threaded_build": bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
+        },
+        "packages": package_versions(),
+        "clock": {"name": "perf_counter_ns", "tick_ns": clock_tick_ns()},
+    }
+
+
+def describe_cpus(root: Path) -> dict[str, Any]:
+    """What Linux says of the CPUs allowed to us: their governors, whether they may exceed their nominal clock, and
+    which CPUs share a core with which of them; None for what it doesn't say.
+    """
+    allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    told = [[word(root / f"cpu{cpu}" / name) for cpu in allowed] for name in _OF_A_CPU]
+    governors, siblings = (sorted({one for one in words if one is not None}) or None for words in told)
+    capped, boosted = word(root / "intel_pstate" / "no_turbo"), word(root / "cpufreq" / "boost")
+    turbo = capped == "0" if capped is not None else boosted == "1" if boosted is not None else None
+    return {"clock_speed": {"governors": governors, "turbo": turbo}, "siblings": siblings}
+
+
+def word(path: Path) -> str | None:
+    """What a file of the system's says; None where there is none."""
+    try:
+        return path.read_text("utf-8").strip()
+    except OSError:
+        return None
+
+
+def describe_session(command: Sequence[str], limits: Mapping[str, str]) -> dict[str, Any]:
+    """What belongs to one call of the harness: command line, commit, load, environment.
+
+    `limits`: variables that the harness sets for every worker.
+    """
+    relevant = {name: value for name, value in os.environ.items() if name.startswith(_VARIABLE_PREFIXES)}
+    return {
+        "started_at": timestamp(),
+        "command": list(command),
+        **_commit(),
+        "load_average": list(os.getloadavg()),
+        "variables": dict(sorted(relevant.items())),
+        "variables_of_workers": dict(limits),
+        "variables_of_ray": {f"ray-{style}": variables for style, variables in STYLES.items()},
+    }
+
+
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """In which respects that matter two descriptions differ, in a few words; empty where they don't."""
+    found = []
+    for name in (*_IDENTITY, *(name for name in _IDENTITY_SINCE if name in before and name in now)):
+        there, here = before.get(name), now.get(name)
+        if isinstance(there, dict) and isinstance(here, dict):
+            keys = sorted(key for key in there.keys() | here.keys() if there.get(key) != here.get(key))
+            found += [f"{name} {key} {there.get(key)} there, {here.get(key)} here" for key in keys]
+        elif there != here:
+            found.append(f"{name} {there} there, {here} here")
+    return "; ".join(found)
+
+
+def clock_tick_ns() -> int:
+    """The smallest step of the clock that was seen: two readings closer than this can't be told apart."""
+    readings = [time.perf_counter_ns() for _ in range(_CLOCK_READINGS)]
+    steps = (after - before for before, after in itertools.pairwise(readings))
+    return min((step for step in steps if step > 0), default=0)
+
+
+def package_versions() -> dict[str, str]:
+    """Versions of the packages that can move a number, as far as they are installed."""
+    versions = {}
+    for name in _PACKAGES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def timestamp() -> str:
+    """Now, UTC, ISO 8601, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _cpu_model() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())
+
+
+def _commit() -> dict[str, Any]:
+    root = Path(__file__).parent
+    commit = git(root, "rev-parse", "HEAD")
+    changed = git(root, "status", "--porcelain", "--untracked-files=no") if commit else None
+    return {"commit": commit, "commit_time": commit_time("HEAD"), "dirty": None if changed is None else bool(changed)}
+
+
+def commit_time(revision: str) -> str | None:
+    """When a commit of this repository was made, UTC, ISO 8601, to the second; None where it isn't known."""
+    seconds = git(Path(__file__).parent, "show", "--no-patch", "--format=%ct", revision, "--")
+    return f"{datetime.fromtimestamp(int(seconds), UTC):%Y-%m-%dT%H:%M:%SZ}" if seconds else None
+
+
+def git(root: Path, *arguments: str, limit_s: float = 10.0) -> str | None:
+    """What git answers there; None where it fails, or takes longer."""
+    command = ["git", "-C", str(root), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

@@ -1,0 +1,1 @@
+"""Studies beside a run: advice on an environment, rounds taken apart, scaling, nodes, the state of a machine."""

@@ -1,0 +1,162 @@
+"""`python -m harness advise`: from the command line to the answer on the screen, its picture and its JSON."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import re
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from harness import quantity
+from harness.errors import UsageError
+from harness.measure.subject import SubjectError, call
+from harness.store.measurements import write_atomically
+from harness.studies.advise import choices, screen
+from harness.studies.advise.answer import Answer
+from harness.studies.advise.profile import WORKLOAD, Profile
+from reactorlib.cpus import available_cpus
+from workloads import made_up
+from workloads.catalogue import make_task
+from workloads.parameter import ParameterError
+from workloads.sampling import SamplingTask
+
+OUTPUT = Path("results/advise")
+DESCRIPTION = (
+    "How an environment of your own is stepped best on this machine: measures its step, and a round of so many of "
+    "them on a plain loop, Gymnasium's and our vector environment, reactors and Ray, in turns, in about two minutes."
+)
+EXAMPLES = """\
+examples:
+  python -m harness advise --env CartPole-v1 --actors 16
+  python -m harness advise --env mypackage:MyEnv-v0 --actors 24
+      an id that a package registers with Gymnasium
+  python -m harness advise --env path/to/file.py:make_env --actors 8
+      what a function or class of a file, or of a module, returns: an environment of Gymnasium, or a parallel one of
+      PettingZoo
+  python -m harness advise --step-time 2ms --observation 84x84x4 --actors 24
+      one that is made up: so long a step, so many bytes
+
+  python -m harness advise --again results/advise/CartPole-v1-16/advise.json
+      an earlier answer
+
+Any other command takes the same names: python -m harness run --workload gym_sampling --set env=mypackage:MyEnv-v0
+"""
+_PURPOSES = {
+    choices.AGAIN: ", to see the noise",
+    choices.LIMIT: ": loops on all cores that exchange nothing, to see what stepping alone takes",
+}
+_WIDTH_ELSEWHERE = 120
+_PROFILE_LIMIT_S = 120.0
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """What can be said."""
+    add = command.add_argument
+    add("--env", metavar="NAME", help="the environment; see the examples")
+    add("--import", dest="imported", metavar="MODULE", help="the module that registers it")
+    add("--step-time", metavar="TIME", help="instead of --env: what a made-up environment's step takes, such as 2ms")
+    add("--observation", metavar="SHAPE", default="4", help="of a made-up one, of bytes, such as 84x84x4 (default: 4)")
+    add("--actors", type=int, default=16, metavar="N", help="how many environments (default: 16)")
+    add("--seed", type=int, default=0, metavar="N", help="environment i takes seed + i (default: 0)")
+    add("--seconds", type=float, default=100.0, metavar="S", help="how long to measure, about (default: 100)")
+    add("--output", type=Path, metavar="DIR", help=f"for picture and JSON (default: one below {OUTPUT})")
+    add("--again", type=Path, metavar="FILE", help="measure nothing: show again the answer of an advise.json")
+    add("--json", action="store_true", help="print the answer as JSON")
+
+
+def run(parsed: argparse.Namespace, console: Console) -> int:
+    """Measure and answer; the exit status. `console`: for progress. Raises UsageError."""
+    if parsed.again is not None:
+        if parsed.env is not None or parsed.step_time is not None:
+            raise UsageError("--again measures nothing: expected it without --env and --step-time")
+        _print(screen.read(parsed.again), parsed.json)
+        return 0
+    try:
+        task = make_task(WORKLOAD, {"env": _name(parsed), "actors": parsed.actors, "seed": parsed.seed})
+    except ParameterError as error:
+        raise UsageError(str(error)) from None
+    output: Path = parsed.output or OUTPUT / re.sub(r"[^\w.-]+", "-", f"{task.scenario}-{task.actors}")
+    is_new = not output.exists()
+    output.mkdir(parents=True, exist_ok=True)
+    try:
+        answer = _measured(task, parsed.seconds, console)
+    except BaseException:
+        if is_new:
+            with contextlib.suppress(OSError):
+                output.rmdir()
+        raise
+    files = [*_pictures(answer, output), output / "advise.json"]
+    answered = answer.as_json()
+    write_atomically(files[-1], f"{json.dumps(answered, indent=2)}\n".encode())
+    _print(answered, parsed.json)
+    if not parsed.json:
+        print(f"written: {', '.join(map(str, files))}")
+    return 0
+
+
+def _print(answered: screen.Answered, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(answered, indent=2))
+    else:
+        width = None if sys.stdout.isatty() else _WIDTH_ELSEWHERE
+        screen.show(answered, Console(width=width, highlight=False, markup=False))
+
+
+def _name(parsed: argparse.Namespace) -> str:
+    if (parsed.env is None) == (parsed.step_time is None):
+        raise UsageError(
+            "expected --env NAME, or --step-time TIME for a made-up one; see python -m harness advise --help"
+        )
+    if parsed.step_time is not None:
+        try:
+            made_up.parsed(f"{parsed.step_time}:{parsed.observation}")
+        except ParameterError:
+            got = f"{parsed.step_time} and {parsed.observation}"
+            raise UsageError(f"--step-time, --observation: expected such as 2ms and 84x84x4, got {got}") from None
+        return f"busy:{parsed.step_time}:{parsed.observation}"
+    return f"{parsed.imported}:{parsed.env}" if parsed.imported else str(parsed.env)
+
+
+def _measured(task: SamplingTask, seconds: float, console: Console) -> Answer:
+    env, cores = task.env, available_cpus()
+    console.print(f"stepping {env} ...")
+    try:
+        profile = Profile(**call("harness.studies.advise.profile:measure", [env, task.seed], _PROFILE_LIMIT_S))
+    except SubjectError as error:
+        raise UsageError(f"{env}: {error}") from None
+    started = set[str]()
+
+    def tell(name: str) -> None:
+        if name not in started:
+            console.print(f"starting {name}{_PURPOSES.get(name, '')} ...")
+        started.add(name)
+
+    if profile.differs_at is not None:
+        console.print(
+            f"two of it with seed {task.seed} differ at step {profile.differs_at}: reset does not use its seed, or "
+            "both draw from something outside them"
+        )
+    console.print(f"measuring for about {quantity.duration_s(seconds)}, in turns:")
+    parameters = {"env": env, "actors": task.actors, "seed": task.seed}
+    found = choices.run(parameters, profile, cores, seconds, tell)
+    failure = found.failures.get(choices.LOOP)
+    if failure is not None:
+        raise UsageError(f"{env}: {failure}")
+    return Answer(env, task.actors, task.seed, cores, profile, found)
+
+
+def _pictures(answer: Answer, directory: Path) -> list[Path]:
+    from plots import advice, style  # takes a second
+
+    with style.applied():
+        figure = advice.draw(
+            f"{answer.env}, {answer.actors} of them on {answer.cores} cores",
+            " ".join(filter(None, answer.headline())),
+            {one.backend: one.round_ns for one in answer.costs},
+            answer.ideal_ns,
+        )
+    return style.save(figure, directory, "advise")

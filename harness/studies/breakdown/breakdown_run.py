@@ -1,0 +1,86 @@
+"""Takes apart the rounds of a run's points, each trial in a fresh process under its own supervisor."""
+
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from harness.errors import UsageError
+from harness.measure.subject import SubjectError, call
+from harness.plan.grid import Grid, Point, backends_of
+from harness.stats.stragglers import UNITS
+from harness.store import machine
+from harness.store.phase_table import BREAKDOWN, PhaseRow
+from harness.studies.breakdown.round_parts import NAMES, can, fitting
+
+Tell = Callable[[str], None]
+
+
+def backends(grid: Grid, asked: Sequence[str]) -> list[str]:
+    """Those of the grid's backends, or of the ones asked for, whose rounds can be taken apart; raises UsageError."""
+    for name in asked:
+        if not can(name):
+            raise UsageError(f"the rounds of {name} can't be taken apart, only those of Ray's actors and of reactors")
+    found = [name for name in asked or grid.backends if can(name)]
+    if not found:
+        raise UsageError(f"none of {', '.join(grid.backends)} can be taken apart; name others with --backend")
+    return found
+
+
+def run(
+    path: Path,
+    run_id: str,
+    chosen: Sequence[Point],
+    names: Sequence[str],
+    *,
+    trials: int,
+    most_rounds: int,
+    time_limit_s: float,
+    tell: Tell,
+) -> list[PhaseRow]:
+    """Write `breakdown.csv` into the run's directory, trial by trial; returns its rows."""
+    BREAKDOWN.check_absent(path)
+    rows: list[PhaseRow] = []
+    todo = [
+        (trial, point, name)
+        for trial in range(trials)
+        for point in chosen
+        for name in _shuffled(backends_of(point.workload, names), f"{point.parameters} {trial}")
+    ]
+    for number, (trial, point, name) in enumerate(todo, start=1):
+        added = _run_trial(run_id, point, name, trial, most_rounds, time_limit_s)
+        rows += added
+        BREAKDOWN.write(path, rows)
+        tell(f"[{number}/{len(todo)}] {point.workload} {point.scenario} {name} trial {trial}: {added[0].status}")
+    return rows
+
+
+def _shuffled(names: list[str], seed: str) -> list[str]:
+    random.Random(seed).shuffle(names)
+    return names
+
+
+def _run_trial(
+    run_id: str, point: Point, backend: str, trial: int, most_rounds: int, time_limit_s: float
+) -> list[PhaseRow]:
+    fitted = fitting(point.values, most_rounds)
+    started_at = machine.timestamp()
+    found, failure = {}, ""
+    try:
+        found = call("harness.studies.breakdown.round_parts:measure", [point.workload, backend, fitted], time_limit_s)
+    except SubjectError as error:
+        failure = str(error)
+    return [
+        PhaseRow(
+            run_id=run_id,
+            started_at=started_at,
+            backend=backend,
+            trial=trial,
+            rounds=fitted["rounds"],
+            phase=phase,
+            value=found.get(phase),
+            unit=UNITS.get(phase, "ns"),
+            status=failure or "ok",
+            **point.columns,
+        )
+        for phase in NAMES
+    ]

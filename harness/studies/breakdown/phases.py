@@ -1,0 +1,76 @@
+"""Takes rounds apart: every nanosecond of a round belongs to exactly one phase. Pure; records nothing.
+
+Seen from the hub, without which no round goes on:
+
+- while the hub's lane runs its own code (`hub`), turns values into bytes or back (`serialise`) or hands work over
+  (`submit`), the time counts as that;
+- otherwise the hub waits, or works as one of the workers (reactors only). With `capacity` lanes that could work at the
+  same time, of which c run a worker's code and s serialise, the share c / capacity of the time counts as `compute`,
+  s / capacity as `serialise`, and the rest as `wait`: for lanes that have ended already, or not begun;
+- where nobody works it counts as `transfer`: a message is on its way, a process is being woken.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from harness.grouping import grouped
+from harness.store.phase_table import COMPUTE, PHASES, SERIALISE, TRANSFER, WAIT
+from harness.studies.breakdown.spans import BLOCKED, HUB_LANE, Span
+
+# Time, lane, and what the lane does from then on; None: nothing that was recorded.
+Change = tuple[int, str, str | None]
+
+
+def attribute(
+    spans: Iterable[Span], began_ns: int, ended_ns: int, capacity: int, hub_otherwise: str
+) -> dict[str, float]:
+    """The time of each phase, in ns, between the two moments; their sum is the time between them.
+
+    `hub_otherwise`: what the hub's lane does where no span says so.
+    """
+    phases = dict.fromkeys(PHASES, 0.0)
+    states: dict[str, str | None] = {}
+    last = began_ns
+    for at, lane, state in [*_changes(spans), (ended_ns, HUB_LANE, None)]:
+        now = min(max(at, began_ns), ended_ns)
+        if now > last:
+            hub = states.get(HUB_LANE) or hub_otherwise
+            for phase, share in _shares(hub, list(states.values()), capacity):
+                phases[phase] += share * (now - last)
+            last = now
+        states[lane] = state
+    return phases
+
+
+def _shares(hub: str, states: Sequence[str | None], capacity: int) -> Iterator[tuple[str, float]]:
+    if hub not in (BLOCKED, COMPUTE):
+        yield hub, 1.0
+        return
+    # The hub's own state is among the states. More lanes than capacity share the cores: together they fill them.
+    computing = min(states.count(COMPUTE), capacity)
+    serialising = min(states.count(SERIALISE), capacity - computing)
+    yield COMPUTE, computing / capacity
+    yield SERIALISE, serialising / capacity
+    yield (WAIT if computing or serialising else TRANSFER), (capacity - computing - serialising) / capacity
+
+
+def _changes(spans: Iterable[Span]) -> list[Change]:
+    """When which lane turned to what, by the innermost of its spans; in the order of time."""
+    lanes = grouped(spans, lambda span: span.lane)
+    changes = (change for lane, own in lanes.items() for change in _changes_of_lane(lane, own))
+    return sorted(changes, key=lambda change: change[0])
+
+
+def _changes_of_lane(lane: str, spans: list[Span]) -> Iterator[Change]:
+    around: list[tuple[int, str]] = []  # end and kind of the spans that the present one lies in, outermost first
+    for _, kind, began, ended in sorted(spans, key=lambda span: (span.began_ns, -span.ended_ns, span.kind)):
+        while around and around[-1][0] <= began:
+            end, _ = around.pop()
+            yield end, lane, around[-1][1] if around else None
+        if around:
+            around.append((min(ended, around[-1][0]), kind))  # two clocks may disagree by a little
+        else:
+            around.append((ended, kind))
+        yield began, lane, kind
+    while around:
+        end, _ = around.pop()
+        yield end, lane, around[-1][1] if around else None

@@ -1,0 +1,199 @@
+"""Predicts and measures how a run's points scale: what a message costs, a traced run, and blocks of turns on so many
+workers.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.errors import UsageError
+from harness.measure import block
+from harness.measure.block import Effort
+from harness.measure.subject import Subject, SubjectError, call, workload_order
+from harness.plan.grid import Grid, Point, backends_of
+from harness.plan.selection import Setting
+from harness.stats import intervals
+from harness.store.scaling_table import (
+    HERE,
+    MEASURED,
+    MESSAGES,
+    PREDICTED,
+    PREDICTIONS,
+    SCALING,
+    CostRow,
+    ScalingRow,
+    cost_rows,
+)
+from harness.store.status import UNSUPPORTED
+from harness.studies.scaling.tracing import TRACED
+from reactorlib.cpus import available_cpus
+from reactorlib.view.playing import MessageCost
+from reactorlib.view.scaling import WORKERS
+from workloads.catalogue import WORKLOADS, make_task
+from workloads.parameter import ParameterError, parameters_of, unknown
+
+Tell = Callable[[str], None]
+
+SERIAL = "serial"
+PARALLEL = "reactor-processes"
+
+# What is asked for: a kind of prediction, the serial loop, or so many workers.
+Ask = str | int
+
+
+def worker_counts(cores: int) -> list[int]:
+    """On how many workers is measured: the counts of the prediction as far as the cores go, all cores, and twice as
+    many workers, which have to share them.
+    """
+    return sorted({*(count for count in WORKERS if count <= cores), cores, 2 * cores})
+
+
+def points(grid: Grid, workloads: Sequence[str], settings: Sequence[Setting]) -> list[Point]:
+    """The grid's points, or those of the workloads and values asked for; raises UsageError where there are none."""
+    chosen = grid.points_of(workloads)
+    for setting in settings:
+        concerned = [point for point in chosen if setting.concerns(point.workload) and setting.name in point.values]
+        if not concerned:
+            known = {name: None for point in chosen if setting.concerns(point.workload) for name in point.values}
+            raise UsageError(f"--set {setting}: {unknown('parameter', setting.name, known, limit=40)}")
+        kept = [point for point in concerned if point.values[setting.name] in _values(setting, point)]
+        if not kept:
+            there = ", ".join(dict.fromkeys(str(point.values[setting.name]) for point in concerned))
+            raise UsageError(f"--set {setting}: the run has no such point, only {setting.name}={there}")
+        chosen = [point for point in chosen if point not in concerned or point in kept]
+    return chosen
+
+
+def _values(setting: Setting, point: Point) -> Iterator[Any]:
+    """As a task of the point's workload would have them."""
+    declared = parameters_of(WORKLOADS[point.workload].task_class())[setting.name]
+    for text in setting.values:
+        try:
+            task = make_task(point.workload, {**point.values, setting.name: declared.parse(text)})
+        except ParameterError as error:
+            raise UsageError(f"--set {setting}: {point.workload}: {error}") from None
+        yield getattr(task, setting.name)
+
+
+@dataclass
+class _Point:
+    """What is known of a point so far: predictions, and by number of workers the log ratios of its blocks' turns."""
+
+    point: Point
+    speed_ups: dict[str, list[Mapping[str, float]]] = field(default_factory=dict)
+    blocks: dict[int, list[list[float]]] = field(default_factory=dict)
+    failures: dict[Ask, str] = field(default_factory=dict)
+
+    def rows(self, run_id: str, counts: Sequence[int]) -> Iterator[ScalingRow]:
+        """All rows of the point for which something is known."""
+        for kind in PREDICTIONS:
+            told = self.speed_ups.get(kind, [])
+            failure = self.failures.get(PREDICTED) or self.failures.get(kind, "")
+            for count in counts if kind == HERE else WORKERS:
+                if failure:
+                    yield self._row(run_id, kind, TRACED, count, None, failure)
+                elif told:
+                    found = intervals.mean([speed_up[str(count)] for speed_up in told])
+                    yield self._row(run_id, kind, TRACED, count, found, "")
+        for count in counts:
+            if failure := self._failure(count):
+                yield self._row(run_id, MEASURED, PARALLEL, count, None, failure)
+            elif count in self.blocks:
+                yield self._row(run_id, MEASURED, PARALLEL, count, intervals.ratio_of_turns(self.blocks[count]), "")
+
+    def _failure(self, count: int) -> str:
+        own, serial = (self.failures.get(ask, "") for ask in (count, SERIAL))
+        return own or (serial if serial.startswith(UNSUPPORTED) else serial and f"{SERIAL}: {serial}")
+
+    def _row(
+        self, run_id: str, kind: str, backend: str, workers: int, found: intervals.Estimate | None, failure: str
+    ) -> ScalingRow:
+        return ScalingRow(
+            run_id=run_id,
+            backend=backend,
+            kind=kind,
+            workers=workers,
+            trials=found.count if found else 0,
+            speedup=found.value if found else None,
+            low=found.low if found else None,
+            high=found.high if found else None,
+            status=failure or "ok",
+            **self.point.columns,
+        )
+
+    def predict(self, most_rounds: int | None, limit_s: float, cost: MessageCost | str, counts: Sequence[int]) -> None:
+        """Trace it once. `cost`: of a message, or why it is not known."""
+        values = self.point.values
+        values["rounds"] = min(values["rounds"], most_rounds or values["rounds"])
+        known = None if isinstance(cost, str) else cost._asdict()
+        arguments = [self.point.workload, values, known, counts, available_cpus()]
+        try:
+            told = call("harness.studies.scaling.tracing:predicted", arguments, limit_s)
+        except SubjectError as error:
+            self.failures.setdefault(PREDICTED, str(error))
+            return
+        for kind in PREDICTIONS:
+            if kind in told["speed_up"]:
+                self.speed_ups.setdefault(kind, []).append(told["speed_up"][kind])
+            else:
+                self.failures.setdefault(kind, str(cost))
+
+    def measure(self, counts: Sequence[int], seed: str, effort: Effort) -> None:
+        """A block of the serial loop and of each number of workers."""
+        asks: dict[str, Ask] = {SERIAL: SERIAL, **{f"{count} workers": count for count in counts}}
+        found = block.run([self._subject(name, ask) for name, ask in asks.items()], effort, seed)
+        sides = dict(zip(asks.values(), found, strict=True))
+        for ask, side in sides.items():
+            if side.failure or side.digest != sides[SERIAL].digest:
+                self.failures.setdefault(ask, side.failure or "digest mismatch: not what the serial loop computes")
+            elif isinstance(ask, int) and (ratios := block.log_ratios(sides[SERIAL], side)):
+                self.blocks.setdefault(ask, []).append(ratios)
+
+    def _subject(self, name: str, ask: Ask) -> Subject:
+        point, options = self.point, {"workers": ask} if isinstance(ask, int) else {}
+        backend = PARALLEL if isinstance(ask, int) else SERIAL
+        order = workload_order(point.workload, backend, point.values, point.verify_rounds, options)
+        return Subject(name, order, matched=True)
+
+
+def run(
+    path: Path,
+    run_id: str,
+    chosen: Sequence[Point],
+    *,
+    trials: int,
+    most_rounds: int | None,
+    effort: Effort,
+    tell: Tell,
+) -> tuple[list[ScalingRow], list[CostRow]]:
+    """Write `scaling.csv` and `messages.csv` into the run's directory, block by block; returns their rows."""
+    SCALING.check_absent(path)
+    found = [_Point(one) for one in chosen if len(backends_of(one.workload, [SERIAL, PARALLEL, TRACED])) == 3]
+    if not found:
+        raise UsageError(f"none of the points runs on {SERIAL} and {PARALLEL}, which are compared")
+    counts = worker_counts(available_cpus())
+    rows: list[ScalingRow] = []
+    costs: list[CostRow] = []
+    for trial in range(trials):
+        cost = _message_cost(effort.limit_s)
+        if isinstance(cost, MessageCost):
+            costs += cost_rows(run_id, trial, available_cpus(), cost)
+            MESSAGES.write(path, costs)
+        for one in found:
+            point = one.point
+            one.predict(most_rounds, effort.limit_s, cost, counts)
+            one.measure(counts, f"{point.parameters} {trial}", effort)
+            rows = [row for each in found for row in each.rows(run_id, counts)]
+            SCALING.write(path, rows)
+            failures = [f"{ask}: {failure}" for ask, failure in one.failures.items()]
+            tell(f"trial {trial + 1}/{trials} {point.workload} {point.scenario}: {'; '.join(failures) or 'ok'}")
+    return rows, costs
+
+
+def _message_cost(limit_s: float) -> MessageCost | str:
+    """What a message costs now, or why that is not known."""
+    try:
+        return MessageCost(**call("harness.studies.scaling.messages:measured", [], limit_s))
+    except SubjectError as error:
+        return str(error)

@@ -1,0 +1,115 @@
+"""How long a run is said to take."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.measure import forecast
+from harness.measure.forecast import Budget, Forecast
+from harness.plan.selection import Setting, select
+from harness.store import trial_records
+from harness.store.trial_records import TrialRecord
+
+DETAIL = {"started_at": "2026-01-01T00:00:00Z", "outside_cores": 0.0}
+
+
+@pytest.fixture
+def trials(fake):
+    """Two trials of each of two points on two backends, in the order in which they run."""
+    settings = [Setting("actors", ("2", "5"))]
+    made = select("smoke", workloads=["fake"], backends=["serial", "ray-paper"], settings=settings, trials=2)
+    return list(made.grid.trials())
+
+
+@pytest.fixture
+def grid(fake):
+    """A grid whose first point has both backends twice."""
+    settings = [Setting("actors", ("2", "5"))]
+    return select("smoke", workloads=["fake"], backends=["serial", "ray-paper"], settings=settings, trials=1).grid
+
+
+def detail_of(trial, duration_s):
+    point = trial.point
+    return TrialRecord(point.workload, point.parameters, trial.backend, trial.index, duration_s=duration_s, **DETAIL)
+
+
+def test_it_comes_from_what_is_most_like_the_trial(trials):
+    by_name = {(trial.point.values["actors"], trial.backend): trial for trial in trials}
+    serial_2, serial_5 = by_name[2, "serial"], by_name[5, "serial"]
+    ray_2, ray_5 = by_name[2, "ray-paper"], by_name[5, "ray-paper"]
+    expected = Forecast()
+    assert expected.seconds(by_name.values()) == 20
+    expected.add(serial_2, 1.0)
+    assert expected.seconds([ray_5, serial_5]) == 2
+    expected.add(ray_2, 9.0)
+    assert expected.seconds([ray_5, serial_5]) == 10
+    expected.add(ray_5, 20.0)
+    assert expected.seconds([ray_5, serial_5]) == 21
+
+
+def test_what_this_run_took_counts_before_what_others_did(trials, tmp_path):
+    for trial in trials:
+        trial_records.append(tmp_path / trial_records.FILE_NAME, detail_of(trial, 8.0))
+    expected = Forecast(runs=[tmp_path])
+    assert expected.seconds(trials) == 64
+    expected.add(trials[0], 2.0)
+    assert expected.seconds(trials[:1]) == 2
+    assert expected.seconds(trials) == 2 * 2 + 6 * 8
+
+
+@pytest.mark.parametrize(("budget_s", "seconds"), [(None, 40), (1, 20), (29, 20), (30, 30), (39, 30), (40, 40)])
+def test_a_budget_ends_it_after_the_first_trial_of_each_point(trials, budget_s, seconds):
+    assert Forecast().within(trials, Budget(budget_s)) == (seconds // 5, seconds)
+
+
+def test_what_is_too_long_for_a_budget_leaves_the_rest_of_it_to_what_is_not(trials):
+    expected = Forecast()
+    for trial in trials:
+        expected.add(trial, {2: 10.0, 5: 1.0}[trial.point.values["actors"]])
+    assert expected.within(trials, Budget(30)) == (6, 24)
+
+
+def test_what_is_left_is_what_the_run_will_not_leave_out(trials):
+    """Blocks of two points, A B A B: the first two have run. A mean of all would let B run again, the last doesn't."""
+    *_, third, fourth = blocks = [tuple(trials[at : at + 2]) for at in range(0, 8, 2)]
+    budget = Budget(100.0, taken_s={blocks[0][0].point: 10.0, blocks[1][0].point: 85.0})
+    left = [*third, *fourth]
+    assert [budget.allows(block, 20.0) for block in (third, fourth)] == [True, False]
+    assert Forecast().within(left, budget, spent_s=20.0) == (2, 10.0)
+    budget.left_out.append(third)
+    assert Forecast().within(left, budget, spent_s=0.0) == (2, 85.0)
+
+
+def test_a_point_without_a_block_in_this_run_is_taken_to_be_like_the_longest(trials):
+    budget = Budget(100.0, taken_s={trials[0].point: 60.0})
+    other = trials[6:]  # whose first block ran before
+    assert Forecast().within(other, budget, spent_s=41.0) == (0, 0.0)
+    assert Forecast().within(other, budget, spent_s=40.0) == (2, 10.0)
+
+
+def test_a_trial_that_is_beside_itself_counts_twice(grid):
+    assert [len(grid.repeated(point)) for point in grid.points] == [2, 0]
+    assert Forecast(grid).seconds(grid.trials()) == (2 * 2 + 2) * 5
+
+
+def test_runs_here_count_before_those_that_the_checkout_brings(grid, trials, tmp_path):
+    assert forecast.here(grid, tmp_path).source == "as they took on another machine"
+    run = tmp_path / "20260101-000000-smoke"
+    run.mkdir()
+    trial_records.append(run / trial_records.FILE_NAME, detail_of(trials[0], 3.0))
+    found = forecast.here(grid, tmp_path)
+    assert (found.source, found.seconds(grid.trials())) == ("as runs here took", 18)
+
+
+def test_the_trials_of_a_run_took_as_long_as_it_did(harness):
+    began = time.monotonic()
+    done = harness(
+        "run", "--workload", "fake", "--backend", "serial", "--backend", "ray-paper", "--trials", "1", "--output", "out"
+    )
+    all_s = time.monotonic() - began
+    assert done.returncode == 0, done.stderr
+    lines = Path("out/trials.jsonl").read_text().splitlines()
+    taken = sum(json.loads(line)["duration_s"] for line in lines)
+    assert 0.2 * all_s < taken <= all_s  # each beside itself, whose time counts as well

@@ -1,0 +1,125 @@
+"""What is said while a run goes on."""
+
+import io
+import itertools
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+
+from harness.measure import progress
+from harness.measure.block import Measured
+from harness.measure.forecast import Budget, Forecast
+from harness.measure.interim import InterimRatios
+from harness.measure.progress import Display
+from harness.measure.subject import Subject
+from harness.measure.turn import Turn
+from harness.plan.selection import Setting, select
+
+
+@pytest.fixture
+def trials(fake):
+    """Four trials: two backends, two points."""
+    made = select(
+        "smoke",
+        workloads=["fake"],
+        backends=["serial", "ray-paper"],
+        settings=[Setting("actors", ("2", "5"))],
+        trials=1,
+    ).grid
+    return sorted(made.trials(), key=lambda trial: (trial.point.values["actors"], trial.backend))
+
+
+def test_plain_lines_where_there_is_no_terminal(trials, row):
+    output = io.StringIO()
+    with Display(Console(file=output, width=300), trials, done=2, forecast=Forecast()) as display:
+        display.trial_begins(trials[0])
+        display.trial_ends(trials[0], [row(unit="things/s")], 4.0)
+        display.trial_begins(trials[1])
+        display.trial_ends(trials[1], [row().failed("no [luck]")], 2.0)
+        display.note("something [else]")
+    assert output.getvalue().splitlines() == [
+        "[3/6] fake good actors=2 ray-paper trial 0: throughput 100 things/s (4.0 s)  12 s left",
+        "[4/6] fake good actors=2 serial trial 0: FAILED no [luck] (2.0 s)  6 s left",
+        "something [else]",
+    ]
+
+
+@pytest.mark.parametrize(("budget_s", "left"), [(None, "35 s"), (21.0, "15 s"), (30.0, "25 s")])
+def test_what_is_left_is_no_more_than_a_budget_allows(fake, row, monkeypatch, budget_s, left):
+    made = select("smoke", workloads=["fake"], backends=["serial", "ray-paper"], settings=[], trials=4).grid
+    output, trials, clock = io.StringIO(), list(made.trials()), [0.0]
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    with Display(Console(file=output, width=300), trials, 0, Forecast(), Budget(budget_s)) as display:
+        clock[0] = 10.0  # of the whole block
+        display.trial_ends(trials[0], [row()], 5.0)
+    assert output.getvalue().endswith(f"  {left} left\n")
+
+
+def test_how_many_there_will_be_is_known_from_the_first_block_on(fake, row, monkeypatch):
+    made = select("smoke", workloads=["fake"], backends=["serial", "ray-paper"], settings=[], trials=4).grid
+    output, trials, clock = io.StringIO(), list(made.trials()), [0.0]
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    with Display(Console(file=output, width=300), trials, 0, Forecast(), Budget(25.0)) as display:
+        for index, trial in enumerate(trials[:4]):
+            clock[0] = 10.0 * (index // 2 + 1)  # a block has been measured when its trials are told of
+            display.trial_ends(trial, [row()], 5.0)
+    assert [line.partition(" ")[0] for line in output.getvalue().splitlines()] == ["[1/4]", "[2/4]", "[3/4]", "[4/4]"]
+
+
+def test_what_was_left_out_is_not_to_come(trials, row):
+    output, budget = io.StringIO(), Budget(60.0, left_out=[tuple(trials[2:])])
+    with Display(Console(file=output, width=300), trials, 0, Forecast(), budget) as display:
+        for trial in trials[:2]:
+            display.trial_ends(trial, [row()], 5.0)
+    assert [line.partition(" fake")[0] for line in output.getvalue().splitlines()] == ["[1/2]", "[2/2]"]
+    assert output.getvalue().endswith("(5.0 s)\n")
+
+
+def test_a_bar_on_a_terminal(trials, row):
+    output = io.StringIO()
+    console = Console(file=output, force_terminal=True, width=200)
+    with Display(console, trials, done=0, forecast=Forecast()) as display:
+        for trial in itertools.islice(trials, 2):
+            display.trial_begins(trial)
+            display.trial_ends(trial, [row(unit="things/s")], 4.0)
+        display.trial_begins(trials[2])
+    assert "2/4" in output.getvalue()
+    assert "fake good actors=5 ray-paper trial 0  8 s left" in output.getvalue()
+
+
+def measured(name, round_us):
+    turns = {(sweep, 0): Turn(10, round(10_000 * round_us * (1 + sweep % 2 / 1000)), 1) for sweep in range(12)}
+    return name, Measured(Subject(name, {}), turns=turns)
+
+
+def test_what_is_known_of_a_point_is_said_after_every_block(trials):
+    output = io.StringIO()
+    with Display(Console(file=output, width=300), trials, done=0, forecast=Forecast()) as display:
+        point = trials[0].point
+        one = [measured("serial", 20), measured("ray-paper", 80), measured("ray-paper again", 78)]
+        display.block_ends(point, dict(one))
+        display.block_ends(point, dict([*one, measured("reactor-inline", 10)]))
+        display.block_ends(trials[2].point, dict([measured("serial", 5)]))
+    assert output.getvalue().splitlines() == [
+        "fake good actors=2: by now, in times the speed of serial: ray-paper 0.25x, ray-paper again 1.03x of itself",
+        (
+            "fake good actors=2: by now, in times the speed of serial: reactor-inline 2.00x, ray-paper 0.25x, "
+            "ray-paper again 1.03x of itself"
+        ),
+    ]
+
+
+def test_who_failed_is_not_among_the_findings(trials):
+    output = io.StringIO()
+    with Display(Console(file=output, width=300), trials, done=0, forecast=Forecast()) as display:
+        name, failed = measured("ray-paper", 80)
+        failed.failure = "died in its last turn"
+        display.block_ends(trials[0].point, dict([measured("serial", 20), (name, failed)]))
+        display.block_ends(trials[0].point, dict([measured("reactor-inline", 20), ("serial", failed)]))
+    assert not output.getvalue()
+
+
+def test_of_simulated_work_nothing_is_told_as_a_speed():
+    (point,) = select("quick", workloads=["broadcast_gather"], settings=[Setting("work_seconds", ("0.5",))]).grid.points
+    assert not InterimRatios().add(point, dict([measured("serial", 20), measured("ray-paper", 80)]))

@@ -1,0 +1,146 @@
+"""Turns on a clock that counts, and a channel whose other end is a list."""
+
+import math
+
+import pytest
+
+from harness.measure.turn import BIN, Turns
+
+
+class Engine:
+    """Gives these turns, each with its lead; keeps what it is told."""
+
+    def __init__(self, *orders):
+        self.orders = list(orders)
+        self.told = []
+        self.durations = []
+
+    def tell(self, content):
+        self.told.append({name: value for name, value in content.items() if name != "durations"})
+        self.durations.append(content.get("durations"))
+
+    def hear(self):
+        if not self.orders:
+            raise EOFError
+        turn_ns, lead_ns = self.orders.pop(0)
+        return {"turn_ns": turn_ns, "lead_ns": lead_ns}
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0
+
+    def __call__(self):
+        return self.now
+
+
+def play(engine, round_ns, verify_rounds=0, settled=dict, at_once=1):
+    """Run rounds of this length, all of it CPU time, until the engine gives no more turns; how many there were."""
+    clock, rounds = Clock(), 0
+    turns = Turns(engine, verify_rounds, settled, clock, clock)
+    try:
+        turns.begin()
+        while True:
+            rounds += at_once
+            clock.now += round_ns * at_once
+            turns.passed(at_once)
+    except EOFError:
+        return rounds
+
+
+def test_a_turn_is_whole_rounds_for_the_time_it_has():
+    engine = Engine((100, 0), (100, 0))
+    play(engine, 30)
+    ready, first, second = engine.told
+    assert ready == {}
+    assert first == second == {"rounds": 4, "wall_ns": 120, "cpu_ns": 120, "all_rounds": 4}
+
+
+def test_the_lead_is_run_and_not_timed():
+    engine = Engine((100, 0), (100, 50))
+    play(engine, 10)
+    assert engine.told[2] == {"rounds": 10, "wall_ns": 100, "cpu_ns": 100, "all_rounds": 15}
+
+
+def test_a_lead_and_a_turn_have_one_round_at_least():
+    engine = Engine((100, 0), (100, 50), (100, 50))
+    play(engine, 700)
+    without, *others = engine.told[1:]
+    assert without == {"rounds": 1, "wall_ns": 700, "cpu_ns": 700, "all_rounds": 1}
+    assert others == [{"rounds": 1, "wall_ns": 700, "cpu_ns": 700, "all_rounds": 2}] * 2
+
+
+def test_the_first_rounds_are_verified_before_any_turn():
+    seen = []
+    engine = Engine((100, 0))
+    rounds = play(engine, 10, verify_rounds=7, settled=lambda: seen.append(len(engine.told)) or {"digest": "d"})
+    assert seen == [0]
+    assert engine.told[0] == {"digest": "d"}
+    assert engine.told[1]["all_rounds"] == rounds - 7
+
+
+@pytest.mark.parametrize("at_once", [1, 5])
+def test_laps_of_several_rounds_count_as_many(at_once):
+    engine = Engine((100, 0))
+    play(engine, 4, at_once=at_once)
+    assert engine.told[1]["wall_ns"] == 4 * engine.told[1]["rounds"]
+    assert engine.told[1]["rounds"] % at_once == 0
+
+
+def test_a_turn_tells_how_many_of_its_timed_rounds_took_how_long():
+    engine, clock = Engine((100, 1), (100, 50)), Clock()
+    turns = Turns(engine, clock=clock)
+    turns.begin()
+
+    def run(*rounds):
+        for taken in rounds:
+            clock.now += taken
+            turns.passed()
+
+    run(7, 40, 40, 30)  # the first round is a lead, and so is that of the next turn
+    with pytest.raises(EOFError):
+        run(60, 20, 50, 40)
+    for told, expected in zip(engine.durations[1:], [{30: 1, 40: 2}, {20: 1, 40: 1, 50: 1}], strict=True):
+        numbers, counts = told
+        assert counts == list(expected.values())
+        assert [math.exp(number * BIN) for number in numbers] == pytest.approx(list(expected), rel=0.011)
+
+
+def test_the_cpu_time_is_that_of_the_timed_rounds_alone():
+    engine, clock, cpu = Engine((100, 50), (100, 0)), Clock(), Clock()
+    turns = Turns(engine, clock=clock, cpu_clock=cpu)
+    turns.begin()
+
+    def run(*rounds):
+        for wall_ns, cpu_ns in rounds:
+            clock.now += wall_ns
+            cpu.now += cpu_ns
+            turns.passed()
+
+    with pytest.raises(EOFError):
+        run((60, 59), (50, 2), (50, 3), (100, 7))  # the first is a lead, cold
+    assert [told["cpu_ns"] for told in engine.told[1:]] == [5, 7]
+
+
+def test_the_wall_time_is_not_charged_with_reading_the_cpu_time():
+    engine, clock = Engine((100, 50), (100, 0)), Clock()
+
+    def slow():
+        clock.now += 1_000
+        return clock.now
+
+    turns = Turns(engine, clock=clock, cpu_clock=slow)
+    turns.begin()
+    for _ in range(2):
+        clock.now += 100
+        turns.passed()
+    clock.now += 100
+    with pytest.raises(EOFError):
+        turns.passed()
+    assert [told["wall_ns"] for told in engine.told[1:]] == [100, 100]
+
+
+def test_rounds_that_are_reported_together_are_not_told_apart():
+    engine = Engine((100, 0))
+    play(engine, 10, at_once=5)
+    assert engine.durations == [None, None]

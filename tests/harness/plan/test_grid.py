@@ -1,0 +1,238 @@
+"""Which trials there are, and in which order."""
+
+import json
+
+import pytest
+
+from harness.errors import UsageError
+from harness.plan import grid
+from harness.plan.grid import Grid
+from harness.plan.presets import PRESETS
+from harness.plan.selection import Setting, select
+from workloads import catalogue
+
+
+@pytest.fixture
+def built(fake):
+    """Builds a grid of the fake workload on two backends."""
+
+    def build(*settings, **options):
+        options = {"workloads": ["fake"], "backends": ["serial", "reactor-inline"], "trials": 3} | options
+        return select("smoke", settings=settings, **options).grid
+
+    return build
+
+
+def values(made, name):
+    return [point.values[name] for point in made.points]
+
+
+def test_points_are_the_product_of_all_values(built):
+    made = built(Setting("actors", ("3", "7")), Setting("seed", ("1", "2")))
+    assert list(zip(values(made, "actors"), values(made, "seed"), strict=True)) == [(3, 1), (3, 2), (7, 1), (7, 2)]
+
+
+def test_equal_points_are_one(built):
+    assert values(built(Setting("pause", ("0", "0.0"))), "pause") == [0.0]
+
+
+def test_parameters_are_canonical_and_complete(built):
+    (point,) = built().points
+    assert point.parameters == (
+        '{"actors":2,"behaviour":"good","file":"","pause":0.0,"rounds":3,"seed":0,"warmup_rounds":1}'
+    )
+
+
+def test_every_point_runs_before_any_runs_again_and_backends_stay_together(built):
+    made = built(Setting("actors", ("1", "2")))
+    blocks = [[(trial.index, trial.point.values["actors"]) for trial in block] for block in made.blocks()]
+    assert blocks == [[(index, actors)] * 2 for index in range(3) for actors in (1, 2)]
+    for block in made.blocks():
+        assert {trial.backend for trial in block} == {"serial", "reactor-inline"}
+
+
+def test_one_backend_of_each_kind_is_twice_in_the_blocks_of_the_point_that_most_run():
+    made = select("quick").grid
+    repeated = {point.workload: made.repeated(point) for point in made.points if made.repeated(point)}
+    ((workload, names),) = repeated.items()
+    assert len(names) == len({grid.kind_of(catalogue.BACKENDS[name]) for name in names})
+    kinds = {grid.kind_of(catalogue.BACKENDS[name]) for name in grid.backends_of(workload, made.backends)}
+    assert {grid.kind_of(catalogue.BACKENDS[name]) for name in names} == kinds
+    assert {"on_serial", "inline", "threads", "processes", "ray", "on_ray_compiled", "peer"} <= kinds
+
+
+def test_the_seed_reaches_the_workloads_unless_set(built):
+    assert values(built(seed=5), "seed") == [5]
+    assert values(built(Setting("seed", ("7",)), seed=5), "seed") == [7]
+
+
+def test_a_grid_comes_back_from_its_description(built):
+    made = built(Setting("actors", ("1", "2")), seed=3)
+    assert Grid.restore(json.loads(json.dumps(made.describe()))) == made
+    assert grid.differences(made, made) == ""
+
+
+def test_the_points_of_a_version_with_fewer_parameters_are_told_as_its_rows_tell_them(built):
+    described = built().describe()
+    for point in described["points"]:
+        del point["parameters"]["pause"]
+    for point in Grid.restore(described).points:
+        assert "pause" not in point.values
+        assert point.task.pause == 0.0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"backends": ["serial"]}, "backends serial, reactor-inline there, serial here"),
+        ({"trials": 2}, "with 2 trials"),
+        ({"seed": 1}, "seed 0 there, 1 here"),
+    ],
+)
+def test_differences_are_named(built, options, words):
+    assert words in grid.differences(built(), built(**options))
+
+
+def test_a_setting_reaches_every_workload_that_has_the_parameter():
+    made = select("smoke", settings=[Setting("steps_per_message", ("4",))]).grid
+    with_it = {point.workload for point in made.points if point.values.get("steps_per_message") == 4}
+    assert with_it == {"gym_sampling", "atari_sampling"}
+    assert {point.workload for point in made.points} == {sweep.workload for sweep in PRESETS["smoke"].sweeps}
+
+
+def test_a_setting_can_name_its_workload():
+    made = select("smoke", settings=[Setting("actors", ("3",), "q_learning")]).grid
+    three = {point.workload for point in made.points if point.values.get("actors") == 3}
+    assert three == {"q_learning"}
+
+
+@pytest.mark.parametrize(
+    ("preset", "options", "message"),
+    [
+        ("smok", {}, "preset: unknown 'smok'; did you mean smoke?"),
+        ("smoke", {"workloads": ["gym_samplin"]}, "did you mean gym_sampling"),
+        ("smoke", {"backends": ["ray"]}, "backend: unknown 'ray'; "),
+        ("smoke", {"settings": [Setting("actor", ("1",))]}, "did you mean actors"),
+        (
+            "smoke",
+            {"settings": [Setting("actors", ("many",))]},
+            "--set actors=many: broadcast_gather: actors: expected",
+        ),
+        ("smoke", {"settings": [Setting("actors", ("-1",))]}, "must be at least"),
+        ("smoke", {"settings": [Setting("actors", ("1",), "gym")]}, "--set gym.actors=1: workload: unknown 'gym'"),
+        (
+            "smoke",
+            {"workloads": ["gym_sampling"], "settings": [Setting("actors", ("2",), "q_learning")]},
+            "--set q_learning.actors=2: q_learning is not among the workloads chosen: gym_sampling",
+        ),
+        (
+            "smoke",
+            {"workloads": ["gym_sampling"], "settings": [Setting("env", ("CartPol-v1",))]},
+            "--set env=CartPol-v1: gym_sampling: env: unknown 'CartPol-v1'; did you mean CartPole-v1",
+        ),
+    ],
+)
+def test_what_cannot_run_is_refused_in_one_line(preset, options, message):
+    with pytest.raises(UsageError) as error:
+        select(preset, **options)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_value_is_used_where_it_suits_and_what_is_left_out_is_noted():
+    selection = select("smoke", settings=[Setting("env", ("Pong",))], workloads=["gym_sampling", "atari_sampling"])
+    assert {point.workload for point in selection.grid.points} == {"atari_sampling"}
+    (note,) = selection.notes
+    assert note.startswith("left out: gym_sampling: env: unknown 'Pong'")
+
+
+def test_a_value_may_suit_some_points_only():
+    selection = select("sweeps", workloads=["overhead"], settings=[Setting("actors", ("3", "7"))])
+    assert values(selection.grid, "shape") == ["fan_out", "fan_out"]
+    assert values(selection.grid, "actors") == [3, 7]
+    assert selection.notes[0].startswith("left out: overhead: actors: ping_pong takes exactly 2")
+
+
+SIZES = Setting("object_bytes", ("10kB", "1MiB"))
+
+
+@pytest.mark.parametrize(
+    ("setting", "lengths"),
+    [
+        (None, [(10_000, 30, 5), (2**20, 30, 5)]),
+        (Setting("warmup_rounds", ("1", "2")), [(10_000, 30, 1), (10_000, 30, 2), (2**20, 30, 1), (2**20, 30, 2)]),
+        (Setting("rounds", ("9", "8")), [(10_000, 9, 5), (10_000, 8, 5), (2**20, 9, 5), (2**20, 8, 5)]),
+        (Setting("rounds", ("9",), "broadcast_gather"), [(10_000, 9, 5), (2**20, 9, 5)]),
+    ],
+)
+def test_points_that_differ_only_in_their_length_are_the_shortest_of_them_unless_it_is_set(setting, lengths):
+    settings = [SIZES, *([setting] if setting else [])]
+    made = select("quick", workloads=["broadcast_gather"], settings=settings).grid
+    assert (
+        list(zip(*(values(made, name) for name in ("object_bytes", "rounds", "warmup_rounds")), strict=True)) == lengths
+    )
+
+
+def test_a_value_that_suits_nowhere_is_refused_also_beside_others_that_do():
+    with pytest.raises(UsageError, match=r"--set env=CartPole-v1,CartPol-v1: .*unknown 'CartPol-v1'"):
+        select("smoke", settings=[Setting("env", ("CartPole-v1", "CartPol-v1"))])
+    with pytest.raises(UsageError, match="actors is set twice"):
+        select("smoke", settings=[Setting("actors", ("2",)), Setting("actors", ("3",))])
+
+
+def test_a_backend_that_a_workload_has_no_module_for_is_left_out(built, monkeypatch):
+    monkeypatch.setitem(catalogue.BACKENDS, "peer", catalogue.Backend("peer", "elsewhere", "on_peer"))
+    made = built(backends=["serial", "peer"])
+    assert {trial.backend for trial in made.trials()} == {"serial"}
+    with pytest.raises(UsageError, match="workload fake has none of the backends peer"):
+        built(backends=["peer"])
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_can_be_built(name):
+    made = select(name).grid
+    everything = set(catalogue.WORKLOADS)
+    some = {"crossover": {"gym_sampling"}, "vectors": {"gym_sampling", "atari_sampling", "ppo"}}
+    some |= dict.fromkeys(("paper", "sweeps"), everything - {"ppo"})
+    assert {point.workload for point in made.points} == some.get(name, everything)
+    for point in made.points:
+        assert 1 <= point.verify_rounds <= point.values["rounds"]
+        assert point.verify_rounds == 1 or point.verify_rounds * point.round_bytes <= 4 * 2**30
+
+
+def test_a_preset_s_budget_holds_where_no_number_of_trials_is_told():
+    assert select("paper").grid.budget_s == 90 * 60
+    assert select("paper", budget_s=8 * 3600).grid.budget_s == 8 * 3600
+    assert select("paper", trials=5).grid.budget_s is None
+    assert Grid.restore(select("paper").grid.describe()).budget_s == 90 * 60
+    assert grid.differences(select("paper").grid, select("paper", budget_s=60).grid) == ""
+
+
+@pytest.mark.parametrize("name", ["paper", "quick"])
+def test_as_many_actors_as_the_paper_has(name):
+    counts = {"broadcast_gather": {2, 4, 8, 16}, "gym_sampling": {15}, "atari_sampling": {15}, "q_learning": {16}}
+    for point in select(name).grid.points:
+        if point.workload in counts:
+            assert point.values["actors"] in counts[point.workload]
+
+
+def test_the_paper_preset_has_the_papers_parameters():
+    made = select("paper").grid
+    points = {
+        workload: [point.values for point in made.points if point.workload == workload]
+        for workload in catalogue.WORKLOADS
+    }
+    by_actors = [p["actors"] for p in points["broadcast_gather"] if p["object_bytes"] == 10 * 2**20]
+    assert by_actors == [2, 4, 8, 16]
+    by_size = [p["object_bytes"] for p in points["broadcast_gather"] if p["object_bytes"] != 10 * 2**20]
+    assert by_size == [1_000, 100_000, 10**7, 10**8, 3 * 10**8, 5 * 10**8]
+    assert {(p["work_seconds"], p["rounds"]) for p in points["broadcast_gather"]} == {(0.05, 1_000)}
+    for workload in ("gym_sampling", "atari_sampling"):
+        assert {(p["actors"], p["rounds"]) for p in points[workload]} == {(15, 10_000)}
+    arrays = [p for p in points["q_learning"] if p["representation"] == "arrays"]
+    assert [p["minibatch"] for p in arrays] == [250, 500, 1_000, 2_000]
+    assert {(p["actors"], p["steps"], p["rounds"]) for p in points["q_learning"]} == {(16, 100, 1_000)}
+    alike = [p for p in points["multi_agent"] if p["representation"] == "arrays" and not p["step_busy_us"]]
+    assert [(p["agents"], p["rounds"]) for p in alike] == [(4, 100_000), (10, 100_000)]
+    for workload in ("q_learning", "multi_agent"):
+        assert {p["representation"] for p in points[workload]} == {"arrays", "tensors"}

@@ -1,0 +1,83 @@
+"""The report of results that are incomplete or broken: what can be shown is, else a line and status 2."""
+
+import re
+
+import pytest
+
+from harness.store import machine, measurements
+from harness.store.scaling_table import SCALING
+from tests.harness import runs
+
+
+@pytest.fixture
+def path(tmp_path):
+    """The directory of a run."""
+    return runs.write(tmp_path / "run", chosen=runs.grid(trials=1))
+
+
+def text_of(path):
+    return (path / measurements.FILE_NAME).read_text()
+
+
+ROWS = {
+    "missing": (None, "o such file"),
+    "empty": (lambda text: "", "measurements.csv: "),
+    "rows only": (lambda text: text[: text.index("\n") + 1], "holds no rows yet"),
+    "a column missing": (lambda text: text.replace(",value,", ",worth,", 1), "line 1: expected"),
+    "values broken": (
+        lambda text: re.sub(r"[0-9.e+]+,(observations/s|ns|bytes)", r"fast,\1", text),
+        "line 2: broken, could not convert string to float: 'fast'",
+    ),
+    "parameters broken": (lambda text: text.replace("{", "["), "line 2: broken"),
+}
+
+
+@pytest.mark.parametrize("case", ROWS)
+def test_rows_that_say_nothing_are_refused_in_one_line(harness, path, case):
+    change, message = ROWS[case]
+    if change is None:
+        (path / measurements.FILE_NAME).unlink()
+    else:
+        (path / measurements.FILE_NAME).write_text(change(text_of(path)))
+    done = harness("report", path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith("harness: ")
+    assert message in done.stderr
+    assert not list(path.glob("report.*"))
+
+
+def test_of_an_interrupted_run_is_shown_what_there_is(harness, path):
+    (path / measurements.FILE_NAME).write_text(text_of(path)[:-40])
+    (path / machine.FILE_NAME).unlink()
+    report = harness("report", path)
+    assert report.returncode == 0
+    assert (path / "figures" / "gym_sampling.svg").exists()
+    assert "hardware_limit: not drawn: " in report.stderr
+    assert (path / "report.html").exists()
+
+
+def test_a_broken_file_of_a_further_command_is_refused(harness, path):
+    (path / SCALING.file_name).write_text("kind,workers\npredicted,1\n")
+    report = harness("report", path)
+    assert report.returncode == 2
+    assert "scaling.csv, line 1: not the columns of this version; remove the file" in report.stderr
+
+
+@pytest.mark.slow(reason="figures and a report; `make test` draws odd names by themselves")
+def test_a_name_that_looks_like_a_formula_is_a_name(harness, tmp_path):
+    odd = "$x^{2$"
+    path = runs.write(
+        tmp_path / "run", chosen=runs.grid(trials=1), change=lambda row: measurements.replace(row, scenario=odd)
+    )
+    report = harness("report", path)
+    assert report.returncode == 0
+    assert (path / "figures" / "gym_sampling.svg").exists()
+    assert odd in report.stdout
+
+
+@pytest.mark.parametrize("cores", ["0", "1e999", "[" * 20_000 + "]" * 20_000])
+def test_numbers_of_a_machine_that_cannot_be_are_refused_in_one_line(harness, path, cores):
+    (path / machine.FILE_NAME).write_text(f'{{"cores_allowed": {cores}}}')
+    report = harness("report", path)
+    assert (report.returncode, report.stderr.count("\n")) == (2, 1)
+    assert "machine.json: broken" in report.stderr

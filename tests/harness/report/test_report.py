@@ -1,0 +1,794 @@
+"""The report of synthetic rows: who wins is said first, with intervals and doubts."""
+
+import dataclasses
+import io
+import json
+import re
+from statistics import fmean
+
+import pytest
+from rich.console import Console
+
+from harness import quantity
+from harness.errors import UsageError
+from harness.report import claims, document, page, readme, verdict
+from harness.report.summary import summarise
+from harness.stats import doubts, intervals
+from harness.stats.stragglers import UNITS
+from harness.store import machine, measurements, recorded_turns
+from harness.store.measurements import Journal
+from harness.store.phase_table import BREAKDOWN
+from harness.store.phase_table import PhaseRow as TakenApart
+from harness.store.scaling_table import MESSAGES, CostRow
+from harness.store.trial_records import TrialRecord, append
+from tests.harness import runs
+
+MACHINE = {
+    "cpu": {"model": "Abacus", "cores": 4},
+    "cores_allowed": 4,
+    "memory_gib": 1,
+    "kernel": "Linux",
+    "interpreter": {"implementation": "CPython", "version": "3.11"},
+    "packages": {"numpy": "2"},
+    "clock": {"tick_ns": 50},
+    "sessions": [{"commit": "abc", "dirty": False, "load_average": [0.5], "command": ["run"], "started_at": "now"}],
+}
+
+
+@pytest.fixture
+def results(tmp_path, row):
+    """Writes rows, given as backend -> values by trial, and returns the directory's summary."""
+
+    def write(*points, described=MACHINE, details=(), setting=(), **changes):
+        (tmp_path / machine.FILE_NAME).write_text(json.dumps(described))
+        journal = Journal.create(tmp_path / measurements.FILE_NAME)
+        for number, backends in enumerate(points):
+            for backend, values in backends.items():
+                given = {"actors": number + 2, "env": "CartPole-v1", "rounds": 10 + number, **dict(setting)}
+                parameters = json.dumps(given)
+                journal.append(
+                    [
+                        row(backend=backend, trial=trial, value=value, parameters=parameters, **changes)
+                        for trial, value in enumerate(values)
+                    ]
+                )
+        journal.close()
+        for detail in details:
+            append(tmp_path / "trials.jsonl", detail)
+        return summarise(tmp_path)
+
+    return write
+
+
+STEADY = [1.0, 1.01, 0.99, 1.0, 1.02]
+
+
+def times(factor):
+    return [value * factor for value in STEADY]
+
+
+def sections(summary):
+    return {section.heading: list(section.lines) for section in document.headlines(summary)}
+
+
+def test_where_a_baseline_wins_is_said_before_anything_else(results):
+    ours = {"reactor-inline": times(100), "reactor-processes": times(160)}
+    summary = results({"serial": times(150), **ours, "ray-paper": times(5)})
+    found = sections(summary)
+    assert list(found)[:3] == [
+        "Where the reactor runtime is slower", "Where the reactor runtime is faster", "Verdict in sentences",
+    ]  # fmt: skip
+    (sentence,) = found["Verdict in sentences"]
+    assert sentence == (
+        "gym_sampling: reactor-processes runs at 32.0x [32.0, 32.0] (ray-paper) the speed of the best Ray; "
+        "reactor-inline runs at 0.67x [0.67, 0.67] the speed of serial; "
+        "reactor-processes runs at 0.53x [0.53, 0.53] of the machine's limit."
+    )
+    assert found["Where the reactor runtime is slower"] == [
+        "gym_sampling CartPole-v1, 2 actors: speed of reactor-inline is 0.667x [0.667, 0.667] that of serial"
+    ]
+    assert found["Where the reactor runtime is faster"] == [
+        "gym_sampling CartPole-v1, 2 actors: speed of reactor-inline is 20.0x [20.0, 20.0] that of ray-paper",
+        (
+            "gym_sampling CartPole-v1, 2 actors: speed of reactor-processes is 1.07x [1.07, 1.07] that of serial, "
+            "32.0x [32.0, 32.0] that of ray-paper"
+        ),
+    ]
+
+
+def test_the_best_ray_is_that_of_each_point_and_its_interval_counts_the_choice(results):
+    noise = [1.0, 1.1, 0.9, 1.05, 0.95]
+    rays = {
+        "ray-tuned": [50 * value for value in noise],
+        "ray-pooled": [80 * value for value in reversed(noise)],
+        "ray-compiled": [60 * value for value in noise],
+    }
+    summary = results(
+        {"reactor-processes": times(100), **rays}, {"reactor-processes": times(100), "ray-tuned": times(90)}
+    )
+    (sentence,) = sections(summary)["Verdict in sentences"]
+    of_one = summary.points[0].cells[0].speedups["ray-pooled"]
+    counted = intervals.least(list(summary.points[0].cells[0].speedups.values()))
+    assert counted.value == of_one.value
+    assert counted.low < of_one.low < of_one.high < counted.high
+    assert sentence == (
+        f"gym_sampling: reactor-processes runs at 1.11x [1.08, 1.14] (CartPole-v1, 3 actors, ray-tuned) "
+        f"to {quantity.ratio(counted)} (CartPole-v1, 2 actors, ray-pooled) the speed of the best Ray."
+    )
+
+
+def test_a_loss_is_told_though_another_point_that_is_lower_is_undecided():
+    ratios = [
+        intervals.Estimate(0.8, 0.5, 1.2, 5),
+        intervals.Estimate(0.9, 0.85, 0.95, 5),
+        intervals.Estimate(1.5, 1.4, 1.6, 5),
+    ]
+    clause = verdict.Clause("reactor-processes", "serial", tuple((ratio, "") for ratio in ratios))
+    assert clause.loses
+    assert clause.standing == "slower to faster"
+    without = verdict.Clause("reactor-processes", "serial", tuple((ratio, "") for ratio in (ratios[0], ratios[2])))
+    assert not without.loses
+    assert without.standing == "undecided to faster"
+
+
+def test_one_value_without_an_interval_decides_nothing():
+    alone = intervals.Estimate(1.5, 1.5, 1.5, 1)
+    assert verdict.Clause("reactor-processes", "serial", ((alone, ""),)).standing == "undecided"
+
+
+@pytest.mark.parametrize(("locked", "parallel"), [(True, "reactor-processes"), (False, "reactor-threads")])
+def test_without_a_lock_threads_stand_for_the_parallel_reactors(results, locked, parallel):
+    described = MACHINE | {"gil_enabled_after_imports": {"reactor-threads": locked}}
+    ours = {"reactor-threads": times(120), "reactor-processes": times(100)}
+    (sentence,) = sections(results({**ours, "ray-tuned": times(50)}, described=described))["Verdict in sentences"]
+    assert sentence.startswith(f"gym_sampling: {parallel} runs at ")
+    assert sentence.count("reactor-") == 1
+
+
+def test_what_ran_in_one_thread_is_not_held_against_ray(results):
+    summary = results({"serial": times(100), "reactor-inline": times(100), "ray-paper": times(5)})
+    (sentence,) = sections(summary)["Verdict in sentences"]
+    assert "Ray" not in sentence
+    assert not claimed(summary)
+
+
+def test_a_line_names_all_that_a_backend_loses_to_and_the_limit_is_no_rival(results):
+    summary = results(
+        {"serial": times(2), "ray-paper": times(4), "reactor-inline": times(1), "limit": times(9), "envpool": times(8)}
+    )
+    (line,) = sections(summary)["Where the reactor runtime is slower"]
+    assert line.endswith(
+        "speed of reactor-inline is 0.500x [0.500, 0.500] that of serial, "
+        "0.250x [0.250, 0.250] that of ray-paper, 0.125x [0.125, 0.125] that of envpool"
+    )
+    (table,) = document.tables(summary)
+    assert table.columns[3:6] == ("x serial", "x ray-paper", "x limit")
+    assert any(line.startswith("limit: ") for line in sections(summary)["About the backends"])
+
+
+def test_a_limit_that_is_not_measured_is_the_loop_on_all_cores_whole_parts_on_each(results):
+    points = {"serial": times(2), "reactor-inline": times(3)}
+    summary = results(*[points] * 4, described={**MACHINE, "cores_allowed": 2})  # 2, 3, 4 and 5 environments
+    heading = "How near the reactor runtime comes to the limit"
+    assert sections(summary)[heading] == [
+        "gym_sampling CartPole-v1, 2 actors: reactor-inline 0.750x [0.750, 0.750]",
+        "gym_sampling CartPole-v1, 3 actors: reactor-inline 1.00x [1.00, 1.00]",
+        "gym_sampling CartPole-v1, 4 actors: reactor-inline 0.750x [0.750, 0.750]",
+        "gym_sampling CartPole-v1, 5 actors: reactor-inline 0.900x [0.900, 0.900]",
+    ]
+    assert document.tables(summary)[0].columns[3:5] == ("x serial", "x limit")
+
+
+def test_a_limit_that_is_measured_is_taken_as_it_is(results):
+    summary = results({"serial": times(2), "reactor-inline": times(3), "limit": times(6)})
+    (line,) = sections(summary)["How near the reactor runtime comes to the limit"]
+    assert line.endswith("2 actors: reactor-inline 0.500x [0.500, 0.500]")
+    (table,) = document.tables(summary)
+    assert [table.rows[number][1] for number in table.best] == ["reactor-inline"]
+
+
+@pytest.mark.parametrize(("ours", "beats"), [(times(7), True), (times(6), False), ([4, 8, 7, 5, 9], False)])
+def test_who_beats_the_limit_is_doubted(results, ours, beats):
+    summary = results({"serial": times(2), "reactor-processes": ours, "limit": times(6)})
+    (doubted,) = (cell.doubts for cell in summary.points[0].cells if cell.backend == "reactor-processes")
+    assert (doubts.BEATS_LIMIT in doubted) == beats
+
+
+def test_a_backend_that_was_wrong_in_one_trial_has_no_result(results, tmp_path, row):
+    results({"serial": times(80), "reactor-processes": times(100)}, setting=THEIRS, digest="aa")
+    journal = Journal(tmp_path / measurements.FILE_NAME)
+    parameters = json.dumps({"env": "CartPole-v1", "rounds": 10, "actors": 15})
+    for trial, digest in enumerate(("aa", "aa", "bb", "aa", "aa")):
+        changes = {"backend": "ray-paper", "trial": trial, "digest": digest, "value": 5.0 + trial / 100}
+        journal.append([row(parameters=json.dumps(json.loads(parameters) | {}), **changes)])
+    journal.close()
+    summary = summarise(tmp_path)
+    (wrong,) = (cell for point in summary.points for cell in point.cells if cell.backend == "ray-paper")
+    assert wrong.failures
+    assert wrong.main is None
+    assert not claimed(summary)
+    assert not any("ray-paper" in cell.speedups for point in summary.points for cell in point.cells)
+
+
+@pytest.mark.parametrize("trials", [1, 2])
+def test_too_few_trials_decide_nothing(results, trials):
+    summary = results(
+        {"serial": times(80)[:trials], "reactor-processes": times(100)[:trials], "ray-paper": times(5)[:trials]}
+    )
+    assert "Where the reactor runtime is faster" not in sections(summary)
+    assert "undecided" in "".join(verdict.sentences(summary))
+
+
+def test_loops_in_lockstep_are_a_limit_and_no_rival(results):
+    backends = {"serial": times(2), "reactor-inline": times(3), "lockstep": times(4), "envpool": times(3)}
+    summary = results(backends)
+    (line,) = sections(summary)["How near the reactor runtime comes to the limit"]
+    assert line.endswith("2 actors: reactor-inline 0.750x [0.750, 0.750]")
+    (table,) = document.tables(summary)
+    assert table.columns[3:5] == ("x serial", "x limit")
+    assert "lockstep" not in [table.rows[number][1] for number in table.best]
+    assert [row[1] for row in table.rows if row[1] == "lockstep"] == ["lockstep"]
+
+
+def test_without_the_loop_or_the_cores_no_limit_is_told(results):
+    assert "x limit" not in document.tables(results({"reactor-inline": times(3), "ray-paper": times(1)}))[0].columns
+
+
+def test_what_cannot_run_is_no_failure_and_says_why(results, tmp_path, row):
+    results({"serial": times(2)})
+    journal = Journal(tmp_path / measurements.FILE_NAME)
+    parameters = json.dumps({"actors": 2, "env": "CartPole-v1", "rounds": 10})
+    journal.append([row(backend="envpool", parameters=parameters, value=None, status="unsupported: no such thing")])
+    journal.close()
+    summary = summarise(tmp_path)
+    found = sections(summary)
+    assert "Failed" not in found
+    assert found["Not run"] == ["gym_sampling CartPole-v1, 2 actors, envpool: no such thing"]
+    (table,) = document.tables(summary)
+    assert table.rows[1][1:3] == ("envpool", "not run")
+
+
+def test_an_interval_around_one_decides_nothing(results):
+    summary = results({"serial": [100, 110, 90, 100, 105], "reactor-inline": [105, 100, 95, 102, 100]})
+    (line,) = sections(summary)["Where no difference is shown"]
+    assert line.startswith("gym_sampling CartPole-v1, 2 actors: speed of reactor-inline is 0.996x [0.")
+
+
+def test_a_shorter_time_is_a_speedup(results):
+    summary = results({"serial": times(100), "reactor-inline": times(50)}, metric="round_time", unit="ns")
+    (found,) = summary.verdicts
+    assert found.faster
+    assert found.speedup.value == pytest.approx(2)
+
+
+def test_only_trials_that_both_have_are_paired(results):
+    summary = results({"serial": [100.0, 200.0], "reactor-inline": [300.0]})
+    (found,) = summary.verdicts
+    assert (found.speedup.value, found.speedup.count) == (3.0, 1)
+
+
+def test_an_overhead_of_nothing_has_no_ratio(results):
+    summary = results({"serial": [-5.0], "reactor-inline": [100.0]}, metric="overhead", unit="ns")
+    assert summary.verdicts == ()
+
+
+def test_points_are_named_by_what_varies_but_not_by_how_long_they_ran(results):
+    summary = results({"serial": STEADY}, {"serial": STEADY})
+    assert [point.label for point in summary.points] == ["CartPole-v1, 2 actors", "CartPole-v1, 3 actors"]
+
+
+def test_points_that_differ_in_nothing_else_are_named_by_how_long_they_ran(tmp_path):
+    lengths = [{"actors": 2, "rounds": 50}, {"actors": 2, "rounds": 70}, {"actors": 3, "rounds": 70}]
+    chosen = runs.grid(trials=1, points=[("gym_sampling", values) for values in lengths])
+    summary = summarise(runs.write(tmp_path / "run", chosen=chosen))
+    assert [point.label for point in summary.points] == [
+        "CartPole-v1, 2 actors, rounds 50",
+        "CartPole-v1, 2 actors, rounds 70",
+        "CartPole-v1, 3 actors",
+    ]
+
+
+def overheads(path, row, *, least_ns):
+    """A run of one block and simulated work of 1 ms; a round takes 2 us to `least_ns` more, of Ray ten times that."""
+    parameters = json.dumps({"actors": 2, "work_seconds": 0.001})
+    beyond = {"reactor-processes": [2_000, 1_000, least_ns], "ray-tuned": [20_000, 10_000, 10 * least_ns]}
+    point = {"workload": "broadcast_gather", "parameters": parameters, "unit": "ns"}
+    journal = Journal.create(path / measurements.FILE_NAME)
+    for backend, turns_ns in beyond.items():
+        metrics = {"overhead": fmean(turns_ns), "round_time": fmean(turns_ns) + 1_000_000}
+        journal.append([row(backend=backend, metric=name, value=value, **point) for name, value in metrics.items()])
+    journal.close()
+    taken = [
+        recorded_turns.RecordedTurn(
+            "broadcast_gather", parameters, backend, 0, 0, sweep, 0, 10, 10 * (1_000_000 + ns), 10
+        )
+        for backend, turns_ns in beyond.items()
+        for sweep, ns in enumerate(turns_ns)
+    ]
+    recorded_turns.replace(path / recorded_turns.FILE_NAME, (), taken)
+    (found,) = summarise(path).verdicts
+    return found.speedup
+
+
+def test_a_ratio_of_overheads_is_of_what_turns_took_beyond_the_work(tmp_path, row):
+    ratio = overheads(tmp_path, row, least_ns=500)
+    assert ratio.value == pytest.approx(10)
+    _, freedom = ratio.of_turns
+    assert freedom == 2
+
+
+def test_where_a_turn_took_nothing_beyond_the_work_a_trial_alone_has_no_interval(tmp_path, row):
+    ratio = overheads(tmp_path, row, least_ns=-500)
+    assert (ratio.value, ratio.of_turns) == (pytest.approx(10), (0.0, 0))
+    assert not ratio.decides
+
+
+def test_what_the_limit_is_taken_from_is_as_fast_as_itself(results):
+    blocks = {"lockstep": times(100), "reactor-inline": [90.0, 95.0, 92.0], "ray-paper": times(5), "ray-tuned": [7.0]}
+    cells = {cell.backend: cell for cell in results({"serial": [150.0], **blocks}).points[0].cells}
+    assert cells["serial"].speedups["limit"] == intervals.Estimate(1.0, 1.0, 1.0, 1)
+    assert not cells["serial"].speedups["limit"].borrows
+
+
+@pytest.mark.parametrize(("schema", "doubted"), [(1, False), (2, True), (3, True), (4, False)])
+def test_turns_without_a_lead_are_a_doubt_about_backends_that_wait(tmp_path, schema, doubted):
+    path = runs.write(tmp_path / "run", chosen=runs.grid())
+    described = json.loads((path / "grid.json").read_text())
+    (path / "grid.json").write_text(json.dumps({**described, "schema": schema}))
+    told = "ray-paper: timed as they wake, which may be slower or faster than they are for good"
+    assert summarise(path).doubts == ((told,) if doubted else ())
+
+
+def test_turns_without_a_lead_are_no_doubt_about_backends_of_one_thread(tmp_path):
+    path = runs.write(tmp_path / "run", chosen=runs.grid(backends=("serial", "reactor-inline")))
+    described = json.loads((path / "grid.json").read_text())
+    (path / "grid.json").write_text(json.dumps({**described, "schema": 3}))
+    assert summarise(path).doubts == ()
+
+
+def test_what_another_run_left_beside_the_measurements_is_a_doubt(tmp_path):
+    path = runs.write(tmp_path / "run")
+    cost = CostRow("a-run", 0, 2, "send_ns", 800.0, "ns")
+    MESSAGES.write(path, [cost])
+    assert summarise(path).doubts == ()
+    MESSAGES.write(path, [cost, dataclasses.replace(cost, run_id="an-older-run")])
+    (doubt,) = summarise(path).doubts
+    assert doubt == (
+        "messages.csv is of another run, an-older-run, of a commit that is not known; the measurements are of a-run, "
+        f"commit {runs.COMMIT[:12]}"
+    )
+
+
+def test_a_broken_file_beside_the_measurements_is_refused_by_its_name(tmp_path):
+    path = runs.write(tmp_path / "run")
+    (path / MESSAGES.file_name).write_text("broken\n")
+    with pytest.raises(UsageError, match=f"{MESSAGES.file_name}, line 1"):
+        summarise(path)
+
+
+def test_what_a_run_lacks_of_its_grid_is_a_doubt_about_it(tmp_path):
+    path = runs.write(tmp_path / "run", chosen=runs.grid(trials=4))
+    heading = "Doubts about the whole run"
+    assert heading not in sections(summarise(path))
+    file = path / measurements.FILE_NAME
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(lines[:-5]))
+    assert sections(summarise(path))[heading] == ["1 of 12 trials is missing: complete the run with --resume"]
+    file.write_bytes(b"".join(lines[:-8]) + lines[-8][:9])
+    assert sections(summarise(path))[heading] == [
+        "2 of 12 trials are missing, the last line of measurements.csv is torn: complete the run with --resume"
+    ]
+    for content in ("{}", '{"run_id": 1, "points": 3}', '{"run_id": 1, "points": [[]]}', "["):
+        (path / "grid.json").write_text(content)
+        (doubt,) = sections(summarise(path))[heading]
+        assert doubt.startswith("whether trials are missing is not known: ")
+    (path / "grid.json").unlink()
+    assert heading not in sections(summarise(path))
+
+
+def test_failures_are_said_and_have_no_value(results, tmp_path, row):
+    summary = results({"serial": STEADY, "reactor-inline": STEADY})
+    journal = Journal(tmp_path / measurements.FILE_NAME)
+    failed = row(backend="ray-paper", parameters=summary_parameters(tmp_path)).failed("time limit: no result")
+    journal.append([failed])
+    journal.close()
+    summary = summarise(tmp_path)
+    assert sections(summary)["Failed"] == [
+        "gym_sampling CartPole-v1, 2 actors, ray-paper: trial 0: time limit: no result"
+    ]
+    (table,) = document.tables(summary)
+    assert table.rows[-1] == ("", "ray-paper", "failed", "-", "-", "1 failed")
+
+
+def summary_parameters(directory):
+    return measurements.read(directory / measurements.FILE_NAME)[0].parameters
+
+
+def test_digests_that_nobody_judged_are_failures_here_too(results, tmp_path, row):
+    results({"serial": STEADY})
+    journal = Journal(tmp_path / measurements.FILE_NAME)
+    journal.append([row(backend="ray-paper", digest="cc-dd", parameters=summary_parameters(tmp_path))])
+    journal.close()
+    (line,) = sections(summarise(tmp_path))["Failed"]
+    assert line.endswith("trial 0: digest differs: cc-dd, serial has aa-bb")
+
+
+def test_doubts_stand_beside_the_numbers(results):
+    loaded = TrialRecord(
+        "gym_sampling",
+        json.dumps({"actors": 2, "env": "CartPole-v1", "rounds": 10}),
+        "serial",
+        0,
+        started_at="now",
+        duration_s=1.0,
+        outside_cores=2.5,
+        measured_ns=5_000_000,
+    )
+    torn = dataclasses.replace(loaded, backend="reactor-inline")
+    summary = results({"serial": [1.0, 2.0], "reactor-inline": STEADY}, details=[loaded, torn])
+    (point,) = summary.points
+    assert point.cells[0].doubts == ("2 trials", "spread 47%", "loaded 2.5/4 cores", "short 5 ms")
+    for text in (document.to_markdown(summary), page.render(summary, [])):
+        assert "2 trials, spread 47%, loaded 2.5/4 cores, short 5 ms" in text
+    assert "loaded 2.5/4 cores" in sections(summary)["Where no difference is shown"][0]
+
+
+def test_a_round_that_the_clock_can_hardly_tell_is_doubted_beside_its_number(results):
+    summary = results({"serial": times(600)}, metric="round_time", unit="ns")
+    assert summary.points[0].cells[0].doubts == ("clock ticks 50 ns",)
+    assert "| clock ticks 50 ns |" in document.to_markdown(summary)
+    assert results_are_sure(summary)
+
+
+def results_are_sure(summary):
+    """Whether a clock that ticks faster leaves no doubt."""
+    described = json.loads((summary.path / machine.FILE_NAME).read_bytes()) | {"clock": {"tick_ns": 1}}
+    (summary.path / machine.FILE_NAME).write_text(json.dumps(described))
+    return summarise(summary.path).points[0].cells[0].doubts == ()
+
+
+def test_startup_memory_and_cpu_time_stand_beside_the_throughput_with_their_intervals(tmp_path):
+    summary = summarise(runs.write(tmp_path / "run"))
+    (table,) = document.tables(summary)
+    assert [column for column in table.columns if column.partition(" ")[0] in ("startup", "memory", "CPU")] == [
+        "startup",
+        "memory",
+        "CPU per observation",
+    ]
+    first = dict(zip(table.columns, table.rows[0], strict=True))
+    assert first["startup"] == "100 [100, 100] ms"
+    assert first["memory"] == "256 [256, 256] MiB"
+    assert first["CPU per observation"].endswith(" us")
+    assert "[" in first["CPU per observation"]
+    for text in (document.to_markdown(summary), page.render(summary, [])):
+        assert first["CPU per observation"] in text
+        assert first["memory"] in text
+    told = document.to_json(summary)["points"][0]["backends"]["serial"]
+    assert told["peak_rss"] == 2**28
+    assert told["intervals"]["peak_rss"] == [2**28, 2**28]
+
+
+@pytest.mark.parametrize(
+    ("sessions", "words"),
+    [
+        ([{"commit": "a"}, {"commit": "b"}], "the rows come from 2 commits of the code"),
+        ([{"commit": "a", "dirty": True}], "the code had uncommitted changes"),
+        ([{"commit": "a", "load_average": [5.0, 1, 1]}], "loaded when the run began (5.0 on 4 cores)"),
+    ],
+)
+def test_doubts_about_the_whole_run(results, sessions, words):
+    summary = results({"serial": STEADY}, described=MACHINE | {"sessions": sessions})
+    assert words in sections(summary)["Doubts about the whole run"][0]
+
+
+def test_the_terminal_and_the_page_say_the_same(results, tmp_path):
+    summary = results({"serial": times(150), "reactor-inline": times(100), "ray-paper": times(5)})
+    output = io.StringIO()
+    document.to_terminal(summary, Console(file=output, width=200))
+    page = document.to_markdown(summary)
+    for text in (output.getvalue(), page):
+        assert text.index("inline is 0.667x") < text.index("inline is 20.0x") < text.index("x ray-paper")
+        assert "Abacus" in text
+        assert "151 [148, 153]" in text
+    assert "| CartPole-v1, 2 actors | **serial** | **151 [148, 153]** | 1 | 30.0x [30.0, 30.0] | 0.500x" in page
+    assert document.write_markdown(summary).read_text() == page
+
+
+def test_the_report_for_programs(results):
+    summary = results({"serial": times(150), "reactor-inline": times(100)})
+    described = json.loads(json.dumps(document.to_json(summary)))
+    inline = described["points"][0]["backends"]["reactor-inline"]
+    assert inline["mean"]["value"] == pytest.approx(100.4, abs=0.01)
+    assert inline["speedups"]["serial"]["value"] == pytest.approx(1 / 1.5)
+
+
+def test_a_report_needs_no_machine_description(results, tmp_path):
+    results({"serial": STEADY})
+    (tmp_path / machine.FILE_NAME).unlink()
+    assert "unknown CPU" in document.to_markdown(summarise(tmp_path))
+    (tmp_path / machine.FILE_NAME).write_text("{")
+    with pytest.raises(UsageError, match=r"machine.json: broken"):
+        summarise(tmp_path)
+
+
+def claimed(summary):
+    return [dict(zip(claims.HEADINGS, row, strict=True)) for row in document.published_claims(summary).rows]
+
+
+THEIRS = {"actors": 15}  # as in the paper
+
+
+def test_the_paper_s_claim_stands_beside_what_was_measured(results):
+    ours, rays = {"reactor-processes": times(100)}, {"ray-paper": times(5), "ray-pooled": times(50)}
+    (row,) = claimed(results({"serial": times(80), **ours, **rays}, setting=THEIRS))
+    # CartPole 3813.883 over 3276.540; here are neither Blackjack nor Pendulum
+    assert row == {
+        "claim": "Gymnasium: 1.21x the observations per second",
+        "published": "1.16x (without 2 points)",
+        "here, against ray-paper": "20.0x [20.0, 20.0]",
+        "best Ray": "2.00x [2.00, 2.00]",
+        "plain loop": "1.25x [1.25, 1.25]",
+        "holds here": "yes, by more",
+        "Ray otherwise": "ray-pooled 10.0x [10.0, 10.0]",
+    }
+
+
+@pytest.mark.parametrize(
+    ("ours", "holds"),
+    [
+        ([112, 122, 115, 117, 120], "yes, by as much"),
+        (105, "yes, by less"),
+        (150, "yes, by more"),
+        (90, "no"),
+        ([80, 120, 100, 90, 115], "undecided"),
+    ],
+)
+def test_whether_a_claim_holds_here_is_seen_from_the_whole_interval(results, ours, holds):
+    ours = ours if isinstance(ours, list) else times(ours)
+    (row,) = claimed(results({"reactor-processes": ours, "ray-paper": times(100)}, setting=THEIRS))
+    assert row["holds here"] == holds
+    assert row["best Ray"] == row["here, against ray-paper"]
+
+
+def test_a_claim_may_hold_at_one_point_and_not_at_another(results):
+    (row,) = claimed(
+        results(
+            {"reactor-processes": times(90), "ray-paper": times(100)},
+            {"reactor-processes": times(190), "ray-paper": times(100)},
+            setting=THEIRS,
+        )
+    )
+    assert row["holds here"] == "not everywhere"
+
+
+def test_a_claim_is_undecided_where_the_verdict_would_be(results):
+    wide = {"reactor-processes": [100, 300, 150, 400, 120], "ray-paper": times(100)}
+    narrow = {"reactor-processes": times(150), "ray-paper": times(100)}
+    (row,) = claimed(results(narrow, wide, setting=THEIRS))
+    assert row["holds here"] == "undecided at some points"
+
+
+@pytest.mark.parametrize("setting", [{"actors": 4}, {"env": "busy:2ms"}, {"steps_per_message": 10}])
+def test_a_point_that_the_paper_does_not_have_says_nothing_of_its_claim(results, setting):
+    ours, ray = {"reactor-processes": times(150)}, {"ray-paper": times(100)}
+    assert not claimed(results(ours | ray, setting=THEIRS | setting))
+
+
+def test_each_point_is_held_against_its_own_of_the_paper(tmp_path, row):
+    journal = Journal.create(tmp_path / measurements.FILE_NAME)
+    for minibatch, faster in ((500, 3.0), (1_000, 1.564), (2_000, 1.3)):  # published: 1.45, 1.56 and 2.00
+        parameters = json.dumps({"actors": 16, "minibatch": minibatch, "rounds": 10})
+        for backend, values in (("reactor-processes", times(faster)), ("ray-paper", times(1))):
+            for trial, value in enumerate(values):
+                varied = value * (1 + 0.02 * (trial - 2) * (backend == "reactor-processes"))
+                journal.append(
+                    [row(workload="q_learning", backend=backend, trial=trial, value=varied, parameters=parameters)]
+                )
+    journal.close()
+    (told,) = claimed(summarise(tmp_path))
+    assert told["published"] == "1.45x to 2.00x"
+    assert told["holds here"] == "yes, by less to more"
+
+
+def test_without_ray_nothing_is_said_of_the_claim(results):
+    summary = results({"serial": times(150), "reactor-processes": times(100)})
+    assert not claimed(summary)
+    assert claims.HEADING not in document.to_markdown(summary)
+
+
+def test_the_verdict_calls_undecided_what_the_interval_does_not_tell(results):
+    summary = results({"serial": [100, 120, 80, 110, 90], "reactor-inline": [101, 90, 115, 95, 105]})
+    (sentence,) = sections(summary)["Verdict in sentences"]
+    assert "reactor-inline runs at " in sentence
+    assert "(undecided) the speed of serial" in sentence
+
+
+def test_of_two_trials_no_interval_is_shown(results):
+    summary = results({"serial": [100, 120], "reactor-inline": [150, 130]})
+    before, heading, rest = document.to_markdown(summary).partition("## gym_sampling")
+    table, end, _ = rest.partition("Values are")
+    assert before
+    assert heading
+    assert end
+    assert "reactor-inline" in table
+    assert "[" not in table
+
+
+HOSTILE = "<script>alert(1)</script> [a](javascript:alert(1)) a|b & <!-- c"
+
+
+def test_the_verdict_is_a_table_of_three_clauses(results):
+    ours = {"reactor-inline": times(100), "reactor-processes": times(160)}
+    summary = results({"serial": times(150), **ours, "ray-paper": times(5)}, {"serial": times(50), **ours})
+    table = document.verdicts(summary)
+    assert table.columns == ("workload", "against a loop", "against the best Ray", "of the limit")
+    assert table.rows == (
+        (
+            "gym_sampling", "0.67x [0.67, 0.67] to 2.00x [2.00, 2.00], slower to faster", "32.0x [32.0, 32.0], faster",
+            "0.53x [0.53, 0.53] to 1.07x [1.07, 1.07]",
+        ),
+    )  # fmt: skip
+    shown = page.render(summary, [])
+    assert shown.index("Verdict</h2>") < shown.index("All numbers</h2>") < shown.index("Verdict in sentences</summary>")
+    assert '<td data-head="against the best Ray"><b class="faster">faster</b> <span>32.0x [32.0, 32.0]</span>' in shown
+    for text in (shown, document.to_markdown(summary)):
+        for word in ("Best Ray:", "Limit:", "Undecided:", "digest"):
+            assert text.index("against the best Ray") < text.index(word)
+
+
+def test_where_nothing_can_be_compared_there_is_no_verdict(results):
+    summary = results({"serial": times(150)})
+    assert document.verdicts(summary).rows == ()
+    assert "Verdict" not in page.render(summary, [])
+    assert "Verdict" not in document.to_markdown(summary)
+
+
+def told_in_readme(summary, drawn=()):
+    return readme.section(summary, drawn, summary.path.parent)
+
+
+def test_readme_has_a_row_for_each_workload_of_the_point_that_favours_ray_most(results):
+    ours = {"reactor-processes": times(100)}
+    summary = results(
+        {"serial": times(50), **ours, "ray-tuned": times(10), "ray-pooled": times(40)},
+        {"serial": times(50), **ours, "ray-tuned": times(80), "ray-pooled": times(40)},
+    )
+    (row,) = readme.table(summary).rows
+    assert row == (
+        "gym_sampling", "CartPole-v1, 3 actors; observations/s", "50.2", "**100**", "80.3 (ray-tuned)",
+        "1.25x [1.25, 1.25]",
+    )  # fmt: skip
+    assert f"| {' | '.join(row)} |" in told_in_readme(summary)
+
+
+def test_readme_says_of_a_lead_that_is_none_that_it_is_undecided(results):
+    wide = {"reactor-processes": [100, 300, 150, 400, 120], "ray-pooled": times(120)}
+    assert readme.table(results(wide)).rows[0][-1].endswith("], undecided")
+
+
+def test_readme_tells_no_interval_of_few_trials_and_says_so(results):
+    few = {"reactor-processes": [100, 110], "ray-pooled": [50, 60]}
+    assert readme.table(results(few)).rows[0][-1].endswith("x, undecided (2 trials)")
+
+
+@pytest.mark.parametrize(
+    ("backends", "shown"),
+    [
+        ({"serial": times(50)}, ("**50.2**", "–", "–", "–")),
+        ({"serial": times(50), "ray-tuned": times(5)}, ("**50.2**", "–", "5.02 (ray-tuned)", "–")),
+        ({"serial": times(50), "ray-tuned": times(70)}, ("50.2", "–", "**70.3** (ray-tuned)", "–")),
+    ],
+)
+def test_readme_shows_a_dash_for_what_was_not_measured(results, backends, shown):
+    (row,) = readme.table(results(backends)).rows
+    assert row[2:] == shown
+
+
+def test_readme_shows_the_figure_by_step_time_if_it_was_drawn(results):
+    summary = results({"serial": times(50)})
+    figures = summary.path / "figures"
+    shown = told_in_readme(summary, [figures / "step_time.svg", figures / "step_time.png", figures / "round_time.svg"])
+    assert re.findall(r"!\[.*\]\((.*)\)", shown) == [f"{summary.path.name}/figures/step_time.svg"]
+    assert "![" not in told_in_readme(summary)
+
+
+def test_a_page_gets_what_its_markers_ask_for(results, tmp_path):
+    summary = results({"serial": times(150), "reactor-processes": times(100), "ray-paper": times(5)}, setting=THEIRS)
+    page = tmp_path / "page.md"
+    begin, end = readme.marks("claims")
+    page.write_text(f"before {begin} old {end} after")
+    readme.update(page, summary, [])
+    text = page.read_text()
+    assert text.startswith(f"before {begin}\n| claim | published |")
+    assert text.endswith(f"{end} after")
+    assert " old " not in text
+    assert "yes, by more" in text
+    for broken in (begin, f"{end} {begin}", f"{begin}{end}" * 2, "none"):
+        page.write_text(broken)
+        with pytest.raises(UsageError, match="markers" if broken == "none" else "once each"):
+            readme.update(page, summary, [])
+        assert page.read_text() == broken
+
+
+def test_a_page_of_vectors_has_each_beside_the_loop(results):
+    summary = results({"serial": times(100), "gymnasium-async": times(200), "reactor-vector": times(50)})
+    drawn = [summary.path / "figures" / f"{name}.svg" for name in ("vectors", "step_time")]
+    picture, table, told = readme.vectors(summary, drawn, summary.path).strip().split("\n\n")
+    assert picture == "![Vector environments, by how long the environment takes](figures/vectors.svg)"
+    head, _, row = table.splitlines()
+    assert head == "| workload | point | gymnasium-async | reactor-vector |"
+    assert re.search(r"\| 2\.00x \[2\.00, 2\.00\] \| 0\.50x \[", row)
+    assert "`serial`" in told
+
+
+def test_what_a_file_says_is_text_on_every_page(results, tmp_path):
+    described = {**MACHINE, "kernel": f"Linux\n\n# {HOSTILE}", "packages": {"numpy": HOSTILE}}
+    described["sessions"] = [{**MACHINE["sessions"][0], "command": ["run", "\n```\n", HOSTILE]}]
+    hostile = {"workload": HOSTILE, "scenario": HOSTILE}
+    summary = results(
+        {"serial": times(150), "reactor-inline": times(100), HOSTILE: STEADY}, described=described, **hostile
+    )
+    page = tmp_path / "README.md"
+    page.write_text("".join(mark for part in readme.PARTS for mark in readme.marks(part)))
+    readme.update(page, summary, [])
+    filled = page.read_text()
+    for part in readme.PARTS:
+        for mark in readme.marks(part):
+            filled = filled.replace(mark, "")
+    for text in (document.to_markdown(summary), filled):
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+        for dangerous in ("<script", "](javascript", "<!-- c", "\n# <", "\n# &"):
+            assert dangerous not in text, dangerous
+        for table in re.findall(r"(?:^\| .*\n)+", text, re.MULTILINE):
+            (width,) = {line.replace("\\|", "").count("|") for line in table.splitlines()}
+            assert width > 2
+
+
+def test_slow_rounds_stand_beside_the_usual_ones_where_they_are_known(results):
+    known = TrialRecord(
+        "gym_sampling",
+        json.dumps({"actors": 2, "env": "CartPole-v1", "rounds": 10}),
+        "serial",
+        0,
+        started_at="now",
+        duration_s=1.0,
+        outside_cores=0.0,
+        p50_ns=1e6,
+        p95_ns=2e6,
+        p99_ns=4e6,
+    )
+    details = [dataclasses.replace(known, trial=trial) for trial in range(5)]
+    details[1] = dataclasses.replace(known, trial=1, p50_ns=4e6, p99_ns=None)
+    inline = [dataclasses.replace(known, backend="reactor-inline", trial=trial) for trial in range(5)]
+    summary = results({"serial": STEADY, "reactor-inline": STEADY, "ray-paper": STEADY}, details=[*details, *inline])
+    _, tails = document.tables(summary)
+    assert tails.title == "gym_sampling: round times"
+    assert tails.columns == document.TAIL_COLUMNS
+    assert tails.rows == (
+        ("CartPole-v1, 2 actors", "serial", "1.32 ms", "2.00 ms", "-", "-"),
+        ("", "reactor-inline", "1.00 ms", "2.00 ms", "4.00 ms", "4.00x"),
+    )
+
+
+def test_the_straggler_stands_beside_the_round_times_where_rounds_were_taken_apart(results, tmp_path):
+    results({"serial": STEADY, "ray-tuned": STEADY})
+    point = json.dumps({"actors": 2, "env": "CartPole-v1", "rounds": 10})
+    told = dict(zip(UNITS, (4.0, 0.5, 0.12, 0.3), strict=True))
+    shared = {"run_id": "run", "started_at": "now", "workload": "gym_sampling", "scenario": "CartPole-v1", "actors": 2}
+    shared |= {"object_bytes": None, "steps_per_message": 1, "minibatch": None, "parameters": point, "trial": 0}
+    BREAKDOWN.write(
+        tmp_path,
+        [
+            TakenApart(
+                **shared, backend="ray-tuned", rounds=5, phase=phase, value=value, unit=UNITS[phase], status="ok"
+            )
+            for phase, value in told.items()
+        ],
+    )
+    summary = summarise(tmp_path)
+    _, late = document.tables(summary)
+    assert late.columns == (*document.TAIL_COLUMNS, "straggler", "lag")
+    assert late.rows == (("CartPole-v1, 2 actors", "ray-tuned", *"----", "50% of 4", "12%, 95 %: 30%"),)
+    for text in (document.to_markdown(summary), page.render(summary, [])):
+        assert "50% of 4" in text
+        assert "ended its computing last" in text

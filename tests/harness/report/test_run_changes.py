@@ -1,0 +1,296 @@
+"""Two runs compared: regressions are named, and nothing but two sound, alike runs ever gets a verdict."""
+
+import dataclasses
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from harness.plan.grid import SCHEMA
+from harness.stats import intervals, judgement
+from harness.stats.intervals import Estimate
+from harness.stats.judgement import Judgement
+from harness.store.measurements import replace
+from harness.store.run_directory import GRID_NAME
+from tests.harness.runs import COMMIT, MACHINE, grid, session, write
+
+
+@pytest.fixture
+def base(tmp_path):
+    return write(tmp_path / "base")
+
+
+def refused(done):
+    """The reason, where there is one line and no verdict."""
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("harness: cannot compare: ")
+    return done.stderr
+
+
+def test_equal_runs_show_no_regression(harness, base, tmp_path):
+    done = harness("compare", base, write(tmp_path / "new", run_id="another"))
+    assert (done.returncode, done.stdout) == (0, "no regression of more than 10% in 2 ratios\n")
+
+
+def test_results_of_an_earlier_schema_are_reported_but_not_compared_or_completed(harness, base, tmp_path):
+    old = write(tmp_path / "old", run_id="another")
+    described = json.loads((old / GRID_NAME).read_text())
+    assert described.pop("schema") == SCHEMA
+    (old / GRID_NAME).write_text(json.dumps(described))
+    assert harness("report", old).returncode == 0
+    assert f"another grid: files of schema 1 there, {SCHEMA} here" in refused(harness("compare", old, base))
+    done = harness("run", "--resume", "--output", old)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"holds another grid (files of schema 1 there, {SCHEMA} here)" in done.stderr
+
+
+def test_a_slower_machine_is_no_regression(harness, base, tmp_path):
+    slower = dict.fromkeys(("serial", "reactor-inline", "ray-paper"), 1.4)
+    assert harness("compare", base, write(tmp_path / "new", factors=slower)).returncode == 0
+
+
+def test_each_regression_is_named_with_its_size_and_interval(harness, base, tmp_path):
+    done = harness("compare", base, write(tmp_path / "new", factors={"reactor-inline": 1.25}))
+    assert done.returncode == 1
+    serial, ray = done.stdout.splitlines()
+    assert serial.startswith("regression: gym_sampling CartPole-v1, 2 actors: reactor-inline is 25 % slower [")
+    assert "its speed is 0.800x that of serial, was 1.00x" in serial
+    assert "64.0x that of ray-paper, was 80.0x" in ray
+    assert "reactor-inline takes x1.25, ray-paper x1.00" in ray
+
+
+def test_a_baseline_that_became_faster_is_told_apart(harness, base, tmp_path):
+    done = harness("compare", base, write(tmp_path / "new", factors={"serial": 0.8}))
+    assert done.returncode == 1
+    assert "reactor-inline takes x1.00, serial x0.80" in done.stdout
+
+
+def test_what_is_smaller_than_the_minimum_effect_is_none(harness, base, tmp_path):
+    new = write(tmp_path / "new", factors={"reactor-inline": 1.08})
+    assert harness("compare", base, new).returncode == 0
+    assert harness("compare", base, new, "--min-effect", "0.05").returncode == 1
+
+
+def test_an_improvement_is_told(harness, base, tmp_path):
+    done = harness("compare", base, write(tmp_path / "new", factors={"reactor-inline": 0.5}), "--json")
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["regressions"]) == (0, 0)
+    assert {one["judgement"] for one in told["changes"]} == {"improvement"}
+    assert told["changes"][0]["factor"]["value"] == pytest.approx(0.5)
+    assert told["base"]["commit"] == COMMIT
+
+
+def test_a_table_for_a_page(harness, base, tmp_path):
+    done = harness("compare", base, write(tmp_path / "new", factors={"reactor-inline": 1.3}), "--markdown")
+    heading, *_, first, second = done.stdout.splitlines()
+    assert heading == "### 2 regressions of more than 10% in 2 ratios"
+    assert all(line.count("|") == 8 and "**regression**" in line for line in (first, second))
+
+
+def test_a_second_measurement_has_to_show_it_too(harness, base, tmp_path):
+    slow = write(tmp_path / "slow", factors={"reactor-inline": 1.3})
+    again = write(tmp_path / "again")
+    slow_again = write(tmp_path / "slow_again", factors={"reactor-inline": 1.3})
+    other = write(tmp_path / "other", sessions=[session(commit="f" * 40)])
+    quick = write(tmp_path / "quick")
+    assert harness("compare", base, slow, "--again", again, slow_again).returncode == 1
+    done = harness("compare", base, slow, "--again", again, quick)
+    assert done.returncode == 0, done.stdout
+    assert "is of commit ffffffffffff" in refused(harness("compare", base, slow, "--again", other, slow_again))
+
+
+def test_a_measured_limit_is_a_baseline(harness, tmp_path):
+    chosen = grid(
+        backends=("serial", "reactor-inline", "limit"),
+        points=[("broadcast_gather", {"actors": 2, "object_bytes": 1000, "work_seconds": 0.0, "rounds": 5})],
+    )
+    base, new = (write(tmp_path / name, chosen=chosen) for name in ("base", "new"))
+    told = json.loads(harness("compare", base, new, "--json").stdout)
+    assert {(one["baseline"], one["metric"]) for one in told["changes"]} == {
+        ("serial", "overhead"),
+        ("limit", "overhead"),
+    }
+
+
+def test_another_metric_may_decide(harness, base, tmp_path):
+    def slow_to_start(row):
+        own = row.metric == "startup_time" and row.backend == "reactor-inline"
+        return replace(row, value=row.value * 2) if own else row
+
+    new = write(tmp_path / "new", change=slow_to_start)
+    assert harness("compare", base, new).returncode == 0
+    assert harness("compare", base, new, "--metric", "cpu_time").returncode == 0
+    assert harness("compare", base, new, "--metric", "startup_time").returncode == 1
+
+
+def test_the_same_directory_twice_is_refused(harness, base):
+    assert "the same run twice" in refused(harness("compare", base, base))
+
+
+@pytest.mark.parametrize(
+    ("difference", "word"),
+    [
+        ({"described": {**MACHINE, "cores_allowed": 8}}, "another machine: cores_allowed 4 there, 8 here"),
+        ({"described": {**MACHINE, "kernel": "Linux 7"}}, "kernel"),
+        ({"described": {**MACHINE, "packages": {"ray": "2.61"}}}, "packages ray"),
+        ({"described": {**MACHINE, "gil_enabled_after_imports": {"serial": False}}}, "gil"),
+        ({"sessions": [session(variables={"OMP_NUM_THREADS": "4"})]}, "variables"),
+        ({"chosen": grid(seed=1)}, "another grid: seed 0 there, 1 here"),
+        ({"chosen": grid(trials=4)}, "another grid"),
+        ({"chosen": grid(backends=("serial", "reactor-inline"))}, "another grid: backends"),
+        (
+            {
+                "chosen": grid(backends=("serial", "reactor-inline")),
+                "described": {**MACHINE, "gil_enabled_after_imports": {}},
+            },
+            "another grid: backends",
+        ),
+        ({"chosen": grid(points=[("gym_sampling", {"actors": 3, "rounds": 50})])}, "another grid"),
+        ({"sessions": [session(), session(commit="f" * 40)]}, "its sessions differ in commit"),
+        ({"change": lambda row: replace(row, digest="other")}, "computes something else"),
+        ({"change": lambda row: row.failed("out of luck") if row.trial == 3 else row}, "trial 3: out of luck"),
+        ({"change": lambda row: None if row.trial == 4 else row}, "are missing"),
+        ({"change": lambda row: None if row.metric == "peak_rss" else row}, "are missing"),
+        ({"change": lambda row: replace(row, run_id="b") if row.trial == 2 else row}, "a row of run b"),
+        ({"change": lambda row: replace(row, trial=9) if row.trial == 2 else row}, "a row of another grid"),
+        ({"change": lambda row: replace(row, digest=row.backend)}, "trials failed"),
+    ],
+)
+def test_runs_that_are_not_alike_or_not_sound_get_no_verdict(harness, base, tmp_path, difference, word):
+    new = write(tmp_path / "new", **difference)
+    assert word in refused(harness("compare", base, new))
+    assert harness("compare", new, base).returncode == 2
+
+
+def test_another_version_of_the_runtime_itself_is_what_is_compared(harness, base, tmp_path):
+    packages = MACHINE["packages"] | {"reactorlib": "0.2.0"}
+    assert (
+        harness("compare", base, write(tmp_path / "new", described={**MACHINE, "packages": packages})).returncode == 0
+    )
+
+
+def test_what_one_of_them_cannot_run_is_no_change(harness, base, tmp_path):
+    new = write(
+        tmp_path / "new", change=lambda row: row.failed("unsupported: no") if row.backend == "ray-paper" else row
+    )
+    assert "ray-paper is unsupported in one" in refused(harness("compare", base, new))
+
+
+def test_too_few_trials_or_nothing_to_compare_give_no_verdict(harness, tmp_path):
+    few = [write(tmp_path / name, chosen=grid(trials=2)) for name in ("a", "b")]
+    assert "2 trials of a point give no interval" in refused(harness("compare", *few))
+    alone = [write(tmp_path / name, chosen=grid(backends=("serial", "ray-paper"))) for name in ("c", "d")]
+    assert "no ratio of a reactor backend" in refused(harness("compare", *alone))
+
+
+@pytest.mark.parametrize("name", ["measurements.csv", "machine.json", "grid.json"])
+def test_truncated_and_foreign_files_get_no_verdict(harness, base, tmp_path, name):
+    whole = (base / name).read_bytes()
+    cuts = [0, 1, len(whole) // 3, len(whole) // 2, len(whole) - 2]
+    foreign = [b"\n", b"a,b\n1,2\n", b"[]", b"{}", b'"text"', b"\xff\xfe\x00", b"null", b'{"run_id": 1, "points": 3}']
+    for number, content in enumerate([whole[:cut] for cut in cuts] + foreign):
+        new = tmp_path / f"new{number}"
+        shutil.copytree(base, new)
+        (new / name).write_bytes(content)
+        refused(harness("compare", base, new))
+    lost = tmp_path / "lost"
+    shutil.copytree(base, lost)
+    (lost / name).unlink()
+    refused(harness("compare", lost, base))
+
+
+def test_every_truncation_of_the_rows_is_noticed(harness, base, tmp_path):
+    whole = (base / "measurements.csv").read_bytes()
+    new = tmp_path / "new"
+    shutil.copytree(base, new)
+    for cut in np.random.default_rng(0).integers(0, len(whole), 25).tolist():
+        (new / "measurements.csv").write_bytes(whole[:cut])
+        refused(harness("compare", base, new))
+
+
+def test_wrong_arguments(harness, base, tmp_path):
+    assert "no such directory" in refused(harness("compare", base, tmp_path / "nowhere"))
+    for effect in ("-1", "nan", "much"):
+        assert harness("compare", base, base, "--min-effect", effect).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "expected"),
+    [
+        (1.15, 1.05, 1.25, Judgement.REGRESSION),
+        (1.15, 0.99, 1.30, Judgement.UNCERTAIN),
+        (1.09, 1.08, 1.099, Judgement.UNCHANGED),
+        (1.0, 0.95, 1.05, Judgement.UNCHANGED),
+        (0.8, 0.7, 0.9, Judgement.IMPROVEMENT),
+        (0.8, 0.7, 1.01, Judgement.UNCHANGED),
+    ],
+)
+def test_judging_a_factor(value, low, high, expected):
+    assert judgement.judge(Estimate(value, low, high, 5), 0.1) is expected
+
+
+def test_a_factor_in_words():
+    assert judgement.describe(Estimate(1.15, 1.12, 1.18, 5)) == "15 % slower [12 %, 18 %]"
+    assert judgement.describe(Estimate(0.8, 0.75, 1.02, 5)) == "25 % faster [-2.0 %, 33 %]"
+
+
+ATTEMPTS = 100
+NOISE = 0.04  # of a trial, after pairing; a pair of processes on a busy machine of two cores
+
+
+def simulated(random, slowdown, trials):
+    """The judgement of two simulated runs, whose machine drifts by a half from trial to trial."""
+
+    def side(factor):
+        drift = random.uniform(1, 1.5, trials)
+        return (
+            list(factor * drift * random.lognormal(0, NOISE, trials)),
+            list(drift * random.lognormal(0, NOISE, trials)),
+        )
+
+    return judgement.judge(intervals.change(side(1.0), side(slowdown)), 0.1)
+
+
+def test_comparisons_of_known_noise_are_right_often_enough():
+    random = np.random.default_rng(8)
+    found = [simulated(random, 1.25, 9) is Judgement.REGRESSION for _ in range(ATTEMPTS)]
+    alarms = [simulated(random, 1.0, 9) is Judgement.REGRESSION for _ in range(ATTEMPTS)]
+    assert sum(found) >= ATTEMPTS * 19 / 20
+    assert sum(alarms) <= ATTEMPTS / 20
+
+
+@pytest.mark.parametrize(("slowdown", "status"), [(1.2, 1), (1.0, 0)])
+def test_a_fifth_more_is_found_at_every_point_and_nothing_where_there_is_nothing(harness, tmp_path, slowdown, status):
+    points = tuple(("gym_sampling", {"actors": actors, "rounds": 50}) for actors in (1, 2, 3, 4, 5))
+    chosen = grid(points=points)
+
+    def noisy(seed):
+        random = np.random.default_rng(seed)
+
+        def change(row):
+            return dataclasses.replace(row, value=row.value * random.lognormal(0, 0.02))
+
+        return change
+
+    base = write(tmp_path / "base", chosen=chosen, change=noisy(1))
+    new = write(tmp_path / "new", chosen=chosen, change=noisy(2), factors={"reactor-inline": slowdown})
+    done = harness("compare", base, new, "--json")
+    assert done.returncode == status
+    changes = json.loads(done.stdout)["changes"]
+    assert len(changes) == 2 * len(points)
+    wanted = "regression" if status else "unchanged"
+    assert {one["judgement"] for one in changes} == {wanted}
+
+
+def test_strictly_what_cannot_be_excluded_has_a_status_of_its_own(harness, base, tmp_path):
+    random = np.random.default_rng(3)
+
+    def change(row):
+        return dataclasses.replace(row, value=row.value * random.lognormal(0, 0.2))
+
+    new = write(tmp_path / "new", change=change)
+    assert harness("compare", base, new).returncode == 0
+    assert harness("compare", base, new, "--strict").returncode == 3
+    assert harness("compare", base, write(tmp_path / "same"), "--strict").returncode == 0

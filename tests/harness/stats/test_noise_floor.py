@@ -1,0 +1,66 @@
+"""The noise floor: comparisons of a backend with itself, and the verdicts of a report that depend on them."""
+
+import dataclasses
+
+import pytest
+
+from harness.report import document, noise_text, page
+from harness.report.summary import Verdict, summarise
+from harness.stats import noise_floor
+from harness.stats.intervals import Estimate
+from harness.stats.noise_floor import SelfComparison
+from tests.harness import runs
+
+
+def compared(ratio=1.01, reach=1.04, **changes):
+    """A comparison whose interval reaches by a factor to either side."""
+    estimate = Estimate(ratio, ratio / reach, ratio * reach, 5)
+    return dataclasses.replace(SelfComparison("gym_sampling", "CartPole-v1", "{}", "serial", estimate), **changes)
+
+
+@pytest.mark.parametrize(("ratio", "right", "factor"), [(1.01, True, 1.01), (1.2, False, 1.04), (1 / 1.2, False, 1.04)])
+def test_the_floor_is_how_far_equals_were_apart_and_no_more_than_the_interval_reaches(ratio, right, factor):
+    one = compared(ratio)
+    assert one.contains_one is right
+    assert one.factor == pytest.approx(factor)
+    assert one.half_width == pytest.approx(1.04)
+
+
+def test_the_report_has_a_line_for_each_comparison_and_for_each_workload():
+    told, consequence = noise_text.lines([compared(1.2)])
+    assert all(part in told for part in ("serial against itself", "5 trials", "20 %", "4.0 %", "does not contain 1"))
+    assert "less than 4.0 %" in consequence
+    assert list(noise_text.lines([])) == [noise_text.NOT_MEASURED]
+
+
+def test_the_noisiest_backend_makes_the_floor_of_its_workload():
+    rows = [compared(1.2, 1.02), compared(1.2, 1.5, backend="reactor-inline")]
+    assert noise_floor.by_workload(rows) == pytest.approx({"gym_sampling": 1.2})
+    assert noise_floor.by_workload([*rows, compared(1.2, workload="overhead")])["overhead"] == pytest.approx(1.04)
+
+
+@pytest.mark.parametrize(
+    ("value", "reach", "expected"),
+    [(1.03, 1.01, "undecided"), (0.97, 1.01, "undecided"), (1.06, 1.01, "faster"), (0.9, 1.01, "slower")],
+)
+def test_a_difference_within_the_floor_is_undecided_whatever_its_interval(value, reach, expected):
+    one = Verdict("w", "p", "reactor-inline", "serial", Estimate(value, value / reach, value * reach, 5), (), 1.04)
+    assert ("faster" if one.faster else "slower" if one.slower else "undecided") == expected
+    assert dataclasses.replace(one, floor=1.0).within is False
+
+
+def test_the_report_says_it_in_every_form(tmp_path, monkeypatch):
+    path = runs.write(tmp_path / "run", factors={"reactor-inline": 1 / 1.02})
+    before = document.to_markdown(summarise(path))
+    assert noise_text.NOT_MEASURED in before
+    assert "is 1.02x" in before.partition("## Where the reactor runtime is faster")[2]
+    monkeypatch.setattr(noise_floor, "of_run", lambda *_: iter([compared(1.2)]))
+    summary = summarise(path)
+    undecided = document.to_markdown(summary).partition("## Where no difference is shown")[2].partition("##")[0]
+    assert "reactor-inline is 1.02x" in undecided
+    assert "serial within the noise floor of 4.0 %" in undecided
+    for text in (document.to_markdown(summary), page.render(summary, [])):
+        assert "serial against itself" in text
+        assert "differences of less than 4.0 % are called undecided" in text
+    (told,) = document.to_json(summary)["noise"]
+    assert (told["backend"], told["ratio"]["count"]) == ("serial", 5)

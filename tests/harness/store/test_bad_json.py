@@ -1,0 +1,170 @@
+"""Files that somebody edited: whatever JSON they hold, a command works or refuses them in one line, and soon."""
+
+import dataclasses
+import json
+
+import pytest
+
+from harness.plan.grid import MOST_TRIALS
+from harness.store import machine, measurements, trial_records, validation
+from harness.store.run_directory import GRID_NAME
+from harness.store.trial_records import TrialRecord
+from tests.choice import first
+from tests.harness import runs
+
+DEEP = "[" * 20_000 + "]" * 20_000
+WRONG = ("null", "true", "-1", "1000000000", "1e400", "NaN", '"text"', '"\\ud800"', "[]", "[null]", "{}", DEEP)
+MARK = "\x00mark"
+UNKNOWN = "whether trials are missing is not known"  # of a report, which shows what there is
+COMMANDS = ("report", "resume", "compare")
+
+
+@pytest.fixture
+def ask(harness, tmp_path):
+    """Runs a command on a run of this machine; its status, after having checked that it ended in one line."""
+    described = {**machine.describe(), "gil_enabled_after_imports": {"serial": True}}
+    chosen = runs.grid(backends=("serial", "reactor-inline"), trials=3)
+    base, path = (runs.write(tmp_path / name, chosen=chosen, described=described) for name in ("base", "run"))
+    arguments = {
+        "report": ("report", path, "--json"),
+        "resume": ("run", "--output", path, "--resume", "--dry-run"),
+        "compare": ("compare", base, path),
+    }
+
+    def ask(command, name):
+        done = harness(*arguments[command])
+        if done.returncode == 2:
+            assert (done.stdout, done.stderr.count("\n")) == ("", 1)
+            assert done.stderr.startswith("harness: ")
+            assert name in done.stderr
+        else:
+            assert done.returncode == 0, done.stderr
+        return done
+
+    ask.path = path
+    return ask
+
+
+def places(content, replaced=lambda mark: mark):
+    """The document with each of its values marked in turn; of a list, its first."""
+    yield replaced(MARK)
+    if isinstance(content, dict):
+        for name, value in content.items():
+            yield from places(value, lambda mark, name=name: replaced({**content, name: mark}))
+    elif isinstance(content, list) and content:
+        yield from places(content[0], lambda mark: replaced([mark, *content[1:]]))
+
+
+@pytest.mark.parametrize("command", first(1, COMMANDS, "every value of two files wrong, for each command"))
+@pytest.mark.parametrize("name", [machine.FILE_NAME, GRID_NAME])
+def test_no_value_of_a_wrong_type_ends_in_a_traceback(ask, name, command):
+    assert ask(command, name).returncode == 0
+    file = ask.path / name
+    marked = [json.dumps(content) for content in places(json.loads(file.read_text()))]
+    refused = 0
+    # Every value is wrong in some way, and over the places in every way.
+    for number, text in enumerate(marked):
+        for wrong in (WRONG[number % len(WRONG)], WRONG[(number * 5 + 1) % len(WRONG)]):
+            file.write_text(text.replace(json.dumps(MARK), wrong))
+            done = ask(command, "")
+            refused += done.returncode == 2 or UNKNOWN in done.stdout
+    assert refused > len(marked)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        (machine.FILE_NAME, {"sessions": 1}, "machine.json: broken (sessions: expected an array, got an integer)"),
+        (machine.FILE_NAME, {"packages": ["ray"]}, "(packages: expected an object, got an array)"),
+        (machine.FILE_NAME, {"cpu": {"cores": "4"}}, "(cpu.cores: expected an integer, got text)"),
+        (GRID_NAME, {"backends": "serial"}, "grid.json: broken (backends: expected an array, got text)"),
+        (GRID_NAME, {"points": [{"trials": 1.5}]}, "(points[0].trials: expected an integer, got a number)"),
+        (GRID_NAME, {"time_limit_s": 1e300}, "time_limit_s: must be more than 0, at most 1e+08"),
+        (GRID_NAME, {"schema": 5}, "describes no grid of this version (schema 5, where this version reads 1 to 4)"),
+        (GRID_NAME, {"schema": "2"}, "grid.json: broken (schema: expected an integer, got text)"),
+        (GRID_NAME, {"points": []}, "describes no grid of this version (trials: expected 1 or more"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(ask, command, name, change, message):
+    file = ask.path / name
+    file.write_text(json.dumps(json.loads(file.read_text()) | change))
+    done = ask(command, name)
+    if command == "report" and name == GRID_NAME:
+        assert UNKNOWN in done.stdout
+        assert message.replace('"', '\\"') in done.stdout
+    else:
+        assert message in done.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_grid_of_more_trials_than_can_be_run_is_no_grid(ask, command):
+    file = ask.path / GRID_NAME
+    described = json.loads(file.read_text())
+    described["points"][0]["trials"] = 10**9
+    file.write_text(json.dumps(described))
+    done = ask(command, GRID_NAME)
+    assert "at most 100,000 together; got 1000000000 of a point, 2,000,000,000 together" in done.stdout + done.stderr
+
+
+def test_so_many_trials_are_not_begun_either(harness):
+    done = harness("run", "--workload", "gym_sampling", "--trials", MOST_TRIALS, "--dry-run")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "at most 100,000 together" in done.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("parameters", [DEEP, '{"actors": [2]}', '{"actors": {"a": 1}}', '{"env": "\\ud800"}', "[]"])
+def test_parameters_are_named_values_without_parts(ask, command, parameters):
+    file = ask.path / measurements.FILE_NAME
+    lines = file.read_text().splitlines(keepends=True)
+    cells = measurements._split(file, 2, lines[1].encode())
+    cells[measurements.COLUMNS.index("parameters")] = parameters
+    lines[1] = measurements._lines([cells]).decode()
+    file.write_text("".join(lines))
+    done = ask(command, "measurements.csv, line 2: broken, ")
+    assert done.returncode == 2
+
+
+def test_details_of_a_wrong_type_leave_doubts_unsaid(ask):
+    key = next(iter(measurements.read(ask.path / measurements.FILE_NAME))).trial_key
+    good = dataclasses.asdict(TrialRecord(*key, "2026-01-01T00:00:00Z", 1.0, 0.0, measured_ns=1, idle_share=0.5))
+    file = ask.path / trial_records.FILE_NAME
+    file.write_text(json.dumps(good) + "\n")
+    assert list(trial_records.read(file)) == [key]
+    for content in places(good):
+        for wrong in ("{}", "[]", DEEP):
+            file.write_text(json.dumps(content).replace(json.dumps(MARK), wrong) + "\n")
+            assert not trial_records.read(file)
+            assert ask("report", "").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (DEEP, "nested too deep"),
+        ("9" * 301, "a number of 301 digits"),
+        ("[1e999]", "Out of range"),
+        ("[NaN]", "Out of range"),
+        ('"\\ud800"', "surrogates not allowed"),
+        ("{", "Expecting"),
+    ],
+)
+def test_text_that_says_nothing_usable_is_no_json(text, reason):
+    with pytest.raises(ValueError, match=reason):
+        validation.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "reason"),
+    [
+        (1, float, ""),
+        (True, int, "expected an integer, got true or false"),
+        (None, str | None, ""),
+        (1, str | None, "expected text, got an integer"),
+        ({"a": [1, "b"]}, dict[str, list[int]], "a[1]: expected an integer, got text"),
+        ([], dict[str, int], "expected an object, got an array"),
+    ],
+)
+def test_a_mismatch_is_told_by_place(content, kind, reason):
+    assert validation.mismatch(content, kind) == reason

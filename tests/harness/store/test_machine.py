@@ -1,0 +1,121 @@
+"""The description of the machine, and when two of them are the same."""
+
+import copy
+import json
+
+import pytest
+
+from harness.measure import subject
+from harness.store import machine
+
+
+@pytest.fixture(scope="module")
+def described():
+    return machine.describe()
+
+
+def test_it_says_what_a_reader_of_the_numbers_needs(described):
+    assert described["cpu"]["model"]
+    assert 1 <= described["cores_allowed"] <= described["cpu"]["cores"]
+    assert described["memory_gib"] > 0
+    assert described["kernel"]
+    assert described["interpreter"]["version"].startswith("3.")
+    assert "numpy" in described["packages"]
+    assert 0 < described["clock"]["tick_ns"] < 1_000_000
+    json.dumps(described)
+
+
+def test_a_session_says_what_was_called_on_which_code(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "4")
+    monkeypatch.setenv("REACTORLIB_SCHEDULES", "walked")
+    monkeypatch.setenv("SECRET_TOKEN", "x")
+    session = machine.describe_session(["run"], {"OMP_NUM_THREADS": "1"})
+    assert session["command"] == ["run"]
+    assert session["variables"]["OMP_NUM_THREADS"] == "4"
+    assert session["variables"]["REACTORLIB_SCHEDULES"] == "walked"
+    assert session["variables_of_workers"] == {"OMP_NUM_THREADS": "1"}
+    assert "SECRET_TOKEN" not in session["variables"]
+    assert {"commit", "dirty", "load_average", "started_at"} <= session.keys()
+    json.dumps(session)
+
+
+def test_a_machine_is_the_same_as_itself(described):
+    assert machine.differences(json.loads(json.dumps(described)), described) == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda other: other["cpu"].update(model="Z80"), "cpu model Z80 there"),
+        (lambda other: other.update(cores_allowed=99), "cores_allowed 99 there"),
+        (lambda other: other["packages"].update(ray="1.0"), "packages ray 1.0 there"),
+        (lambda other: other["packages"].pop("numpy"), "packages numpy None there"),
+        (lambda other: other["interpreter"].update(free_threaded_build=2), "free_threaded_build 2 there"),
+        (lambda other: other.pop("kernel"), "kernel None there"),
+    ],
+)
+def test_another_machine_is_told_apart(described, change, words):
+    other = copy.deepcopy(described)
+    change(other)
+    assert words in machine.differences(other, described)
+
+
+def write(root, files):
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(f"{text}\n")
+
+
+@pytest.fixture
+def cpus(tmp_path, monkeypatch):
+    """A machine of four CPUs, two to a core, of which three are allowed."""
+    monkeypatch.setattr(machine.os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
+    for cpu in range(4):
+        write(
+            tmp_path,
+            {
+                f"cpu{cpu}/cpufreq/scaling_governor": "powersave" if cpu == 1 else "performance" if cpu < 3 else "else",
+                f"cpu{cpu}/topology/thread_siblings_list": f"{cpu % 2},{cpu % 2 + 2}",
+            },
+        )
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("files", "turbo"),
+    [
+        ({}, None),
+        ({"intel_pstate/no_turbo": "0"}, True),
+        ({"intel_pstate/no_turbo": "1"}, False),
+        ({"cpufreq/boost": "0"}, False),
+        ({"cpufreq/boost": "1"}, True),
+    ],
+)
+def test_what_sets_the_clock_and_what_shares_a_core_is_told(cpus, files, turbo):
+    write(cpus, files)
+    assert machine.describe_cpus(cpus) == {
+        "clock_speed": {"governors": ["performance", "powersave"], "turbo": turbo},
+        "siblings": ["0,2", "1,3"],
+    }
+
+
+def test_what_the_system_does_not_say_is_left_open(tmp_path, described):
+    assert machine.describe_cpus(tmp_path) == {"clock_speed": {"governors": None, "turbo": None}, "siblings": None}
+    assert {"clock_speed", "siblings"} <= described.keys()
+
+
+def test_another_clock_is_another_machine_but_not_one_of_which_nothing_was_told(described):
+    turbo = {**described, "clock_speed": {"governors": ["performance"], "turbo": True}}
+    capped = {**described, "clock_speed": {"governors": ["performance"], "turbo": False}}
+    assert machine.differences(turbo, capped) == "clock_speed turbo True there, False here"
+    earlier = {name: value for name, value in described.items() if name != "clock_speed"}
+    assert machine.differences(earlier, capped) == ""
+
+
+def test_what_a_user_tells_ray_is_not_recorded_for_it_reaches_no_trial(monkeypatch, tmp_path):
+    monkeypatch.setenv("RAY_worker_niceness", "7")
+    monkeypatch.setenv("RAY_ADDRESS", "192.0.2.1:6379")
+    assert not any(name.startswith("RAY_") for name in machine.describe_session(["run"], {})["variables"])
+    assert [name for name in subject.environment(subject.OWN_TREE, tmp_path) if name.startswith("RAY_")] == [
+        "RAY_TMPDIR"
+    ]

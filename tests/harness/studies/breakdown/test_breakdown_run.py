@@ -1,0 +1,84 @@
+"""`harness breakdown`: a file beside a run's measurements, a row for each phase of each trial."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from harness.stats.stragglers import UNITS
+from harness.store.phase_table import BREAKDOWN
+from harness.studies.breakdown.round_parts import NAMES
+
+BACKENDS = ("--backend", "serial", "--backend", "reactor-inline")
+TWO = ("--workload", "fake", *BACKENDS, "--trials", "1")
+OTHER_REASONS = pytest.mark.slow(reason="a run for each reason; one is always tried")
+REAL = ("--workload", "overhead", *BACKENDS, "--set", "actors=2", "--set", "messages_per_round=2")
+
+
+def rows():
+    with Path("out/breakdown.csv").open(newline="") as file:
+        reader = csv.DictReader(file)
+        assert tuple(reader.fieldnames) == BREAKDOWN.columns
+        return list(reader)
+
+
+def test_the_points_of_a_run_are_taken_apart(harness, finished):
+    assert finished(*REAL, "--set", "rounds=20", "--trials", "1").returncode == 0
+    done = harness("breakdown", "out", "--trials", "2", "--rounds", "5")
+    assert done.returncode == 0, done.stderr
+    assert "reactor-inline" in done.stdout
+    found = rows()
+    assert [(row["trial"], row["phase"]) for row in found] == [(str(trial), name) for trial in (0, 1) for name in NAMES]
+    assert {(row["status"], row["rounds"], row["backend"]) for row in found} == {("ok", "5", "reactor-inline")}
+    assert {row["unit"] for row in found if row["phase"] not in UNITS} == {"ns"}
+    assert {row["phase"]: row["unit"] for row in found if row["phase"] in UNITS} == UNITS
+    assert all(float(row["value"]) >= (row["phase"] == "compute") for row in found)
+    with Path("out/measurements.csv").open(newline="") as file:
+        measured = next(csv.DictReader(file))
+    assert {row["parameters"] for row in found} == {measured["parameters"]}
+    assert {row["run_id"] for row in found} == {measured["run_id"]}
+    again = harness("breakdown", "out")
+    assert (again.returncode, again.stderr) == (
+        2,
+        "harness: out/breakdown.csv exists; remove it to take the rounds apart anew\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "status", "reason"),
+    [
+        pytest.param("raises", 1, "RuntimeError: told to raise", marks=OTHER_REASONS),
+        pytest.param("refuses", 0, "unsupported: told to refuse", marks=OTHER_REASONS),
+        ("good", 1, "RuntimeError: of the workers' code nothing was recorded"),  # it has no reactors
+    ],
+)
+def test_what_goes_wrong_is_in_the_file_and_in_the_exit_status(harness, finished, behaviour, status, reason):
+    finished(*TWO, *(() if behaviour == "good" else ("--set", f"behaviour={behaviour}")))
+    done = harness("breakdown", "out", "--trials", "1")
+    assert done.returncode == status, done.stderr
+    assert {(row["status"], row["value"]) for row in rows()} == {(reason, "")}
+    assert reason in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--backend", "serial"), "the rounds of serial can't be taken apart"),
+        (("--workload", "overhead"), "the run has no points of overhead"),
+        (("--trials", "0"), "argument --trials: must be at least 1, got 0"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused(harness, finished, arguments, message):
+    finished(*TWO)
+    done = harness("breakdown", "out", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_run_without_anything_to_take_apart_says_so(harness, finished):
+    finished("--workload", "fake", "--backend", "serial", "--trials", "1")
+    done = harness("breakdown", "out")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "harness: none of serial can be taken apart; name others with --backend\n",
+    )

@@ -1,0 +1,168 @@
+"""`harness scaling`: a file beside a run's measurements, a row for each point, kind and number of workers."""
+
+import csv
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from harness.measure.subject import SubjectError
+from harness.store.scaling_table import MESSAGES, PREDICTIONS, SCALING
+from harness.studies.scaling import scaling_run
+from harness.studies.scaling.scaling_run import worker_counts
+from reactorlib.cpus import available_cpus
+from reactorlib.view.playing import MessageCost
+from reactorlib.view.scaling import WORKERS
+from tests.choice import first
+
+SAMPLING = ("--workload", "gym_sampling", "--backend", "serial", "--trials", "1", "--set", "rounds=20")
+SAMPLING += ("--set", "steps_per_message=1")
+COUNTS = worker_counts(available_cpus())
+
+
+@pytest.fixture
+def run(harness, finished):
+    """Measures the scaling of a run that has been finished with these numbers of actors."""
+
+    def run(*arguments, actors="2"):
+        done = finished(*SAMPLING, "--set", f"actors={actors}", "--set", "env=CartPole-v1")
+        assert done.returncode == 0, done.stderr
+        return harness("scaling", "out", *arguments)
+
+    return run
+
+
+def rows():
+    with Path("out/scaling.csv").open(newline="") as file:
+        reader = csv.DictReader(file)
+        assert tuple(reader.fieldnames) == SCALING.columns
+        return list(reader)
+
+
+@pytest.mark.slow(reason="a whole run, measured and reported; `make test` measures one of two points")
+def test_the_points_of_a_run_are_predicted_measured_and_reported(harness, run):
+    done = run("--trials", "2", "--rounds", "10")
+    assert done.returncode == 0, done.stderr
+    assert "trial 2/2 gym_sampling CartPole-v1: ok" in done.stderr
+    found = rows()
+    assert [(row["kind"], int(row["workers"])) for row in found] == [
+        *(("predicted", count) for count in WORKERS),
+        *(("predicted_paid", count) for count in WORKERS),
+        *(("predicted_here", count) for count in COUNTS),
+        *(("measured", count) for count in COUNTS),
+    ]
+    assert {(row["status"], row["trials"], row["actors"]) for row in found} == {("ok", "2", "2")}
+    assert all(0 < float(row["low"]) <= float(row["speedup"]) <= float(row["high"]) for row in found)
+    alone = [row for row in found if row["kind"] in PREDICTIONS and row["workers"] == "1"]
+    assert [float(row["speedup"]) for row in alone] == [1.0, 1.0, 1.0]
+    free, paid = ({row["workers"]: float(row["speedup"]) for row in found if row["kind"] == kind}
+                  for kind in PREDICTIONS[:2])  # fmt: skip
+    assert all(paid[count] < free[count] for count in free if count != "1")
+    costs = MESSAGES.read(Path("out"))
+    assert [(row.trial, row.part) for row in costs] == list(product((0, 1), MessageCost._fields))
+    assert {(row.run_id, row.cores) for row in costs} == {(found[0]["run_id"], available_cpus())}
+    with Path("out/measurements.csv").open(newline="") as file:
+        measured = next(csv.DictReader(file))
+    assert {(row["parameters"], row["run_id"]) for row in found} == {(measured["parameters"], measured["run_id"])}
+    assert "gym_sampling CartPole-v1, 2 actors" in done.stdout
+    assert "A message between two workers cost, measured between two on this machine: " in done.stdout
+
+    again = harness("scaling", "out")
+    message = "harness: out/scaling.csv exists; remove it to measure the scaling anew\n"
+    assert (again.returncode, again.stderr) == (2, message)
+
+    assert harness("report", "out").returncode == 0
+    for name in ("report.md", "report.html"):
+        text = Path("out", name).read_text()
+        assert "Predicted and measured scaling with workers" in text
+        assert f"gym_sampling on {COUNTS[-1]} worker" in text
+        assert "A message between two workers cost" in text
+    assert Path("out/figures/scaling.svg").exists()
+
+
+def test_only_the_points_asked_for(harness, run):
+    done = run("--trials", "1", "--set", "actors=3", actors="2,3")
+    assert done.returncode == 0, done.stderr
+    assert {row["actors"] for row in rows()} == {"3"}
+    Path("out/scaling.csv").unlink()
+    for value, message in {
+        "actors=7": "harness: --set actors=7: the run has no such point, only actors=2, 3\n",
+        "actors=x": "harness: --set actors=x: gym_sampling: actors: expected an integer, got 'x'\n",
+        "actor=2": "harness: --set actor=2: ",
+    }.items():
+        refused = harness("scaling", "out", "--set", value)
+        assert refused.returncode == 2
+        assert refused.stderr.startswith(message)
+        assert refused.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "status"), first(1, [("raises", 1), ("refuses", 0)], "a run for each reason; one is always tried")
+)
+def test_what_goes_wrong_is_in_the_file_and_in_the_exit_status(harness, finished, behaviour, status):
+    fake = ("--workload", "fake", "--backend", "serial", "--set", f"behaviour={behaviour}", "--trials", "1")
+    finished(*fake)
+    done = harness("scaling", "out", "--trials", "1")
+    assert done.returncode == status, done.stderr
+    reason = "RuntimeError: told to raise" if status else "unsupported: told to refuse"
+    untraced = "unsupported: workloads.fake.on_reactors calls no run_reactors, which could be traced"
+    assert {(row["kind"], row["status"], row["speedup"]) for row in rows()} == {
+        *((kind, untraced, "") for kind in PREDICTIONS),
+        ("measured", reason, ""),
+    }
+    assert reason in done.stdout
+    report = harness("report", "out")
+    assert report.returncode == 0
+    assert f"fake: not compared ({untraced})" in report.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--workload", "overhead"), "the run has no points of overhead"),
+        (("--trials", "0"), "argument --trials: must be at least 1, got 0"),
+        (("--rounds", "x"), "argument --rounds: expected an integer, got 'x'"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused(harness, finished, arguments, message):
+    finished("--workload", "fake", "--backend", "serial", "--trials", "1")
+    done = harness("scaling", "out", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_directory_without_a_run_is_refused(harness, tmp_path):
+    (tmp_path / "empty").mkdir()
+    done = harness("scaling", tmp_path / "empty")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("cores", "counts"),
+    [
+        (1, [1, 2]),
+        (2, [1, 2, 4]),
+        (3, [1, 2, 3, 6]),
+        (6, [1, 2, 4, 6, 12]),
+        (64, [1, 2, 4, 8, 16, 32, 64, 128]),
+    ],
+)
+def test_as_many_workers_as_there_are_cores_are_measured_and_twice_as_many(cores, counts):
+    assert worker_counts(cores) == counts
+
+
+def test_without_the_cost_of_a_message_what_is_free_is_predicted_all_the_same(monkeypatch, run):
+    asked = scaling_run.call
+
+    def call(function, *arguments):
+        if function.endswith("messages:measured"):
+            raise SubjectError("no second worker")
+        return asked(function, *arguments)
+
+    monkeypatch.setattr(scaling_run, "call", call)
+    assert run("--trials", "1", "--rounds", "10").returncode == 1
+    told = {(row["kind"], row["status"]) for row in rows()}
+    paid = {(kind, "no second worker") for kind in PREDICTIONS[1:]}
+    assert told == {("predicted", "ok"), *paid, ("measured", "ok")}
+    assert not Path("out/messages.csv").exists()

@@ -1,0 +1,240 @@
+"""The advice for an environment: what follows from what was measured, and the command with its smallest effort."""
+
+import dataclasses
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+
+from harness.cli.commands import main
+from harness.measure.block import Measured
+from harness.measure.subject import Subject
+from harness.measure.turn import Turn
+from harness.studies.advise import advising, choices
+from harness.studies.advise.answer import Answer, label
+from harness.studies.advise.choices import AGAIN, LIMIT, LOOP, POOLED, REACTORS, MeasuredChoices, batched
+from harness.studies.advise.profile import Profile
+from harness.studies.advise.profile import measure as measure_profile
+
+US = 1_000
+STEADY = Profile([1_000 * US] * 100, 200, False)
+
+
+def subject(name, round_us, digest="same", failure="", spread=0.001):
+    turns = {(sweep, 0): Turn(10, round(10 * round_us * US * (1 + sweep // 2 % 2 * spread)), 1) for sweep in range(12)}
+    return name, Measured(Subject(name, {}), failure=failure, turns={} if failure else turns, digest=digest)
+
+
+def answer(*subjects, steps=10, profile=STEADY, actors=16, cores=2):
+    found = dict(subjects)
+    found.setdefault(*subject(AGAIN, found[LOOP].turns[0, 0].round_ns / US))
+    return Answer("Own-v0", actors, 0, cores, profile, MeasuredChoices([found], steps))
+
+
+def test_the_fastest_is_recommended_with_its_gain_over_the_loop_and_over_the_best_ray():
+    made = answer(subject(LOOP, 16_000), subject(REACTORS, 8_100), subject(POOLED, 9_000), subject("ray-tuned", 12_000))
+    assert made.best.backend == REACTORS
+    first, second, *_ = made.sentences()
+    assert "1.98 [1.98, 1.98] times as fast as a plain loop, and 1.11 [1.11, 1.11] times as fast as the best" in first
+    assert "not stepping: reactors 1 % (reactor-processes), Ray 11 % (ray-pooled) or 33 % (ray-tuned)" in second
+    assert [one.backend for one in made.costs] == [REACTORS, POOLED, "ray-tuned", LOOP]
+    assert made.costs[0].share == pytest.approx(1 - 8_000 / 8_100, rel=1e-3)
+
+
+def test_of_those_that_are_as_fast_the_simplest_is_recommended():
+    made = answer(subject(LOOP, 16_000), subject("gymnasium-async", 8_300), subject(REACTORS, 8_000))
+    assert made.best.backend == "gymnasium-async"
+    assert answer(subject(LOOP, 16_400), subject(REACTORS, 16_000)).best.backend == LOOP
+    assert "a plain loop: nothing" in next(answer(subject(LOOP, 16_400), subject(REACTORS, 16_000)).sentences())
+
+
+def test_who_is_not_shown_to_be_faster_than_the_loop_is_not_recommended_for_being_simple():
+    noisy = subject("reactor-vector", 5_500, spread=3.4)
+    made = answer(subject(LOOP, 16_000), noisy, subject(REACTORS, 8_000))
+    behind, speed = made.found.ratio("reactor-vector", REACTORS), made.found.ratio(LOOP, "reactor-vector")
+    assert behind.low < 1 < behind.high
+    assert speed.low < 1 < speed.high
+    assert made.best.backend == REACTORS
+
+
+@pytest.mark.parametrize(
+    ("single_us", "several_us", "steps"),
+    [
+        (8_100, 80_100, 1),  # 1.2 % with one step per message already
+        (9_000, 81_000, 3),  # 1,000 us a message, none per step: 1,000 / (8,000 n + 1,000) < 5 % from 2.4 on
+        (18_000, 90_000, 24),  # 10,000 us a message, none per step
+        (9_000, 90_000, math.inf),  # 1,000 us per step of a message: 11 % however many there are
+    ],
+)
+def test_from_how_many_steps_per_message_on_ray_costs_little(single_us, several_us, steps):
+    made = answer(subject(LOOP, 16_000), subject(POOLED, single_us), subject(batched(10), several_us))
+    assert made.steps_for_small_share == steps
+    if 1 < steps < math.inf:
+        per_message = (single_us - 8_000) * US
+        ideal = steps * made.ideal_ns
+        assert per_message / (ideal + per_message) < 0.05
+        assert per_message / (ideal * (steps - 1) / steps + per_message) > 0.05
+
+
+def test_what_speaks_against_the_answer_is_said():
+    wrong = [subject(name, us, digest="other") for name, us in ((REACTORS, 8_000), (POOLED, 12_000))]
+    made = answer(subject(LOOP, 16_000), subject(AGAIN, 18_000), *wrong)
+    (noisy,), (other,) = made.disturbances, made.doubts
+    assert noisy == "the plain loop beside itself came out 1.12 times as long"
+    first, second, *_ = made.sentences()
+    assert first == f"Do not rely on this: {noisy}. Measure again when the machine is idle."
+    assert second.startswith("Take reactorlib")
+    assert other.startswith(f"{label(REACTORS)}; {label(POOLED)} computed something else than the plain loop: ")
+    loaded = answer(subject(LOOP, 16_000), subject(REACTORS, 8_000))
+    loaded.found.blocks[0][REACTORS].outside_cores = 0.7
+    assert list(loaded.disturbances) == ["other programs kept 0.7 of 2 cores busy meanwhile"]
+    slow = answer(subject(LOOP, 32_000), subject(REACTORS, 16_000))
+    assert list(slow.disturbances) == [
+        "16 steps took 32.0 ms in the plain loop, and 16.0 ms when the environment was alone"
+    ]
+    assert list(answer(subject(LOOP, 16_000), subject(REACTORS, 8_000)).disturbances) == []
+    (random,) = answer(subject(LOOP, 16), subject(AGAIN, 16, digest="b"), subject(REACTORS, 8, digest="c")).doubts
+    assert "not deterministic" in random
+
+
+def test_who_fails_has_no_figures_and_nothing_is_said_of_it_but_that():
+    failing = subject(POOLED, 1)[1]
+    failing.failure = "no memory"
+    made = answer(subject(LOOP, 16), subject(REACTORS, 8), (POOLED, failing))
+    assert [one.backend for one in made.costs] == [REACTORS, LOOP]
+    (doubt,) = made.doubts
+    assert doubt.endswith("(ray-pooled) failed: no memory")
+    assert made.steps_for_small_share is None
+    assert "number of steps" not in " ".join(made.sentences())
+    again = answer(subject(LOOP, 16), subject(REACTORS, 8), (AGAIN, failing))
+    assert not any("deterministic" in doubt for doubt in again.doubts)
+
+
+def test_varying_steps_cost_what_waiting_for_the_slowest_costs():
+    assert STEADY.waiting(16, 2) == (0, 0)
+    varying = Profile([US, 3 * US] * 50, 200, False)
+    # Two shares of one step each: the longer of two is 3 in three of four rounds, 1 in one, beside a mean of 2.
+    fixed, free = varying.waiting(2, 2)
+    assert fixed == pytest.approx(0.25, abs=0.02)
+    assert free == fixed
+    fixed, free = varying.waiting(64, 2)
+    assert 0 < free < fixed < 0.2
+    assert "Steps vary" in " ".join(answer(subject(LOOP, 4), profile=varying, actors=2).sentences())
+
+
+def test_uneven_shares_are_no_fault_of_a_backend():
+    made = answer(subject(LOOP, 15_000), subject(REACTORS, 8_000), actors=15)
+    assert made.ideal_ns == pytest.approx(8_000 * US, rel=1e-3)
+    assert STEADY.waiting(15, 2) == (0, 0)
+
+
+def test_what_the_cores_cannot_do_is_no_fault_of_a_backend():
+    made = answer(subject(LOOP, 15_000), subject(REACTORS, 10_500), subject(LIMIT, 10_000))
+    assert made.ideal_ns == pytest.approx(10_000 * US, rel=1e-3)
+    (cost,) = (one for one in made.costs if one.backend == REACTORS)
+    assert cost.share == pytest.approx(1 / 21, rel=1e-2)
+    assert LIMIT not in [one.backend for one in made.costs]
+    short = answer(subject(LOOP, 40), subject(REACTORS, 105), subject(LIMIT, 62))
+    assert short.ideal_ns == pytest.approx(40 * US, rel=1e-3)
+
+
+def test_an_environment_is_measured_by_itself():
+    told = Profile(**json.loads(json.dumps(measure_profile("busy:200us:32", 0))))
+    assert not told.waits
+    assert told.message_bytes > 32
+    assert told.percentile_ns(50) > 150 * US
+    assert math.isclose(told.mean_ns, np.mean(told.step_ns))
+
+
+@pytest.mark.slow(reason="two backends are measured; `make test` has an environment that is, and made-up answers")
+def test_the_command_answers_draws_and_writes(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(choices, "CHOICES", (LOOP, REACTORS))
+    monkeypatch.setattr(choices, "POOLED", LOOP)  # starts at once
+    monkeypatch.setattr(choices, "_EFFORT", dataclasses.replace(choices._EFFORT, sweeps=6, warmup_s=(0.0, 0.1)))
+    line = ("advise", "--step-time", "100us", "--observation", "8x2", "--actors", "3", "--seconds", "1")
+    assert main([*line, "--output", str(tmp_path)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("busy:100us:8x2 x 3 on ")
+    assert len(re.findall(r"^-> +\w", printed.out, re.MULTILINE)) == 1
+    assert re.search(r"^(->|  ) +serial +\d", printed.out, re.MULTILINE)
+    assert "starting serial" in printed.err
+    written = json.loads((tmp_path / "advise.json").read_text())
+    assert {one["backend"] for one in written["backends"]} == {LOOP, REACTORS}
+    assert written["proof"] in printed.out
+    assert "--set env=busy:100us:8x2 --set actors=3 --set seed=0" in written["proof"]
+    assert not [doubt for doubt in written["doubts"] if "computed" in doubt or "failed" in doubt]
+    assert (tmp_path / "advise.png").read_bytes().startswith(b"\x89PNG")
+    assert main(["advise", "--again", str(tmp_path / "advise.json")]) == 0
+    assert capsys.readouterr().out == "".join(printed.out.splitlines(keepends=True)[:-1])  # all but what was written
+
+
+def test_each_environment_has_a_directory_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(advising, "_measured", lambda task, *_: answer(subject(LOOP, 16_000), actors=task.actors))
+    for line in (["--step-time", "2ms", "--actors", "4"], ["--env", "CartPole-v1"]):
+        assert main(["advise", *line]) == 0
+    assert sorted(path.parent.name for path in tmp_path.rglob("advise.json")) == ["CartPole-v1-16", "busy-2ms-4-4"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "expected --env NAME, or --step-time TIME"),
+        (("--env", "CartPole-v1", "--step-time", "2ms"), "expected --env NAME, or --step-time TIME"),
+        (("--env", "CartPole-v1", "--again", "advise.json"), "expected it without --env and --step-time"),
+        (("--again", "nowhere.json"), "cannot read nowhere.json: No such file or directory"),
+        (("--again", "/dev/null"), "/dev/null: expected an advise.json of this version, found no JSON"),
+        (("--env", "CartPole-v9"), "env: unknown 'CartPole-v9'; did you mean"),
+        (("--env", "Own-v0", "--import", "nowhere_at_all"), "env: no module nowhere_at_all"),
+        (("--step-time", "2"), "--step-time, --observation: expected such as 2ms and 84x84x4, got 2 and 4"),
+        (("--env", "CartPole-v1", "--actors", "0"), "actors: must be at least 1, got 0"),
+    ],
+)
+def test_bad_input_costs_one_line_and_writes_nothing(arguments, words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["advise", *arguments]) == 2
+    printed = capsys.readouterr()
+    assert printed.err.startswith("harness: ")
+    assert words in printed.err
+    assert printed.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+UNSEEDED = """
+import numpy as np
+from gymnasium.envs.classic_control import CartPoleEnv
+
+class Unseeded(CartPoleEnv):
+    def reset(self, *, seed=None, options=None):
+        return super().reset(seed=int(np.random.default_rng().integers(2**31)))
+"""
+
+
+def test_an_environment_whose_reset_does_not_use_its_seed_is_found_before_anything_is_measured(tmp_path):
+    (tmp_path / "unseeded.py").write_text(UNSEEDED)
+    assert measure_profile(f"{tmp_path}/unseeded.py:Unseeded", 0)["differs_at"] == 1
+    assert measure_profile("CartPole-v1", 0)["differs_at"] is None
+
+
+def test_shares_are_told_of_the_fastest_where_that_is_faster_than_the_limit():
+    made = answer(subject(LOOP, 16_000), subject(REACTORS, 8_000), subject(POOLED, 4_000), subject(LIMIT, 9_000))
+    assert [round(one.share, 2) for one in made.costs] == [0.0, 0.5, 0.75]
+    assert list(made.disturbances) == [f"{label(POOLED)} took less than loops that exchange nothing"]
+
+
+def test_an_environment_that_breaks_is_one_line_and_leaves_no_directory(tmp_path, monkeypatch, capsys):
+    (tmp_path / "broken.py").write_text("def make():\n    raise RuntimeError('no licence')\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["advise", "--env", "broken.py:make", "--output", "out"]) == 2
+    printed = capsys.readouterr().err.splitlines()
+    assert "no licence" in printed[-1]
+    assert printed[-1].startswith("harness: ")
+    assert [path.name for path in tmp_path.iterdir() if path.name != "__pycache__"] == ["broken.py"]
+
+
+def test_help_shows_examples(capsys):
+    with pytest.raises(SystemExit):
+        main(["advise", "--help"])
+    assert advising.EXAMPLES.splitlines()[1] in capsys.readouterr().out

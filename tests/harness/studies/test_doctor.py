@@ -1,0 +1,137 @@
+"""`harness doctor`: what it tries, how it tells what fails from what is absent, and what it says would do harm."""
+
+import dataclasses
+import json
+import sys
+
+import pytest
+
+from harness.store import machine
+from harness.studies.doctor import checkup, circumstances, probes
+from harness.studies.doctor.circumstances import Circumstances
+from tests.choice import first
+
+QUIET = Circumstances(
+    affinity=8, quota_cpus=None, busy_cores=0.1, stolen=0.0, available_bytes=30 << 30, total_bytes=32 << 30,
+    swapped_bytes=0, shared_free_bytes=16 << 30, on_battery=False, clock_source="tsc",
+)  # fmt: skip
+DESCRIBED = {
+    "cores_allowed": 8,
+    "clock_speed": {"governors": ["performance"], "turbo": False},
+    "siblings": ["0", "1"],
+    "clock": {"tick_ns": 40},
+}
+SESSION = {"variables": {}, "dirty": False}
+
+
+def test_the_executors_of_this_machine_work(harness):
+    done = harness("doctor", "--only", "threads", "--only", "processes", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["machine"]["kernel"] == machine.describe()["kernel"]
+    assert [(one["name"], one["state"], one["needed"]) for one in told["works"]] == [
+        ("threads", "works", True),
+        ("processes", "works", True),
+    ]
+    assert all("compute what one thread does" in one["words"] for one in told["works"])
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", first(1, ["ale", "ray", "mpi"], "what is tried takes seconds to start"))
+def test_what_the_suite_needs_works_here(name):
+    found = checkup.probed(name)
+    assert found.state == "works" or (name == "mpi" and found.state == "absent"), found.words
+
+
+@pytest.mark.parametrize(
+    ("body", "state", "words"),
+    [
+        ("print('all is well\\n')", "works", "all is well"),
+        ("raise ModuleNotFoundError('no mpi4py')", "absent", "ModuleNotFoundError: no mpi4py"),
+        ("raise RuntimeError('no answer')", "fails", "RuntimeError: no answer"),
+        ("import os; os.kill(os.getpid(), 9)", "fails", "ended with -9"),
+        ("import time; time.sleep(60)", "fails", "did not end within 1 s"),
+    ],
+)
+def test_a_probe_is_a_line_whatever_becomes_of_it(monkeypatch, tmp_path, body, state, words):
+    python = tmp_path / "python"
+    python.write_text(f"#!{sys.executable}\n{body}\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(checkup.sys, "executable", str(python))
+    monkeypatch.setattr(checkup, "LIMIT_S", 60.0 if "sleep" not in body else 1.0)
+    assert checkup.probed("xronos") == checkup.ProbeResult("xronos", state, words, needed=False)
+
+
+@pytest.mark.parametrize(("name", "state", "status"), [("ray", "fails", 1), ("ray", "absent", 1), ("mpi", "fails", 0)])
+def test_only_what_is_needed_fails_the_command(harness, monkeypatch, name, state, status):
+    needed = name in probes.NEEDED
+    monkeypatch.setattr(checkup, "probed", lambda name: checkup.ProbeResult(name, state, "no answer", needed))
+    monkeypatch.setattr(circumstances, "WATCHED_S", 0.01)
+    done = harness("doctor", "--only", name)
+    assert done.returncode == status
+    assert f"  {state:<7} {name}: no answer" in done.stdout
+
+
+def test_on_a_quiet_machine_nothing_does_harm():
+    assert circumstances.harms(DESCRIBED, SESSION, QUIET) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"quota_cpus": 1.5}, "a quota of 1.5 CPUs on 8"),
+        ({"busy_cores": 3.0}, "other processes keep 3.0 of 8 cores busy"),
+        ({"stolen": 0.2}, "20% of the time to others"),
+        ({"available_bytes": 1 << 30}, "1.0 GiB of memory are free; expected 4"),
+        ({"swapped_bytes": 1 << 30}, "1.0 GiB are swapped out"),
+        ({"shared_free_bytes": 64 << 20}, "/dev/shm has 0.1 GiB free"),
+        ({"shared_free_bytes": None}, "no /dev/shm"),
+        ({"on_battery": True}, "on battery"),
+    ],
+)
+def test_what_was_seen_is_named(change, words):
+    (line,) = circumstances.harms(DESCRIBED, SESSION, dataclasses.replace(QUIET, **change))
+    assert words in line
+
+
+@pytest.mark.parametrize(
+    ("described", "session", "words"),
+    [
+        ({"cores_allowed": 1}, {}, "one core"),
+        ({"clock_speed": {"governors": ["powersave"], "turbo": None}}, {}, "CPU governor powersave"),
+        ({"clock_speed": {"governors": None, "turbo": True}}, {}, "turbo is on"),
+        ({"siblings": ["0-1", "2-3"]}, {}, "CPUs that share a core"),
+        ({"clock": {"tick_ns": 15_000}}, {}, "the clock ticks every 15000 ns (tsc)"),
+        ({}, {"variables": {"OMP_NUM_THREADS": "1"}}, "set in the environment: OMP_NUM_THREADS"),
+        ({}, {"dirty": True}, "uncommitted changes"),
+    ],
+)
+def test_what_is_known_of_machine_and_checkout_is_named(described, session, words):
+    (line,) = circumstances.harms(DESCRIBED | described, SESSION | session, QUIET)
+    assert words in line
+
+
+def test_this_machine_can_be_looked_at(monkeypatch):
+    monkeypatch.setattr(circumstances, "WATCHED_S", 0.05)
+    seen = circumstances.look()
+    assert seen.affinity >= 1
+    assert 0 <= seen.stolen <= 1
+    assert seen.busy_cores >= 0 < seen.available_bytes <= seen.total_bytes
+    assert isinstance(circumstances.harms(machine.describe(), SESSION, seen), list)
+
+
+def test_a_quota_is_read_as_it_is_written(tmp_path):
+    (tmp_path / "cpu.max").write_text("150000 100000\n")
+    assert circumstances._quota(tmp_path) == 1.5
+    (tmp_path / "cpu.max").write_text("max 100000\n")
+    assert circumstances._quota(tmp_path) is None
+    assert circumstances._quota(tmp_path / "none") is None
+
+
+def test_off_linux_the_harness_says_what_it_needs(harness, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    done = harness("list")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "harness: Linux is needed, this is darwin; in Docker: see Dockerfile\n",
+    )
