@@ -30,9 +30,10 @@ from reactorlib.errors import (
 from reactorlib.execution import RunResult
 from reactorlib.program import Program, elaborate
 from reactorlib.runtime import run
-from reactorlib.session import ABSENT, Session, Stepper
+from reactorlib.session import Session, Stepper
 from reactorlib.tag import HOUR, MINUTE, MSEC, NSEC, SEC, USEC, Tag, Time
 from reactorlib.transport.batch import Batch
+from reactorlib.worker.cells import ABSENT
 from reactorlib.worker.context import (
     check_deadline,
     current_tag,
@@ -41,9 +42,11 @@ from reactorlib.worker.context import (
     physical_elapsed,
     physical_time,
     request_stop,
+    run_handle,
     start_time,
     update_deadline,
 )
+from reactorlib.worker.run_handle import RunHandle
 from reactorlib.worker.trace import Span, TraceRecord
 
 __version__ = "0.1.0"
@@ -71,6 +74,7 @@ __all__ = [
     "Reactor",
     "ReactorError",
     "RunError",
+    "RunHandle",
     "RunResult",
     "Session",
     "Span",
@@ -97,6 +101,7 @@ __all__ = [
     "request_stop",
     "reset",
     "run",
+    "run_handle",
     "shutdown",
     "start_time",
     "startup",

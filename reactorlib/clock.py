@@ -16,7 +16,7 @@ FD_SETSIZE = 1024  # select takes descriptors below this only
 
 
 class Clock(Protocol):
-    """What the tag loop needs of time, so that a test can put a scripted clock in its place."""
+    """Time as the tag loop needs it. A test may script it."""
 
     def now(self) -> int: ...
     def wait(self, until: int) -> None: ...
@@ -59,7 +59,7 @@ class PhysicalClock:
 
     def wake(self) -> None:
         """End the current wait, or the next one. Safe in threads and signal handlers: one byte into a pipe."""
-        # A full pipe wakes just as well. What is closed while it is written to could be another file by then.
+        # A full pipe wakes just as well. The lock keeps `close` away: the descriptor could soon be another file.
         with self._lock, suppress(ValueError):
             self._writing.write(b"\0")
 

@@ -1,4 +1,4 @@
-"""What can go wrong, as types: the user's program and the run. A fault of this library is never one of these."""
+"""Errors of the user's program and of the run. A bug of this library is never one of these."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def kind_of(error: BaseException) -> str:
 
 
 def words_of(error: BaseException) -> str:
-    """What an exception says; its class is the user's, and so its words may fail.
+    """The text of an exception. Its class may be the user's, so `str` may fail.
 
     >>> words_of(ValueError("no reply"))
     'no reply'
@@ -67,7 +67,7 @@ def meant(option: str, known: Iterable[str]) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of a message about a name that nothing has: the one most like it, and what there is.
+    """The end of a message about an unknown name: the name most like it, and the known names.
 
     >>> did_you_mean("imp", ["inp", "out"]), did_you_mean("imp", ["inp"]), did_you_mean("x", ["inp", "out"])
     (": did you mean 'inp'? There is inp, out", ": did you mean 'inp'?", ': there is inp, out')
@@ -145,8 +145,8 @@ class ReactionError(ReactorError):
     """A reaction raised. The original exception is the `__cause__`.
 
     `reactor` is the path of the reactor, `reaction` the name of the reaction, `tag` when it happened. Where the value
-    of a mutable input could not be copied, `reaction` is the name of the input. With `processes`, the cause may be a
-    RuntimeError in the place of an exception that its pickle does not rebuild: it names its class and says the same.
+    of a mutable input could not be copied, `reaction` is the name of the input. With `processes`, a RuntimeError stands
+    for an exception that its pickle does not rebuild. It names the class and has the same text.
 
     >>> print(ReactionError("Main.hub", "collect", Tag(0, 3), ValueError("no reply")))
     Main.hub.collect raised ValueError at tag (0 ns, 3): no reply
@@ -164,7 +164,9 @@ class ReactionError(ReactorError):
 
 
 class ThreadError(ReactorError):
-    """A thread that a reaction started raised. The original exception is the `__cause__`, `thread` the thread's name.
+    """A function raised that a thread called by `RunHandle.call`.
+
+    The original exception is the `__cause__`, `thread` is the name of the thread.
 
     >>> print(ThreadError("feeder", ValueError("no reply")))
     thread 'feeder', which a reaction started, raised ValueError: no reply

@@ -1,4 +1,4 @@
-"""One execution of a program: how it is opened and the ways in which it ends. Who drives it is not its concern."""
+"""One execution of a program: how it begins and the ways in which it ends. `run` or a session drives it."""
 
 from __future__ import annotations
 
@@ -6,29 +6,30 @@ import errno
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import Token
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
+from weakref import WeakSet
 
+from reactorlib.clock import Clock
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import ReactionError, WorkerError, kind_of
 from reactorlib.executors import ended_runs
+from reactorlib.executors.choice import make_executor
 from reactorlib.executors.executor import Executor
 from reactorlib.program import Program, elaborate
 from reactorlib.tag import Tag
-from reactorlib.worker.context import current, origin
-from reactorlib.worker.inbox import Outside
-from reactorlib.worker.main_worker import MainWorker
+from reactorlib.worker.context import current
+from reactorlib.worker.coordinator import Coordinator
+from reactorlib.worker.options import Options
 from reactorlib.worker.port_hints import explain
 from reactorlib.worker.trace import Costs, Span, TraceRecord, costs_of, digest_of
-from reactorlib.worker.user_threads import hook
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a run leaves: the last tag, and with `trace=True` the records, spans, costs and the digest.
+    """The result of a run: the last tag, and with `trace=True` the records, spans, costs and the digest.
 
     >>> from reactorlib import Reactor, reaction, run, startup
     >>> class Hello(Reactor):
@@ -62,43 +63,46 @@ def fresh(program: type[Reactor] | Program, parameters: Mapping[str, Any]) -> Pr
 
 
 class Execution:
-    """A program and what runs it, from its start to its end. Reactions may run in what `guarded` calls."""
+    """A program with its coordinator and executor, from start to end. Reactions run within `guarded`."""
 
-    def __init__(self, make_worker: Callable[[], MainWorker], make: Callable[[MainWorker], Executor]) -> None:
+    def __init__(
+        self,
+        program: Program,
+        options: Options,
+        clock: Clock | None = None,
+        make: Callable[[Coordinator], Executor] = make_executor,
+    ) -> None:
         with _system_willing():
-            self.worker = make_worker()
+            self.coordinator = Coordinator(program, options, clock)
         try:
             with _system_willing():
-                self.executor = make(self.worker)
+                self.executor = make(self.coordinator)
         except BaseException:
-            self.worker.clock.close()
+            self.coordinator.clock.close()
             raise
+        self.worker = self.executor.worker
         self.over: str | None = None  # why no reaction may run any more
-        self.living = [self]  # nothing, once it has ended: who waits to kill it keeps this, not what an error holds
+        self.living = [self]  # emptied at the end: the finalizer holds it and must not keep an execution alive
         self._begun = False
 
     def begin(self) -> None:
         """Start the other workers; the first tag may run. Within `guarded`."""
-        hook()
         with _system_willing():
             self.executor.start()
-        self.worker.inbox.started = self.worker.clock.now()
+        self.coordinator.inbox.started = self.coordinator.clock.now()
         self.executor.begin()
         self._begun = True
-        self.worker.begin()
+        _open.add(self)
+        self.coordinator.begin()
 
     def guarded(self, part: Callable[..., T], *arguments: Any) -> T:
-        """What a part of the execution gives, in which reactions may run.
+        """Call a part of the execution in which reactions may run, and return its result.
 
-        An exception that leaves it ends the execution, after the shutdown reactions; it is a ReactionError where a
-        reaction raised. The handler of a signal may raise wherever a function is called or returns: so nothing is set
-        outside of `try`, and what would lock out all others is the first thing that is put back.
+        An exception that leaves it ends the execution, after the shutdown reactions. It is a ReactionError if a
+        reaction raised. A signal handler may raise at any call or return, so nothing is set outside of `try`.
         """
-        outside = origin.get()
-        before: Token[Outside | None] | None = None
         try:
             current.worker = self.worker
-            before = origin.set(self.worker.inbox)
             return part(*arguments)
         except BaseException as error:
             self.over = self.over or "an error ended it"
@@ -106,10 +110,6 @@ class Execution:
             raise
         finally:
             current.worker = None
-            if before is not None:
-                origin.reset(before)
-            elif origin.get() is not outside:  # set, and interrupted before it could say so
-                origin.set(outside)
 
     def _fail(self, error: BaseException) -> None:
         try:
@@ -134,9 +134,9 @@ class Execution:
 
     def finish(self) -> None:
         """The last tag has run: the other workers end. Within `guarded`."""
-        self.worker.inbox.close()
-        if self.worker.inbox.failure is not None:
-            raise self.worker.inbox.failure
+        self.coordinator.inbox.close()
+        if self.coordinator.inbox.failure is not None:
+            raise self.coordinator.inbox.failure
         self.executor.finish()
         self.over = f"it ended at {self._tag}"
 
@@ -153,12 +153,12 @@ class Execution:
 
     def _release(self) -> None:
         self.living.clear()
-        self.worker.inbox.close()
-        self.worker.clock.close()
+        self.coordinator.inbox.close()
+        self.coordinator.clock.close()
         self.executor.forget_schedules()
 
     def result(self) -> RunResult:
-        """What it leaves, after `finish`."""
+        """The result, after `finish`."""
         self._release()
         worker, executor, tag = self.worker, self.executor, self._tag
         told = RunResult(
@@ -171,9 +171,27 @@ class Execution:
         return replace(told, trace=records, spans=spans, digest=digest, costs=costs)
 
 
+_open: WeakSet[Execution] = WeakSet()
+
+
+def kill(living: list[Execution]) -> None:
+    """End these executions at once."""
+    for execution in [*living]:
+        execution.kill()
+
+
+def _disown() -> None:
+    """In a forked process: the copy of an execution has no workers and may not touch those of the original."""
+    for execution in _open:
+        execution.over = f"it is a copy of that of process {execution.worker.process}, which this one was forked from"
+
+
+os.register_at_fork(after_in_child=_disown)
+
+
 @contextmanager
 def _system_willing() -> Iterator[None]:
-    """What the system refuses to a run that is about to start is a WorkerError that says what is short."""
+    """Turn an OSError of a run that is about to start into a WorkerError that says what is short."""
     try:
         yield
     except OSError as error:

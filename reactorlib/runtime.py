@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,13 +12,12 @@ from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import RunError
 from reactorlib.execution import Execution, RunResult, fresh
 from reactorlib.executors import ended_runs
-from reactorlib.executors.choice import check_executor, check_names, make_executor
-from reactorlib.executors.executor import Executor, exit_on_signal
+from reactorlib.executors.choice import check_names
+from reactorlib.executors.executor import exit_on_signal
 from reactorlib.executors.library_threads import limited
 from reactorlib.program import Program
-from reactorlib.tag import time_fault
 from reactorlib.worker.context import current
-from reactorlib.worker.main_worker import MainWorker
+from reactorlib.worker.options import Options
 
 
 def run(
@@ -39,25 +38,27 @@ def run(
 ) -> RunResult:
     """Run a reactor class with these parameters, or a Program, until it ends.
 
-    `timeout` is in ns of logical time; `fast` does not wait for physical time; `keepalive` keeps an idle
-    program running (default: if it declares a physical action). `executor` is "inline", "threads",
-    "processes", "mpi" or "auto", `workers` how many (default: the CPUs this process may use, with "mpi" the ranks that
-    mpiexec started, each of which makes this call and gets its result), `placement` puts
-    reactors, by path, on workers (those with a physical action stay on worker 0), `costs` balances banks by measured
-    time (`RunResult.costs` of a traced run), `start_method` says how processes start: "fork", "spawn" or "forkserver".
-    The executor "inline" has one worker and ignores these four. While reactions run, NumPy's and torch's own threads
-    are `library_threads` per worker (default: what OMP_NUM_THREADS and the like say, else one); a torch that was loaded
-    before has one in processes that are forked. A constructor whose parameter has the name of one of these keywords
-    gets it from `elaborate`: `run(elaborate(Farm, workers=8), executor="threads", workers=2)`.
+    - `timeout` is in ns of logical time. `fast` does not wait for physical time. `keepalive` keeps an idle program
+      running (default: if it declares a physical action).
+    - `executor` is "inline", "threads", "processes", "mpi" or "auto".
+    - `workers` is their number (default: the CPUs that this process may use). With "mpi" it is the ranks that mpiexec
+      started: each rank makes this call and gets its result.
+    - `placement` puts reactors, by path, on workers. Reactors with a physical action stay on worker 0.
+    - `costs` balances banks by measured time (`RunResult.costs` of a traced run).
+    - `start_method` of processes is "fork", "spawn" or "forkserver". "inline" ignores this option and the last three.
+    - `library_threads` of NumPy and torch run per worker (default: as OMP_NUM_THREADS and the like say, else one). In
+      forked processes, a torch that was loaded before has one.
 
-    With a timeout, physical actions that came before it and still wait 50 ms after it are given up, however many they
-    are; timers and logical actions are not. Once the run has ended, scheduling one raises RunError.
+    A constructor with a parameter of one of these names gets it from `elaborate`:
+    `run(elaborate(Farm, workers=8), executor="threads", workers=2)`.
 
-    Raises ElaborationError before anything runs, ReactionError when a reaction raised, ThreadError when a thread that
-    one started did, WorkerError when a worker died or could not be started or a value could not travel between workers,
-    RunError when called in a way that makes no sense, and, with `trace`, after a complete run in which a value was set
-    that has no digest. SystemExit and KeyboardInterrupt pass through. The shutdown reactions of the other reactors run
-    first.
+    Physical actions that still wait 50 ms after the timeout are given up, timers and logical actions are not. Once the
+    run has ended, scheduling an action raises RunError.
+
+    Raises ElaborationError before anything runs, ReactionError when a reaction raised, ThreadError when a thread raised
+    in `RunHandle.call`. WorkerError: a worker died or could not start, or a value could not travel between workers.
+    RunError: the call makes no sense, or with `trace` a value of a complete run has no digest. SystemExit and
+    KeyboardInterrupt pass through. The shutdown reactions of the other reactors run first.
 
     >>> from reactorlib import MSEC, Reactor, Timer, reaction
     >>> class Ticker(Reactor):
@@ -74,33 +75,22 @@ def run(
     """
     if current.worker is not None:
         raise RunError("run() inside a reaction: a program cannot run another one in its own thread")
-    check_names("run", program, parameters, timeout=timeout, fast=fast or None, keepalive=keepalive, workers=workers,
-                executor=None if executor == "inline" else executor, placement=placement, costs=costs,
-                start_method=start_method, library_threads=library_threads, trace=trace or None)  # fmt: skip
-    fault = None if timeout is None else time_fault(timeout, "timeout")
-    if fault is not None:
-        raise RunError(fault)
-    check_executor(executor, workers, library_threads)
-
-    def lead(taken: Program, make: Callable[[MainWorker], Executor]) -> RunResult:
-        return _run_once(
-            Execution(lambda: MainWorker(taken, timeout=timeout, fast=fast, keepalive=keepalive, traced=trace), make)
-        )
-
+    options = Options(timeout=timeout, fast=fast, keepalive=keepalive, executor=executor, workers=workers,
+                      placement=placement, costs=costs, start_method=start_method, library_threads=library_threads,
+                      trace=trace)  # fmt: skip
+    check_names("run", program, parameters, options)
+    options.check()
     with limited(library_threads):
         if executor != "mpi":
-            result = lead(
-                fresh(program, parameters),
-                lambda worker: make_executor(
-                    worker, executor, workers, placement, costs, start_method, library_threads
-                ),
-            )
+            result = _run_once(Execution(fresh(program, parameters), options))
         else:
-            from reactorlib.mpi.runs import Workers, on_ranks  # only where it is used: it needs ranks
+            from reactorlib.mpi.runs import on_ranks  # only where it is used: it needs ranks
 
-            options = {"timeout": timeout, "fast": fast, "keepalive": keepalive, "trace": trace}
-            wanted = Workers(workers, placement, costs)
-            result = on_ranks(lambda: fresh(program, parameters), lead, wanted, trace, options)
+            result = on_ranks(
+                lambda: fresh(program, parameters),
+                lambda taken, make: _run_once(Execution(taken, options, make=make)),
+                options,
+            )
     ended_runs.collect_if_worthwhile()
     return result
 
@@ -108,7 +98,7 @@ def run(
 def _run_once(execution: Execution) -> RunResult:
     def whole() -> None:
         execution.begin()
-        execution.worker.loop(execution.executor)
+        execution.coordinator.run(execution.executor)
         execution.finish()
 
     with _stopping_on_sigterm():

@@ -78,7 +78,7 @@ MINUTE: Final = 60 * SEC
 HOUR: Final = 60 * MINUTE
 DAY: Final = 24 * HOUR
 
-# What a unit may be called where a time is written as text.
+# The names of units in texts.
 UNITS: Final = {
     name: unit
     for unit, names in (

@@ -64,12 +64,12 @@ MUTANTS = [
         ("a second event of a tag takes the next microstep", "while at < len(more) and event in more[at]:", "while False:"),
     ),
     *_mutants(
-        _of("worker", "main_worker", "conformance/test_timers", "conformance/test_ending", "conformance/test_time_and_tags", "conformance/test_physical_actions", "conformance/test_logical_actions"),
-        ("a timer begins at its offset", "self.queue.at(event.trigger.delay, event, None)", "self.queue.at(0, event, None)"),
-        ("a stop that is asked for comes at the next microstep", "self.queue.soon[self.shutdown] = None", "self.queue.at(self.queue.time + 1, self.shutdown, None)"),
-        ("a run without events ends at the next microstep", "queue.at(queue.time, self.shutdown, None)", "queue.at(queue.time + 1, self.shutdown, None)"),
+        _of("worker", "coordinator", "conformance/test_timers", "conformance/test_ending", "conformance/test_time_and_tags", "conformance/test_physical_actions", "conformance/test_logical_actions"),
+        ("a timer begins at its offset", "self.queue.at(event, event.trigger.delay, None)", "self.queue.at(event, 0, None)"),
+        ("a stop that is asked for comes at the next microstep", "self.queue.soon[self.shutdown] = None", "self.queue.at(self.shutdown, self.queue.time + 1, None)"),
+        ("a run without events ends at the next microstep", "queue.at(self.shutdown, queue.time, None)", "queue.at(self.shutdown, queue.time + 1, None)"),
         ("what is scheduled for the microstep after the next waits for it", "if events and not queue.ahead:", "if events:"),
-        ("shutdown joins the events of the timeout", "if self.stop_time is not None and (due is None or due >= self.stop_time):", "if self.stop_time is not None and due is None:"),
+        ("shutdown joins the events of the timeout", "if stop_time is not None and (due is None or due >= stop_time):", "if stop_time is not None and due is None:"),
     ),
     *_mutants(
         _of("worker", "modes", "conformance/test_modes_states", "conformance/test_modes_timing", "conformance/test_modes_containment", "conformance/test_modes_connections", RANDOM),
@@ -85,20 +85,24 @@ MUTANTS = [
     ),
     *_mutants(
         _of("worker", "walked_schedule", "conformance/test_modes_timing", "conformance/test_connections", "conformance/test_reactions", RANDOM),
-        ("shutdown reaches a mode that was entered", "return state.entered", "return state.active"),
         ("a reaction runs once a tag, whatever triggers it", "if queued[rank] != walk:", "if True:"),
         ("what was present is absent at the next tag", "heard.reader.is_present = False", "pass"),
     ),
     *_mutants(
         _of("schedule", "compiler", "conformance/test_modes_timing", "conformance/test_deadlines", "conformance/test_reactions", "conformance/test_connections", RANDOM),
         ("any of its triggers makes a reaction run", 'return " or ".join(', 'return " and ".join('),
-        ("shutdown reaches a mode that was entered, compiled", 'return f"{state}.entered"', 'return f"{state}.active"'),
         ("a delayed connection of a mode that waits takes nothing", 'guards.insert(0, f"{state}.active")', "pass"),
-        ("a deadline counts from its tag", "physical() > started + time +", "physical() > started +"),
         ("what was present is absent at the next tag, compiled", 'out.add(f"{self._cell(out, cell)}.is_present = False")', 'out.add("pass")'),
     ),
     *_mutants(
+        _of("worker", "steps", "conformance/test_modes_timing", "conformance/test_reactions", "conformance/test_ports", RANDOM),
+        ("shutdown reaches a mode that was entered", "if state.entered if shutdown.is_present", "if state.active if shutdown.is_present"),
+        ("a reaction of a mode that waits does not run", "        if state.active:\n", "        if True:\n"),
+        ("a mutable input is a copy", "deepcopy(source.value) if deep", "source.value if deep"),
+    ),
+    *_mutants(
         _of("worker", "deadlines", "conformance/test_deadlines"),
+        ("a deadline counts from its tag", "outside.started + timing.now.time + self.ns", "outside.started + self.ns"),
         ("the handler of a deadline runs once a tag", "if self._handled != tag:", "if True:"),
     ),
     *_mutants(

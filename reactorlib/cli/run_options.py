@@ -11,10 +11,10 @@ from typing import Any
 from reactorlib.cli.target import count_option, resolved, time_option
 from reactorlib.cpus import available_cpus
 from reactorlib.execution import RunResult
-from reactorlib.executors.choice import EXECUTORS
 from reactorlib.program import Program, elaborate
 from reactorlib.runtime import run as run_program
 from reactorlib.tag import UNITS
+from reactorlib.worker.options import EXECUTORS
 
 _SHORT = {"-o": "--timeout", "-f": "--fast", "-k": "--keepalive", "-w": "--workers"}
 

@@ -1,4 +1,4 @@
-"""What class bodies and constructors say: elements, reactions, reactors, banks, connections.
+"""The content of class bodies and constructors: elements, reactions, reactors, banks, connections.
 
 Never looks at a program as a whole, and runs nothing. Read class_body.py first.
 """

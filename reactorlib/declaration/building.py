@@ -1,4 +1,4 @@
-"""What is being declared and made in this thread, and where a front end says that it lies. Makes nothing itself."""
+"""The declarations and constructors under way in this thread, and the source position that a front end gives."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class _Building(threading.local):
-    """`stack` has the Instances under construction, outermost first; `where` is of what is made at `depth` of it.
+    """`stack` has the Instances under construction, outermost first. `where` holds at `depth` of it.
 
     `mode` is the one whose `with` block is open, in a class body or in a constructor.
     """

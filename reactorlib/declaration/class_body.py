@@ -1,4 +1,4 @@
-"""What a reactor class declares: its elements and its reactions, read once. Faults are reported by `elaborate`."""
+"""The declarations of a reactor class: elements and reactions, read once. `elaborate` reports the faults."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Effect = Element | Transition | str
 
 
 class Reaction(Generic[P]):
-    """One reaction as a class declares it: what triggers it, what it reads, what it may change."""
+    """One reaction as a class declares it: triggers, uses, effects."""
 
     def __init__(
         self,
@@ -82,15 +82,15 @@ def reaction(
 ) -> Callable[[Callable[P, None]], Reaction[P]]:
     """Make a method a reaction, run at most once at each tag at which a trigger is present.
 
-    `triggers`, `uses` (read without triggering) and `effects` (ports set, actions scheduled, modes entered)
-    are elements of the class, or strings such as "worker.out" for the port of a contained reactor. They
-    are the method's arguments, in that order; `startup`, `shutdown` and `reset` trigger and are not passed.
-    `deadline` is in ns: when physical time is later than the tag by more than that, the method decorated
-    with `.missed` runs instead; nothing does where there is none. It may be the name of a constructor parameter or
-    a function of constructor parameters.
+    `triggers`, `uses` (read without triggering) and `effects` (ports set, actions scheduled, modes entered) are
+    elements of the class. A string such as "worker.out" names the port of a contained reactor. They are the method's
+    arguments, in that order; `startup`, `shutdown` and `reset` trigger and are not passed.
 
-    Reactions of one reactor run one after the other, as they stand in its class: those of base classes first, from left
-    to right; one that a class redefines stays in its place.
+    `deadline` is in ns, or a constructor parameter's name, or a function of parameters. When physical time is later
+    than the tag by more than that, the method decorated with `.missed` runs instead, or nothing.
+
+    Reactions of one reactor run in the order of its class. Base classes come first, from left to right. A redefined
+    reaction keeps its place.
 
     "workers.out" of a bank or list is one argument, the flat list of the channels of all members, bank-major;
     "workers[0].out" is the port of one. With `nested=True` a contained reactor is one argument that has the ports named
@@ -147,8 +147,9 @@ _OF_NOTHING = inspect.Signature([inspect.Parameter("self", inspect.Parameter.POS
 
 
 class Declarations:
-    """What a class declares, read once per class: that of its base classes first, from left to right, each with its own
-    bases before it and once. What a class redefines keeps its place.
+    """The declarations of a class, read once. Base classes come first, from left to right, each after its own bases.
+
+    A redefined declaration keeps its place.
     """
 
     def __init__(self, cls: type) -> None:
@@ -204,7 +205,7 @@ class Declarations:
 
 
 def _in_place(cls: type, kind: type, found: dict[str, D]) -> dict[str, D]:
-    """What was found of this kind, each where its name was declared first."""
+    """The declarations of this kind, each where its name was declared first."""
     declared = ((name, given) for klass in _lineage(cls) for name, given in vars(klass).items())
     return {name: found[name] for name, given in declared if isinstance(given, kind) and name in found}
 
@@ -217,7 +218,7 @@ def _lineage(cls: type) -> Iterator[type]:
 
 
 def _undeclared(cls: type) -> Iterator[str]:
-    """What a class has as attributes that were meant as declarations, or that all its reactors would share."""
+    """Faults of attributes that were meant as declarations, or that all reactors of the class would share."""
     held = {name: (klass, value) for klass in reversed(cls.__mro__) for name, value in vars(klass).items()}
     for name, (klass, value) in held.items():
         kind = get_origin(value) or value
@@ -269,7 +270,7 @@ def declarations_of(cls: Any) -> Declarations:
 
 
 class Body(dict[str, Any]):
-    """The names of a class body while it runs: no reaction takes the name of what is declared, which would be lost."""
+    """The names of a class body while it runs. No reaction may take the name of another declaration."""
 
     def __setitem__(self, name: str, value: Any) -> None:
         there = self.get(name)

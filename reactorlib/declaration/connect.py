@@ -52,10 +52,9 @@ def interleaved(ports: Any) -> Any:
 def connect(source: Any, target: Any, after: int | None = None, physical: bool = False, repeat: bool = True) -> None:
     """Connect ports, multiports, ports of banks, or lists of them, in a constructor.
 
-    The left side repeats until the right side is full (broadcast); with `repeat=False` both are as wide. `after`
-    delays by so many ns (0: one microstep); None is the same tag. `physical=True` makes the value arrive at physical
-    time.
-    An endpoint that is no port raises at once; all other faults are reported together by `elaborate`.
+    The left side repeats until the right side is full (broadcast). With `repeat=False` both are as wide. `after` is a
+    delay in ns (0: one microstep), None the same tag. With `physical=True` the value arrives at physical time. An
+    endpoint that is no port raises at once; `elaborate` reports all other faults together.
 
     >>> from reactorlib import Bank, Input, Output, Reactor, connect, reaction, run, startup
     >>> class Hub(Reactor):
@@ -115,7 +114,7 @@ def inside() -> str:
 
 
 def _portless(endpoint: Any) -> str:
-    """What is no port, and which port may be meant instead."""
+    """The endpoint that is no port, and the port that may be meant."""
     record = getattr(endpoint, "__instance__", None)
     if isinstance(record, Instance):
         ports = [name for name, element in record.elements.items() if isinstance(element, BoundPort)]

@@ -1,4 +1,4 @@
-"""What a reactor class declares in its body: ports, timers, actions, modes, state. Nothing runs here."""
+"""The elements of a class body: ports, timers, actions, modes, state. Nothing runs here."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ MODES_DO_NOT_NEST = "modes of one reactor do not nest: put a modal reactor insid
 Policy = Literal["defer", "drop", "replace", "update"]
 POLICIES: tuple[str, ...] = ("defer", "drop", "replace", "update")
 
-# What is declared with a number may also be declared with the name of a constructor parameter or with a
-# function of constructor parameters (its argument names are theirs), evaluated when the reactor is made.
+# In place of a number: the name of a constructor parameter, or a function of constructor parameters, by their names.
+# It is evaluated when the reactor is made.
 Expression = int | str | Callable[..., int]
 
 
@@ -42,11 +42,11 @@ class Element:
 
 
 class Port(Element, Generic[T]):
-    """What Input and Output share: a name, an optional width, and, inside reactions, a value.
+    """The base of Input and Output: a name, an optional width, and, inside reactions, a value.
 
-    In a reaction an argument that is read offers `value` (of type T; the last one set, None before the
-    first) and `is_present` (at this tag); one that is an effect also offers `set`. A multiport is indexed,
-    iterated and measured with `len()`; its `value` is a list.
+    An argument that a reaction reads offers `value` (of type T, the last one set, None before the first) and
+    `is_present` (at this tag). An effect also offers `set`. A multiport is indexed, iterated and measured with `len()`;
+    its `value` is a list.
     """
 
     value: T
@@ -93,9 +93,9 @@ class Input(Port[T]):
     `width` is an integer, the name of a constructor parameter or a function of constructor parameters.
     With `mutable=True` the reader gets its own deep copy.
 
-    A reaction with one trigger finds it present. One of several triggers, or what the reaction only `uses`, may be
-    absent: then its `value` is that of the last tag at which it was present, None before the first. Annotated with
-    `Maybe[T]` instead of `Input[T]`, a type checker wants `is_present` to be asked before.
+    A reaction with one trigger finds it present. One of several triggers, and a port that a reaction only `uses`, may
+    be absent. Then `value` is the last one, None before the first. With the annotation `Maybe[T]` instead of
+    `Input[T]`, a type checker asks for a check of `is_present`.
 
     >>> from reactorlib import Maybe, Reactor, reaction
     >>> class Sum(Reactor):
@@ -104,13 +104,6 @@ class Input(Port[T]):
     ...     def add(self, one: Maybe[int], other: Maybe[int]) -> None:
     ...         if one.is_present and other.is_present:
     ...             print(one.value + other.value)
-    >>> class Adder(Reactor):
-    ...     terms = Input[int](width="n")
-    ...     def __init__(self, n: int = 2):
-    ...         pass
-    ...     @reaction(terms)
-    ...     def add(self, terms):
-    ...         print(sum(term.value for term in terms))
     """
 
     kind = "input"
@@ -123,12 +116,13 @@ class Input(Port[T]):
 class Output(Port[T]):
     """An output port carrying values of type T; `width=` makes it a multiport.
 
-    What was set is no longer the sender's to change: it is handed over, not copied, and a delayed connection, the
-    trace and its digest look at it later. Nor is it the reader's, but for a `mutable` input: on `processes` its arrays
-    are read-only views of shared memory. A reaction's arguments are for that reaction: not to keep, not to assign to.
-    An array with gaps, or with axes in an order that is neither C's nor Fortran's, arrives there in C's order; a torch
-    tensor keeps its strides, except of axes with one element or none. A leaf of a graph of gradients (a parameter)
-    arrives there as a leaf of its own, without `.grad`; what was computed from one is refused: set `tensor.detach()`.
+    After `set`, neither sender nor readers may change the value: it is shared. A `mutable` input has its own copy. A
+    reaction may not keep its arguments, nor assign to them.
+
+    On `processes`, arrays are read-only views of shared memory. An array with gaps, or with axes in another order than
+    C's or Fortran's, arrives in C's order. A torch tensor keeps its strides, except of axes with one element or none. A
+    leaf of a graph of gradients (a parameter) arrives as a leaf of its own, without `.grad`. A tensor computed from a
+    leaf is refused: set `tensor.detach()`.
 
     >>> from reactorlib import Reactor, Output, reaction, run, startup
     >>> class Source(Reactor):
@@ -151,12 +145,12 @@ class Output(Port[T]):
         raise TypeError(f"{self!r} is a declaration: a reaction that lists it in effects= is given the port")
 
     def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Any:
-        """A `Batch` to pass to `set`: an array that those who read it fill, each its own part, where it lies."""
+        """A `Batch` to pass to `set`: an array that its readers fill in place, each its own part."""
         raise TypeError(f"{self!r} is a declaration: a reaction that lists it in effects= is given the port")
 
 
 class Timer(Element):
-    """Fires at `offset`, then every `period` (ns); with no period, once. One that no reaction names never does.
+    """Fires at `offset`, then every `period` (ns); without a period, once. A timer that no reaction names never fires.
 
     Each may be the name of a constructor parameter or a function of constructor parameters.
 
@@ -182,7 +176,7 @@ class Timer(Element):
 
 
 class Action(Element, Generic[T]):
-    """What logical and physical actions share: an event that a reaction schedules for later."""
+    """The base of logical and physical actions: an event that a reaction schedules for later."""
 
     value: T
     is_present: bool
@@ -202,13 +196,17 @@ class Action(Element, Generic[T]):
 
 
 class LogicalAction(Action[T]):
-    """An action in logical time: tag = now + min_delay + extra_delay; a total of 0 is the next microstep.
+    """An action in logical time: tag = now + min_delay + extra_delay. A total of 0 is the next microstep.
 
-    `min_delay` and `min_spacing` are in ns, or the name of a constructor parameter or a function of constructor
-    parameters. Two events closer than `min_spacing` are settled by `policy`:
-    `defer`, the default, moves the later one, `drop` forgets it, `replace` gives the pending one its value, `update`
-    puts it in place of the pending one. A spacing of 0 settles events of one tag so, as if it were one microstep.
-    Without a spacing there is no policy: an event whose tag is taken goes to the next free microstep.
+    `min_delay` and `min_spacing` are in ns, or a constructor parameter's name, or a function of parameters. `policy`
+    settles two events that are closer than `min_spacing`:
+
+    - `defer`, the default, moves the later one.
+    - `drop` forgets the later one.
+    - `replace` gives the pending one the later value.
+    - `update` puts the later one in place of the pending one.
+
+    A spacing of 0 is one microstep. Without a spacing, an event whose tag is taken goes to the next free microstep.
 
     >>> from reactorlib import LogicalAction, MSEC, Reactor, current_tag, reaction, run, startup
     >>> class Echo(Reactor):
@@ -227,10 +225,10 @@ class LogicalAction(Action[T]):
 
 
 class PhysicalAction(Action[T]):
-    """An action from outside: any thread may schedule it; its tag is the physical time, or just after now.
+    """An action that any thread may schedule. Its tag is the physical time, or just after now.
 
     After the end of the run, `schedule` raises RunError. A thread that schedules faster than reactions run is slowed
-    down. What such a thread raises, if a reaction started it, ends the run with a ThreadError.
+    down. See `run_handle` for threads that stop a run, or fail it.
 
     >>> import threading
     >>> from reactorlib import PhysicalAction, Reactor, reaction, request_stop, run, startup
@@ -253,10 +251,9 @@ class PhysicalAction(Action[T]):
 class State(Element, Generic[T]):
     """A plain attribute with an initial value; with `reset=True` a reset entry of its mode restores it.
 
-    Each reactor gets a deep copy of the initial value; a callable one is called instead. What a reset restores is a
-    deep copy of what the constructor left there; where that cannot be copied, a callable initial value is called again.
-    The mode is that of the `with` block around it or of what contains the reactor; without one, `reset=True` does
-    nothing.
+    Each reactor gets a deep copy of the initial value, or calls a callable one. A reset restores a deep copy of the
+    value that the constructor left. If it cannot be copied, a callable initial value is called again. The mode is that
+    of the `with` block around the state, or around the reactor. Without one, `reset=True` does nothing.
 
     >>> from reactorlib import Reactor, State, reaction, run, startup
     >>> class Counter(Reactor):
@@ -281,14 +278,14 @@ class State(Element, Generic[T]):
 
 
 class Mode(Element):
-    """A mode of a modal reactor. What is declared in its `with` block exists only while it is active.
+    """A mode of a modal reactor. Declarations in its `with` block exist only while it is active.
 
-    `with self.mode:` in the constructor does the same for contained reactors and connections. Two modes
-    of a reactor are never active together: each may have a source of its own for a port, a connection or reactions, and
-    those of different modes that form a ring are no cycle, unless shutdown is among the triggers of a reaction.
+    `with self.mode:` in the constructor does the same for contained reactors and connections. Two modes of a reactor
+    are never active together. So each may have its own source of a port, and reactions of different modes that form a
+    ring are no cycle, unless shutdown triggers one.
 
-    But shutdown reactions run in every mode that ever was, and what reactors in it set reaches the others there by
-    connections that these reactors, not the mode, declare.
+    Shutdown reactions run in every mode that was ever active. Values that reactors in a mode set then travel by
+    connections of these reactors, not by those of the mode.
 
     >>> from reactorlib import MSEC, Mode, Reactor, Timer, reaction, reset, run
     >>> class Blinker(Reactor):
@@ -363,8 +360,7 @@ class Signal:
 
 
 class _Reset(Signal):
-    """As a trigger: the mode around the reaction was entered by reset; outside of modes, never. Called: the effect of
-    doing so.
+    """As a trigger, `reset` fires when the mode around the reaction is entered by reset. Called, it is that effect.
 
     >>> from reactorlib import MSEC, Mode, Reactor, Timer, reaction, reset, run
     >>> class Retry(Reactor):

@@ -1,4 +1,4 @@
-"""What exists once a constructor has run: instances and the elements bound to them. Builds the tree, checks nothing."""
+"""The tree that constructors build: instances and the elements bound to them. Nothing is checked here."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ class Instance:
         self.mode: BoundMode | None = parent.open_mode if parent is not None else None
 
     def fault(self, text: str, where: str | None) -> None:
-        """Note a fault, to be told when the paths are known; it begins with what follows this reactor's path."""
+        """Note a fault, which is reported when paths are known. `text` follows this reactor's path."""
         self.faults.append(f"{{path}}{text}{located(where)}")
 
     def __repr__(self) -> str:
@@ -191,7 +191,7 @@ class Instance:
 
 
 def typo(error: Exception, instance: Instance) -> str:
-    """The end of the message of an AttributeError that the code of a reactor raised: what it may have meant.
+    """The end of the message of an AttributeError in the code of a reactor: the attribute that may be meant.
 
     Nothing if the attribute is none of this reactor or of one that it contains.
     """

@@ -95,7 +95,7 @@ def _parameters(
 
 
 def _refuse(instance: Instance) -> None:
-    """Note what a constructor declares; what has a name is of a class body in the constructor."""
+    """Note elements made in a constructor. Those with a name belong to a class body in the constructor."""
     for element in instance.made:
         if not element.name:
             name = next((f".{key}" for key, value in vars(instance.reactor).items() if value is element), "")
@@ -166,7 +166,7 @@ def evaluate(instance: Instance, expression: Any, what: str, where: str) -> Any:
         return known.get(name)
     try:
         names = inspect.signature(expression).parameters
-    except ValueError:  # some of what is built in does not say
+    except ValueError:  # some built-in functions have no signature
         instance.fault(f".{what} must be a value or a function of parameters, got {expression!r}", where)
         return None
     missing = [name for name in names if name not in known]
@@ -207,7 +207,7 @@ class Reactor(metaclass=_ReactorType):
     bank_index: int
 
     def __deepcopy__(self, _memo: dict[int, Any]) -> Self:
-        """A reactor has its place in a program: what is copied goes on referring to it."""
+        """A reactor has its place in a program: copies keep referring to it."""
         return self
 
 
@@ -217,7 +217,7 @@ def is_reactor_class(given: object) -> bool:
 
 
 class _PerMember:
-    """What `per_member` gives to a Bank."""
+    """The argument of a Bank that `per_member` makes."""
 
     def __init__(self, value: Callable[[int], Any]) -> None:
         self.value = value

@@ -16,11 +16,10 @@ _BETWEEN = (__file__.rpartition("declaration")[0], typing.__file__)
 
 @contextmanager
 def where(position: str) -> Iterator[None]:
-    """What is declared or made in this block lies at `position`, "file:line" or "file:line:column", in every fault.
+    """In faults, all that is declared or made in this block has `position`: "file:line" or "file:line:column".
 
-    For front ends that make reactor classes from another language: elements, reactions, contained reactors, banks and
-    connections otherwise lie at the line of Python that makes them. A constructor that runs in the block says for
-    itself where its own parts lie.
+    For front ends that make reactor classes from another language. Otherwise the position is the line of Python that
+    makes the element, reaction, reactor, bank or connection. A constructor that runs in the block sets its own.
 
     >>> from reactorlib import Input, Reactor, elaborate, where
     >>> with where("Sink.lf:3:5"):
@@ -39,7 +38,7 @@ def where(position: str) -> Iterator[None]:
 
 
 def located(position: str | None) -> str:
-    """The end of a message about what lies there; nothing where nobody knows."""
+    """The end of a message with a position. Nothing, if it is unknown."""
     return f" ({position})" if position else ""
 
 
@@ -51,12 +50,12 @@ def raised_at(trace: TracebackType | None) -> str | None:
 
 
 def said() -> str | None:
-    """The position that the block around says, if it is one of the constructor that runs."""
+    """The position of the enclosing `where` block, unless that block belongs to an outer constructor."""
     return None if building.where is None or building.depth != len(building.stack) else building.where
 
 
 def here() -> str:
-    """The position that the block around says, else the line of the user's code that is being run."""
+    """The position of the enclosing `where` block, else the line of the user's code that runs."""
     position = said()
     if position is not None:
         return position

@@ -1,4 +1,4 @@
-"""From ports and connections to cells: where each channel's value lies, what triggers there are. Notes every fault."""
+"""From ports and connections to cells and triggers: the cell of each channel. Notes every fault."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from reactorlib.elaboration.validate import direction_fault
 
 
 class Resolution:
-    """The passes over the instances, in order; once reactions are looked up, its fields are those of the Program."""
+    """The passes over the instances, in order. Once reactions are looked up, its fields are those of the program."""
 
     def __init__(self, instances: tuple[Instance, ...]) -> None:
         self.faults: list[str] = []
@@ -69,7 +69,7 @@ class Resolution:
         return channels
 
     def new_cell(self, path: str) -> Cell:
-        """A cell that is no channel: of a trigger, or the copy that a mutable input reads."""
+        """A cell beyond the channels: of a trigger, or the copy that a mutable input reads."""
         self.cells += 1
         self.paths[self.cells - 1] = path
         return self.cells - 1
@@ -232,7 +232,7 @@ class Resolution:
     # Ports of the main reactor
 
     def _open(self, main: Instance) -> None:
-        """What the program exchanges with whoever opens it: inputs are triggers, outputs are copied out."""
+        """Ports that a session sets and reads: inputs are triggers, outputs are copied out."""
         for port in main.elements.values():
             if not isinstance(port, BoundPort):
                 continue

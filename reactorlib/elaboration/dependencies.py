@@ -1,46 +1,29 @@
-"""Who must run before whom: levels, inferred deadlines, the order of a tag, and the cycle where there is none.
-
-The nodes are the reactions and the forwards; cells stand between writers and readers, so that the graph
-stays linear in ports and connections however many write and read one value.
-"""
+"""The order of a tag: levels, inferred deadlines, ranks, and the cycle where there is no order."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 from reactorlib.declaration.instance import BoundPort
 from reactorlib.elaboration.connections import Resolution, source_channel, source_of
-from reactorlib.elaboration.program import Cell, Cycle, Forward, Order, ReactionInstance
-
-Node = int
+from reactorlib.elaboration.program import Cell, Cycle, DependencyGraph, Forward, Node, Order, ReactionInstance
 
 
-class _Graph:
-    """Reactions 0..n-1, then forwards; edges through cells, and between reactions of one reactor."""
+class _Constraints:
+    """The order constraints: edges through cells, as in the graph, and between reactions of one reactor."""
 
-    def __init__(self, resolution: Resolution) -> None:
-        reactions, forwards = resolution.reactions, resolution.forwards
-        channels = resolution.channels
-        self.reactions = reactions
-        self._forwards = forwards
+    def __init__(self, resolution: Resolution, graph: DependencyGraph) -> None:
+        self.graph = graph
+        self.reactions = resolution.reactions
+        self._forwards = resolution.forwards
         self._modes = resolution.modes
-        self.writes: list[list[Cell]] = [list(r.writes) for r in reactions]
-        self.writes += [[f.target] for f in forwards]
-        self.reads: list[list[Cell]] = [[resolution.cell(c) for c in r.reads] for r in reactions]
-        self.reads += [[f.source] for f in forwards]
-        self.readers: dict[Cell, list[Node]] = defaultdict(list)
-        self.writers: dict[Cell, list[Node]] = defaultdict(list)
-        for node, cells in enumerate(self.writes):
-            for cell in cells:
-                self.writers[cell].append(node)
-        for node, cells in enumerate(self.reads):
-            for cell in cells:
-                if cell < channels or cell in self.writers:
-                    self.readers[cell].append(node)
+        self.nodes = len(graph.writes)
+        self.writes, self.writers = graph.writes, graph.writers
+        self.reads: Sequence[Sequence[Cell]] = graph.reads
+        self.readers: Mapping[Cell, Sequence[Node]] = graph.readers
         self.after: list[list[Node]] = [[] for _ in self.writes]  # reactions of the same reactor that come next
-        _chain(reactions, self.after)
-        signal = resolution.trigger_of.get(("shutdown", None))
-        self.shutdown = None if signal is None else signal.cell
+        _chain(self.reactions, self.after)
         self.through: dict[tuple[Node, Node], Cell] = {}  # of edges in `after` that stand for one through a cell
 
     def successors(self, node: Node) -> list[Node]:
@@ -48,18 +31,20 @@ class _Graph:
         return [r for c in self.writes[node] for r in self.readers.get(c, ())] + self.after[node]
 
     def part_exclusive(self) -> None:
-        """No reaction waits for what one in another mode of its reactor writes: never both are active."""
+        """Drop edges between nodes in different modes of one reactor: they are never active together."""
+        reads, readers = list(self.reads), dict(self.readers)
         for cell, writers in self.writers.items():
-            parted = {r for r in self.readers.get(cell, ()) if any(self._exclusive(w, r) for w in writers)}
+            parted = {r for r in readers.get(cell, ()) if any(self._exclusive(w, r) for w in writers)}
             if not parted:
                 continue
-            self.readers[cell] = [reader for reader in self.readers[cell] if reader not in parted]
+            readers[cell] = [reader for reader in readers[cell] if reader not in parted]
             for reader in parted:
-                self.reads[reader] = [other for other in self.reads[reader] if other != cell]
+                reads[reader] = [other for other in reads[reader] if other != cell]
                 for writer in writers:
                     if not self._exclusive(writer, reader):
                         self.after[writer].append(reader)
                         self.through[writer, reader] = cell
+        self.reads, self.readers = reads, readers
 
     def _exclusive(self, one: Node, other: Node) -> bool:
         a, b = self._only_mode(one), self._only_mode(other)
@@ -70,7 +55,7 @@ class _Graph:
         if node >= len(self.reactions):
             return self._forwards[node - len(self.reactions)].mode
         reaction = self.reactions[node]
-        return None if self.shutdown in reaction.triggers else reaction.own_mode
+        return None if self.graph.hears_shutdown(reaction) else reaction.own_mode
 
 
 def _chain(reactions: list[ReactionInstance], after: list[list[Node]]) -> None:
@@ -93,30 +78,27 @@ def _chain(reactions: list[ReactionInstance], after: list[list[Node]]) -> None:
             after[earlier].append(node)
 
 
-def order_of(resolution: Resolution, faults: list[str]) -> tuple[Order, Cycle]:
-    """Levels, inferred deadlines and ranks of all nodes; none, with the cycle among the faults, if there is one."""
-    graph = _Graph(resolution)
-    sequence, level = _levels(graph, len(resolution.reactions))
-    if len(sequence) < len(graph.writes):
-        graph.part_exclusive()
-        sequence, level = _levels(graph, len(resolution.reactions))
-    if len(sequence) < len(graph.writes):
-        cycle = find_cycle(graph, set(range(len(graph.writes))) - set(sequence))
-        faults.append(_describe_cycle(resolution, graph, cycle))
-        return Order((), (), ()), _cycle(resolution, graph, cycle)
-    deadline = _deadlines(graph, sequence)
-    reactions = len(resolution.reactions)
-    topological = [0] * len(sequence)
-    for position, node in enumerate(sequence):
-        topological[node] = position
+def order_of(resolution: Resolution, graph: DependencyGraph, faults: list[str]) -> tuple[Order, Cycle]:
+    """Levels, inferred deadlines and ranks of all nodes. Where there is a cycle: none, and a fault that shows it."""
+    constraints = _Constraints(resolution, graph)
+    sequence, level = _levels(constraints)
+    if len(sequence) < constraints.nodes:
+        constraints.part_exclusive()
+        sequence, level = _levels(constraints)
+    if len(sequence) < constraints.nodes:
+        cycle = _find_cycle(constraints, set(range(constraints.nodes)) - set(sequence))
+        faults.append(_describe_cycle(resolution, constraints, cycle))
+        return Order((), (), ()), _cycle(resolution, constraints, cycle)
+    deadline = _deadlines(constraints, sequence)
+    topological = {node: position for position, node in enumerate(sequence)}
 
-    def key(node: Node) -> tuple[float, int, int, int]:
+    def key(node: Node) -> tuple[float, int, bool, int]:
         due = deadline[node]
-        is_reaction = node < reactions
+        is_reaction = node < graph.count
         return (
             float("inf") if due is None else due,
             level[node],
-            int(is_reaction),
+            is_reaction,
             node if is_reaction else topological[node],
         )
 
@@ -126,35 +108,35 @@ def order_of(resolution: Resolution, faults: list[str]) -> tuple[Order, Cycle]:
     return Order(tuple(level), tuple(deadline), tuple(rank)), Cycle(channels=frozenset(resolution.ringed))
 
 
-def _levels(graph: _Graph, reactions: int) -> tuple[list[Node], list[int]]:
+def _levels(constraints: _Constraints) -> tuple[list[Node], list[int]]:
     """A topological sequence of nodes (short of those on cycles), and the level of each.
 
     A reaction is one level above whatever it depends on; a forward takes no level of its own.
     """
-    count = len(graph.writes)
+    count = constraints.nodes
     level = [0] * count
     waiting = [0] * count  # for how many cells with writers, and earlier reactions
-    cell_waiting = {cell: len(writers) for cell, writers in graph.writers.items()}
+    cell_waiting = {cell: len(writers) for cell, writers in constraints.writers.items()}
     cell_level: dict[Cell, int] = defaultdict(int)
-    for cell in graph.writers:
-        for reader in graph.readers.get(cell, ()):
+    for cell in constraints.writers:
+        for reader in constraints.readers.get(cell, ()):
             waiting[reader] += 1
-    for following in graph.after:
+    for following in constraints.after:
         for node in following:
             waiting[node] += 1
     ready = [node for node in range(count) if not waiting[node]]
     sequence: list[Node] = []
     for node in ready:
         sequence.append(node)
-        reached = level[node] + (1 if node < reactions else 0)
-        freed = list(graph.after[node])
+        reached = level[node] + (1 if node < constraints.graph.count else 0)
+        freed = list(constraints.after[node])
         for later in freed:
             level[later] = max(level[later], reached)
-        for cell in graph.writes[node]:
+        for cell in constraints.writes[node]:
             cell_level[cell] = max(cell_level[cell], reached)
             cell_waiting[cell] -= 1
             if not cell_waiting[cell]:
-                for reader in graph.readers.get(cell, ()):
+                for reader in constraints.readers.get(cell, ()):
                     level[reader] = max(level[reader], cell_level[cell])
                     freed.append(reader)
         for later in freed:
@@ -164,40 +146,42 @@ def _levels(graph: _Graph, reactions: int) -> tuple[list[Node], list[int]]:
     return sequence, level
 
 
-def _deadlines(graph: _Graph, sequence: list[Node]) -> list[int | None]:
+def _deadlines(constraints: _Constraints, sequence: list[Node]) -> list[int | None]:
     """The inferred deadline of each node: the earliest of its own and those of everything that depends on it."""
-    deadline: list[int | None] = [r.deadline for r in graph.reactions]
-    deadline += [None] * (len(graph.writes) - len(deadline))
+    deadline: list[int | None] = [r.deadline for r in constraints.reactions]
+    deadline += [None] * (constraints.nodes - len(deadline))
     if not any(due is not None for due in deadline):
         return deadline
     cell_due: dict[Cell, int] = {}
     for node in reversed(sequence):
-        dues = [cell_due[c] for c in graph.writes[node] if c in cell_due]
-        dues += [due for later in graph.after[node] if (due := deadline[later]) is not None]
+        dues = [cell_due[c] for c in constraints.writes[node] if c in cell_due]
+        dues += [due for later in constraints.after[node] if (due := deadline[later]) is not None]
         own = deadline[node]
         if own is not None:
             dues.append(own)
         if not dues:
             continue
         due = deadline[node] = min(dues)
-        for cell in graph.reads[node]:
-            if cell in graph.writers:
+        for cell in constraints.reads[node]:
+            if cell in constraints.writers:
                 cell_due[cell] = min(due, cell_due.get(cell, due))
     return deadline
 
 
-def _cycle(resolution: Resolution, graph: _Graph, nodes: list[Node]) -> Cycle:
-    """Where a cycle lies: every value on it is followed from the port that reads it back to the one that is set."""
-    count = len(graph.reactions)
+def _cycle(resolution: Resolution, constraints: _Constraints, nodes: list[Node]) -> Cycle:
+    """The place of a cycle: every value on it is followed from the port that reads it back to the port that is set."""
+    count = constraints.graph.count
     order: list[tuple[Node, Node]] = []
     waiting = [resolution.forwards[node - count].target for node in nodes if node >= count]
     modes = {resolution.forwards[node - count].mode for node in nodes if node >= count} | {None}
     for node, following in zip(nodes, nodes[1:] + nodes[:1], strict=True):
-        passed = _passed(graph, node, following)
+        passed = _passed(constraints, node, following)
         if passed is None:
             order.append((node, following))
         elif following < count:
-            for argument in (argument for argument in graph.reactions[following].arguments if argument.kind == "read"):
+            for argument in (
+                argument for argument in constraints.reactions[following].arguments if argument.kind == "read"
+            ):
                 ports = [element for element in argument.elements if isinstance(element, BoundPort)]
                 channels = [port.first + channel for port in ports for channel in range(port.width)]
                 waiting += [at for at, cell in zip(channels, argument.cells, strict=False) if cell == passed]
@@ -213,27 +197,27 @@ def _cycle(resolution: Resolution, graph: _Graph, nodes: list[Node]) -> Cycle:
     return Cycle(frozenset(node for node in nodes if node < count), frozenset(found), tuple(order))
 
 
-def _passed(graph: _Graph, node: Node, following: Node) -> Cell | None:
+def _passed(constraints: _Constraints, node: Node, following: Node) -> Cell | None:
     """The cell through which a node passes a value to the next, or None: they are reactions of one reactor."""
-    through = graph.through.get((node, following))
-    if through is None and following not in graph.after[node]:
-        return next(cell for cell in graph.writes[node] if following in graph.readers.get(cell, ()))
+    through = constraints.through.get((node, following))
+    if through is None and following not in constraints.after[node]:
+        return next(cell for cell in constraints.writes[node] if following in constraints.readers.get(cell, ()))
     return through
 
 
-def _describe_cycle(resolution: Resolution, graph: _Graph, cycle: list[Node]) -> str:
+def _describe_cycle(resolution: Resolution, constraints: _Constraints, cycle: list[Node]) -> str:
     """A cycle, step by step with source lines."""
     lines = ["causality cycle:"]
     for node, following in zip(cycle, cycle[1:] + cycle[:1], strict=True):
-        if node < len(graph.reactions):
-            reaction = graph.reactions[node]
+        if node < constraints.graph.count:
+            reaction = constraints.reactions[node]
             lines.append(f"    {reaction.path} ({reaction.declaration.where})")
         else:
-            forward = resolution.forwards[node - len(graph.reactions)]
+            forward = resolution.forwards[node - constraints.graph.count]
             if forward.copy:  # for the reaction that comes next
                 continue
             lines.append(f"    {_describe_forward(resolution, forward)}")
-        lines.append("      " + _describe_edge(resolution, graph, node, following))
+        lines.append("      " + _describe_edge(resolution, constraints, node, following))
     lines.append("    a connection with after=0 or a physical connection would break it")
     return "\n".join(lines)
 
@@ -246,8 +230,8 @@ def _describe_forward(resolution: Resolution, forward: Forward) -> str:
     return forward.path
 
 
-def _describe_edge(resolution: Resolution, graph: _Graph, node: Node, following: Node) -> str:
-    cell = _passed(graph, node, following)
+def _describe_edge(resolution: Resolution, constraints: _Constraints, node: Node, following: Node) -> str:
+    cell = _passed(constraints, node, following)
     if cell is None:
         return "runs before the next reaction of the same reactor:"
     wheres = [
@@ -257,24 +241,24 @@ def _describe_edge(resolution: Resolution, graph: _Graph, node: Node, following:
         if resolution.alias[channel] == cell
     ]
     via = f", connected at {', '.join(dict.fromkeys(wheres))}," if wheres else ""
-    return f"sets {_port_path(resolution, graph, node, cell)}{via} which is read by:"
+    return f"sets {_port_path(resolution, constraints, node, cell)}{via} which is read by:"
 
 
-def _port_path(resolution: Resolution, graph: _Graph, node: Node, cell: Cell) -> str:
-    if node >= len(graph.reactions):
-        return resolution.forwards[node - len(graph.reactions)].path
-    for argument in (leaf for given in graph.reactions[node].arguments for leaf in given.leaves):
+def _port_path(resolution: Resolution, constraints: _Constraints, node: Node, cell: Cell) -> str:
+    if node >= constraints.graph.count:
+        return resolution.forwards[node - constraints.graph.count].path
+    for argument in (leaf for given in constraints.reactions[node].arguments for leaf in given.leaves):
         if argument.kind == "set" and cell in argument.cells:
             channel = f"[{argument.cells.index(cell)}]" if argument.multi else ""
             return argument.path + channel
     return f"cell {cell}"
 
 
-def find_cycle(graph: _Graph, stuck: set[Node]) -> list[Node]:
+def _find_cycle(constraints: _Constraints, stuck: set[Node]) -> list[Node]:
     """A shortest-effort cycle within `stuck`, whose nodes all have a predecessor in it."""
     predecessor: dict[Node, Node] = {}
     for node in sorted(stuck):
-        for later in graph.successors(node):
+        for later in constraints.successors(node):
             if later in stuck:
                 predecessor.setdefault(later, node)
     at = next(iter(sorted(stuck & predecessor.keys())))

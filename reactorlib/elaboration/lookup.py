@@ -1,4 +1,4 @@
-"""What one reaction of one instance names: its triggers, uses and effects found, its arguments in order."""
+"""The names in one reaction of one instance: triggers, uses and effects found, arguments in order."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def look_up_reactions(resolution: Resolution, instances: Iterable[Instance]) -> 
 
 
 def _drop_timers(resolution: Resolution) -> None:
-    """A timer that no reaction names has no events: they would only keep the program running."""
+    """Drop timers that no reaction names: their events would only keep the program running."""
     unnamed = {trigger.cell for trigger in resolution.triggers if trigger.kind == "timer"}
     for reaction in resolution.reactions:
         for argument in reaction.arguments:
@@ -115,7 +115,8 @@ class Lookup:
         if role != "trigger":
             self.fault(f"{signal.name} can only be a trigger, not a {role}")
             return
-        self.triggers[self.resolution.signal(signal, self.mode)] = None
+        cell = self.resolution.signal(signal, self.mode)
+        self.triggers[cell] = self.reads[cell] = None
 
     def _lookup(self, role: str, named: Any) -> tuple[list[Bound], bool]:
         """The bound elements that a name stands for: one, or (True) that of each member of a contained bank."""
@@ -182,6 +183,7 @@ class Lookup:
 
     def _bind_trigger(self, role: str, bound: Bound) -> None:
         trigger = self.resolution.trigger_of[bound]
+        self.reads[trigger.cell] = None  # also of an effect: its handle has `value`
         if role == "trigger":
             self.triggers[trigger.cell] = None
         known = self.arguments.get(bound)
@@ -193,7 +195,7 @@ class Lookup:
         )
 
     def _as_source(self) -> tuple[str, BoundMode | None]:
-        """What messages call the reaction, and the mode in which alone it sets anything, if there is one."""
+        """The reaction's name in messages, and the one mode in which it sets anything, if there is one."""
         declared = self.declaration
         mode = None if declared.mode is None else self.instance.elements.get(declared.mode.name)
         name = f"{self.path}{located(declared.where)}"

@@ -1,9 +1,10 @@
-"""The frozen records of a program: instances, cells, reactions, triggers, modes, order. Holds data, makes none."""
+"""The frozen records of a program: instances, cells, reactions, triggers, modes, dependencies, order."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from reactorlib.declaration.class_body import Reaction
@@ -12,15 +13,17 @@ from reactorlib.declaration.reactor import Reactor
 
 # A cell holds one value: the channels of ports first, numbered in order of elaboration, then the triggers.
 Cell = int
+# A reaction, or len(reactions) + a forward.
+Node = int
 
-# "input": a channel of an input of the main reactor, which whoever opened the program may set.
+# "input": a channel of an input of the main reactor, which a session may set.
 TriggerKind = Literal[
     "startup", "shutdown", "reset", "timer", "logical", "physical", "delay", "physical delay", "input"
 ]
 
 
 class Trigger(NamedTuple):
-    """What an event can be for: it has a cell, and the event queue carries it. Times in ns."""
+    """A trigger has a cell, and the event queue carries its events. Times in ns."""
 
     kind: TriggerKind
     cell: Cell
@@ -34,7 +37,7 @@ class Trigger(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """What one argument of a reaction is bound to: `cells` read or set, or one action, or one mode.
+    """One argument of a reaction: `cells` read or set, or one action, or one mode.
 
     Or a contained reactor, or (`multi`) a bank: `cells` are those it reads, `members` the ports named of each.
     """
@@ -52,7 +55,7 @@ class Argument(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What the argument stands for, without the reactor that it is of."""
+        """The name of the element, without its reactor."""
         return self.path.rpartition(".")[2]
 
     @property
@@ -78,6 +81,11 @@ class ReactionInstance(NamedTuple):
     deadline: int | None
     mode: int | None
     own_mode: int | None  # the mode of its own reactor that it is declared in
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a call of its body is all that it takes to run it."""
+        return self.deadline is None and self.mode is None
 
 
 class Forward(NamedTuple):
@@ -113,6 +121,70 @@ class ResetState(NamedTuple):
     restored: Callable[[], Any]
 
 
+class DependencyGraph:
+    """Which node reads, sets and hears of which cell. All that asks for dependencies asks here.
+
+    Cells stand between nodes, so the graph stays linear in ports and connections however many nodes share a value.
+    """
+
+    def __init__(
+        self, reactions: Sequence[ReactionInstance], forwards: Sequence[Forward], triggers: Sequence[Trigger]
+    ) -> None:
+        self._reactions = reactions
+        self._forwards = forwards
+        self.count = len(reactions)
+        self.reads: list[tuple[Cell, ...]] = [r.reads for r in reactions] + [(f.source,) for f in forwards]
+        self.writes: list[tuple[Cell, ...]] = [r.writes for r in reactions] + [(f.target,) for f in forwards]
+        self.readers = _by_cell(self.reads)
+        self.writers = _by_cell(self.writes)
+        self.heard_by = _by_cell([*(r.triggers for r in reactions), *self.reads[self.count :]])
+        self.captured_by: dict[Cell, list[int]] = defaultdict(list)  # the delayed connections of a cell
+        for index, trigger in enumerate(triggers):
+            if trigger.source is not None:
+                self.captured_by[trigger.source].append(index)
+        self.shutdown = next(index for index, trigger in enumerate(triggers) if trigger.kind == "shutdown")
+        self._shutdown_cell = triggers[self.shutdown].cell
+
+    def reaction(self, node: Node) -> ReactionInstance | None:
+        return self._reactions[node] if node < self.count else None
+
+    def forward(self, node: Node) -> Forward:
+        return self._forwards[node - self.count]
+
+    def hears_shutdown(self, reaction: ReactionInstance) -> bool:
+        return self._shutdown_cell in reaction.triggers
+
+    def origins(self, cells: Iterable[Cell]) -> list[Cell]:
+        """These cells, and those that forwards copy into them."""
+        found = dict.fromkeys(cells)
+        waiting = list(found)
+        for cell in waiting:
+            for node in self.writers.get(cell, ()):
+                if node >= self.count and (source := self.forward(node).source) not in found:
+                    found[source] = None
+                    waiting.append(source)
+        return waiting
+
+    def hearers(self, cell: Cell) -> frozenset[Node]:
+        """The reactions that hear of a cell, also by way of cells that it is copied into."""
+        found: set[Node] = set()
+        waiting = [cell]
+        for at in waiting:
+            for node in self.heard_by.get(at, ()):
+                if node not in found:
+                    found.add(node)
+                    waiting += () if node < self.count else self.writes[node]
+        return frozenset(node for node in found if node < self.count)
+
+
+def _by_cell(cells_of: Iterable[Iterable[Cell]]) -> dict[Cell, list[Node]]:
+    found: dict[Cell, list[Node]] = defaultdict(list)
+    for node, cells in enumerate(cells_of):
+        for cell in cells:
+            found[cell].append(node)
+    return found
+
+
 class Order(NamedTuple):
     """The static order of everything that runs: `rank[i]` of reaction i, or of forward i - len(reactions)."""
 
@@ -122,10 +194,10 @@ class Order(NamedTuple):
 
 
 class Cycle(NamedTuple):
-    """What keeps a program from having an order: a causality cycle, or connections between ports in a ring.
+    """The reason why a program has no order: a causality cycle, or connections between ports in a ring.
 
-    `channels`: those that values run through; `order`: reactions of one reactor of which the cycle passes from the
-    one to the other without a value.
+    `channels` carry values around the cycle. `order` has pairs of reactions of one reactor: there the cycle passes from
+    one reaction to the next without a value.
     """
 
     reactions: frozenset[int] = frozenset()
@@ -145,12 +217,13 @@ class Elaborated(NamedTuple):
     channels: int
     cell_of: tuple[Cell, ...]  # channel number -> the cell that it aliases
     cell_paths: dict[Cell, str]
-    outputs: dict[Cell, Cell]  # channel of an output of the main reactor -> where whoever opened the program reads it
+    outputs: dict[Cell, Cell]  # channel of an output of the main reactor -> the cell that a session reads
     reactions: tuple[ReactionInstance, ...]
     forwards: tuple[Forward, ...]
     triggers: tuple[Trigger, ...]
     modes: tuple[ModeInstance, ...]
     reset_states: dict[int, tuple[ResetState, ...]]  # by mode
+    graph: DependencyGraph
     order: Order
     cycle: Cycle
     cells: int

@@ -1,4 +1,4 @@
-"""What a reset of a mode restores: the states of its reactors as the constructors left them. Restores nothing."""
+"""The values that a reset of a mode restores: states of its reactors, as the constructors left them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def reset_states(resolution: Resolution, instances: Iterable[Instance]) -> dict[
 
 
 def _restored(instance: Instance, name: str, declared: State[Any], faults: list[str]) -> Callable[[], Any]:
-    """What gives the value of a state as it is now, again and again."""
+    """A function that returns a fresh value of a state as it is now."""
     try:
         left = deepcopy(vars(instance.reactor)[name])
     except Exception as error:  # noqa: BLE001  # of the user's code, told as a fault

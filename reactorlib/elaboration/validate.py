@@ -1,4 +1,4 @@
-"""The rules of who may touch what, one function each, every message naming the elements. Decides nothing else."""
+"""The rules for touching elements, one function each. Every message names the elements."""
 
 from __future__ import annotations
 

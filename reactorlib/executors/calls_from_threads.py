@@ -27,9 +27,9 @@ LONGEST_CALL = 1 << 20
 class Caller(Outside):
     """Stands for the inbox of the run in a worker process. `announce` asks worker 0 to listen."""
 
-    def __init__(self, clock: Clock, call: Callable[[bytes], Any]) -> None:
+    def __init__(self, clock: Clock, call: Callable[[bytes], Any], announce: Callable[[], object] = int) -> None:
         super().__init__(clock)
-        self.announce: Callable[[], None] = lambda: None
+        self._announce = announce
         self._call = call
         self._announced = False
         self._process = os.getpid()
@@ -37,7 +37,7 @@ class Caller(Outside):
     def adopt(self) -> None:
         if not self._announced:
             self._announced = True
-            self.announce()
+            self._announce()
 
     def stop(self) -> None:
         self._call(STOP)

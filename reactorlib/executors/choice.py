@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from inspect import Parameter
 from typing import TYPE_CHECKING
 
@@ -13,35 +14,35 @@ from reactorlib.elaboration.program import Elaborated
 from reactorlib.errors import RunError, closest
 from reactorlib.executors.executor import Executor
 from reactorlib.executors.inline import Inline
-from reactorlib.tag import is_count
-from reactorlib.worker.main_worker import MainWorker
+from reactorlib.worker.coordinator import Coordinator
+from reactorlib.worker.options import Options
 
 if TYPE_CHECKING:
     from reactorlib.schedule.partition import Partition
 
-EXECUTORS = ("inline", "threads", "processes", "mpi", "auto")
-OF_LINUX = ("processes", "mpi")
+OF_RUN = ("timeout", "fast", "keepalive")  # options that a Session does not have
 TELLING_NS = 10_000  # of a tag, for each other worker that takes part: it is told, and a few small replies come back
 
 
 def check_names(
-    caller: str, program: type[Reactor] | Elaborated, parameters: Mapping[str, object], /, **options: object
+    caller: str, program: type[Reactor] | Elaborated, parameters: Mapping[str, object], options: Options
 ) -> None:
     """Raise RunError for an option of `caller`, "run" or "Session", that may as well be meant for the constructor.
 
     And for a parameter that the constructor does not take: it may be meant for an option.
     """
+    names = [field.name for field in fields(options) if caller == "run" or field.name not in OF_RUN]
     if isinstance(program, Elaborated):
         if parameters:
-            got = ", ".join(f"{name}={_meant(name, options)}" for name in parameters)
+            got = ", ".join(f"{name}={_meant(name, names)}" for name in parameters)
             raise RunError(f"a Program has its parameters already, got {got}")
         return
     if not is_reactor_class(program):
         return
     declared = declarations_of(program)
     taken = {} if declared.plain else declared.signature.parameters
-    for name, value in options.items():
-        if value is not None and name in taken:
+    for name in options.given():
+        if name in taken:
             raise RunError(
                 f"{name}= is an option of {caller} and a parameter of {program.__name__}: write "
                 f"{caller}(elaborate({program.__name__}, {name}=...), ...) for the parameter, "
@@ -50,7 +51,7 @@ def check_names(
     if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken.values()):
         return
     for name in parameters:
-        hint = "" if name in taken or closest(name, taken) else _meant(name, options)
+        hint = "" if name in taken or closest(name, taken) else _meant(name, names)
         if hint:
             raise RunError(f"{name}= is no option of {caller} and no parameter of {program.__name__}{hint}")
 
@@ -60,52 +61,32 @@ def _meant(name: str, options: Iterable[str]) -> str:
     return f": did you mean {close}=?" if close else ""
 
 
-def check_executor(name: str, workers: int | None, library_threads: int | None) -> None:
-    """Raise RunError for an executor that is none, or a number of workers or threads that cannot be."""
-    if name not in EXECUTORS:
-        raise RunError(f"unknown executor {name!r}: one of {', '.join(EXECUTORS)}")
-    if name in OF_LINUX and sys.platform != "linux":
-        raise RunError(f"executor {name!r} needs Linux, this is {sys.platform}: 'inline' and 'threads' run here")
-    if workers is not None and not is_count(workers):
-        raise RunError(f"workers must be a positive integer, got {workers!r}")
-    if library_threads is not None and not is_count(library_threads):
-        raise RunError(f"library_threads must be a positive integer, got {library_threads!r}")
-
-
-def make_executor(
-    worker: MainWorker,
-    name: str,
-    workers: int | None,
-    placement: Mapping[str, int] | None,
-    costs: Mapping[str, float] | None,
-    start_method: str | None,
-    library_threads: int | None,
-) -> Executor:
+def make_executor(coordinator: Coordinator) -> Executor:
     """The executor of a run that is on no ranks.
 
     `auto`: inline if nothing gains from running side by side, else threads without a GIL and processes with one.
     """
+    program, options = coordinator.program, coordinator.options
+    name, reason = options.executor, ""
     if name == "inline":
-        return Inline(worker)
+        return Inline(coordinator)
     # Imported where they are used: a program on one thread starts in three quarters of the time without them.
     from reactorlib.cpus import available_cpus, gil_enabled
     from reactorlib.executors.threads import Threads
     from reactorlib.schedule.partition import partition
 
-    count = int(workers or available_cpus())
-    placed = partition(worker.program, count, placement, costs)
-    reason = ""
+    placed = partition(program, int(options.workers or available_cpus()), options.placement, options.costs)
     if name == "auto":
-        pays, reason = _pays(worker.program, placed, costs or {})
+        pays, reason = _pays(program, placed, options.costs or {})
         name = "inline" if not pays else "processes" if gil_enabled() and sys.platform == "linux" else "threads"
     if name == "inline":
-        executor: Executor = Inline(worker)
+        executor: Executor = Inline(coordinator)
     elif name == "threads":
-        executor = Threads(worker, placed)
+        executor = Threads(coordinator, placed)
     else:
-        from reactorlib.executors.processes import Processes  # only where it is used: it needs shared memory
+        from reactorlib.executors.processes import Processes  # it needs shared memory
 
-        executor = Processes(worker, placed, start_method, library_threads)
+        executor = Processes(coordinator, placed)
     executor.reason = reason
     return executor
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable
 from itertools import count
 from typing import Any
 
+from reactorlib.elaboration.program import Node
 from reactorlib.errors import WorkerError
 from reactorlib.executors.executor import COMPILED_STEPS, Executor
 from reactorlib.executors.failure import Failure, Poisoned
@@ -33,14 +34,13 @@ from reactorlib.executors.protocol import (
     Switched,
 )
 from reactorlib.schedule.compiler import Ref
-from reactorlib.schedule.graph import Node
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Send, Split, Wait, plan_of
 from reactorlib.schedule.split import Splitter
-from reactorlib.worker.cells import Event
+from reactorlib.worker.cells import NO_BUFFERS, Buffers, Event
+from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Schedule
 from reactorlib.worker.event_queue import Events
-from reactorlib.worker.main_worker import MainWorker, PausingSchedule, Schedule
-from reactorlib.worker.requests import Request
+from reactorlib.worker.scheduler import Call
 from reactorlib.worker.trace import Row
 
 LONGEST_END_S = 1.0  # for workers to come to their end once the run is over
@@ -53,13 +53,16 @@ class Distributed(Executor):
     Owns neither threads nor processes: a subclass starts the workers, looks whether they live, and ends them.
     """
 
-    def __init__(self, worker: MainWorker, partition: Partition, messenger: Messenger) -> None:
-        super().__init__(worker, partition.workers)
+    def __init__(self, coordinator: Coordinator, partition: Partition, messenger: Messenger) -> None:
         self.partition = partition
         self.messenger = messenger
-        self.splitter = Splitter(worker.graph, partition, copies=not messenger.shares_cells)
+        self.splitter = Splitter(coordinator.program, partition, copies=not messenger.shares_cells)
+        buffers = NO_BUFFERS
+        if not messenger.shares_cells:
+            buffers = Buffers(messenger.allocate, messenger.allocate_shared, self.splitter.crossing_cells())
+        super().__init__(coordinator, partition.workers, buffers)
         self.others = range(1, partition.workers)
-        self.requests: dict[int, list[Request]] = {}  # of the current tag, from workers that ended their part
+        self.requests: dict[int, list[Call]] = {}  # of the current tag, from workers that ended their part
         self.waiting: set[int] = set()  # workers that have yet to end their part of this tag
         self.failures: dict[int, Failure] = {}
         self.lost: WorkerError | None = None  # why a worker that died was missed
@@ -73,9 +76,7 @@ class Distributed(Executor):
         self._modes_sent = dict.fromkeys(self.others, -1)  # versions of modes
         self._restarted: dict[int, set[int]] = {other: set() for other in self.others}  # modes, since they were sent
         if not messenger.shares_cells:
-            worker.modes.watchers.extend(self._restarted.values())
-            worker.crossing_cells = self.splitter.crossing_cells()
-            worker.allocate, worker.allocate_shared = messenger.allocate, messenger.allocate_shared
+            coordinator.modes.watchers.extend(self._restarted.values())
 
     # The start
 
@@ -115,7 +116,7 @@ class Distributed(Executor):
     def _compile(self, events: Iterable[Event], pauses: bool = False) -> Any:
         if self.compiled > COMPILED_STEPS:
             self._forget()
-        plan = plan_of(self.worker.graph, (event.index for event in events))
+        plan = plan_of(self.worker.program, (event.index for event in events))
         split = self.splitter.split(plan)
         self.compiled += len(plan.steps) + 1
         if len(split.parts) == 1:
@@ -193,7 +194,7 @@ class Distributed(Executor):
         self.messenger.tell(other, message)
 
     def _tell_modes(self, other: int) -> None:
-        modes = self.worker.modes
+        modes = self.coordinator.modes
         if modes.states and modes.version != self._modes_sent[other] and not self.messenger.shares_cells:
             self._modes_sent[other] = modes.version
             flags = [(state.active, state.entered) for state in modes.states]
@@ -226,11 +227,11 @@ class Distributed(Executor):
 
         return wait
 
-    def _collect(self, soon: Events) -> None:
+    def _collect(self, _soon: Events) -> None:
         """Queue what the other workers asked for, in the order of workers."""
         if self.requests:
             for worker in sorted(self.requests):
-                self.worker.grant(self.requests[worker], soon)
+                self.coordinator.replay(self.requests[worker])
             self.requests.clear()
 
     def _failed(self, other: int, message: object) -> None:

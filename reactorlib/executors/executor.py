@@ -8,11 +8,12 @@ from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
+from reactorlib.elaboration.program import Node
 from reactorlib.executors.failure import OutOfTime
-from reactorlib.schedule.graph import Node
-from reactorlib.worker.cells import Event
+from reactorlib.worker.cells import NO_BUFFERS, Buffers, Event
+from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Pieces, Schedule, schedule_of
 from reactorlib.worker.event_queue import Events
-from reactorlib.worker.main_worker import MainWorker, PausingSchedule, Pieces, Schedule, schedule_of
+from reactorlib.worker.worker import Worker
 
 COMPILED_STEPS = 200_000  # in the schedules of a run, over all workers
 
@@ -36,8 +37,19 @@ class Executor(ABC):
     name: ClassVar[str]
     start_method = ""  # how worker processes started; empty where there are none
 
-    def __init__(self, worker: MainWorker, workers: int = 1) -> None:
-        self.worker = worker
+    def __init__(self, coordinator: Coordinator, workers: int = 1, buffers: Buffers = NO_BUFFERS) -> None:
+        self.coordinator = coordinator
+        self.worker = Worker(
+            coordinator.program,
+            0,
+            coordinator.inbox,
+            coordinator,
+            coordinator.modes.states,
+            coordinator.options.trace,
+            now=coordinator.queue,
+            events=coordinator.events,
+            buffers=buffers,
+        )
         self.workers = workers
         self.compiled = 0  # steps in compiled schedules
         self.reason = ""  # why it was chosen, where it was not asked for by name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from reactorlib.schedule.graph import Node
+from reactorlib.elaboration.program import Node
 
 
 class Poisoned(BaseException):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from typing import NamedTuple
 
-from reactorlib.elaboration.program import Cell, Elaborated, ReactionInstance
+from reactorlib.elaboration.program import Elaborated, Node, ReactionInstance
 from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure, Poisoned, Stopped
 from reactorlib.executors.messenger import Heard, Messenger
@@ -29,17 +29,16 @@ from reactorlib.executors.protocol import (
     Switched,
 )
 from reactorlib.schedule.compiler import Ref
-from reactorlib.schedule.graph import Node, ReactionGraph
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Send
-from reactorlib.worker.cells import Event
-from reactorlib.worker.context import current, origin
+from reactorlib.worker.cells import NO_BUFFERS, Buffers, Event
+from reactorlib.worker.context import current
+from reactorlib.worker.coordinator import Schedule
 from reactorlib.worker.event_queue import Events
 from reactorlib.worker.inbox import Outside
 from reactorlib.worker.loader import Loader
-from reactorlib.worker.main_worker import Schedule
 from reactorlib.worker.modes import ModeState, reset_states
-from reactorlib.worker.requests import Request, carried
+from reactorlib.worker.scheduler import Call, Outbox, carried
 from reactorlib.worker.trace import Row
 from reactorlib.worker.worker import Worker
 
@@ -54,34 +53,26 @@ class LoadedPart(NamedTuple):
     take: Callable[[], None] | None  # puts the values that came with Go into the cells of its events
 
 
-def worker_of(program: Elaborated, number: int, outside: Outside, traced: bool) -> Worker:
+def worker_of(
+    program: Elaborated, number: int, outside: Outside, outbox: Outbox, traced: bool, buffers: Buffers = NO_BUFFERS
+) -> Worker:
     """A worker that has cells and modes of its own."""
-    return Worker(program, ReactionGraph(program), number, outside, [ModeState() for _ in program.modes], traced)
+    modes = [ModeState() for _ in program.modes]
+    return Worker(program, number, outside, outbox, modes, traced, buffers=buffers)
 
 
 class Follower:
-    """Serves one worker. `leave` is called when only shutdown reactions are left.
+    """Serves one worker. `leave` is called when only shutdown reactions are left."""
 
-    `crossing_cells`: those whose values other processes read.
-    """
-
-    def __init__(
-        self,
-        worker: Worker,
-        partition: Partition,
-        messenger: Messenger,
-        leave: Callable[[], None],
-        crossing_cells: Container[Cell] = (),
-    ) -> None:
+    def __init__(self, worker: Worker, partition: Partition, messenger: Messenger, leave: Callable[[], None]) -> None:
+        assert isinstance(worker.scheduler, Outbox)
+        self.outbox = worker.scheduler
         self.worker = worker
         self.partition = partition
         self.messenger = messenger
         self.leave = leave
         self.loader = Loader(worker)
         self.parts: dict[int, LoadedPart] = {}  # by number of the split
-        if not messenger.shares_cells:
-            worker.crossing_cells = crossing_cells
-            worker.allocate, worker.allocate_shared = messenger.allocate, messenger.allocate_shared
         self._receive, self._send = messenger.receiver_from(0), messenger.sender_to(0)
         self._message = b""  # the last Go
         self._done = NOTHING_CROSSES  # made by the schedule that runs: its last message
@@ -95,7 +86,6 @@ class Follower:
     def serve(self) -> None:
         """The whole life of the worker. Raises Stopped where it was told to leave at once."""
         current.worker = self.worker
-        origin.set(self.worker.outside)
         receive = self._receive
         while True:
             while (message := receive())[-1] == GO:  # nearly always, and at every tag
@@ -155,11 +145,11 @@ class Follower:
     def _say_done(self, soon: Events) -> None:
         """The part has ended; what its reactions asked for goes to worker 0."""
         done, self._done = self._done, NOTHING_CROSSES
-        if soon or self.worker.outbox:
-            done = self._with_requests(done, self.worker.take_requests(soon))
+        if soon or self.outbox.calls:
+            done = self._with_requests(done, self.outbox.take(soon, self.worker.now.time))
         self._send(done)
 
-    def _with_requests(self, done: bytes, requests: list[Request]) -> bytes:
+    def _with_requests(self, done: bytes, requests: list[Call]) -> bytes:
         try:
             message: bytes = self.messenger.with_requests(done, requests)
         except WorkerError as error:

@@ -10,11 +10,11 @@ import os
 from collections.abc import Iterable
 from math import inf
 
+from reactorlib.elaboration.program import Node
 from reactorlib.errors import RunError
 from reactorlib.executors.executor import COMPILED_STEPS, Executor
-from reactorlib.schedule.graph import Node
 from reactorlib.worker.cells import Event
-from reactorlib.worker.main_worker import MainWorker, Schedule
+from reactorlib.worker.coordinator import Coordinator, Schedule
 from reactorlib.worker.walked_schedule import Walk
 
 # Compiling a reaction costs as much as walking it some 40 times more, and first the compiler is imported: so a set of
@@ -28,9 +28,9 @@ class Inline(Executor):
 
     name = "inline"
 
-    def __init__(self, worker: MainWorker) -> None:
-        super().__init__(worker)
-        self.walk = Walk(worker)
+    def __init__(self, coordinator: Coordinator) -> None:
+        super().__init__(coordinator)
+        self.walk = Walk(self.worker)
         self.way = os.environ.get("REACTORLIB_SCHEDULES", "")
         if self.way not in WAYS:
             raise RunError(f"REACTORLIB_SCHEDULES is 'compiled', 'walked' or not set, got {self.way!r}")
@@ -70,7 +70,7 @@ class Inline(Executor):
     def _compile(self, events: Iterable[Event]) -> Schedule:
         from reactorlib.schedule.plan import plan_of
 
-        plan = plan_of(self.worker.graph, (event.index for event in events))
+        plan = plan_of(self.worker.program, (event.index for event in events))
         self.compiled += len(plan.steps) + 1
         schedule: Schedule = self.loader.load(plan)
         return schedule

@@ -29,7 +29,7 @@ from reactorlib.executors.protocol import (
 )
 from reactorlib.transport.transport import Transport
 from reactorlib.worker.cells import Event, Reader
-from reactorlib.worker.requests import Request
+from reactorlib.worker.scheduler import Call
 
 Heard = Control | Failure | None
 
@@ -140,11 +140,11 @@ class Messenger:
 
     # What reactions asked for, with the message that ends a part
 
-    def with_requests(self, done: bytes, requests: list[Request]) -> Any:
+    def with_requests(self, done: bytes, requests: list[Call]) -> Any:
         """The message that ends a part, with these requests."""
         return done + self.codec.encode(requests, (0,)) + SCHEDULED_TAIL.pack(len(done), SCHEDULED)
 
-    def requests_of(self, message: Any) -> tuple[bytes, list[Request]]:
+    def requests_of(self, message: Any) -> tuple[bytes, list[Call]]:
         """The two parts of such a message."""
         length, _ = SCHEDULED_TAIL.unpack_from(message, len(message) - SCHEDULED_TAIL.size)
         return message[:length], self.codec.decode(message[length:])
@@ -251,10 +251,10 @@ class ThreadMessenger(Messenger):
     def unpacker(self, _cells: Sequence[Reader]) -> None:
         return None
 
-    def with_requests(self, done: bytes, requests: list[Request]) -> Any:
+    def with_requests(self, done: bytes, requests: list[Call]) -> Any:
         return done, requests, SCHEDULED
 
-    def requests_of(self, message: Any) -> tuple[bytes, list[Request]]:
+    def requests_of(self, message: Any) -> tuple[bytes, list[Call]]:
         done, requests, _ = message
         return done, requests
 

@@ -31,7 +31,7 @@ from reactorlib.executors.start_method import choose_start_method, forking_knowi
 from reactorlib.executors.worker_process import WorkerSetup, serve
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange
-from reactorlib.worker.main_worker import MainWorker
+from reactorlib.worker.coordinator import Coordinator
 
 DESCRIPTORS = 2  # pairs of them, which a new process takes
 LOOK_S = 0.02  # between two looks at a process that is to end
@@ -46,29 +46,26 @@ class Processes(Distributed):
 
     def __init__(
         self,
-        worker: MainWorker,
+        coordinator: Coordinator,
         partition: Partition,
-        start_method: str | None = None,
-        library_threads: int | None = None,
     ) -> None:
-        program = worker.program
+        program = coordinator.program
         self.start_method = choose_start_method(
-            start_method, lambda: obstacle_to_rebuilding(program.cls, program.parameters)
+            coordinator.options.start_method, lambda: obstacle_to_rebuilding(program.cls, program.parameters)
         )
         self.processes: dict[int, BaseProcess] = {}
         self._likeness: Likeness | None = None  # of the program that spawned workers make anew
-        self.library_threads = library_threads
         self.owner = os.getpid()
         self._at_exit: Finalize | None = None
         ended_runs.collect_if_worthwhile()
         self.exchange = Exchange(partition.workers)
         try:
-            self.listener = Listener(worker.inbox)
-            super().__init__(worker, partition, Messenger(self.exchange.endpoint(0, self.check)))
+            self.listener = Listener(coordinator.inbox)
+            super().__init__(coordinator, partition, Messenger(self.exchange.endpoint(0, self.check)))
         except BaseException:
             self.exchange.close()
             raise
-        worker.listen = self.listener.listen
+        coordinator.listen = self.listener.listen
 
     # Processes
 
@@ -104,12 +101,12 @@ class Processes(Distributed):
             program,
             self._likeness,
             self.partition,
-            main.crossing_cells,
-            main.clock,
+            main.buffers.crossing,
+            main.outside.clock,
             self.listener.writing,
             traced,
             survives,
-            self.library_threads,
+            self.coordinator.options.library_threads,
             threading.current_thread() is threading.main_thread(),
         )
 

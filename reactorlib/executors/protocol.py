@@ -10,7 +10,7 @@ import pickle
 from struct import Struct
 from typing import NamedTuple
 
-from reactorlib.schedule.graph import Node
+from reactorlib.elaboration.program import Node
 from reactorlib.schedule.plan import Part, Plan
 from reactorlib.worker.trace import Row
 

@@ -20,7 +20,8 @@ from reactorlib.executors.messenger import ThreadMessenger
 from reactorlib.executors.protocol import Forget, Lesson
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.spinning import Spinner
-from reactorlib.worker.main_worker import MainWorker
+from reactorlib.worker.coordinator import Coordinator
+from reactorlib.worker.scheduler import Outbox
 from reactorlib.worker.trace import Row
 from reactorlib.worker.worker import Worker
 
@@ -30,7 +31,7 @@ class Threads(Distributed):
 
     name = "threads"
 
-    def __init__(self, worker: MainWorker, partition: Partition) -> None:
+    def __init__(self, coordinator: Coordinator, partition: Partition) -> None:
         workers = range(partition.workers)
         spins = not gil_enabled() and available_cpus() >= partition.workers
         spinners = [Spinner(fellows=partial(self._threads_beside, one)) if spins else None for one in workers]
@@ -42,7 +43,7 @@ class Threads(Distributed):
         self._main_thread: int | None = None
         self._limit: float | None = None  # by `monotonic`: then waits for threads that have not begun to leave end
         self._leaving: ThreadFollower | None = None  # the one that worker 0 waits for
-        super().__init__(worker, partition, ThreadMessenger(self.mail, 0, self.check))
+        super().__init__(coordinator, partition, ThreadMessenger(self.mail, 0, self.check))
 
     def _threads_beside(self, worker: int) -> list[int]:
         """What the system calls the threads of the other workers, as far as they have begun."""
@@ -108,7 +109,16 @@ class ThreadFollower(Follower):
     def __init__(self, owner: Threads, number: int) -> None:
         main = owner.worker
         traced = main.recorder is not None
-        worker = Worker(main.program, main.graph, number, main.inbox, main.mode_states, traced, shared=main)
+        worker = Worker(
+            main.program,
+            number,
+            main.outside,
+            Outbox(),
+            main.mode_states,
+            traced,
+            events=main.events,
+            cells=main.cells,
+        )
         messenger = ThreadMessenger(owner.mail, number, self._check)
         super().__init__(worker, owner.partition, messenger, self._leave)
         self.owner = owner

@@ -21,8 +21,9 @@ from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.process_life import GONE, ProcessLife
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange
-from reactorlib.worker.context import current, origin
-from reactorlib.worker.user_threads import hook
+from reactorlib.worker.cells import Buffers
+from reactorlib.worker.context import current
+from reactorlib.worker.scheduler import Outbox
 
 
 class WorkerSetup(NamedTuple):
@@ -50,8 +51,6 @@ def serve(setup: WorkerSetup) -> None:
         life.guard()
         limit(setup.library_threads, forked=isinstance(setup.program, Elaborated))
         current.worker = None
-        origin.set(None)
-        hook()
         messenger = Messenger(setup.exchange.endpoint(setup.worker, life.check))
         try:
             follower = _follower(setup, messenger, life)
@@ -69,10 +68,11 @@ def serve(setup: WorkerSetup) -> None:
 
 
 def _follower(setup: WorkerSetup, messenger: Messenger, life: ProcessLife) -> Follower:
-    outside = Caller(setup.clock, setup.calls.send)
-    worker = worker_of(_program(setup), setup.worker, outside, setup.traced)
-    outside.announce = lambda: worker.outbox.append(("listen",))
-    return Follower(worker, setup.partition, messenger, life.leave, setup.crossing_cells)
+    outbox = Outbox()
+    outside = Caller(setup.clock, setup.calls.send, outbox.listen)
+    buffers = Buffers(messenger.allocate, messenger.allocate_shared, setup.crossing_cells)
+    worker = worker_of(_program(setup), setup.worker, outside, outbox, setup.traced, buffers)
+    return Follower(worker, setup.partition, messenger, life.leave)
 
 
 def _program(setup: WorkerSetup) -> Elaborated:

@@ -7,11 +7,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.tag import UNITS, Tag, Time
 from reactorlib.worker.context import (
     check_deadline,
+    current,
     current_tag,
     logical_elapsed,
     logical_time,
@@ -21,6 +23,10 @@ from reactorlib.worker.context import (
     start_time,
     update_deadline,
 )
+from reactorlib.worker.run_handle import RunHandle
+
+HANDLE = "<run>"  # in a program's module, the run that was opened last
+Names = dict[str, Any]
 
 
 def new_module(name: str, path: Path) -> ModuleType:
@@ -50,7 +56,26 @@ def new_module(name: str, path: Path) -> ModuleType:
         lf=lf, sys=sys, copy=copy, Tag=Tag, request_stop=request_stop, instant_t=int, interval_t=int,
         BILLION=10**9, FOREVER=sys.maxsize, NEVER=-sys.maxsize - 1, **units,
     )  # fmt: skip
+    for space, name, of_thread in (
+        (time, "physical", lambda handle: int(handle.physical_time())),
+        (time, "physical_elapsed", lambda handle: int(handle.physical_elapsed())),
+        (time, "start", lambda handle: int(handle.start_time())),
+        (lf, "request_stop", RunHandle.request_stop),
+        (module, "request_stop", RunHandle.request_stop),
+    ):
+        setattr(space, name, _anywhere(getattr(space, name), of_thread, vars(module)))
     return module
+
+
+def _anywhere(of_reaction: Callable[[], Any], of_thread: Callable[[RunHandle], Any], names: Names) -> Callable[[], Any]:
+    """What answers in reactions, and in threads of the program for the run that was opened last."""
+
+    def ask() -> Any:
+        if current.worker is None and HANDLE in names:
+            return of_thread(names[HANDLE])
+        return of_reaction()
+
+    return ask
 
 
 def package_of(path: Path) -> Path:
@@ -72,6 +97,11 @@ def _update_deadline(_reactor: object, deadline: float) -> None:
 
 class LinguaFrancaReactor(Reactor):
     """What `self` offers in bodies besides parameters, state, methods and what the class's preamble defines."""
+
+    @classmethod
+    def __opened__(cls, handle: RunHandle) -> None:
+        """A worker opens a run of this program."""
+        vars(sys.modules[cls.__module__])[HANDLE] = handle
 
     check_deadline = _check_deadline
     update_deadline = _update_deadline

@@ -12,7 +12,7 @@ from time import monotonic, perf_counter_ns, sleep
 
 from reactorlib.clock import PhysicalClock
 from reactorlib.cpus import available_cpus
-from reactorlib.elaboration.program import Elaborated
+from reactorlib.elaboration.program import Elaborated, Node
 from reactorlib.executors.calls_from_threads import Caller, pass_on
 from reactorlib.executors.distributed import LONGEST_END_S, Distributed
 from reactorlib.executors.failure import Stopped
@@ -20,14 +20,14 @@ from reactorlib.executors.follower import Follower, worker_of
 from reactorlib.executors.messenger import Messenger
 from reactorlib.mpi.ranks import ABORT, CALL, LEFT, Ranks, note_place
 from reactorlib.mpi.transport import MPITransport
-from reactorlib.schedule.graph import Node
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.split import Splitter
 from reactorlib.transport.spinning import SPIN_NS
-from reactorlib.worker.context import current, origin
-from reactorlib.worker.main_worker import MainWorker
+from reactorlib.worker.cells import Buffers
+from reactorlib.worker.context import current
+from reactorlib.worker.coordinator import Coordinator
+from reactorlib.worker.scheduler import Outbox
 from reactorlib.worker.trace import Row
-from reactorlib.worker.user_threads import hook
 from reactorlib.worker.worker import Worker
 
 QUESTIONS = 10  # for the time; the one that was answered fastest counts
@@ -48,22 +48,22 @@ class MPI(Distributed):
 
     name = "mpi"
 
-    def __init__(self, worker: MainWorker, partition: Partition, ranks: Ranks) -> None:
+    def __init__(self, coordinator: Coordinator, partition: Partition, ranks: Ranks) -> None:
         self.ranks = ranks
         self._transport = _transport(ranks, partition.workers, self.check)
-        super().__init__(worker, partition, Messenger(self._transport))
+        super().__init__(coordinator, partition, Messenger(self._transport))
 
     def start(self) -> None:
         for other in self.others:
             for _ in range(QUESTIONS):
                 self.messenger.receiver_from(other)()
-                self.messenger.sender_to(other)(TIMES.pack(self.worker.clock.now(), perf_counter_ns()))
+                self.messenger.sender_to(other)(TIMES.pack(self.coordinator.clock.now(), perf_counter_ns()))
         self.await_ready()
 
     def check(self) -> None:
         """Pass on what threads of other ranks have asked for, and look at the time."""
         for call in self.ranks.heard(CALL):
-            pass_on(call, self.worker.inbox)
+            pass_on(call, self.coordinator.inbox)
         super().check()
 
     # The end
@@ -142,8 +142,6 @@ class RankLife:
 
 def serve_run(ranks: Ranks, life: RankLife, program: Elaborated, placed: Partition, traced: bool) -> None:
     """Be a worker of a run until its end."""
-    hook()
-    before = origin.get()
     transport = _transport(ranks, placed.workers, life.check)
     clock: PhysicalClock | None = None
     follower: _RankFollower | None = None
@@ -152,7 +150,9 @@ def serve_run(ranks: Ranks, life: RankLife, program: Elaborated, placed: Partiti
         messenger = Messenger(transport)
         offset, shift = _times(messenger)
         clock = PhysicalClock(offset)
-        worker = worker_of(program, ranks.rank, Caller(clock, life.calls.append), traced)
+        crossing = Splitter(program, placed, copies=True).crossing_cells()
+        buffers = Buffers(messenger.allocate, messenger.allocate_shared, crossing)
+        worker = worker_of(program, ranks.rank, Caller(clock, life.calls.append), Outbox(), traced, buffers)
         follower = _RankFollower(worker, placed, messenger, life.leave, shift)
         follower.say_ready()
         follower.serve()
@@ -166,7 +166,6 @@ def serve_run(ranks: Ranks, life: RankLife, program: Elaborated, placed: Partiti
             follower.worker.outside.over = True
             follower.forget()
         current.worker = None
-        origin.set(before)
         transport.close()
         if clock is not None:
             clock.close()
@@ -192,8 +191,7 @@ class _RankFollower(Follower):
     def __init__(
         self, worker: Worker, partition: Partition, messenger: Messenger, leave: Callable[[], None], shift: int
     ) -> None:
-        crossing_cells = Splitter(worker.graph, partition, copies=True).crossing_cells()
-        super().__init__(worker, partition, messenger, leave, crossing_cells)
+        super().__init__(worker, partition, messenger, leave)
         self.shift = shift
 
     def hand_in(self, rows: list[Row]) -> None:

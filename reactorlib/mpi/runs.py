@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
 from typing import NamedTuple, TypeVar
@@ -18,27 +18,21 @@ from reactorlib.executors.likeness import VERSIONED, Likeness, difference, liken
 from reactorlib.mpi.executor import MPI, RankLife, serve_run
 from reactorlib.mpi.ranks import ABORT, SERVE, Ranks, has_joined, joined
 from reactorlib.schedule.partition import Partition, partition
-from reactorlib.worker.main_worker import MainWorker
+from reactorlib.worker.coordinator import Coordinator
+from reactorlib.worker.options import Options
 
 Made = TypeVar("Made", bound=Elaborated)
 Result = TypeVar("Result")
-Make = Callable[[MainWorker], Executor]
+Make = Callable[[Coordinator], Executor]
 
 
-class Workers(NamedTuple):
-    """How many workers there are to be, and which reactor is whose: options of `run`."""
-
-    workers: int | None
-    placement: Mapping[str, int] | None
-    costs: Mapping[str, float] | None
+COMPARED = ("timeout", "fast", "keepalive", "trace")  # options; the partition shows the others
 
 
 def on_ranks(
     make: Callable[[], Made],
     lead: Callable[[Made, Make], Result],
-    wanted: Workers,
-    traced: bool,
-    options: Mapping[str, object],
+    options: Options,
 ) -> Result:
     """A run, as every rank of the job calls it: all return what `lead` returns on rank 0, or raise what it raises.
 
@@ -48,20 +42,20 @@ def on_ranks(
     ranks = joined()
     if ranks.is_served:
         raise RunError("run(executor='mpi') is called by all ranks, and these serve sessions: use Session()")
-    shown = ", ".join(f"{name}={value!r}" for name, value in options.items())
+    shown = ", ".join(f"{name}={getattr(options, name)!r}" for name in COMPARED)
     life = RankLife(ranks)
 
     def aspects(program: Elaborated, placed: Partition) -> Likeness:
         return parameters(program) | likeness(program, placed) | {"the options of run()": shown}
 
-    program, placed = _agreed(ranks, "run()", make, wanted, aspects)
+    program, placed = _agreed(ranks, "run()", make, options, aspects)
     if ranks.rank == 0:
         with ranks.telling() as outcome:
-            outcome.append(lead(program, lambda worker: MPI(worker, placed, ranks)))
+            outcome.append(lead(program, lambda coordinator: MPI(coordinator, placed, ranks)))
         return outcome[0]  # type: ignore[no-any-return]
     with life.handling_signals():
         if ranks.rank < placed.workers:
-            serve_run(ranks, life, program, placed, traced)
+            serve_run(ranks, life, program, placed, options.trace)
         return ranks.outcome()  # type: ignore[no-any-return]
 
 
@@ -69,12 +63,12 @@ def _agreed(
     ranks: Ranks,
     place: str,
     make: Callable[[], Made],
-    wanted: Workers,
+    options: Options,
     aspects: Callable[[Made, Partition], Likeness],
 ) -> tuple[Made, Partition]:
     """The program and its partition, the same on all ranks, or RunError on all."""
     with ranks.together(place):
-        count = wanted.workers or ranks.size
+        count = options.workers or ranks.size
         if count > ranks.size:
             there = "is one rank" if ranks.size == 1 else f"are {ranks.size} ranks"
             raise RunError(
@@ -82,7 +76,7 @@ def _agreed(
                 f"mpiexec -n {count} ..."
             )
         program = make()
-        placed = partition(program, count, wanted.placement, wanted.costs)
+        placed = partition(program, count, options.placement, options.costs)
     names = [f"rank {rank} (host {host})" for rank, host in enumerate(ranks.hosts)]
     found = difference(ranks.gather(versions() | aspects(program, placed), place), names)
     if found is not None:
@@ -98,8 +92,7 @@ class SessionRequest(NamedTuple):
     """What the other ranks are to serve."""
 
     pickled: bytes  # the pickle of a class and its parameters
-    wanted: Workers
-    traced: bool
+    options: Options
     modules: Sequence[str]  # whose values travel
 
 
@@ -113,7 +106,7 @@ def serving() -> Ranks:
     return joined()
 
 
-def ask_to_serve(program: Elaborated, wanted: Workers, traced: bool) -> Make:
+def ask_to_serve(program: Elaborated, options: Options) -> Make:
     """Have the other ranks serve a session of this program; what makes its executor. RunError where they do not."""
     ranks = serving()
     try:
@@ -128,12 +121,12 @@ def ask_to_serve(program: Elaborated, wanted: Workers, traced: bool) -> Make:
     if ranks.end_session is not None:
         raise RunError("the ranks serve one session at a time: close the other one first")
     modules = [name for name in VERSIONED if name in sys.modules]
-    ranks.request(SessionRequest(pickled, wanted, traced, modules))
-    placed = _agreed(ranks, "Session()", lambda: program, wanted, likeness)[1]
+    ranks.request(SessionRequest(pickled, options, modules))
+    placed = _agreed(ranks, "Session()", lambda: program, options, likeness)[1]
     ranks.end_session = partial(ranks.tell_all, ABORT, (ranks.runs, None))
 
-    def make(worker: MainWorker) -> Executor:
-        executor = MPI(worker, placed, ranks)
+    def make(coordinator: Coordinator) -> Executor:
+        executor = MPI(coordinator, placed, ranks)
         ranks.end_session = executor.kill
         return executor
 
@@ -167,11 +160,11 @@ def serve(ranks: Ranks, load_main: Callable[[], None]) -> None:
     with life.handling_signals():
         while (request := ranks.hear(0, SERVE)) is not None:
             try:
-                program, placed = _agreed(ranks, "Session()", partial(make, request), request.wanted, likeness)
+                program, placed = _agreed(ranks, "Session()", partial(make, request), request.options, likeness)
             except Exception:  # noqa: BLE001  # the first rank has raised it, and goes on
                 continue
             if ranks.rank < placed.workers:
-                serve_run(ranks, life, program, placed, request.traced)
+                serve_run(ranks, life, program, placed, request.options.trace)
 
 
 def dismiss(ranks: Ranks) -> None:

@@ -1,12 +1,12 @@
 """Writes the schedule of a tag as Python source: one straight line of calls, checks only where something is uncertain.
 
-A schedule is `schedule(time, soon)`: it marks its events present, runs what follows in the order of the
-program, puts delayed values into `soon` (the next microstep) or the queue, clears what may be present and
-returns True when the run ends with this tag.
+A schedule is `schedule(time, soon)`. It marks its events present, runs the nodes that follow in the order of the
+program, and puts delayed values into `soon` (the next microstep) or the queue. Then it clears all that may be present,
+and returns True if the run ends with this tag.
 
-Names come in two forms that have nothing in common. What stands for an object of the program is named after its
-path by `Source.name_of`, and has an underscore in it, never as its first character. What the schedule itself is
-written with (`time`, `later`, `index`, ...) has no underscore, and neither has any keyword of Python.
+Names come in two forms that have nothing in common. An object of the program is named after its path by
+`Source.name_of`: the name has an underscore, not as its first character. The schedule's own names (`time`, `later`,
+`index`, ...) have no underscore, like the keywords of Python.
 """
 
 from __future__ import annotations
@@ -19,30 +19,28 @@ from itertools import groupby
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
-from reactorlib.elaboration.program import Cell, Elaborated, ReactionInstance
-from reactorlib.schedule.graph import Node, ReactionGraph
+from reactorlib.elaboration.program import Argument, Cell, Elaborated, Node, ReactionInstance
 from reactorlib.schedule.plan import Part, Plan, Send, Step, Wait
 from reactorlib.tag import format_ns
 
-LOOP_FROM = 32  # so many alike steps in a row become a loop over rows: shorter code, the same order
+LOOP_FROM = 32  # alike steps in a row that become a loop over rows: shorter code, the same order
 IN_ROW: Node = -1
-CHECKS = 32  # so many presence checks stand in one condition; more are a call
+CHECKS = 32  # presence checks in one condition; more are a call
 
 
 class Ref(NamedTuple):
-    """What a name in the source stands for; `worker/loader.py` turns it into the object of a run."""
+    """The meaning of a name in the source. `worker/loader.py` turns it into an object of the run."""
 
-    kind: str  # cell, call, deadline, argument, mode, event, rows, cells, send, wait; column: of the rows of a loop
+    kind: str  # cell, step, argument, mode, event, rows, cells, send, wait, or column (of rows)
     index: Any = None
     part: int = 0
 
 
 @dataclass
 class Source:
-    """The text of one schedule, what its names mean, and which node each line runs: IN_ROW, if a row names it."""
+    """The text of one schedule, its names, and the node that each line runs: IN_ROW, if a row names it."""
 
     name: str
-    stops: bool
     pauses: bool = False
     lines: list[str] = field(default_factory=list)
     names: dict[str, Ref] = field(default_factory=dict)
@@ -75,7 +73,7 @@ class Source:
 
 
 def _in_one_line(text: str) -> str:
-    """What is told of paths, which may hold anything, so that the source stays what it is."""
+    """A text with paths, which may hold anything, as one line of source."""
     return text if text.isprintable() else ascii(text)
 
 
@@ -102,19 +100,19 @@ def _identifier(wish: str) -> str:
 class Compiler:
     """Writes schedules for one program; `traced` records each reaction that runs."""
 
-    def __init__(self, program: Elaborated, graph: ReactionGraph, traced: bool) -> None:
+    def __init__(self, program: Elaborated, traced: bool) -> None:
         self.program = program
-        self.graph = graph
+        self.graph = program.graph
         self.traced = traced
 
     def write(self, plan: Plan, part: Part | None = None, pauses: bool = False) -> Source:
         """The source of the schedule for a plan, or of one worker's part of it.
 
-        One that `pauses` is a generator: it stops once the other workers have begun, and hands over each wait.
+        With `pauses` it is a generator: it stops once the other workers have begun, and hands over each wait.
         """
         hub = part is None or part.worker == 0
         name = "schedule of " + self._title(plan) + (f" on worker {part.worker}" if part else "")
-        out = Source(name, plan.stops, pauses)
+        out = Source(name, pauses)
         out.add("def schedule(time, soon):", 0)
         self._events(out, plan.events if part is None else part.events, hub)
         if part is not None and hub:
@@ -171,7 +169,7 @@ class Compiler:
         paths = [_tail(self.program.cell_path(cell)) for cell in cells]
         return ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
 
-    # What happens before the reactions
+    # Before the reactions
 
     def _events(self, out: Source, events: Sequence[int], hub: bool) -> None:
         for index in events:
@@ -180,28 +178,28 @@ class Compiler:
             if hub and trigger.kind == "timer" and trigger.period:
                 event = out.name_of(Ref("event", index), _tail(trigger.path))
                 every = f"every {format_ns(trigger.period)}"
-                out.add(f"later(time + {trigger.period}, {event}, None)", comment=every)
+                out.add(f"later({event}, time + {trigger.period}, None)", comment=every)
 
     # Reactions
 
     def _shape(self, step: Step | Send | Wait) -> Any:
-        """Steps with equal shapes are alike but for their objects; None: stands alone."""
+        """Steps with equal shapes differ in their objects only. None: the step is like no other."""
         if not isinstance(step, Step):
             return None
         reaction = self.graph.reaction(step.node)
-        if reaction is None or reaction.deadline is not None or reaction.mode is not None or len(step.conditions) > 1:
+        if reaction is None or len(step.conditions) > 1:
             return None
-        return (
-            reaction.declaration,
-            len(reaction.arguments),
-            len(step.conditions),
-            self.program.order.level[step.node],
-        )
+        level = self.program.order.level[step.node]
+        return reaction.declaration, len(self._given(reaction)), len(step.conditions), level
+
+    def _given(self, reaction: ReactionInstance) -> tuple[Argument, ...]:
+        """The arguments of a plain reaction. Any other step has them already, see `Worker.step`."""
+        return reaction.arguments if reaction.is_plain and not self.traced else ()
 
     def _loop(self, out: Source, steps: Sequence[Step]) -> None:
         """`for index, react, request_, reply_ in hub_rows: react(request_, reply_)`."""
         first = self.program.reactions[steps[0].node]
-        names = [argument.path.rpartition(".")[2] for argument in first.arguments]
+        names = [argument.path.rpartition(".")[2] for argument in self._given(first)]
         arguments = [out.name_of(Ref("column", name, names[:i].count(name)), name) for i, name in enumerate(names)]
         checked = bool(steps[0].conditions)
         columns = ["index", *(["condition"] if checked else []), "react", *arguments]
@@ -212,43 +210,19 @@ class Compiler:
         if checked:
             out.add("if condition.is_present:", indent)
             indent += 1
-        self._invoke(out, f"react({', '.join(arguments)})", "index", indent, IN_ROW)
+        out.add(f"react({', '.join(arguments)})", indent, IN_ROW)
 
     def _step(self, out: Source, step: Step) -> None:
+        present = self._present(out, step.conditions)
+        if present:
+            out.add(f"if {present}:")
         reaction = self.graph.reaction(step.node)
-        guard = self._guard(out, step, reaction)
-        indent = 1
-        if guard:
-            out.add(f"if {guard}:")
-            indent = 2
         if reaction is None:
-            forward = self.graph.forward(step.node)
-            source, target = self._cell(out, forward.source), self._cell(out, forward.target)
-            out.add(
-                f"{target}.value = {f'deepcopy({source}.value)' if forward.copy else f'{source}.value'}",
-                indent,
-                step.node,
-            )
-            out.add(f"{target}.is_present = True", indent)
-            return
-        name = _tail(reaction.path)
-        arguments = ", ".join(self._argument(out, reaction, part) for part in range(len(reaction.arguments)))
-        if reaction.deadline is None:
-            react = out.name_of(Ref("call", reaction.index), name)
-            self._invoke(out, f"{react}({arguments})", str(reaction.index), indent, reaction.index)
-            return
-        deadline = out.name_of(Ref("deadline", reaction.index), name + "_deadline")
-        out.add(f"context.deadline = {deadline}  # {format_ns(reaction.deadline)}", indent)
-        react = f"({deadline}.late if physical() > started + time + {deadline}.ns else {deadline}.body)"
-        self._invoke(out, f"{react}({arguments})", str(reaction.index), indent, reaction.index)
-        out.add("context.deadline = None", indent)
-
-    def _invoke(self, out: Source, call: str, index: str, indent: int, node: Node) -> None:
-        if self.traced:
-            out.add("now = clock()", indent)
-        out.add(call, indent, node)
-        if self.traced:
-            out.add(f"record({index}, now)", indent)
+            call = out.name_of(Ref("step", step.node), _tail(self.graph.forward(step.node).path) + "_copy") + "()"
+        else:
+            arguments = [self._argument(out, reaction, part) for part in range(len(self._given(reaction)))]
+            call = f"{out.name_of(Ref('step', step.node), _tail(reaction.path))}({', '.join(arguments)})"
+        out.add(call, 2 if present else 1, step.node)
 
     def _argument(self, out: Source, reaction: ReactionInstance, part: int) -> str:
         argument = reaction.arguments[part]
@@ -257,22 +231,12 @@ class Compiler:
         suffix = {"set": "_out", "schedule": "_action", "switch": "_mode", "read": "", "contained": ""}[argument.kind]
         return out.name_of(Ref("argument", reaction.index, part), _tail(argument.path) + suffix)
 
-    def _guard(self, out: Source, step: Step, reaction: ReactionInstance | None) -> str:
-        present = self._present(out, step.conditions)
-        mode = reaction.mode if reaction is not None else self.graph.forward(step.node).mode
-        if mode is None:
-            return present
-        state = out.name_of(Ref("mode", mode), _tail(self.program.modes[mode].path) + "_mode")
-        if out.stops and reaction is not None and self.graph.hears_shutdown(reaction):
-            return f"{state}.entered"
-        return f"{state}.active" + (f" and ({present})" if present else "")
-
     def _present(self, out: Source, cells: Sequence[Cell]) -> str:
         if len(cells) > CHECKS:
             return f"present({out.name_of(Ref('cells', tuple(cells)), _tail(self.program.cell_path(cells[0])))})"
         return " or ".join(f"{self._cell(out, cell)}.is_present" for cell in cells)
 
-    # What happens after the reactions
+    # After the reactions
 
     def _captures(self, out: Source, plan: Plan, captures: Sequence[int]) -> None:
         events = {self.program.triggers[index].cell for index in plan.events}
@@ -291,7 +255,7 @@ class Compiler:
             if trigger.kind == "physical delay":
                 line = f"arrive({event}, {source}.value)"
             elif trigger.delay:
-                line = f"later(time + {trigger.delay}, {event}, {source}.value)"
+                line = f"later({event}, time + {trigger.delay}, {source}.value)"
                 after = f"after {format_ns(trigger.delay)}"
             else:
                 line = f"soon[{event}] = {source}.value"

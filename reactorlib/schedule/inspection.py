@@ -1,4 +1,4 @@
-"""What a program will do, as text: the schedules that the compiler writes, the partition, the waits."""
+"""A program's schedules as text, with the partition and the waits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from reactorlib.declaration.instance import name_in
 from reactorlib.elaboration.program import Elaborated
 from reactorlib.errors import ReactorError
 from reactorlib.schedule.compiler import Compiler
-from reactorlib.schedule.graph import ReactionGraph
 from reactorlib.schedule.partition import partition
 from reactorlib.schedule.plan import plan_of
 from reactorlib.schedule.split import Splitter
@@ -31,13 +30,12 @@ def triggers_named(program: Elaborated, names: Iterable[str]) -> list[int]:
 
 def source_of(program: Elaborated, triggers: Iterable[str], workers: int) -> str:
     """The schedule for triggers given by path, or for several workers the partition and each one's schedule."""
-    graph = ReactionGraph(program)
-    compiler = Compiler(program, graph, traced=False)
-    plan = plan_of(graph, triggers_named(program, triggers))
+    compiler = Compiler(program, traced=False)
+    plan = plan_of(program, triggers_named(program, triggers))
     if workers == 1:
         return compiler.write(plan).text
     placed = partition(program, workers)
-    split = Splitter(graph, placed, copies=True).split(plan)
+    split = Splitter(program, placed, copies=True).split(plan)
     texts = ["".join(f"# {line}\n" for line in placed.describe(program).splitlines())]
     for worker, part in sorted(split.parts.items()):
         texts.append(f"# worker {worker}\n" + compiler.write(plan, part).text)

@@ -1,4 +1,4 @@
-"""Which reactor lives on which worker: decided once, before the run."""
+"""The worker of each reactor, decided once, before the run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reactorlib.declaration.instance import Instance, name_in
 from reactorlib.elaboration.program import Elaborated
 from reactorlib.errors import RunError
 
-WORTH_MOVING = 1.1  # so much more loaded must the busiest worker be with members spread evenly
+WORTH_MOVING = 1.1  # load of the busiest worker with members spread evenly, over that with members balanced
 
 
 class Partition(NamedTuple):
@@ -39,8 +39,8 @@ def partition(
     """Place every reactor: the members of a bank evenly over the workers, all else with the first.
 
     `placement` maps paths of reactors to workers and holds for all that they contain. `costs` maps paths of
-    reactors to measured time (any unit) and balances the members of each bank by it, with all that they contain. What
-    declares a physical action stays with the first worker, where the event queue is. Raises RunError for an unknown
+    reactors to measured time (any unit) and balances the members of each bank by it, with all that they contain. A
+    reactor with a physical action stays on the first worker, where the event queue is. Raises RunError for an unknown
     path or worker.
     """
     placed = _checked(program, workers, placement or {})

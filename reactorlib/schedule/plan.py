@@ -1,4 +1,4 @@
-"""What can happen at a tag, given the events present: the nodes that can follow, in order, and what is certain.
+"""The plan of a tag: given the events present, the nodes that can follow, in order, and which are certain.
 
 A plan is for one worker; a split of it gives each of several workers its part, with sends and waits between them.
 """
@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from reactorlib.elaboration.program import Cell
-from reactorlib.schedule.graph import Node, ReactionGraph
+from reactorlib.elaboration.program import Cell, DependencyGraph, Elaborated, Node
 
 
 class Step(NamedTuple):
@@ -45,7 +44,7 @@ class Wait(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What one worker does at a tag. Worker 0 also keeps the event queue."""
+    """The part of one worker in a tag. Worker 0 also keeps the event queue."""
 
     worker: int
     events: tuple[int, ...]  # triggers whose presence and value this worker needs
@@ -62,9 +61,9 @@ class Split(NamedTuple):
     parts: dict[int, Part]
 
 
-def plan_of(graph: ReactionGraph, events: Iterable[int]) -> Plan:
+def plan_of(program: Elaborated, events: Iterable[int]) -> Plan:
     """Everything that can follow from these events, in the order of the program."""
-    program = graph.program
+    graph = program.graph
     chosen = tuple(sorted(events))
     certain: set[Cell] = {program.triggers[index].cell for index in chosen}
     possible: dict[Cell, None] = dict.fromkeys(program.triggers[index].cell for index in chosen)
@@ -74,7 +73,7 @@ def plan_of(graph: ReactionGraph, events: Iterable[int]) -> Plan:
         for node in graph.heard_by.get(frontier.pop(), ()):
             if node not in reached:
                 reached.add(node)
-                for cell in graph.sets(node):
+                for cell in graph.writes[node]:
                     if cell not in possible:
                         possible[cell] = None
                         frontier.append(cell)
@@ -88,15 +87,15 @@ def plan_of(graph: ReactionGraph, events: Iterable[int]) -> Plan:
         switches=any(
             argument.kind == "switch"
             for node in reached
-            if node < graph.reactions
+            if node < graph.count
             for argument in program.reactions[node].arguments
         ),
         stops=any(program.triggers[index].kind == "shutdown" for index in chosen),
     )
 
 
-def _step(graph: ReactionGraph, node: Node, certain: set[Cell], possible: dict[Cell, None]) -> Step:
-    """A node with what must be checked; what an unconditional forward sets becomes certain in its turn."""
+def _step(graph: DependencyGraph, node: Node, certain: set[Cell], possible: dict[Cell, None]) -> Step:
+    """A node with its conditions. The target of an unconditional forward becomes certain in its turn."""
     reaction = graph.reaction(node)
     if reaction is None:
         forward = graph.forward(node)

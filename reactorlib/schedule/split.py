@@ -1,4 +1,4 @@
-"""One plan cut by a partition: what each worker runs at a tag, and where a value really crosses."""
+"""One plan cut by a partition: the part of each worker, with the sends and waits where a value crosses."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import product
 
-from reactorlib.elaboration.program import Cell
-from reactorlib.schedule.graph import ReactionGraph
+from reactorlib.elaboration.program import Cell, Elaborated
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Part, Plan, Send, Split, Step, Wait
 
@@ -24,39 +23,33 @@ class _Draft:
 class Splitter:
     """Cuts plans of one program by one partition.
 
-    `copies` says that workers hold copies of cells (processes): then a value also goes to those that only
-    read it at later tags. With shared cells (threads) only the order matters.
+    `copies`: workers hold copies of cells, as processes do. Then a value also goes to workers that read it at later
+    tags. With shared cells, as of threads, only the order matters.
     """
 
-    def __init__(self, graph: ReactionGraph, partition: Partition, copies: bool) -> None:
-        self.graph = graph
+    def __init__(self, program: Elaborated, partition: Partition, copies: bool) -> None:
+        self.program = program
+        self.graph = program.graph
         self.partition = partition
         self.copies = copies
-        self.readers: dict[Cell, set[int]] = defaultdict(set)  # workers, of any reaction that reads a cell
-        for reaction in graph.program.reactions:
-            worker = partition.of_node[reaction.index]
-            for cell in reaction.triggers:
-                self.readers[cell].add(worker)
-            for argument in reaction.arguments:
-                if argument.kind in ("read", "schedule", "contained"):
-                    for cell in argument.cells:
-                        self.readers[cell].add(worker)
-        for position, forward in enumerate(graph.program.forwards):
-            self.readers[forward.source].add(partition.of_node[graph.reactions + position])
+        # The workers on which a node reads a cell.
+        self.readers = {
+            cell: {partition.of_node[node] for node in nodes} for cell, nodes in program.graph.readers.items()
+        }
 
     def crossing_cells(self) -> frozenset[Cell]:
         """Cells whose values other workers read, now or after a delay: their buffers belong where all can read."""
-        graph, readers = self.graph, self.readers
-        owner = {cell: worker for node, worker in enumerate(self.partition.of_node) for cell in graph.sets(node)}
+        program, readers = self.program, self.readers
+        owner = {cell: worker for node, worker in enumerate(self.partition.of_node) for cell in self.graph.writes[node]}
         crossing = {cell for cell, worker in owner.items() if readers.get(cell, set()) - {worker}}
-        for trigger in graph.program.triggers:
+        for trigger in program.triggers:
             if trigger.source is not None:  # the value goes by way of worker 0, where the event queue is
                 users = {0, *readers.get(trigger.cell, ())}
                 if users - {owner.get(trigger.source, 0)}:
                     crossing.add(trigger.source)
         new = crossing
-        while new:  # what is handed on lies where the last reader sees it
-            handed_on = {forward.source for forward in graph.program.forwards if forward.target in new}
+        while new:  # a forwarded value must be where the last reader sees it
+            handed_on = {forward.source for forward in program.forwards if forward.target in new}
             new = handed_on - crossing
             crossing |= new
         return frozenset(crossing)
@@ -73,14 +66,14 @@ class Splitter:
         for number, step in enumerate(plan.steps):
             worker = self.partition.of_node[step.node]
             needs = waits[number] = {}
-            for cell in self._read(step):
+            for cell in self.graph.reads[step.node]:
                 source, upto = written.get(cell, (worker, -1))
                 if source != worker and upto > synced[source, worker]:
                     needs[source] = max(upto, needs.get(source, -1))
             for source, upto in needs.items():
                 synced[source, worker] = upto
                 sends[upto].append((source, worker))
-            for cell in self.graph.sets(step.node):
+            for cell in self.graph.writes[step.node]:
                 written[cell] = worker, number
                 writes[worker].append((number, cell))
         self._lay_out(plan, drafts, writes, waits, sends, wanted)
@@ -88,15 +81,11 @@ class Splitter:
         self._captures(plan, drafts, written)
         return self._finish(plan, drafts)
 
-    def _read(self, step: Step) -> tuple[Cell, ...]:
-        reaction = self.graph.reaction(step.node)
-        return reaction.reads if reaction is not None else (self.graph.forward(step.node).source,)
-
     def _wanted(self, plan: Plan) -> dict[int, set[Cell]]:
-        """The cells that each worker is to be told of: those its steps read, with copies those it ever reads."""
+        """The cells that each worker wants: those that its steps read, with `copies` those that it ever reads."""
         wanted: dict[int, set[Cell]] = defaultdict(set)
         for step in plan.steps:
-            wanted[self.partition.of_node[step.node]].update(self._read(step))
+            wanted[self.partition.of_node[step.node]].update(self.graph.reads[step.node])
         if self.copies:
             for cell in plan.cleared:
                 for worker in self.readers.get(cell, ()):
@@ -132,12 +121,12 @@ class Splitter:
                 draft.items.append(Wait(source, cells))
                 draft.cells.update(dict.fromkeys(cells))
             draft.items.append(step)
-            draft.cells.update(dict.fromkeys(self.graph.sets(step.node)))
+            draft.cells.update(dict.fromkeys(self.graph.writes[step.node]))
             for source, target in sends.get(number, ()):
                 cells = carrying[source, target, number] = cells_between(source, target, number)
                 draft.items.append(Send(target, cells))
         if self.copies:
-            # What no step of this tag reads still goes to the workers that hold a copy.
+            # Cells that no step of this tag reads still go to the workers that hold a copy.
             for source, target in product(sorted(writes), sorted(wanted)):
                 cells = cells_between(source, target, len(plan.steps)) if source != target else ()
                 if cells:
@@ -147,7 +136,7 @@ class Splitter:
 
     def _events(self, plan: Plan, drafts: dict[int, _Draft]) -> None:
         for index in plan.events:
-            cell = self.graph.program.triggers[index].cell
+            cell = self.program.triggers[index].cell
             drafts[0].events[index] = None
             if self.copies:
                 for worker in self.readers.get(cell, ()):
@@ -155,7 +144,7 @@ class Splitter:
 
     def _captures(self, plan: Plan, drafts: dict[int, _Draft], written: dict[Cell, tuple[int, int]]) -> None:
         for index in plan.captures:
-            source = self.graph.program.triggers[index].source
+            source = self.program.triggers[index].source
             assert source is not None
             drafts[written[source][0] if source in written else 0].captures.append(index)
 
@@ -177,7 +166,7 @@ class Splitter:
         drafts[0].items += ends
         for worker, draft in drafts.items():
             if self.copies:
-                present = {self.graph.program.triggers[index].cell: None for index in draft.events} | draft.cells
+                present = {self.program.triggers[index].cell: None for index in draft.events} | draft.cells
                 cleared = tuple(present)
             else:
                 cleared = plan.cleared if worker == 0 else ()

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Mapping
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-from reactorlib.elaboration.program import Cell, Elaborated
+from reactorlib.elaboration.program import Cell, Elaborated, Node
 from reactorlib.executors.protocol import CARRYING
-from reactorlib.schedule.graph import Node, ReactionGraph
 from reactorlib.schedule.partition import partition
 from reactorlib.schedule.plan import Part, Plan, Send, Split, Step, Wait, plan_of
 from reactorlib.schedule.split import Splitter
@@ -47,11 +46,11 @@ class Player:
     """The tags of one program on so many workers and processors (default: one for each worker)."""
 
     def __init__(self, program: Elaborated, workers: int, cost: MessageCost = FREE, cores: int | None = None) -> None:
-        self._graph = ReactionGraph(program)
-        self._splitter = Splitter(self._graph, partition(program, workers), copies=True)
+        self._program = program
+        self._splitter = Splitter(program, partition(program, workers), copies=True)
         self._cost = cost
         self._cores = cores or workers
-        self._heard = [_hearers(self._graph, trigger.cell) for trigger in program.triggers]
+        self._heard = [program.graph.hearers(trigger.cell) for trigger in program.triggers]
         self._reached: dict[frozenset[Node], Reached] = {}
         self._delayed: dict[Cell, int] = {}  # bytes of what delayed connections hold, by the cell that will have it
 
@@ -60,8 +59,8 @@ class Player:
         ran = frozenset(took)
         reached = self._reached.get(ran)
         if reached is None:
-            plan = plan_of(self._graph, self._events(ran))
-            reached = self._reached[ran] = Reached(plan, _parts(self._splitter.split(plan), self._graph))
+            plan = plan_of(self._program, self._events(ran))
+            reached = self._reached[ran] = Reached(plan, _parts(self._splitter.split(plan), self._program))
         sizes = self._sizes(reached.plan, written)
         return _played(reached.parts, took, sizes, self._cost, self._cores)
 
@@ -70,19 +69,18 @@ class Player:
         was inactive none did: then any that a reaction hears which would not run otherwise.
         """
         events = {index for index, heard in enumerate(self._heard) if heard and heard <= ran}
-        planned = {step.node for step in plan_of(self._graph, events).steps}
+        planned = {step.node for step in plan_of(self._program, events).steps}
         return events | {index for index, heard in enumerate(self._heard) if heard & (ran - planned)}
 
     def _sizes(self, plan: Plan, written: Mapping[Cell, int]) -> dict[Cell, int]:
         """The bytes of all cells of this tag; remembers those of delayed connections for theirs."""
-        graph = self._graph
-        triggers = graph.program.triggers
+        graph, triggers = self._program.graph, self._program.triggers
         sizes = dict(written)
         for index in plan.events:
             if (cell := triggers[index].cell) in self._delayed:
                 sizes[cell] = self._delayed.pop(cell)
         for node, _ in plan.steps:
-            if node >= graph.reactions and (forward := graph.forward(node)).source in sizes:
+            if node >= graph.count and (forward := graph.forward(node)).source in sizes:
                 sizes[forward.target] = sizes[forward.source]
         for index in plan.captures:
             source = triggers[index].source
@@ -91,21 +89,9 @@ class Player:
         return sizes
 
 
-def _hearers(graph: ReactionGraph, cell: Cell) -> frozenset[Node]:
-    """The reactions that hear of a cell, also by way of cells that it is copied into."""
-    found: set[Node] = set()
-    waiting = [cell]
-    while waiting:
-        for node in graph.heard_by.get(waiting.pop(), ()):
-            if node not in found:
-                found.add(node)
-                waiting += () if node < graph.reactions else graph.sets(node)
-    return frozenset(node for node in found if node < graph.reactions)
-
-
-def _parts(split: Split, graph: ReactionGraph) -> dict[int, Items]:
+def _parts(split: Split, program: Elaborated) -> dict[int, Items]:
     """What each worker does at a tag, the messages included by which its part begins and ends."""
-    triggers = graph.program.triggers
+    triggers = program.triggers
     parts: dict[int, Items] = {0: []}
     told: set[tuple[Cell, ...]] = set()
     for worker, part in split.parts.items():
@@ -114,14 +100,14 @@ def _parts(split: Split, graph: ReactionGraph) -> dict[int, Items]:
             # The same values for several workers are encoded once.
             parts[0].append(Send(worker, () if carried in told else carried))
             told.add(carried)
-            parts[worker] = [Wait(0, ()), *part.items, Send(0, (*part.last, *_captured(part, graph)))]
+            parts[worker] = [Wait(0, ()), *part.items, Send(0, (*part.last, *_captured(part, program)))]
     parts[0] += split.parts[0].items
     return parts
 
 
-def _captured(part: Part, graph: ReactionGraph) -> Iterable[Cell]:
+def _captured(part: Part, program: Elaborated) -> Iterable[Cell]:
     """The cells whose values go to worker 0, which keeps the event queue."""
-    sources = (graph.program.triggers[index].source for index in part.captures)
+    sources = (program.triggers[index].source for index in part.captures)
     return (source for source in sources if source is not None)
 
 

@@ -1,4 +1,4 @@
-"""One worker of a run: cells, current tag, requests, trace; worker 0 adds the queue, the modes and the tag loop.
+"""One worker of a run, with its cells, current tag, steps and trace, and the coordinator with queue, modes and loop.
 
 Never moves anything between workers. Read worker.py first.
 """

@@ -1,29 +1,29 @@
 """The canonical form of a value: bytes that equal values share, whatever process made them and however they were built.
 
-Numbers and texts are their representation; containers are their parts, sets and dicts in sorted order; arrays and
-tensors are dtype, shape and content; any other object is what its pickle would call, and with what.
+- A number or a text is its representation.
+- A container is its parts, in sorted order in sets and dicts.
+- An array or a tensor is dtype, shape and content.
+- Any other object is the call that its pickle would make, with the arguments.
 """
 
 from __future__ import annotations
 
 import copyreg
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from functools import cache
 from io import BytesIO
-from threading import Lock
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pickle import Pickler
 
-FRAMES = 60_000  # that a value may be nested deep in; what reduces to something new without end stops here
-SHORT = 64  # bytes of the longest form that stands in that of an object; a longer one is told by its digest
+DEEPEST = 20_000  # values nested in each other: a value that reduces to a new one without end stops here
+SHORT = 64  # bytes of a part of an object; a longer form is replaced by its digest
 
 _PLAIN = (int, float, str, bytes, type(None))
-_NEW_OBJECT = vars(copyreg)["__newobj__"]  # what the pickle of an object calls, if its class says nothing else
-_deep = Lock()  # held while the limit of recursion, which is that of all threads, is not the user's
+_NEW_OBJECT = vars(copyreg)["__newobj__"]  # the call in the pickle of an object, unless its class has its own
 
 
 class _CircularError(Exception):
@@ -53,21 +53,16 @@ def _plain(value: Any) -> bytes | None:
 
 
 def _form(value: Any) -> bytes:
-    """The form of any value that is no part of itself. Calls of Python functions take no room on the C stack."""
-    try:
-        return _Canonical().form(value)
-    except RecursionError:
-        with _deep:
-            limit = sys.getrecursionlimit()
-            sys.setrecursionlimit(max(limit, FRAMES))
-            try:
-                return _Canonical().form(value)
-            finally:
-                sys.setrecursionlimit(limit)
+    """The form of any value that is no part of itself."""
+    return _Canonical().form(value)
+
+
+# Gives the parts whose forms it needs, one by one, and takes the form of each; its result is the form of the whole.
+Parts = Generator[Any, bytes, bytes]
 
 
 class _Canonical:
-    """Builds the form of one value."""
+    """Builds the form of one value. Values under way wait on a stack of its own, so nesting takes no frames."""
 
     def __init__(self) -> None:
         self._open: set[int] = set()  # values of which parts are being looked at
@@ -75,6 +70,22 @@ class _Canonical:
         self._known: dict[int, tuple[Any, bytes]] = {}  # parts of the outermost object, each with its form
 
     def form(self, value: Any) -> bytes:
+        stack = [self._value(value)]
+        form: Any = None
+        while stack:
+            try:
+                part = stack[-1].send(form)
+            except StopIteration as end:
+                form = end.value
+                stack.pop()
+            else:
+                if len(stack) > DEEPEST:
+                    raise RecursionError(f"it is nested in more than {DEEPEST} values")
+                stack.append(self._value(part))
+                form = None
+        return form  # type: ignore[no-any-return]
+
+    def _value(self, value: Any) -> Parts:
         form = _plain(value)
         if form is not None:
             return form
@@ -88,7 +99,7 @@ class _Canonical:
             return self._shortened(form)
         self._open.add(identity)
         self._objects += is_object
-        form = self._object(value) if is_object else self._container(value)
+        form = yield from self._object(value) if is_object else self._container(value)
         self._open.remove(identity)
         short = self._shortened(form)
         if short is not form:
@@ -99,33 +110,41 @@ class _Canonical:
         return short
 
     def _shortened(self, form: bytes) -> bytes:
-        """What stands for a part in the form of an object: parts that are shared again and again take no more room."""
+        """A part in the form of an object: short, however often a part is shared."""
         if not self._objects or len(form) <= SHORT:
             return form
         from hashlib import blake2b
 
         return b"#" + blake2b(form, digest_size=16).hexdigest().encode()
 
-    def _container(self, value: Any) -> bytes:
-        """The form of a value whose parts are all that it is."""
+    def _container(self, value: Any) -> Parts:
+        """The form of a value that consists of its parts."""
         if isinstance(value, tuple):
-            return self._sequence(value)
+            return (yield from self._sequence(value))
         if isinstance(value, list):
-            return b"list" + self._sequence(value)
+            return b"list" + (yield from self._sequence(value))
         if isinstance(value, dict):
-            return self._mapping(value)
+            return (yield from self._mapping(value))
         if isinstance(value, set | frozenset):
-            return b"set(" + b",".join(sorted([self.form(part) for part in value])) + b")"
-        return _shape(value.dtype, value.shape) + self.form(value.tolist())
+            return b"set(" + b",".join(sorted((yield from self._forms(value)))) + b")"
+        return _shape(value.dtype, value.shape) + (yield value.tolist())
 
-    def _sequence(self, parts: Iterable[Any]) -> bytes:
-        return b"(" + b",".join([self.form(part) for part in parts]) + b")"
+    def _forms(self, parts: Iterable[Any]) -> Generator[Any, bytes, list[bytes]]:
+        forms: list[bytes] = []
+        for part in parts:
+            forms.append(_plain(part) or (yield part))  # noqa: PERF401  # no comprehension can yield
+        return forms
 
-    def _mapping(self, value: dict[Any, Any]) -> bytes:
-        pairs = [(self.form(key), self.form(item)) for key, item in value.items()]
-        return b"{" + b",".join([key + b":" + item for key, item in sorted(pairs)]) + b"}"
+    def _sequence(self, parts: Iterable[Any]) -> Parts:
+        return b"(" + b",".join((yield from self._forms(parts))) + b")"
 
-    def _object(self, value: Any) -> bytes:
+    def _mapping(self, value: dict[Any, Any]) -> Parts:
+        keys = yield from self._forms(value)
+        items = yield from self._forms(value.values())
+        pairs = sorted(zip(keys, items, strict=True))
+        return b"{" + b",".join([key + b":" + item for key, item in pairs]) + b"}"
+
+    def _object(self, value: Any) -> Parts:
         """Any other value is what its pickle would call, and with what: attributes in order of their names."""
         reducer = copyreg.dispatch_table.get(type(value))
         reduced = value.__reduce_ex__(4) if reducer is None else reducer(value)  # 5 may take arrays apart into buffers
@@ -134,15 +153,15 @@ class _Canonical:
         padded: list[Any] = [*reduced, *[None] * (5 - len(reduced))]
         make, arguments, state, items, pairs, *setter = padded
         if make is _NEW_OBJECT:  # as nearly always
-            made = _class(arguments[0]) + self._sequence(arguments[1:])
+            made = _class(arguments[0]) + (yield from self._sequence(arguments[1:]))
         else:
-            made = self._sequence((make, *arguments))
-        attributes = self._mapping(state) if type(state) is dict else self._sequence([state])
-        return made + attributes + self._sequence([items and list(items), pairs and list(pairs), *setter])
+            made = yield from self._sequence((make, *arguments))
+        attributes = yield from self._mapping(state) if type(state) is dict else self._sequence([state])
+        return made + attributes + (yield from self._sequence([items and list(items), pairs and list(pairs), *setter]))
 
 
 def _whole(value: Any) -> bytes | None:
-    """The form of a value without parts that is no number and no text."""
+    """The form of a value without parts that is neither a number nor a text."""
     if isinstance(value, type):
         return _class(value)
     if isinstance(value, FunctionType):
@@ -157,7 +176,7 @@ def _class(value: type) -> bytes:
 
 
 def _named(value: Any) -> bytes:
-    """The form of what is known by its name alone. Raises if no module has it."""
+    """The form of a function or another object that has only a name. Raises if no module has it."""
     import pickle
 
     return pickle.dumps(value, 5)
@@ -216,7 +235,7 @@ def _tensor(tensor: Any) -> bytes:
         return _shape(plain.dtype, tuple(plain.shape)) + bytes(octets.numpy().tobytes())
 
 
-# What is a part of itself
+# Values that are parts of themselves
 
 
 @cache

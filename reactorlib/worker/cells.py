@@ -1,15 +1,16 @@
-"""What holds values during a run, and what reactions are given of it: the right to read, to set, to schedule.
+"""The values of a run, and the arguments of reactions: rights to read, to set and to schedule.
 
-A reader is the value itself, a writer is the right to set it: two objects, so that a reaction can only set
-what it declared, without a check on the way.
+A reader is the value itself, a writer is the right to set it. Two objects save a check in `set`: a reaction can only
+set the effects that it declared.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Container
+from typing import Any, Final, NamedTuple
 
+from reactorlib.elaboration.program import Cell, Elaborated
 from reactorlib.errors import EffectError, ReactorError
 from reactorlib.tag import Time, time_fault
 from reactorlib.transport.batch import Batch, batch
@@ -40,6 +41,17 @@ class Reader:
 Allocate = Callable[[int], Any]
 
 
+class Buffers(NamedTuple):
+    """Where the buffers of values lie that other workers read."""
+
+    allocate: Allocate | None
+    allocate_shared: Allocate | None  # where readers may write as well
+    crossing: Container[Cell]  # the cells of these values
+
+
+NO_BUFFERS = Buffers(None, None, ())
+
+
 class Writer:
     """The right to set one value."""
 
@@ -47,8 +59,8 @@ class Writer:
 
     def __init__(self, cell: Reader, allocate: Allocate | None = None, shared: Allocate | None = None) -> None:
         self._cell = cell
-        self._allocate = allocate  # of bytes, in the memory that the readers see
-        self._allocate_shared = shared  # where they write, too
+        self._allocate = allocate  # of bytes, in memory that the readers see
+        self._allocate_shared = shared  # in memory where they also write
 
     def set(self, value: Any) -> None:
         cell = self._cell
@@ -74,7 +86,7 @@ class Writer:
         return np.frombuffer(self._allocate(max(1, count * kind.itemsize)), kind, count).reshape(shape)
 
     def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Batch:
-        """An uninitialised array that whoever reads it may fill, in part, where it lies: see Batch."""
+        """An uninitialised array that its readers may fill in place, each in part: see Batch."""
         return batch(self._allocate_shared, shape, dtype)
 
     def __repr__(self) -> str:
@@ -82,7 +94,7 @@ class Writer:
 
 
 class TracedWriter(Writer):
-    """A writer that notes what it sets: (path, value) in order."""
+    """A writer that notes (path, value) of each `set`, in order."""
 
     __slots__ = ("_note",)
 
@@ -104,7 +116,7 @@ class TracedWriter(Writer):
 
 
 class Multiport(tuple[Any, ...]):
-    """The channels of a multiport: a tuple of readers or writers; present if any channel is."""
+    """The channels of a multiport, readers or writers. It is present if any channel is."""
 
     __slots__ = ()
 
@@ -122,7 +134,7 @@ class Multiport(tuple[Any, ...]):
 
     def set(self, value: object) -> None:
         if not isinstance(self[0], Writer):
-            self[0].set(value)  # which nobody may
+            self[0].set(value)  # raises: it can only be read
         raise ReactorError(f"a multiport is set channel by channel: write port[i].set(...), got set({value!r})")
 
 
@@ -142,8 +154,35 @@ class Contained:
         return f"<{self.__path}: {', '.join(vars(self))}>"
 
 
+class Absent:
+    """The type of ABSENT, which is False: an input that a step leaves absent, an output that nothing set at its tag.
+
+    >>> from reactorlib import Input, Output, Reactor, Session, connect
+    >>> class Wire(Reactor):
+    ...     inp, out = Input(), Output()
+    ...     def __init__(self):
+    ...         connect(self.inp, self.out)
+    >>> with Session(Wire) as session:
+    ...     step = session.stepper(("inp",), ("out",))
+    ...     [step(None), step(ABSENT)]
+    [None, ABSENT]
+    """
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+    def __reduce__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT: Final = Absent()
+
+
 class Event(Reader):
-    """The cell of a trigger: what the event queue carries. `schedule_alone` runs a tag with no other event."""
+    """The cell of a trigger, which the event queue carries. `schedule_alone` runs a tag with no other event."""
 
     __slots__ = ("index", "mode", "schedule_alone", "seen", "trigger")
 
@@ -154,6 +193,11 @@ class Event(Reader):
         self.mode = trigger.mode
         self.schedule_alone: Callable[..., Any] | None = None
         self.seen = 0
+
+
+def events_of(program: Elaborated) -> list[Event]:
+    """The events of a run, by trigger."""
+    return [Event(trigger.path, index, trigger) for index, trigger in enumerate(program.triggers)]
 
 
 class ActionHandle:

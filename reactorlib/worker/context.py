@@ -1,16 +1,15 @@
-"""What a reaction may ask of the run it is part of: the tag, the time, to stop. Valid inside reactions only.
+"""Functions that a reaction calls: the tag, the time, to stop, deadlines. Valid inside reactions only.
 
-A thread that a reaction started may ask for physical time and for the run to stop, while the run lives.
+A thread that a reaction starts asks by a RunHandle.
 """
 
 from __future__ import annotations
 
 import threading
-from contextvars import ContextVar
 
 from reactorlib.errors import RunError
 from reactorlib.tag import Tag, Time, time_fault
-from reactorlib.worker.inbox import Outside
+from reactorlib.worker.run_handle import RunHandle
 from reactorlib.worker.worker import Worker
 
 
@@ -19,37 +18,35 @@ class _Current(threading.local):
 
 
 current = _Current()
-# What the run of a reaction looks like from other threads; threads that reactions start have it too (`user_threads`).
-# Whoever hands work to another thread takes it along: `pool.submit(contextvars.copy_context().run, request_stop)`.
-origin: ContextVar[Outside | None] = ContextVar("origin", default=None)
 
 
 def _running() -> Worker:
     worker = current.worker
     if worker is None:
-        raise RunError("only a reaction of a running program can ask this")
+        raise RunError(
+            "only a reaction of a running program can ask this; a thread that one starts is given its run_handle()"
+        )
     return worker
 
 
-def _outside() -> Outside:
-    if current.worker is not None:
-        return current.worker.outside
-    outside = origin.get()
-    if outside is None:
-        raise RunError(
-            "only a reaction of a running program, or a thread that one started, can ask this; give another thread "
-            "the reaction's context: contextvars.copy_context().run"
-        )
-    if outside.over:
-        raise RunError("the run that this thread belongs to has ended")
-    return outside
+def run_handle() -> RunHandle:
+    """The run of the calling reaction, for a thread that it starts: to stop, physical time, and what the thread raises.
+
+    >>> from reactorlib import Reactor, reaction, run, startup
+    >>> class Once(Reactor):
+    ...     @reaction(startup)
+    ...     def begin(self):
+    ...         print(run_handle().physical_elapsed() >= 0)
+    >>> result = run(Once)
+    True
+    """
+    outside = _running().outside
+    outside.adopt()
+    return RunHandle(outside)
 
 
 def request_stop() -> None:
     """End the run: events of the next microstep still run, together with the shutdown reactions.
-
-    A thread that a reaction started may call it too; the run then stops after the tag that it is at when it hears of
-    it. RunError after the end of the run, as from all functions here.
 
     >>> from reactorlib import MSEC, Reactor, Timer, reaction, request_stop, run, shutdown
     >>> class Once(Reactor):
@@ -63,10 +60,7 @@ def request_stop() -> None:
     >>> result = run(Once, fast=True)
     stopped at (0 ns, 1)
     """
-    if current.worker is not None:
-        current.worker.request_stop()
-    else:
-        _outside().stop()
+    _running().scheduler.stop()
 
 
 def current_tag() -> Tag:
@@ -116,7 +110,7 @@ def logical_elapsed() -> Time:
 
 
 def physical_time() -> Time:
-    """Physical time in ns since the epoch; it never runs backwards during a run. Threads of reactions may ask, too.
+    """Physical time in ns since the epoch; it never runs backwards during a run.
 
     >>> from reactorlib import Reactor, reaction, run, startup
     >>> class Once(Reactor):
@@ -126,11 +120,11 @@ def physical_time() -> Time:
     >>> result = run(Once)
     True
     """
-    return Time(_outside().clock.now())
+    return Time(_running().outside.clock.now())
 
 
 def physical_elapsed() -> Time:
-    """Physical time in ns since the start of the run. Threads that reactions started may ask, too.
+    """Physical time in ns since the start of the run.
 
     >>> from reactorlib import Reactor, reaction, run, startup
     >>> class Once(Reactor):
@@ -140,12 +134,12 @@ def physical_elapsed() -> Time:
     >>> result = run(Once)
     True
     """
-    outside = _outside()
+    outside = _running().outside
     return Time(outside.clock.now() - outside.started)
 
 
 def start_time() -> Time:
-    """Physical time, in ns since the epoch, at which the run started: logical time began there. Threads may ask.
+    """Physical time, in ns since the epoch, at which the run started: logical time began there.
 
     >>> from reactorlib import Reactor, logical_time, reaction, run, startup
     >>> class Once(Reactor):
@@ -155,14 +149,14 @@ def start_time() -> Time:
     >>> result = run(Once)
     True
     """
-    return Time(_outside().started)
+    return Time(_running().outside.started)
 
 
 def check_deadline(invoke_handler: bool = False) -> bool:
-    """Whether the deadline of the running reaction has passed by now; False in a reaction without one.
+    """Whether the deadline of the running reaction has passed. False in a reaction without one.
 
-    A deadline of 0 has always passed. With `invoke_handler` the handler runs before this returns True, once a tag: the
-    body, for which it stands in, returns then. In the handler of a missed deadline the answer is True.
+    A deadline of 0 has always passed. With `invoke_handler` the handler runs before this returns True, once a tag. It
+    replaces the rest of the body, which should return. In the handler of a missed deadline the answer is True.
 
     >>> from reactorlib import Reactor, SEC, reaction, run, startup
     >>> class Careful(Reactor):
@@ -183,8 +177,8 @@ def check_deadline(invoke_handler: bool = False) -> bool:
 def update_deadline(deadline: int) -> None:
     """Change the deadline of the running reaction, in ns: `check_deadline` and its next invocations go by the new one.
 
-    It holds until the end of the run. The order of reactions stays that of the deadlines declared. Raises RunError in
-    a reaction that was declared without a deadline, and for what is no time.
+    The new deadline holds until the end of the run. Reactions keep the order of the declared deadlines. Raises RunError
+    in a reaction without a deadline, and for a value that is no time.
 
     >>> from reactorlib import MSEC, Reactor, Timer, reaction, run
     >>> class Hasty(Reactor):

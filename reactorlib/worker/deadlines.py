@@ -1,6 +1,6 @@
-"""The deadlines of a run: whether the body of a reaction runs or its handler, walked or compiled, on whatever worker.
+"""The deadlines of a run: whether the body of a reaction runs or its handler.
 
-Orders nothing: what goes first at a tag follows from the deadlines declared.
+The order of a tag follows from the deadlines declared, whatever happens here.
 """
 
 from __future__ import annotations
@@ -8,32 +8,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from reactorlib.clock import Clock
 from reactorlib.tag import LONGEST
 from reactorlib.worker.event_queue import CurrentTag
+from reactorlib.worker.inbox import Outside
 
 ALWAYS_MISSED = -LONGEST
 
 
 class Timing(Protocol):
-    """What deadlines are measured by, on one worker of a run; `deadline` is that of the reaction that runs."""
+    """One worker, as deadlines see it. `deadline` is that of the reaction that runs."""
 
-    clock: Clock
-
-    @property
-    def started(self) -> int: ...
-
+    outside: Outside
     now: CurrentTag
     deadline: Deadline | None
 
 
 class Deadline:
-    """The deadline of one reaction during a run: `ns` after its tag, ALWAYS_MISSED where it is 0.
+    """The deadline of one reaction during a run: `ns` after its tag, ALWAYS_MISSED where it is 0."""
 
-    What calls a reaction puts this into `Timing.deadline`, calls `body` in time, `late` later, and takes it out again.
-    """
-
-    __slots__ = ("_arguments", "_handled", "_handler", "_timing", "body", "ns")
+    __slots__ = ("_arguments", "_body", "_handled", "_handler", "_timing", "ns")
 
     def __init__(
         self,
@@ -44,23 +37,33 @@ class Deadline:
         handler: Callable[..., None],
     ) -> None:
         self._timing = timing
-        self.body = body
+        self._body = body
         self._arguments = arguments
         self._handler = handler
         self._handled: tuple[int, int] | None = None  # the last tag at which the handler began
         self.update(ns)
 
     def update(self, ns: int) -> None:
-        """From now on, the deadline is this."""
+        """Replace the deadline from now on."""
         self.ns = ns or ALWAYS_MISSED
 
     def has_passed(self) -> bool:
         """Whether physical time is later than the tag by more than the deadline."""
         timing = self._timing
-        return timing.clock.now() > timing.started + timing.now.time + self.ns
+        outside = timing.outside
+        return outside.clock.now() > outside.started + timing.now.time + self.ns
 
-    def late(self, *_arguments: Any) -> None:
-        """Run the handler in the place of the body, or of its rest: once a tag."""
+    def invoke(self) -> None:
+        """Run the body in time, the handler later."""
+        self._timing.deadline = self
+        if self.has_passed():
+            self.late()
+        else:
+            self._body(*self._arguments)
+        self._timing.deadline = None
+
+    def late(self) -> None:
+        """Run the handler in place of the body, or of its rest, once a tag."""
         now = self._timing.now
         tag = now.time, now.microstep
         if self._handled != tag:

@@ -1,8 +1,8 @@
-"""The event queue: what is due at which tag. At one tag a trigger has at most one event.
+"""The event queue: pending events by tag. At one tag a trigger has at most one event.
 
-Times wait in a heap of integers, the earliest beside it. The events of a time are a dictionary {event: value} for
-its first microstep and, where events met events of the same trigger, a list of more. `soon` is the next microstep of
-the current time, where nearly all events of an `after=0` loop go: a schedule writes into it directly.
+Times wait in a heap of integers, the earliest beside it. The events of a time are a dictionary {event: value} for its
+first microstep, and a list of more where a trigger has several. `soon` is the next microstep of the current time.
+Schedules write into it directly: nearly all events of an `after=0` loop go there.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Queue(CurrentTag):
         self._tags: dict[Event, list[tuple[int, int]]] = {}
 
     def next_time(self) -> int | None:
-        """The time of the next event: the current one while microsteps are pending; None when there is none."""
+        """The time of the next event, the current one while microsteps are pending. None: there is none."""
         if self.soon or self.ahead:
             return self.time
         if self._first is not None:
@@ -54,7 +54,7 @@ class Queue(CurrentTag):
         return self._times[0] if self._times else None
 
     def pop(self, horizon: float = inf) -> Events | None:
-        """Advance to the next tag and give its events; None if there is none, or its time is new and not before
+        """Advance to the next tag and return its events. None: there is none, or its time is new and not before
         `horizon`."""
         step, ahead = self.soon, self.ahead
         if step or ahead:
@@ -82,7 +82,7 @@ class Queue(CurrentTag):
         self.soon = ahead.pop(0) if ahead else {}
         return step
 
-    def at(self, time: int, event: Event, value: Any) -> None:
+    def at(self, event: Event, time: int, value: Any) -> None:
         """Put an event at `time`, microstep 0, or at its next free microstep; at the current time after now."""
         if time > self.time:
             step = self._steps.get(time)
@@ -102,9 +102,7 @@ class Queue(CurrentTag):
         self._place(time, event, value)
 
     def _add(self, time: int) -> None:
-        """Note a new time. One before all others stays out of the heap: a timer that fires often while very many
-        wait costs what it would cost alone.
-        """
+        """Note a new time. The earliest stays out of the heap, so a fast timer costs the same among very many."""
         first, times = self._first, self._times
         if first is None:
             if not times or time < times[0]:
@@ -144,7 +142,7 @@ class Queue(CurrentTag):
         if trigger.min_spacing is not None:
             self._schedule_spaced(event, self.time + delay, value)
         elif delay:
-            self.at(self.time + delay, event, value)
+            self.at(event, self.time + delay, value)
         elif event not in self.soon:
             self.soon[event] = value
         else:
@@ -155,10 +153,10 @@ class Queue(CurrentTag):
         if event.trigger.min_spacing is not None:
             self._schedule_spaced(event, time, value)
         else:
-            self.at(time, event, value)
+            self.at(event, time, value)
 
     def _schedule_spaced(self, event: Event, time: int, value: Any) -> None:
-        """Minimum spacing counts from the event scheduled last; the policy settles what comes too early.
+        """Minimum spacing counts from the event scheduled last. The policy settles an event that comes too early.
 
         `update` takes the pending event back, so that its spacing counts from the one before.
         """

@@ -1,6 +1,6 @@
-"""What other threads tell a run: physical actions, that it is to stop, what ended a thread that a reaction started.
+"""Calls of other threads to a run: physical actions, requests to stop, exceptions.
 
-Any thread may write, the tag loop alone takes. Once the run has ended nothing is taken any more.
+Any thread may write. Only the tag loop takes, until the run has ended.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from reactorlib.clock import Clock
 from reactorlib.errors import RunError, ThreadError
 from reactorlib.worker.cells import Event
 
-# An event, when it was scheduled, for when (ns since the start of the run), and its value. Without an event it only
-# makes the loop look at `stopping` and `failure`.
+# An event, when it was scheduled and for when (ns since the start of the run), and its value. Without an event, the
+# loop only checks `stopping` and `failure`.
 Arrival = tuple[Event | None, int, int, Any]
 LOOK: Arrival = (None, -1, -1, None)
 
-# A thread that schedules faster than reactions run lets them have the interpreter: with so many physical actions
-# waiting, each call takes at least so long. It never waits for the loop, which may wait for the thread.
+# While CROWD physical actions wait, each call takes at least PAUSE_S, so that reactions get the interpreter. A thread
+# never waits for the loop, which may wait for the thread.
 CROWD = 1000
 PAUSE_S = 0.001
 
 
 class Outside:
-    """What a thread that runs no reactions may know of a run, and ask of it."""
+    """A run as a thread without reactions sees it."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -34,19 +34,19 @@ class Outside:
         self.over = False  # the run has ended
 
     def adopt(self) -> None:
-        """A reaction starts a thread, which may call the following."""
+        """A reaction gives the run to a thread, which may then call `stop` and `fail`."""
 
     def stop(self) -> None:
-        """The run is to stop after the tag that it is at when it takes notice."""
+        """Stop the run after the tag that it is at when it takes this."""
         raise NotImplementedError
 
     def fail(self, thread: str, error: BaseException) -> None:
-        """A thread that a reaction started has raised: the run fails. The first such error counts."""
+        """A thread of a reaction has raised, which fails the run. The first such error counts."""
         raise NotImplementedError
 
 
 class Inbox(Outside):
-    """Of one run, in the process of its tag loop."""
+    """The inbox of one run, in the process of its tag loop."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(clock)
@@ -56,7 +56,7 @@ class Inbox(Outside):
         self._process = os.getpid()
 
     def schedule(self, event: Event, extra_delay: int, value: Any) -> None:
-        """A physical action, from any thread: the tag is read off the clock here."""
+        """Schedule a physical action from any thread. The clock is read here."""
         if self.over:
             raise RunError(f"{event.path}.schedule(): the run has ended")
         now = self.clock.now() - self.started

@@ -1,15 +1,13 @@
-"""From a plan to what runs: the names in a schedule's source stand for cells, bound methods and calls of one worker."""
+"""From a plan to a function: names in a schedule's source become cells, steps and calls of one worker."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from copy import deepcopy
-from time import perf_counter_ns
 from types import CodeType, TracebackType
 from typing import Any
 
+from reactorlib.elaboration.program import Node
 from reactorlib.schedule.compiler import IN_ROW, Compiler, Ref, Source, load
-from reactorlib.schedule.graph import Node
 from reactorlib.schedule.plan import Part, Plan, Step
 from reactorlib.worker.cells import Reader
 from reactorlib.worker.worker import Worker
@@ -22,7 +20,7 @@ class Loader:
 
     def __init__(self, worker: Worker) -> None:
         self.worker = worker
-        self.compiler = Compiler(worker.program, worker.graph, traced=worker.recorder is not None)
+        self.compiler = Compiler(worker.program, traced=worker.recorder is not None)
         self._sources: dict[CodeType, Source] = {}
         self._loaded: list[Any] = []
 
@@ -34,26 +32,19 @@ class Loader:
         pauses: bool = False,
         **extra: Any,
     ) -> Any:
-        """The schedule of a plan, or of this worker's part of it, whose sends and waits are what `cross` gives.
+        """The schedule of a plan, or of this worker's part of it. `cross` gives the functions of its sends and waits.
 
-        With `pauses` it is a PausingSchedule. `extra`: what its further names stand for.
+        With `pauses` it is a PausingSchedule. `extra` has objects for further names.
         """
         worker = self.worker
         source = self.compiler.write(plan, part, pauses)
         objects: dict[str, Any] = {
-            "later": worker.later,
-            "context": worker,
-            "started": worker.started,
-            "physical": worker.clock.now,
-            "switch": worker.switch_modes,
-            "arrive": worker.physical_connection,
-            "deepcopy": deepcopy,
+            "later": worker.scheduler.at,
+            "switch": worker.scheduler.end_tag,
+            "arrive": worker.arrive,
             "present": present,
-            "clock": perf_counter_ns,
             **extra,
         }
-        if worker.recorder is not None:
-            objects["record"] = worker.recorder.record
         for name, ref in source.names.items():
             if ref.kind != "column":
                 objects[name] = cross(ref) if cross is not None and ref.kind in ("send", "wait") else self._object(ref)
@@ -63,7 +54,7 @@ class Loader:
         return schedule
 
     def forget(self) -> None:
-        """All schedules are dropped, and with them what they refer to; tracebacks can still show their source."""
+        """Drop all schedules with the objects that they refer to. Tracebacks can still show their source."""
         for schedule in self._loaded:
             names = schedule.__globals__
             for name in names.keys() - SHOWN_BY_TRACEBACKS:
@@ -72,7 +63,7 @@ class Loader:
         self._sources.clear()
 
     def failed(self, traceback: TracebackType | None) -> Node | None:
-        """The reaction of a loaded schedule, or the copy for a mutable input, that raised what has this traceback."""
+        """The node of a loaded schedule that raised the exception with this traceback."""
         while traceback is not None:
             source = self._sources.get(traceback.tb_frame.f_code)
             if source is not None:
@@ -85,12 +76,10 @@ class Loader:
         worker = self.worker
         if ref.kind == "cell":
             return worker.cell(ref.index)
-        if ref.kind == "call":
-            return worker.call(ref.index)[0]
+        if ref.kind == "step":
+            return worker.step(ref.index)[0]
         if ref.kind == "argument":
             return worker.call(ref.index)[1][ref.part]
-        if ref.kind == "deadline":
-            return worker.deadline_of(ref.index)
         if ref.kind == "event":
             return worker.events[ref.index]
         if ref.kind == "mode":
@@ -101,9 +90,9 @@ class Loader:
         return [self._row(step) for step in ref.index]
 
     def _row(self, step: Step) -> tuple[Any, ...]:
-        body, arguments = self.worker.call(step.node)
+        run, arguments = self.worker.step(step.node)
         conditions = tuple(self.worker.cell(cell) for cell in step.conditions)
-        return (step.node, *conditions, body, *arguments)
+        return (step.node, *conditions, run, *arguments)
 
 
 def present(cells: Iterable[Reader]) -> bool:

@@ -1,4 +1,4 @@
-"""The event queue of a program with modes: what is pending in a mode is found without looking through the rest."""
+"""The event queue of a program with modes, which finds the pending events of a mode without a search."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from reactorlib.worker.cells import Event
 from reactorlib.worker.event_queue import Events, Queue
 
-FEW = 16  # times of an event that are noted before those that have passed are looked for
+FEW_TIMES = 16  # of an event: then times that have passed are dropped
 
 
 class ModalQueue(Queue):
@@ -37,10 +37,10 @@ class ModalQueue(Queue):
         while self._first is None and times and times[0] not in self._steps:
             heappop(times)
 
-    def at(self, time: int, event: Event, value: Any) -> None:
+    def at(self, event: Event, time: int, value: Any) -> None:
         if event.mode is not None:
             self._note(event, time)
-        super().at(time, event, value)
+        super().at(event, time, value)
 
     def _place(self, time: int, event: Event, value: Any) -> tuple[int, int]:
         if event.mode is not None:
@@ -49,12 +49,14 @@ class ModalQueue(Queue):
 
     def _note(self, event: Event, time: int) -> None:
         times = self._noted.setdefault(event, [])
-        if len(times) >= FEW and not len(times) & (len(times) - 1):  # at powers of two: a constant share of the cost
+        if len(times) >= FEW_TIMES and not len(times) & (
+            len(times) - 1
+        ):  # at powers of two: a constant share of the cost
             times[:] = [ahead for ahead in times if ahead > self.time]
         times.append(time)
 
     def extract(self, events: Iterable[Event]) -> list[tuple[int, Event, Any]]:
-        """Take out what is pending of these events: (ns from now, event, value), the earliest of each first."""
+        """Take out all pending of these events: (ns from now, event, value), the earliest of each first."""
         taken: list[tuple[int, Event, Any]] = []
         for event in events:
             times = sorted({time for time in self._noted.pop(event, ()) if time > self.time})
@@ -71,7 +73,7 @@ class ModalQueue(Queue):
         """It stays in the heap until it comes first."""
 
     def pause_spacing(self, event: Event) -> int | None:
-        """Forget the tags of an event whose local time stands still; gives how long ago the last one was handled."""
+        """Forget the tags of an event whose local time stands still. Returns how long ago the last one was handled."""
         now = self.time, self.microstep
         handled = [tag for tag in self._tags.pop(event, ()) if tag <= now]
         return self.time - handled[-1][0] if handled else None

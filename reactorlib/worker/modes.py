@@ -1,7 +1,7 @@
-"""Modes at run time: which are active, and what a switch does to timers, actions and delayed connections.
+"""Modes at run time: which are active, and how a switch affects timers, actions and delayed connections.
 
-Local time stands still in a mode that is not active: its events are taken out of the queue with the delays
-that remained, and put back when it is entered by history.
+Local time stands still in a mode that is not active. Its events leave the queue with their remaining delays, and
+return when the mode is entered by history.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ class ModeState:
 
 
 class Modes:
-    """The modes of one run. A switch costs what lies in the modes that it leaves and enters, not what there is."""
+    """The modes of one run. The cost of a switch follows the modes that it leaves and enters, not all modes."""
 
-    def __init__(self, program: Elaborated, queue: ModalQueue) -> None:
+    def __init__(self, program: Elaborated, queue: ModalQueue, events: Iterable[Event]) -> None:
         self.program = program
         self.queue = queue
         self.states = [ModeState() for _ in program.modes]
         self._current = {mode.siblings: index for index, mode in enumerate(program.modes) if mode.initial}
         self._requested: dict[tuple[int, ...], tuple[int, bool]] = {}
-        self._reset_due: set[int] = set()  # modes reset while what is around them was not active
-        # By mode: what was in the queue when it was left, and what was scheduled since, whose spacing is still due.
+        self._reset_due: set[int] = set()  # modes that were reset while not active
+        # By mode: its events in the queue when it was left, and those scheduled since, not yet spaced.
         self._suspended: dict[int, list[tuple[int, Event, Any]]] = defaultdict(list)
         self._held: dict[int, list[tuple[int, Event, Any]]] = defaultdict(list)
         self._spacing: dict[Event, int | None] = {}  # of events whose mode is not active: see ModalQueue.pause_spacing
@@ -45,16 +45,13 @@ class Modes:
         for index, mode in enumerate(program.modes):
             if mode.parent is not None:
                 self._within[mode.parent].append(index)
-        self._event_at: dict[int, Event] = {}
+        self._event_at = {event.trigger.cell: event for event in events}
         self.version = 0  # how often modes were switched
         self.watchers: list[set[int]] = []  # each takes in the modes that are reset
 
-    def bind(self, events: Iterable[Event]) -> None:
-        """Take the events of this run, and activate what is active from the start."""
         for event in events:
             if event.mode is not None:
                 self._members[event.mode].append(event)
-            self._event_at[event.trigger.cell] = event
         self._activate(range(len(self.states)))
 
     def is_active(self, mode: int | None) -> bool:
@@ -78,8 +75,11 @@ class Modes:
     def apply(self) -> None:
         """Carry out the switches requested at this tag; the new modes are active from the next microstep on.
 
-        First what restarts forgets what was pending, then who is left suspends what is; only then states are reset
-        and, parents before what they contain, startup, reset and timers are queued, before what was suspended.
+        1. Modes that restart forget their pending events.
+        2. Modes that are left suspend theirs.
+        3. States are reset.
+        4. Startup, reset and timers are queued, parents before modes within them.
+        5. Suspended events return.
         """
         if not self._requested:
             return
@@ -105,7 +105,7 @@ class Modes:
                 self._resume(mode)
 
     def _make_current(self, requests: dict[tuple[int, ...], tuple[int, bool]]) -> set[int]:
-        """Note which modes are current from now on; those that restart, with all that they contain."""
+        """Note which modes are current from now on. Returns the modes that restart, with all within them."""
         self._current.update((siblings, mode) for siblings, (mode, _) in requests.items())
         restarted = self._and_within(mode for mode, history in requests.values() if not history)
         for mode in restarted:
@@ -144,7 +144,7 @@ class Modes:
         self._reset_due = self._reset_due - modes | due
 
     def _forget(self, mode: int) -> None:
-        """Nothing of a mode that restarts is pending any longer."""
+        """Drop all pending events of a mode that restarts."""
         self.queue.extract(self._members[mode])
         self._suspended.pop(mode, None)
         self._held.pop(mode, None)
@@ -153,14 +153,14 @@ class Modes:
             self._spacing.pop(event, None)
 
     def _suspend(self, mode: int) -> None:
-        """Take what is pending of a mode that is not active out of the queue."""
+        """Take the pending events of a mode that is not active out of the queue."""
         self._suspended[mode] += self.queue.extract(self._members[mode])
         for event in self._members[mode]:
             if event.trigger.min_spacing is not None and event not in self._spacing:
                 self._spacing[event] = self.queue.pause_spacing(event)
 
     def _resume(self, mode: int) -> None:
-        """Put back what was suspended, and schedule what was held."""
+        """Put back suspended events, and schedule held ones."""
         for event in self._members[mode]:
             if event in self._spacing:
                 self.queue.resume_spacing(event, self._spacing.pop(event))
@@ -170,7 +170,7 @@ class Modes:
             self.queue.schedule_at(event, self.queue.time + delay, value)
 
     def _enter(self, mode: int) -> None:
-        """Start what starts with a mode that is active: startup the first time, timers when they are fresh."""
+        """Queue startup of an active mode the first time, and its timers when they are fresh."""
         state = self.states[mode]
         if not state.entered:
             state.entered = True
@@ -179,11 +179,11 @@ class Modes:
             state.fresh = False
             for event in self._members[mode]:
                 if event.trigger.kind == "timer":
-                    self.queue.at(self.queue.time + event.trigger.delay, event, None)
+                    self.queue.at(event, self.queue.time + event.trigger.delay, None)
 
     def _signal(self, cell: int | None) -> None:
         if cell is not None:
-            self.queue.at(self.queue.time, self._event_at[cell], None)
+            self.queue.at(self._event_at[cell], self.queue.time, None)
 
 
 def reset_states(program: Elaborated, mode: int) -> None:

@@ -1,4 +1,4 @@
-"""An exception of a reaction, in the reaction's own words: which port it meant. When a run has failed, not before."""
+"""Hints for an exception of a reaction: which port it meant. Made after a run has failed."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from reactorlib.errors import EffectError
 
 
 def explain(program: Elaborated, node: int, error: Exception) -> None:
-    """Complete what an exception says that a node of the program raised, if it is one of a common mistake.
+    """Add a hint to the exception of a node if it shows a common mistake.
 
-    Values know the port that was set, not those that read it, and tuples not what they hold.
+    A value knows the port that was set, not the ports that read it. A tuple does not know its members' names.
     """
     if node >= len(program.reactions):
         return
@@ -27,7 +27,7 @@ def explain(program: Elaborated, node: int, error: Exception) -> None:
 
 
 def _name_port(program: Elaborated, reaction: ReactionInstance, error: EffectError) -> None:
-    """In place of the source, the port by which the reaction reads it, and why it can only be read."""
+    """Name the port by which the reaction reads the value, and why it can only be read."""
     named = {leaf.name for argument in reaction.arguments for leaf in argument.leaves if leaf.kind == "read"}
     for port in program.ports:
         if port.name not in named or touch_fault(reaction.instance, "use", port) is not None:

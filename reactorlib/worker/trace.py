@@ -1,4 +1,4 @@
-"""The record of a run: which reaction ran at which tag and what it set; its digest proves determinism."""
+"""The trace of a run: which reaction ran at which tag and set which values. Its digest proves determinism."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reactorlib.errors import RunError, type_name, words_of
 from reactorlib.tag import Tag
 from reactorlib.worker.event_queue import CurrentTag
 
-FEW = 10  # times that a reaction ran, of which each counts
+FEW_RUNS = 10  # of a reaction: then each counts
 
 
 class TraceRecord(NamedTuple):
@@ -66,8 +66,8 @@ class Recorder:
         self._now = now
         self._worker = worker
         self._writes: list[tuple[str, Any]] = []
-        # Rows one after the other, six entries each: a tuple for each would be looked through by the garbage
-        # collector again and again, for a third of the cost of a trace.
+        # Rows one after the other, six entries each. Tuples would cost a third more: the garbage collector would
+        # look through them again and again.
         self._entries: list[Any] = []
         self._merged: list[Row] = []
         self.note = self._writes.append
@@ -84,31 +84,31 @@ class Recorder:
         return [*self._merged, *((*row, self._worker) for row in zip(*columns, strict=True))]
 
     def take(self) -> list[Row]:
-        """The rows of another worker, to be merged by that of worker 0."""
+        """Empty this recorder for that of worker 0 to merge."""
         rows = self._rows()
         self._entries.clear()
         self._merged.clear()
         return rows
 
     def merge(self, rows: Iterable[Row]) -> None:
-        """Take in what another worker recorded, in the order in which one worker alone would have run it."""
+        """Add the rows of another worker, in the order in which one worker alone would have run them."""
         rank = self._program.order.rank
         self._merged = sorted([*self.take(), *rows], key=lambda row: (row[0], row[1], rank[row[2]]))
 
     def records(self) -> list[TraceRecord]:
-        """What ran, in order."""
+        """The records of the run, in order."""
         reactions = self._program.reactions
         return [TraceRecord(Tag(row[0], row[1]), reactions[row[2]].path, row[3]) for row in self._rows()]
 
     def spans(self) -> list[Span]:
-        """When it ran, in order."""
+        """The spans of the run, in order."""
         return [Span(row[2], Tag(row[0], row[1]), row[4], row[5], row[6]) for row in self._rows()]
 
 
 class Costs(dict[str, float]):
-    """The time in ns that the reactions of each reactor took, by the reactor's path: what `costs=` wants.
+    """The time in ns that the reactions of each reactor took, by the reactor's path: for the option `costs`.
 
-    `tags`: at how many tags the busiest of them ran, by the same path; empty where nobody counted, as in a plain dict.
+    `tags`: at how many tags the busiest of them ran, by the same path. Empty if they were not counted.
     """
 
     def __init__(self, costs: Mapping[str, float] | None = None) -> None:
@@ -117,8 +117,9 @@ class Costs(dict[str, float]):
 
 
 def costs_of(program: Elaborated, spans: Iterable[Span]) -> Costs:
-    """The costs of what ran. What only starts or ends a reactor is no part of them, and of every hundred times that a
-    reaction ran the longest, in which the machine may have been at something else, counts as the next longest.
+    """The costs of these spans, without reactions that only start or end a reactor.
+
+    Of every hundred executions of a reaction the longest counts as the next longest: the machine may have been busy.
     """
     ends = {trigger.cell for trigger in program.triggers if trigger.kind in ("startup", "shutdown")}
     taken: dict[int, list[int]] = {}
@@ -129,7 +130,7 @@ def costs_of(program: Elaborated, spans: Iterable[Span]) -> Costs:
         reaction = program.reactions[index]
         if not ends.issuperset(reaction.triggers):
             times.sort()
-            odd = -(-len(times) // 100) if len(times) >= FEW else 0
+            odd = -(-len(times) // 100) if len(times) >= FEW_RUNS else 0
             path = reaction.instance.path
             costs[path] = costs.get(path, 0.0) + sum(times[: len(times) - odd]) + odd * times[-odd - 1]
             costs.tags[path] = max(costs.tags.get(path, 0), len(times))
@@ -137,9 +138,9 @@ def costs_of(program: Elaborated, spans: Iterable[Span]) -> Costs:
 
 
 def digest_of(records: Iterable[TraceRecord]) -> str:
-    """One line that two runs share exactly if they did the same: 32 hexadecimal digits of BLAKE2b.
+    """The digest of a trace, equal exactly if two runs did the same: 32 hexadecimal digits of BLAKE2b.
 
-    Raises RunError, with the path of the port, where a value cannot be told by its content: a lambda, a lock.
+    Raises RunError, with the path of the port, for a value that has no form: a lambda, a lock.
 
     >>> digest_of([]) == digest_of([TraceRecord(Tag(0, 0), "Main.begin", ())])
     False
@@ -155,7 +156,7 @@ def digest_of(records: Iterable[TraceRecord]) -> str:
             try:
                 form = canonical(value)
             except Exception as error:
-                told = f"{type(error).__name__}: {' '.join(words_of(error).split())}"
-                raise RunError(f"{path}: a value of type {type_name(value)} has no digest: {told}") from error
+                why = f"{type(error).__name__}: {' '.join(words_of(error).split())}"
+                raise RunError(f"{path}: a value of type {type_name(value)} has no digest: {why}") from error
             state.update(f"{path} {len(form)} ".encode() + form)
     return state.hexdigest()

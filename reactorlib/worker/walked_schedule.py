@@ -1,26 +1,23 @@
 """The schedule that is not compiled: a ready queue in the order of the program.
 
-For sets of events seen too rarely to be worth compiling. Its cost follows the reactions that run, never the
-size of the program. What it looked up for a cell or a reaction it keeps, for the next tag that meets it.
+Sets of events that come too rarely to be worth compiling are walked. The cost follows the reactions that run, never the
+size of the program. Lookups of cells and nodes are kept for later tags.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from copy import deepcopy
 from heapq import heappop, heappush
-from time import perf_counter_ns
 from typing import Any
 
-from reactorlib.elaboration.program import Cell, Forward, ReactionInstance
-from reactorlib.schedule.graph import Node
+from reactorlib.elaboration.program import Cell, Node
 from reactorlib.worker.cells import Event, Reader
 from reactorlib.worker.event_queue import Events
-from reactorlib.worker.main_worker import MainWorker
+from reactorlib.worker.worker import Worker
 
 
 class _Heard:
-    """A cell and who hears of it: ranks of nodes, and delayed connections by trigger index."""
+    """A cell with its hearers: ranks of nodes, and delayed connections by trigger index."""
 
     __slots__ = ("arrived", "captures", "ranks", "reader")
 
@@ -32,27 +29,25 @@ class _Heard:
 
 
 class _Walked:
-    """A node and what it may set; `plain`: a reaction with no mode, deadline or trace, of which a call is all."""
+    """A node with its step, and the cells that it may set."""
 
-    __slots__ = ("arguments", "body", "node", "plain", "sets")
+    __slots__ = ("arguments", "node", "run", "sets")
 
-    def __init__(
-        self, node: Node, body: Callable[..., None], arguments: tuple[Any, ...], plain: bool, sets: tuple[_Heard, ...]
-    ) -> None:
+    def __init__(self, node: Node, run: Callable[..., None], arguments: tuple[Any, ...], sets: tuple[_Heard, ...]):
         self.node = node
-        self.body = body
+        self.run = run
         self.arguments = arguments
-        self.plain = plain
         self.sets = sets
 
 
 class Walk:
     """Walks one tag at a time on worker 0; `running` is the node that runs, for error messages."""
 
-    def __init__(self, worker: MainWorker) -> None:
+    def __init__(self, worker: Worker) -> None:
         self.worker = worker
         self.graph = worker.graph
         self.running: Node | None = None
+        self._at = worker.scheduler.at
         self._rank = worker.program.order.rank
         self._node_at = [0] * len(self._rank)
         for node, rank in enumerate(self._rank):
@@ -64,7 +59,7 @@ class Walk:
         self._modal = bool(worker.program.modes)
 
     def schedule(self, events: Iterable[Event], time: int, soon: Events) -> bool:
-        """Run the tag of these events; True when the run ends with it."""
+        """Run the tag of these events. True: the run ends with it."""
         self._walks += 1
         arrived: list[_Heard] = []
         stops = False
@@ -75,20 +70,20 @@ class Walk:
             heard.arrived = self._walks
             arrived.append(heard)
             if trigger.period:
-                self.worker.queue.at(time + trigger.period, event, None)
+                self._at(event, time + trigger.period, None)
             stops = stops or trigger.kind == "shutdown"
-        present = self._react(arrived, stops)
+        present = self._react(arrived)
         for heard in present:
             for index in heard.captures:
                 self._capture(index, heard.reader, time, soon)
         for heard in present:
             heard.reader.is_present = False
         if self._modal:
-            self.worker.modes.apply()
+            self.worker.scheduler.end_tag()
         return stops
 
-    def _react(self, arrived: list[_Heard], stops: bool) -> list[_Heard]:
-        """Run what follows from what arrived, in order; all that was present in the end."""
+    def _react(self, arrived: list[_Heard]) -> list[_Heard]:
+        """Run the nodes that follow, in order, and return all that was present in the end."""
         walk, queued = self._walks, self._queued
         heap: list[int] = []
         present: list[_Heard] = []
@@ -104,18 +99,15 @@ class Walk:
             rank = heappop(heap)
             walked = self._walked.get(rank) or self._walk(rank)
             arrived = []
-            if walked.plain:
-                self.running = walked.node
-                walked.body(*walked.arguments)
-                self.running = None
-            elif not self._invoke(walked, stops):
-                continue
+            self.running = walked.node
+            walked.run(*walked.arguments)
+            self.running = None
             for heard in walked.sets:
                 if heard.reader.is_present and heard.arrived != walk:
                     heard.arrived = walk
                     arrived.append(heard)
 
-    # What is looked up once
+    # Lookups
 
     def _hear(self, cell: Cell) -> _Heard:
         ranks = sorted({self._rank[node] for node in self.graph.heard_by.get(cell, ())})
@@ -125,58 +117,18 @@ class Walk:
 
     def _walk(self, rank: int) -> _Walked:
         node = self._node_at[rank]
-        sets = tuple(self._heard.get(cell) or self._hear(cell) for cell in self.graph.sets(node))
-        reaction = self.graph.reaction(node)
-        if reaction is None:
-            found = _Walked(node, self._copy, (self.graph.forward(node),), False, sets)
-        else:
-            plain = reaction.mode is None and reaction.deadline is None and self.worker.recorder is None
-            found = _Walked(node, *self.worker.call(node), plain, sets)
-        self._walked[rank] = found
+        sets = tuple(self._heard.get(cell) or self._hear(cell) for cell in self.graph.writes[node])
+        found = self._walked[rank] = _Walked(node, *self.worker.step(node), sets)
         return found
-
-    # What needs more than a call
-
-    def _invoke(self, walked: _Walked, stops: bool) -> bool:
-        """Run one node; False if a mode keeps it from running."""
-        node = walked.node
-        reaction = self.graph.reaction(node)
-        if not self._is_active(reaction or self.graph.forward(node), stops):
-            return False
-        began = perf_counter_ns()
-        self.running = node
-        if reaction is not None and reaction.deadline is not None:
-            deadline = self.worker.deadline = self.worker.deadline_of(node)
-            (deadline.late if deadline.has_passed() else deadline.body)(*walked.arguments)
-            self.worker.deadline = None
-        else:
-            walked.body(*walked.arguments)
-        self.running = None
-        if reaction is not None and self.worker.recorder is not None:
-            self.worker.recorder.record(node, began)
-        return True
-
-    def _is_active(self, node: ReactionInstance | Forward, stops: bool) -> bool:
-        if node.mode is None:
-            return True
-        state = self.worker.mode_states[node.mode]
-        if stops and isinstance(node, ReactionInstance) and self.graph.hears_shutdown(node):
-            return state.entered
-        return state.active
-
-    def _copy(self, forward: Forward) -> None:
-        source, target = self.worker.cell(forward.source), self.worker.cell(forward.target)
-        target.value = deepcopy(source.value) if forward.copy else source.value
-        target.is_present = True
 
     def _capture(self, index: int, reader: Reader, time: int, soon: Events) -> None:
         event = self.worker.events[index]
         trigger = event.trigger
-        if not self.worker.modes.is_active(trigger.mode):
+        if trigger.mode is not None and not self.worker.mode_states[trigger.mode].active:
             return
         if trigger.kind == "physical delay":
-            self.worker.physical_connection(event, reader.value)
+            self.worker.arrive(event, reader.value)
         elif trigger.delay:
-            self.worker.queue.at(time + trigger.delay, event, reader.value)
+            self._at(event, time + trigger.delay, reader.value)
         else:
             soon[event] = reader.value

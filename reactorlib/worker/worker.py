@@ -1,19 +1,21 @@
-"""What one worker of a run is: its cells, its current tag, its clock, its modes, and what its reactions may ask for.
+"""One worker of a run: its cells, its current tag, its modes, and its reactions with their arguments.
 
-Runs no tag and moves nothing between workers: worker 0 does the first, executors do the second.
+The coordinator runs tags, and executors move values between workers.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from reactorlib.elaboration.program import Argument, Cell, Elaborated, ReactionInstance
+from reactorlib.elaboration.program import Argument, Cell, Elaborated, Node, ReactionInstance
 from reactorlib.errors import words_of
-from reactorlib.schedule.graph import Node, ReactionGraph
 from reactorlib.worker.cells import (
+    NO_BUFFERS,
     ActionHandle,
+    Buffers,
     Contained,
     Event,
     ModeHandle,
@@ -22,104 +24,71 @@ from reactorlib.worker.cells import (
     Reader,
     TracedWriter,
     Writer,
+    events_of,
 )
 from reactorlib.worker.deadlines import Deadline
-from reactorlib.worker.event_queue import CurrentTag, Events
+from reactorlib.worker.event_queue import CurrentTag
 from reactorlib.worker.inbox import Outside
 from reactorlib.worker.modes import ModeState
-from reactorlib.worker.requests import Request
+from reactorlib.worker.run_handle import RunHandle
+from reactorlib.worker.scheduler import Scheduler
+from reactorlib.worker.steps import copying, in_mode, in_mode_until_shutdown, recorded
 from reactorlib.worker.trace import Recorder
-
-Scheduling = Callable[[Event, int, Any], None]  # what an action's handle calls: event, extra delay in ns, value
-Queueing = Callable[[int, Event, Any], None]  # what a schedule calls: a time in ns since the start, event, value
 
 
 class Worker:
-    """One worker of a run of `program`. What its reactions ask for goes to `outbox`, for worker 0.
+    """One worker of a run of `program`. Calls of its reactions go to `scheduler`.
 
-    Reactions are bound when they first run, so that a large program pays for what it uses. With `shared`, another
-    worker of this process, its cells and events serve this one too.
+    Reactions are bound when they first run, so that a large program pays for what it uses. Workers of one process may
+    share `events` and `cells`.
     """
 
     def __init__(
         self,
         program: Elaborated,
-        graph: ReactionGraph,
         number: int,
         outside: Outside,
+        scheduler: Scheduler,
         mode_states: list[ModeState],
         traced: bool,
         *,
         now: CurrentTag | None = None,
-        shared: Worker | None = None,
+        events: list[Event] | None = None,
+        cells: dict[Cell, Reader] | None = None,
+        buffers: Buffers = NO_BUFFERS,
     ) -> None:
         self.program = program
-        self.graph = graph
+        self.graph = program.graph
         self.number = number
         self.outside = outside
-        self.clock = outside.clock
+        self.scheduler = scheduler
         self.mode_states = mode_states
         self.now = CurrentTag() if now is None else now
+        self.events = events_of(program) if events is None else events
+        self.cells: dict[Cell, Reader] = {} if cells is None else cells
+        if cells is None:
+            self.cells.update((event.trigger.cell, event) for event in self.events)
+        self.shutdown = self.events[program.graph.shutdown]
+        self.buffers = buffers
+        self.recorder = Recorder(program, self.now, number) if traced else None
         self.deadline: Deadline | None = None  # of the reaction that runs
         self.process = os.getpid()  # a process that a reaction forks is no worker
-        self.outbox: list[Request] = []
-        self.recorder = Recorder(program, self.now, number) if traced else None
-        self.crossing_cells: Container[Cell] = ()  # cells whose buffers come from `allocate`
-        self.allocate: Callable[[int], Any] | None = None
-        self.allocate_shared: Callable[[int], Any] | None = None  # where readers may write as well
         self.ended: set[int] = set()  # shutdown reactions that have begun
         self._calls: dict[int, tuple[Callable[..., None], tuple[Any, ...]]] = {}
         self._deadlines: dict[int, Deadline] = {}
-        self.events: list[Event] = [] if shared is None else shared.events
-        self.cells: dict[Cell, Reader] = {} if shared is None else shared.cells
-        if shared is None:
-            for index, trigger in enumerate(program.triggers):
-                event = Event(trigger.path, index, trigger)
-                self.events.append(event)
-                self.cells[trigger.cell] = event
-        self.shutdown = next(event for event in self.events if event.trigger.kind == "shutdown")
+        if (opened := getattr(program.cls, "__opened__", None)) is not None:
+            outside.adopt()
+            opened(RunHandle(outside))
 
     @property
     def started(self) -> int:
         """Physical time at which the run began, in ns; 0 before."""
         return self.outside.started
 
-    # What reactions ask for
-
-    def request_stop(self) -> None:
-        """Shutdown at the next microstep, together with what is due there."""
-        self.outbox.append(("stop",))
-
-    @property
-    def schedule_logical(self) -> Scheduling:
-        return lambda event, extra_delay, value: self.outbox.append(("schedule", event.index, extra_delay, value))
-
-    @property
-    def schedule_physical(self) -> Scheduling:
-        raise AssertionError("what declares a physical action is on worker 0")
-
-    def switch_to(self, mode: int, history: bool) -> None:
-        self.outbox.append(("switch", mode, history))
-
-    # What schedules ask for
-
-    @property
-    def later(self) -> Queueing:
-        return lambda time, event, value: self.outbox.append(("at", event.index, time, value))
-
-    def physical_connection(self, event: Event, value: Any) -> None:
-        """Forward a value at physical time."""
-        time = self.clock.now() - self.started + event.trigger.delay
-        self.outbox.append(("action", event.index, time, value))
-
-    def switch_modes(self) -> None:
-        """At the end of a tag: modes switch on worker 0 alone."""
-
-    def take_requests(self, soon: Events) -> list[Request]:
-        """What this part of the tag asked for, in order; the outbox is empty afterwards."""
-        taken, self.outbox = self.outbox, []
-        taken += [("soon", event.index, value) for event, value in soon.items()]
-        return taken
+    def arrive(self, event: Event, value: Any) -> None:
+        """Forward a value along a physical connection: at physical time."""
+        time = self.outside.clock.now() - self.started + event.trigger.delay
+        self.scheduler.schedule_at(event, time, value)
 
     # Cells, and reactions with their arguments
 
@@ -139,6 +108,28 @@ class Worker:
             found = self._calls[reaction] = method, tuple(self._argument(a) for a in record.arguments)
         return found
 
+    def step(self, node: Node) -> tuple[Callable[..., None], tuple[Any, ...]]:
+        """The function that runs a node, and its arguments: a plain reaction itself, else one without arguments."""
+        reaction = self.graph.reaction(node)
+        if reaction is None:
+            forward = self.graph.forward(node)
+            mode = forward.mode
+            step = copying(self.cell(forward.source), self.cell(forward.target), forward.copy)
+        elif reaction.is_plain and self.recorder is None:
+            return self.call(node)
+        else:
+            mode = reaction.mode
+            body, arguments = self.call(node)
+            step = partial(body, *arguments) if reaction.deadline is None else self.deadline_of(node).invoke
+            if self.recorder is not None:
+                step = recorded(step, node, self.recorder)
+        if mode is None:
+            return step, ()
+        state = self.mode_states[mode]
+        if reaction is not None and self.graph.hears_shutdown(reaction):
+            return in_mode_until_shutdown(step, state, self.shutdown), ()
+        return in_mode(step, state), ()
+
     def deadline_of(self, reaction: int) -> Deadline:
         """The deadline of a reaction that has one."""
         found = self._deadlines.get(reaction)
@@ -150,7 +141,7 @@ class Worker:
         return found
 
     def _bound(self, record: ReactionInstance, function: Callable[..., None]) -> Callable[..., None]:
-        """A method of the reaction's reactor. One that shutdown triggers notes that it began: it may not run twice."""
+        """A method of the reaction's reactor. A shutdown reaction notes that it began: it may not run twice."""
         method: Callable[..., None] = function.__get__(record.instance.reactor)
         if not self.graph.hears_shutdown(record):
             return method
@@ -165,13 +156,13 @@ class Worker:
 
     def _argument(self, argument: Argument) -> Any:
         if argument.kind == "switch":
-            return ModeHandle(argument.mode, argument.history, self.switch_to)
+            return ModeHandle(argument.mode, argument.history, self.scheduler.switch)
         if argument.kind == "schedule":
             event = self.cells[argument.cells[0]]
             assert isinstance(event, Event)
             logical = event.trigger.kind == "logical"
             handle = PlainActionHandle if argument.plain_ns else ActionHandle
-            return handle(event, self.schedule_logical if logical else self.schedule_physical)
+            return handle(event, self.scheduler.schedule if logical else self.scheduler.schedule_physical)
         if argument.kind == "contained":
             members = [
                 Contained(argument.path, {p.name: self._argument(p) for p in ports}) for ports in argument.members
@@ -181,8 +172,9 @@ class Worker:
         return Multiport(ends) if argument.multi else ends[0]
 
     def _writer(self, number: Cell) -> Writer:
-        crosses = number in self.crossing_cells
-        allocate, shared = (self.allocate, self.allocate_shared) if crosses else (None, None)
+        allocate, shared, crossing = self.buffers
+        if number not in crossing:
+            allocate = shared = None
         if self.recorder is None:
             return Writer(self.cell(number), allocate, shared)
         return TracedWriter(self.cell(number), allocate, shared, self.recorder.note)

@@ -50,7 +50,7 @@ def test_events_come_in_the_order_of_tags(seed, kind):
     queue, model = kind(), Model()
     for first, (name, event) in enumerate(events.items(), 100):
         time = choose.randrange(far)
-        queue.at(time, event, first)
+        queue.at(event, time, first)
         model.at(time, name, first)
     for step in range(120):
         if model.pending and choose.random() < 0.5:
@@ -68,7 +68,7 @@ def test_events_come_in_the_order_of_tags(seed, kind):
         elif model.now[1] >= 0:
             name, time = choose.choice(list(events)), queue.time + choose.choice([0, 0, 1, choose.randrange(far)])
             if choose.random() < 0.5:
-                queue.at(time, events[name], step)
+                queue.at(events[name], time, step)
             else:
                 queue.schedule(events[name], time - queue.time, step)
             model.at(time, name, step)

@@ -14,11 +14,8 @@ class Causes:
     """The dependencies of a program's reactions, asked for by the spans of one tag after another."""
 
     def __init__(self, program: Elaborated) -> None:
-        sources: dict[Cell, list[Cell]] = defaultdict(list)
-        for forward in program.forwards:
-            sources[forward.target].append(forward.source)
         self._program = program
-        self._reads = [_with_origins(reaction.reads, sources) for reaction in program.reactions]
+        self._reads = [program.graph.origins(reaction.reads) for reaction in program.reactions]
 
     def by_tag(self, spans: Sequence[Span]) -> Iterator[tuple[list[Span], list[list[int]]]]:
         """The spans of each tag, and for each of them the positions among these of those that it waited for."""
@@ -40,18 +37,6 @@ class Causes:
             for cell in reaction.writes:
                 written[cell].append(position)
         return found
-
-
-def _with_origins(cells: Sequence[Cell], sources: dict[Cell, list[Cell]]) -> tuple[Cell, ...]:
-    """Cells together with those that are copied into them."""
-    found = dict.fromkeys(cells)
-    waiting = list(found)
-    for cell in waiting:
-        for source in sources.get(cell, ()):
-            if source not in found:
-                found[source] = None
-                waiting.append(source)
-    return tuple(found)
 
 
 def critical_path(at_tag: Sequence[Span], causes: Sequence[Sequence[int]]) -> list[int]:

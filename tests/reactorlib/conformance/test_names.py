@@ -23,7 +23,6 @@ from reactorlib import (
     startup,
 )
 from reactorlib.schedule.compiler import Compiler
-from reactorlib.schedule.graph import ReactionGraph
 from reactorlib.schedule.inspection import triggers_named
 from reactorlib.schedule.partition import partition
 from reactorlib.schedule.plan import plan_of
@@ -269,10 +268,9 @@ def test_names_of_objects_and_of_the_schedule_have_different_forms(traced: bool)
         def gather(self, replies, heard): ...
 
     program = elaborate(Main)
-    graph = ReactionGraph(program)
-    compiler = Compiler(program, graph, traced)
-    plan = plan_of(graph, triggers_named(program, ["hub.ask", "shutdown"]))
-    split = Splitter(graph, partition(program, 2), copies=True).split(plan)
+    compiler = Compiler(program, traced)
+    plan = plan_of(program, triggers_named(program, ["hub.ask", "shutdown"]))
+    split = Splitter(program, partition(program, 2), copies=True).split(plan)
     sources = [compiler.write(plan), *(compiler.write(plan, part) for part in split.parts.values())]
     own: set[str] = set()
     for source in sources:

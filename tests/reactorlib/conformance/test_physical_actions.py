@@ -27,9 +27,8 @@ from reactorlib import (
     startup,
 )
 from reactorlib.execution import Execution
-from reactorlib.executors.inline import Inline
 from reactorlib.runtime import _run_once
-from reactorlib.worker.main_worker import MainWorker
+from reactorlib.worker.options import Options
 from tests.reactorlib.observing import reactions, values, written
 
 pytestmark = pytest.mark.usefixtures("path")
@@ -363,8 +362,7 @@ class Flooded(Reactor):
 def test_what_comes_before_the_timeout_runs_for_another_50_ms_then_timers_alone(fast, delay, cost, handled) -> None:
     clock = Scripted()
     program = elaborate(Flooded, clock=clock, cost=int(cost), delay=delay)
-    worker = MainWorker(program, timeout=100 * MSEC, fast=fast, clock=clock)
-    result = _run_once(Execution(lambda: worker, Inline))
+    result = _run_once(Execution(program, Options(timeout=100 * MSEC, fast=fast), clock))
     reactor = program.root.reactor
     assert result.tag == Tag(100 * MSEC, 0)
     assert (reactor.ticks, reactor.ended) == (11, 1)

@@ -29,6 +29,7 @@ from reactorlib import (
     RunError,
     Session,
     Tag,
+    ThreadError,
     Timer,
     connect,
     current_tag,
@@ -37,11 +38,12 @@ from reactorlib import (
     reaction,
     request_stop,
     run,
+    run_handle,
     shutdown,
     startup,
 )
 from reactorlib.errors import ElaborationError
-from reactorlib.worker.main_worker import MainWorker
+from reactorlib.worker.coordinator import Coordinator
 from tests.reactorlib.observing import reactions, values
 
 Opened = Callable[..., Session]
@@ -255,11 +257,11 @@ class Meeting(Reactor):
 
 @pytest.mark.parametrize("value", [7, ABSENT])
 def test_what_a_thread_says_in_the_middle_of_a_step_is_for_the_next(opened: Opened, monkeypatch, value) -> None:
-    reach = MainWorker.reach
+    reach = Coordinator.reach
 
-    def interrupted(worker: MainWorker, *arguments: Any) -> bool:
-        ended = reach(worker, *arguments)
-        worker.inbox.schedule(next(event for event in worker.events if event.path == "Meeting.ring"), 0, None)
+    def interrupted(coordinator: Coordinator, *arguments: Any) -> bool:
+        ended = reach(coordinator, *arguments)
+        coordinator.inbox.schedule(next(event for event in coordinator.events if event.path == "Meeting.ring"), 0, None)
         return ended
 
     far = 10**9 * SEC
@@ -267,7 +269,7 @@ def test_what_a_thread_says_in_the_middle_of_a_step_is_for_the_next(opened: Open
         step = session.stepper(("inp",), ("out",))
         step(0, until=far)
         with monkeypatch.context() as patched:
-            patched.setattr(MainWorker, "reach", interrupted)
+            patched.setattr(Coordinator, "reach", interrupted)
             for number in range(1, 5):
                 assert step(value, until=far + number * MSEC) == value
                 assert session.tag == Tag(far + number * MSEC, 0)
@@ -723,20 +725,20 @@ def test_a_thread_of_a_reaction_that_fails_ends_the_session_at_its_next_step(ope
             def fail() -> None:
                 raise OSError("gone")
 
-            with suppress(OSError):
-                thread = threading.Thread(target=fail)
-                thread.start()
-                thread.join()
+            def work() -> None:
+                with suppress(OSError):
+                    handle.call(fail)
 
-    hook, threading.excepthook = threading.excepthook, lambda _: None
-    try:
-        with opened(Starts) as session:
-            session.step(inp=1)
-            with pytest.raises(Exception, match="gone"):
-                session.step()
-            assert session.closed
-    finally:
-        threading.excepthook = hook
+            handle = run_handle()
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+
+    with opened(Starts) as session:
+        session.step(inp=1)
+        with pytest.raises(ThreadError, match="gone"):
+            session.step()
+        assert session.closed
 
 
 # The same on every executor

@@ -1,11 +1,10 @@
-"""Threads that reactions start: what they may ask of their run, and what happens to what they raise."""
+"""Threads that reactions start: what they may ask of their run by its handle, and what happens to what they raise."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from reactorlib import (
     LogicalAction,
     Reactor,
     RunError,
+    RunHandle,
     ThreadError,
     current_tag,
     physical_elapsed,
@@ -23,6 +23,7 @@ from reactorlib import (
     reaction,
     request_stop,
     run,
+    run_handle,
     shutdown,
     startup,
 )
@@ -30,18 +31,20 @@ from tests.reactorlib.observing import Execute, reactions
 
 LIMIT = 20 * SEC  # no run here lasts longer, whatever goes wrong
 PATIENCE_S = 20
+Work = Callable[[RunHandle], object]
 
 
 class Starter(Reactor):
-    """The member that is told to starts a thread, and joins it in the end."""
+    """The member that is chosen starts a thread, and joins it in the end."""
 
-    def __init__(self, which: int, work: Callable[[], None]) -> None:
+    def __init__(self, which: int, work: Work) -> None:
         self.chosen, self.work = self.bank_index == which, work
 
     @reaction(startup)
     def begin(self) -> None:
         if self.chosen:
-            self.thread = threading.Thread(target=self.work, name="feeder", daemon=True)
+            handle = run_handle()
+            self.thread = threading.Thread(target=handle.call, args=(self.work, handle), name="feeder", daemon=True)
             self.thread.start()
 
     @reaction(shutdown)
@@ -51,9 +54,9 @@ class Starter(Reactor):
 
 
 class Idle(Reactor):
-    """Where reactors are dealt out to two workers, member 1 is in this process."""
+    """On two workers, member 1 is on the second."""
 
-    def __init__(self, which: int, work: Callable[[], None]) -> None:
+    def __init__(self, which: int, work: Work) -> None:
         self.members = Bank(Starter, 2, which, work)
 
 
@@ -69,17 +72,29 @@ class Spin(Reactor):
 
 
 class Busy(Idle):
-    def __init__(self, which: int, work: Callable[[], None]) -> None:
+    def __init__(self, which: int, work: Work) -> None:
         self.spin = Spin()
         super().__init__(which, work)
 
 
-def ask_twice() -> None:
-    """From a thread of the thread, too."""
-    assert 0 <= physical_elapsed() < physical_time()
-    thread = threading.Thread(target=request_stop)
+def ask_twice(handle: RunHandle) -> None:
+    """Also from a thread of the thread."""
+    assert 0 <= handle.physical_elapsed() < handle.physical_time()
+    assert handle.start_time() <= handle.physical_time()
+    thread = threading.Thread(target=handle.request_stop)
     thread.start()
     thread.join()
+
+
+def answers(*asked: Callable[[], object]) -> list[str]:
+    """The words of the RunErrors that these raise."""
+    words = []
+    for ask in asked:
+        try:
+            ask()
+        except RunError as error:
+            words.append(str(error))
+    return words
 
 
 @pytest.mark.parametrize("which", [0, 1])
@@ -102,12 +117,10 @@ def test_what_a_thread_raises_ends_the_run(main: Any, which: int, execute: Execu
         def last(self) -> None:
             print("shut down", flush=True)
 
-    def fail() -> None:
+    def fail(_handle: RunHandle) -> None:
         raise ValueError("no reply")
 
-    with pytest.raises(
-        ThreadError, match="thread 'feeder', which a reaction started, raised ValueError: no reply"
-    ) as e:
+    with pytest.raises(ThreadError, match=r"thread 'feeder', .* raised ValueError: no reply") as e:
         execute(Ends, which=which, work=fail, keepalive=True, timeout=LIMIT, trace=False)
     assert type(e.value.__cause__) is ValueError
     assert e.value.thread == "feeder"
@@ -116,106 +129,81 @@ def test_what_a_thread_raises_ends_the_run(main: Any, which: int, execute: Execu
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_thread_that_exits_ends_alone(execute: Execute) -> None:
-    def leave() -> None:
+    def leave(_handle: RunHandle) -> None:
         raise SystemExit(3)
 
     assert execute(Idle, which=1, work=leave).tag.time < LIMIT
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_threads_that_no_reaction_started_are_their_own(execute: Execute) -> None:
-    asked: list[str] = []
-    begun, over = threading.Event(), threading.Event()
+@pytest.mark.parametrize("which", [0, 1])
+def test_only_reactions_ask_without_a_handle(which: int, execute: Execute) -> None:
+    def work(handle: RunHandle) -> None:
+        asked = answers(request_stop, physical_time, physical_elapsed, current_tag, run_handle)
+        assert len(asked) == 5
+        assert all("only a reaction" in words and "run_handle()" in words for words in asked)
+        handle.request_stop()
 
-    def other() -> None:
-        begun.wait(PATIENCE_S)
-        for ask in (request_stop, physical_time, physical_elapsed):
-            try:
-                ask()
-            except RunError as error:
-                asked.append(str(error))
-        over.set()
-        raise ValueError("not of the run")
+    assert execute(Idle, which=which, work=work, keepalive=True, timeout=LIMIT).tag.time < LIMIT
 
-    def work() -> None:
-        begun.set()
-        over.wait(PATIENCE_S)
-        request_stop()
 
-    thread = threading.Thread(target=other)
-    thread.start()
-    assert execute(Idle, which=1, work=work, keepalive=True, timeout=LIMIT).tag.time < LIMIT
-    thread.join()
-    assert len(asked) == 3
-    assert all("copy_context" in text for text in asked)
+def test_threads_without_a_handle_are_their_own() -> None:
+    """Nothing is patched: what they raise goes where Python sends it, and the run goes on."""
+    raised: list[object] = []
+
+    class Starts(Reactor):
+        @reaction(startup)
+        def begin(self) -> None:
+            thread = threading.Thread(target=[].pop)
+            thread.start()
+            thread.join()
+            request_stop()
+
+    start, hook = threading.Thread.start, threading.excepthook
+    threading.excepthook = raised.append
+    try:
+        assert run(Starts).tag.microstep == 1
+        assert threading.Thread.start is start
+    finally:
+        threading.excepthook = hook
+    assert [type(one.exc_value) for one in raised] == [IndexError]
 
 
 @pytest.mark.parametrize("executor", ["inline", "threads"])
-def test_after_the_end_of_the_run_its_threads_are_told_so(executor: str) -> None:
-    asked: list[str] = []
-    over = threading.Event()
-
-    def work() -> None:
-        request_stop()
-        over.wait(PATIENCE_S)
-        for ask in (request_stop, physical_time, physical_elapsed):
-            try:
-                ask()
-            except RunError as error:
-                asked.append(str(error))
-
+def test_after_the_end_of_the_run_a_handle_says_so(executor: str) -> None:
     class Leaves(Reactor):
         @reaction(startup)
         def begin(self) -> None:
-            kept.append(threading.Thread(target=work))
-            kept[0].start()
+            kept.append(run_handle())
+            request_stop()
 
-    kept: list[threading.Thread] = []
+    kept: list[RunHandle] = []
     run(Leaves, keepalive=True, timeout=LIMIT, executor=executor, workers=2)
-    over.set()
-    kept[0].join()
-    assert asked == ["the run that this thread belongs to has ended"] * 3
+    [handle] = kept
+    asked = answers(handle.request_stop, handle.physical_time, handle.physical_elapsed, handle.start_time)
+    assert asked == ["the run that this thread belongs to has ended"] * 4
 
 
-def test_only_reactions_know_the_tag(execute: Execute) -> None:
-    def work() -> None:
-        with pytest.raises(RunError, match="only a reaction"):
-            current_tag()
-        request_stop()
-
-    assert execute(Idle, which=0, work=work, keepalive=True, timeout=LIMIT).tag.time < LIMIT
-
-
-def test_each_of_several_runs_has_its_own_threads(execute: Execute) -> None:
+def test_each_of_several_runs_has_its_own_handle(execute: Execute) -> None:
     """The first run ends while the second goes on, and the other way round."""
     first_ended = threading.Event()
+
+    def later(handle: RunHandle) -> None:
+        first_ended.wait(PATIENCE_S)
+        handle.request_stop()
+
     with ThreadPoolExecutor(2) as pool:
-        second = pool.submit(
-            run, Idle, which=0, work=lambda: first_ended.wait(PATIENCE_S) and request_stop(), keepalive=True,
-            timeout=LIMIT,
-        )  # fmt: skip
-        result = execute(Idle, which=1, work=request_stop, keepalive=True, timeout=LIMIT)
+        second = pool.submit(run, Idle, which=0, work=later, keepalive=True, timeout=LIMIT)
+        result = execute(Idle, which=1, work=RunHandle.request_stop, keepalive=True, timeout=LIMIT)
         assert result.tag.time < LIMIT
         assert not second.done()
         first_ended.set()
         assert second.result(PATIENCE_S).tag.time < LIMIT
 
 
-def test_a_context_that_is_handed_on_is_enough() -> None:
-    class Pooled(Reactor):
-        @reaction(startup)
-        def begin(self) -> None:
-            pool.submit(copy_context().run, request_stop)
-
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(int).result(PATIENCE_S)  # its thread is no reaction's
-        assert run(Pooled, keepalive=True, timeout=LIMIT).tag.time < LIMIT
-
-
 def test_a_thread_may_run_a_program_of_its_own() -> None:
-    def work() -> None:
-        tags.append(run(Idle, which=0, work=request_stop, keepalive=True, timeout=LIMIT).tag)
-        request_stop()
+    def work(handle: RunHandle) -> None:
+        tags.append(run(Idle, which=0, work=RunHandle.request_stop, keepalive=True, timeout=LIMIT).tag)
+        handle.request_stop()
 
     tags: list[Any] = []
     assert run(Idle, which=0, work=work, keepalive=True, timeout=LIMIT).tag.time < LIMIT

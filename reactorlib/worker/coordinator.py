@@ -1,0 +1,255 @@
+"""The driver of a run: the event queue, the modes, calls of other threads, and the loop over tags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Generator, Iterable
+from math import inf
+from typing import Any, Protocol
+
+from reactorlib.clock import LONGEST_WAIT_NS, Clock, PhysicalClock
+from reactorlib.elaboration.program import Elaborated, Trigger
+from reactorlib.worker.cells import Event, events_of
+from reactorlib.worker.event_queue import Events, Queue
+from reactorlib.worker.inbox import Inbox
+from reactorlib.worker.modal_queue import ModalQueue
+from reactorlib.worker.modes import Modes
+from reactorlib.worker.options import Options
+from reactorlib.worker.scheduler import Call
+
+STEP = Event("step", -1, Trigger("input", -1, "step"))  # brings about a tag, whether it has other events or not
+NOTHING: Events = {STEP: None}
+LONGEST_CATCH_UP_NS = 50_000_000  # after the timeout, for physical actions that came before it
+
+# Runs a tag at a time in ns and puts events of the next microstep into the second argument. True: the run ends.
+Schedule = Callable[[int, Events], bool]
+# The same in pieces: the first ends once the other workers have begun their parts, each of the others before a wait.
+# A wait is handed over; it is over when the next piece begins.
+Pieces = Generator[Callable[[], None] | None, None, bool]
+PausingSchedule = Callable[[int, Events], Pieces]
+
+
+class Schedules(Protocol):
+    """The loop asks an executor for schedules."""
+
+    def alone(self, event: Event) -> Schedule:
+        """The schedule of a tag at which only `event` is present."""
+
+    def together(self, events: Iterable[Event]) -> Schedule:
+        """The schedule of a tag at which these events are present."""
+
+    def pausing(self, events: Collection[Event]) -> PausingSchedule:
+        """The same in pieces."""
+
+    def check(self) -> None:
+        """Raise WorkerError if a worker is gone. Called at least twice a second while the loop waits."""
+
+
+def schedule_of(schedules: Schedules, events: Collection[Event]) -> Schedule:
+    """The schedule of a tag at which these events are present, however many."""
+    if len(events) == 1:
+        (event,) = events
+        return event.schedule_alone or schedules.alone(event)
+    return schedules.together(events)
+
+
+class Coordinator:
+    """Next to worker 0: does what all reactions ask for (a Scheduler), and runs tag after tag."""
+
+    def __init__(self, program: Elaborated, options: Options, clock: Clock | None = None) -> None:
+        self.program = program
+        self.options = options
+        self.events = events_of(program)
+        self.shutdown = self.events[program.graph.shutdown]
+        modal = ModalQueue()
+        self.queue = modal if program.modes else Queue()
+        self.modes = Modes(program, modal, self.events)
+        self.clock = clock or PhysicalClock()
+        self.inbox = Inbox(self.clock)
+        self.listen: Callable[[], None] = lambda: None  # to threads that reactions of other processes started
+        self.at, self.schedule_at = self.queue.at, self.queue.schedule_at
+        self.schedule_physical = self.inbox.schedule
+        self.switch, self.end_tag = self.modes.request, self.modes.apply
+        self._has_physical = any(trigger.kind == "physical" for trigger in program.triggers)
+        self._keepalive = self._has_physical if options.keepalive is None else options.keepalive
+        self._stop_time = None if options.timeout is None else int(options.timeout)
+        self._late = False  # too late for physical actions
+
+    # Calls of reactions
+
+    def stop(self) -> None:
+        self.queue.soon[self.shutdown] = None
+
+    @property
+    def schedule(self) -> Callable[[Event, int, Any], None]:
+        return self._schedule_in_mode if self.program.modes else self.queue.schedule
+
+    def _schedule_in_mode(self, event: Event, extra_delay: int, value: Any) -> None:
+        if self.modes.is_active(event.mode):
+            self.queue.schedule(event, extra_delay, value)
+        else:
+            self.modes.hold(event, event.trigger.delay + extra_delay, value)
+
+    def replay(self, calls: Iterable[Call]) -> None:
+        """Make the calls that the outbox of another worker recorded."""
+        for name, index, *arguments in calls:
+            call = getattr(self, name)
+            if index is None:
+                call(*arguments)
+            else:
+                call(self.events[index], *arguments)
+
+    # Tags
+
+    def begin(self) -> None:
+        """Queue startup and timers."""
+        for event in self.events:
+            if event.mode is None and event.trigger.kind in ("startup", "timer"):
+                self.queue.at(event, event.trigger.delay, None)
+        self.modes.start()
+
+    def run(self, schedules: Schedules, until: float | None = None) -> bool:
+        """Run tag after tag: the next events, their time, their schedule. True once the run has ended.
+
+        With `until`, run the tags before that time, whatever physical time it is.
+        """
+        queue, arrivals = self.queue, self.inbox.arrivals
+        horizon = self._horizon() if until is None else until
+        while True:
+            if arrivals:
+                self._receive()
+            events = queue.soon
+            if events and not queue.ahead:  # the next microstep: Queue.pop without the call
+                queue.microstep += 1
+                soon = queue.soon = {}
+            else:
+                events = queue.pop(horizon)  # type: ignore[assignment]
+                if not events:
+                    if until is not None:
+                        return False
+                    self._wait(schedules)
+                    events = self._pop()
+                soon = queue.soon
+            if len(events) == 1:
+                event, value = events.popitem()
+                event.value = value
+                schedule = event.schedule_alone or schedules.alone(event)
+            else:
+                for event, value in events.items():
+                    event.value = value
+                schedule = schedules.together(events)
+            if schedule(queue.time, soon):
+                return True
+
+    def reach(self, schedules: Schedules, time: int) -> bool:
+        """Run all tags before `time`; True if the run has ended with one of them. It is not before the current tag."""
+        if time > self.queue.time:
+            return self.run(schedules, time)
+        if self.inbox.arrivals:
+            self._receive()
+        return False
+
+    def step(self, schedules: Schedules, inputs: Events, time: int | None) -> bool:
+        """Run one tag, see `join`; True if the run ends with it."""
+        events = self.join(inputs, time)
+        return schedule_of(schedules, events)(self.queue.time, self.queue.soon)
+
+    def join(self, inputs: Events, time: int | None) -> Events:
+        """Advance to `time`, or else to the next microstep, and return these inputs with the events due there.
+
+        With `time`, call `reach(time)` first. Calls of threads since then wait for the next step.
+        """
+        queue = self.queue
+        if time is None and self.inbox.arrivals:
+            self._receive()
+        if time is not None:
+            for event, value in (inputs or NOTHING).items():
+                queue.at(event, time, value)
+        elif inputs and not queue.soon and not queue.ahead:  # as always: Queue.pop without the call
+            queue.microstep += 1
+            for event, value in inputs.items():
+                event.value = value
+            return inputs
+        else:
+            queue.soon.update(inputs or NOTHING)
+        events = self._pop()
+        for event, value in events.items():
+            event.value = value
+        if not inputs:
+            del events[STEP]
+        return events
+
+    def _pop(self) -> Events:
+        events = self.queue.pop()
+        assert events is not None
+        return events
+
+    # Physical time, and other threads
+
+    def _horizon(self) -> float:
+        """Before this time the run neither waits nor ends."""
+        if not self.options.fast or self._has_physical:
+            return -1
+        return inf if self._stop_time is None else self._stop_time
+
+    def _receive(self) -> None:
+        """Take calls of other threads. Queue physical actions as far as the next tag is still open.
+
+        An action that was scheduled after the time of that tag cannot come before it. So a flood waits outside, and
+        meets the end there.
+        """
+        queue, inbox = self.queue, self.inbox
+        if inbox.failure is not None:
+            raise inbox.failure
+        if inbox.stopping:
+            inbox.stopping = False
+            self.stop()
+        if self._gives_up(self.clock.now()):
+            inbox.arrivals.clear()
+        for _ in range(len(inbox.arrivals)):  # more may come meanwhile, without end: they wait
+            event, called, time, value = inbox.arrivals[0]
+            due = queue.next_time()
+            if event in queue.soon or (due is not None and due < called):
+                return
+            inbox.arrivals.popleft()
+            if event is None or (self._stop_time is not None and time > self._stop_time):
+                continue
+            if self.modes.is_active(event.mode):
+                queue.schedule_at(event, time, value)
+            else:
+                self.modes.hold(event, max(0, time - queue.time), value)
+
+    def _gives_up(self, now: int) -> bool:
+        """Whether it is so late that physical actions are given up: the timeout holds, however many came before it."""
+        if not self._late and self._stop_time is not None:
+            self._late = now > self.inbox.started + self._stop_time + LONGEST_CATCH_UP_NS
+            if self._late:
+                self.queue.discard(lambda event: event.trigger.kind == "physical")
+        return self._late
+
+    def _wait(self, schedules: Schedules) -> None:
+        """Wait until the next time with events may come; there, or at the timeout, shutdown joins them."""
+        queue, stop_time, started = self.queue, self._stop_time, self.inbox.started
+        while True:
+            if self.inbox.arrivals:
+                self._receive()
+            now = self.clock.now()
+            if self._has_physical:
+                self._gives_up(now)
+            due = queue.next_time()
+            if due is not None and queue.soon:
+                return
+            if due is None and not self._keepalive:
+                queue.at(self.shutdown, queue.time, None)
+                return
+            if stop_time is not None and (due is None or due >= stop_time):
+                due = stop_time
+            wants_wait = not self.options.fast or (self._keepalive and due == stop_time)
+            if due is None:
+                self.clock.wait(now + LONGEST_WAIT_NS)
+            elif wants_wait and now < started + due:
+                self.clock.wait(started + due)
+            else:
+                if due == stop_time:
+                    queue.at(self.shutdown, due, None)
+                return
+            schedules.check()

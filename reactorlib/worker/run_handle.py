@@ -1,0 +1,68 @@
+"""A run as threads that reactions start see it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+from reactorlib.errors import RunError
+from reactorlib.tag import Time
+from reactorlib.worker.inbox import Outside
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class RunHandle:
+    """A run, given by a reaction to the threads that it starts: see `run_handle`. Methods raise RunError after the run.
+
+    A thread schedules a physical action by the action's own `schedule`: the reaction also hands over the action.
+
+    >>> import threading
+    >>> from reactorlib import Reactor, reaction, run, run_handle, startup
+    >>> class Feeder(Reactor):
+    ...     @reaction(startup)
+    ...     def begin(self):
+    ...         handle = run_handle()
+    ...         threading.Thread(target=handle.call, args=(self.feed, handle), daemon=True).start()
+    ...     def feed(self, handle):
+    ...         handle.request_stop()
+    >>> run(Feeder, keepalive=True).tag.microstep
+    1
+    """
+
+    def __init__(self, outside: Outside) -> None:
+        self._outside = outside
+
+    def request_stop(self) -> None:
+        """End the run after the tag that it is at when it learns of this."""
+        self._alive().stop()
+
+    def physical_time(self) -> Time:
+        """Physical time in ns since the epoch."""
+        return Time(self._alive().clock.now())
+
+    def physical_elapsed(self) -> Time:
+        """Physical time in ns since the start of the run."""
+        outside = self._alive()
+        return Time(outside.clock.now() - outside.started)
+
+    def start_time(self) -> Time:
+        """Physical time in ns since the epoch at which the run started."""
+        return Time(self._alive().started)
+
+    def call(self, function: Callable[P, T], /, *arguments: P.args, **named: P.kwargs) -> T:
+        """Call a function. Its exception ends the run with a ThreadError, unless it is SystemExit."""
+        try:
+            return function(*arguments, **named)
+        except SystemExit:
+            raise
+        except BaseException as error:
+            self._outside.fail(threading.current_thread().name, error)
+            raise
+
+    def _alive(self) -> Outside:
+        if self._outside.over:
+            raise RunError("the run that this thread belongs to has ended")
+        return self._outside

@@ -1,0 +1,58 @@
+"""Functions that schedules call where calling the reaction does not suffice: a copy, a deadline, a trace, a mode.
+
+`Worker.step` puts these together, so that compiled and walked schedules need not know of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from time import perf_counter_ns
+
+from reactorlib.worker.cells import Reader
+from reactorlib.worker.modes import ModeState
+from reactorlib.worker.trace import Recorder
+
+Step = Callable[[], None]
+
+
+def copying(source: Reader, target: Reader, deep: bool) -> Step:
+    """A forward. `deep`: the target gets a value of its own."""
+
+    def copy() -> None:
+        target.value = deepcopy(source.value) if deep else source.value
+        target.is_present = True
+
+    return copy
+
+
+def recorded(step: Step, reaction: int, recorder: Recorder) -> Step:
+    """The step of a reaction, which is recorded once it has run."""
+    record = recorder.record
+
+    def run() -> None:
+        began = perf_counter_ns()
+        step()
+        record(reaction, began)
+
+    return run
+
+
+def in_mode(step: Step, state: ModeState) -> Step:
+    """A step that runs while its mode is active."""
+
+    def run() -> None:
+        if state.active:
+            step()
+
+    return run
+
+
+def in_mode_until_shutdown(step: Step, state: ModeState, shutdown: Reader) -> Step:
+    """The step of a reaction that shutdown triggers: it runs then if its mode was ever active."""
+
+    def run() -> None:
+        if state.entered if shutdown.is_present else state.active:
+            step()
+
+    return run
