@@ -26,7 +26,7 @@ from reactorlib.worker.user_threads import hook
 
 
 class WorkerSetup(NamedTuple):
-    """What a worker process knows from the start. `program` is pickled as class and parameters if it is spawned."""
+    """Arguments of a worker process. `program` is pickled as class and parameters if it is spawned."""
 
     worker: int
     parent: int  # process id

@@ -30,8 +30,8 @@ _PR_SET_TIMERSLACK, _PR_GET_TIMERSLACK = 29, 30
 class RankWaiter:
     """The waits of one rank. `neighbours`: processes of the other ranks on its host.
 
-    MPI offers nothing to sleep on. But what brings it messages from a network has an epoll of its own, whose readiness
-    ends a sleep here if a rank has no neighbours. Nothing depends on that, as all sleeps are short.
+    MPI offers nothing to sleep on. But its network library has an epoll, whose readiness ends a sleep here if a rank
+    has no neighbours. Nothing depends on that, as all sleeps are short.
     """
 
     def __init__(self, check: Callable[[], None], spin_ns: int, neighbours: Sequence[int]) -> None:
