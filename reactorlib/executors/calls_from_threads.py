@@ -84,7 +84,7 @@ class Listener:
         if self._thread is not None:
             with suppress(OSError):
                 self.writing.send(LEAVE)
-            if self._thread is not threading.current_thread():  # in which garbage may be collected, too
+            if self._thread is not threading.current_thread():  # it may collect garbage
                 self._thread.join()
         self._reading.close()
         self.writing.close()

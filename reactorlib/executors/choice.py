@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reactorlib.schedule.partition import Partition
 
 OF_RUN = ("timeout", "fast", "keepalive")  # options that a Session does not have
-TELLING_NS = 10_000  # of a tag, for each other worker that takes part: it is told, and a few small replies come back
+TELLING_NS = 10_000  # of a tag, for each other worker that takes part: a message there, and a few small replies
 
 
 def check_names(

@@ -1,8 +1,8 @@
 """Worker 0 of a run with several workers, whatever carries messages between them.
 
-When a reaction fails, all steps of this tag that do not need it still run, on every worker. Those that need it find
-that a message is poison, and pass poison on to those that need them. So of several failures at one tag the first in the
-order of the program always happens, and it is the one reported.
+When a reaction fails, all steps of this tag that do not need it still run, on every worker. A step
+that needs it finds that a message is poison, and its worker poisons those that wait. So of several failures at one tag
+the first in the order of the program always happens, and it is the one reported.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class Distributed(Executor):
         for other in self.others:
             self.instruct(other, Forget())
 
-    # What a schedule calls
+    # Functions that a schedule calls
 
     def _go(self, number: int, split: Split) -> Callable[[int], None]:
         """A function of the time that tells the other workers of a split, from now on of this number, to begin."""
@@ -202,7 +202,7 @@ class Distributed(Executor):
             self._restarted[other].clear()
 
     def _crossing(self, ref: Ref) -> Callable[[], None]:
-        """What a send or wait does on worker 0."""
+        """The action of a send or wait on worker 0."""
         item, messenger = ref.index, self.messenger
         readers = [self.worker.cell(cell) for cell in item.cells]
         if isinstance(item, Send):
@@ -293,7 +293,7 @@ class Distributed(Executor):
                 self._failed(other, self.messenger.heard(message))
 
     def _end_early(self, failure: Failure) -> list[str]:
-        """Run the shutdown reactions on the other workers and stop them; what the reactions raised."""
+        """Run the shutdown reactions on the other workers and stop them; the errors of these reactions in words."""
         notes: list[str] = []
         if not self.aborted:
             now = self.worker.now
@@ -305,7 +305,7 @@ class Distributed(Executor):
         return notes
 
     def _farewells(self, end: End) -> tuple[list[Row], list[str]]:
-        """Tell all workers to end; what they recorded, and what their last reactions raised."""
+        """Tell all workers to end; their records, and the errors of their last reactions in words."""
         rows: list[Row] = []
         notes: list[str] = []
         if not self._ending:
@@ -321,7 +321,7 @@ class Distributed(Executor):
         """Wait until a worker has taken its leave."""
         receive = self.messenger.receiver_from(other)
         while other not in self.gone:
-            said = self.messenger.heard(receive())  # else of the tag at which the run failed
+            said = self.messenger.heard(receive())  # other messages belong to the tag that failed
             if isinstance(said, Rows):
                 rows += said.rows
             elif isinstance(said, Bye):
@@ -330,11 +330,11 @@ class Distributed(Executor):
             elif isinstance(said, Failure):
                 self._failed(other, said)
 
-    # What a subclass provides
+    # A subclass provides these
 
     @abstractmethod
     def interrupt(self) -> None:
-        """After Ctrl-C, at any moment: bring the workers to an end soon, whatever they do."""
+        """End the workers soon, whatever they do. Called after Ctrl-C, at any moment."""
 
     @abstractmethod
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The loop of a worker other than 0: takes Go, runs its part of the tag, says what became of it; until End."""
+"""The loop of a worker other than 0: take Go, run the part of the tag, report the outcome, until End."""
 
 from __future__ import annotations
 
@@ -80,11 +80,11 @@ class Follower:
     # The loop
 
     def say_ready(self) -> None:
-        """This worker could be started."""
+        """Report that this worker has started."""
         self.messenger.tell(0, Ready())
 
     def serve(self) -> None:
-        """The whole life of the worker. Raises Stopped where it was told to leave at once."""
+        """The whole life of the worker. Raises Stopped if it has to leave at once."""
         current.worker = self.worker
         receive = self._receive
         while True:
@@ -98,7 +98,7 @@ class Follower:
             self.obey(said)
 
     def obey(self, message: Heard) -> None:
-        """Do what worker 0 says between tags."""
+        """Obey a message that worker 0 sends between tags."""
         if isinstance(message, Lesson):
             self._learn(message)
         elif isinstance(message, Begin):
@@ -110,7 +110,7 @@ class Follower:
                 reset_states(self.worker.program, mode)
         elif isinstance(message, Forget):
             self.forget()
-        # else of a tag that was broken off: this worker had ended its part already
+        # Other messages belong to a tag that was broken off after this worker had ended its part.
 
     def forget(self) -> None:
         """Drop all parts."""
@@ -120,7 +120,7 @@ class Follower:
     # One tag
 
     def _go(self, number: int, time: int, microstep: int) -> None:
-        """Run the part of this split at this tag, and say what became of it."""
+        """Run the part of this split at this tag, and report the outcome."""
         part = self.parts[number]
         now = self.worker.now
         now.time, now.microstep = time, microstep
@@ -143,7 +143,7 @@ class Follower:
                 self.messenger.fail(Failure(error, self.loader.failed(error.__traceback__)))
 
     def _say_done(self, soon: Events) -> None:
-        """The part has ended; what its reactions asked for goes to worker 0."""
+        """Report the end of the part, with the requests of its reactions."""
         done, self._done = self._done, NOTHING_CROSSES
         if soon or self.outbox.calls:
             done = self._with_requests(done, self.outbox.take(soon, self.worker.now.time))
@@ -179,7 +179,7 @@ class Follower:
         return lambda: fill(self._message)
 
     def _crossing(self, ref: Ref) -> Callable[[], None]:
-        """What a send or wait does on this worker."""
+        """The action of a send or wait on this worker."""
         item, messenger = ref.index, self.messenger
         readers = [self.worker.cell(cell) for cell in item.cells]
         if isinstance(item, Send):
@@ -203,14 +203,14 @@ class Follower:
         return self.worker.last_reactions(lambda node: of_node[node] == number, failed)
 
     def shut_down(self, failed: Node | None) -> list[str]:
-        """Run them; what they raised."""
+        """Run them; their errors in words."""
         self.leave()
         if not self.messenger.shares_cells:  # else worker 0 has done it
             self.worker.break_off_tag()
         return self.worker.run_last(self.last_reactions(failed))
 
     def leave_early(self) -> None:
-        """Stopped in the middle of a tag: shutdown reactions run also then; what they raise is printed."""
+        """After Stopped in the middle of a tag: run the shutdown reactions, and print their errors."""
         for note in self.shut_down(None):
             print(note, file=sys.stderr)
 

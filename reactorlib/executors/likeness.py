@@ -34,7 +34,7 @@ def parameters(program: Elaborated) -> Likeness:
 
 
 def likeness(program: Elaborated, placed: Partition) -> Likeness:
-    """What has to be equal on all workers, in the order in which a difference is best reported."""
+    """Aspects that must be equal on all workers, in the order in which a difference is best reported."""
     found = {"the program": program.cls.__qualname__}
     reactions = program.reactions
     found["the reactors"] = _digest((i.path for i in program.instances), f"{len(program.instances)} reactors")
@@ -90,7 +90,7 @@ def _bodies(program: Elaborated) -> dict[str, CodeType]:
 
 
 def _code(code: CodeType) -> Iterable[Any]:
-    """What a function does, wherever its file lies."""
+    """The behaviour of a function, whatever its file is."""
     yield code.co_code.hex()
     yield code.co_names, code.co_varnames
     for constant in code.co_consts:

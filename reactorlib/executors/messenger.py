@@ -71,14 +71,14 @@ class Messenger:
         self.sender_to(worker)(pickle.dumps(tuple(control), 5) + bytes([kind_of_control(control)]))
 
     def fail(self, failure: Failure) -> None:
-        """Tell worker 0 that this worker failed; in few words where shared memory has no room for more."""
+        """Report a failure to worker 0, in few words if shared memory has no room for more."""
         try:
             self.tell(0, told(failure))
         except WorkerError:
             self.tell(0, told_briefly(failure))
 
     def heard(self, message: Any) -> Heard:
-        """What a control message says; None for a message of a tag."""
+        """The content of a control message; None for a message of a tag."""
         control = control_of(message)
         return failure_of(control) if isinstance(control, Failed) else control
 
@@ -106,7 +106,7 @@ class Messenger:
         return _function("", statements, cells, encode, blame, some, _bits((1 << count) - 1, count) + ending)
 
     def sender(self, cells: Sequence[Reader], receiver: int) -> Callable[[], None]:
-        """What a Send does: all cells in one message."""
+        """The action of a Send: all cells in one message."""
         pack, send = self.packer(cells, receiver, SYNC), self.sender_to(receiver)
         return (lambda: send(pack())) if cells else partial(send, pack())
 
@@ -138,7 +138,7 @@ class Messenger:
         """A function that gives these events the values that such an encoder encoded, present or not."""
         return _function("message", _FILL, events, self.codec.decoder(), _unreadable(events))
 
-    # What reactions asked for, with the message that ends a part
+    # Requests of reactions, with the message that ends a part
 
     def with_requests(self, done: bytes, requests: list[Call]) -> Any:
         """The message that ends a part, with these requests."""

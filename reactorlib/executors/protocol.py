@@ -1,4 +1,4 @@
-"""What workers tell each other: messages by type, and their form as bytes.
+"""Messages between workers: their types, and their form as bytes.
 
 The last item of a message is its kind. Messages of every tag are packed bytes, also between threads. Others are pickled
 for another process, and a pair of object and kind for another thread.
@@ -89,11 +89,11 @@ CARRYING = ("logical", "physical", "delay", "physical delay", "input")  # trigge
 
 
 def kind_of_control(control: Control) -> int:
-    """The kind of the message that says this."""
+    """The kind of the message with this content."""
     return POISON + 1 + CONTROLS.index(type(control))
 
 
 def control_of(message: bytes) -> Control | None:
-    """What a pickled message says; None for a message of a tag."""
+    """The content of a pickled message; None for a message of a tag."""
     kind = message[-1]
     return CONTROLS[kind - POISON - 1](*pickle.loads(message)) if kind > POISON else None

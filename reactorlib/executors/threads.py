@@ -46,7 +46,7 @@ class Threads(Distributed):
         super().__init__(coordinator, partition, ThreadMessenger(self.mail, 0, self.check))
 
     def _threads_beside(self, worker: int) -> list[int]:
-        """What the system calls the threads of the other workers, as far as they have begun."""
+        """The system's numbers of the threads of the other workers, as far as they have begun."""
         threads = {0: self._main_thread, **{number: other.thread.native_id for number, other in self.followers.items()}}
         return [thread for number, thread in threads.items() if number != worker and thread is not None]
 
@@ -61,7 +61,7 @@ class Threads(Distributed):
         self.followers[other].obey(message)
 
     def check(self) -> None:
-        """Whether all threads live, and in time: one can only end early by a fault of this library."""
+        """Raise WorkerError if a thread has ended, which only a fault of this library can cause. Look at the time."""
         if self._limit is not None and monotonic() > self._limit and not (self._leaving and self._leaving.is_leaving):
             raise Stopped
         for number, follower in self.followers.items():

@@ -27,7 +27,7 @@ from reactorlib.worker.scheduler import Outbox
 
 
 class WorkerSetup(NamedTuple):
-    """What a worker process knows from the start. `program` is pickled as class and parameters if it is spawned."""
+    """Arguments of a worker process. `program` is pickled as class and parameters if it is spawned."""
 
     worker: int
     parent: int  # process id

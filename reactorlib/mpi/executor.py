@@ -172,7 +172,7 @@ def serve_run(ranks: Ranks, life: RankLife, program: Elaborated, placed: Partiti
 
 
 def _times(messenger: Messenger) -> tuple[int, int]:
-    """What to add to this host's monotonic clock for rank 0's physical time, and for its perf_counter."""
+    """Differences of rank 0's physical time and perf_counter to this host's monotonic clock and perf_counter."""
     best = None
     for _ in range(QUESTIONS):
         asked = perf_counter_ns()

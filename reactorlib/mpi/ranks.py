@@ -95,7 +95,7 @@ class Ranks:
             self.is_broken = True
             raise
 
-    # What all ranks do together
+    # Calls that all ranks make together
 
     def gather(self, value: Any, place: str) -> list[Any]:
         """The value of each rank, by rank, on every rank. RunError where ranks have come to different places."""
@@ -154,7 +154,7 @@ class Ranks:
 
     @contextmanager
     def telling(self) -> Iterator[list[Any]]:
-        """On the first rank: tell the others what the block put into the list, or what it raised."""
+        """On the first rank: send the others the item that the block puts into the list, or its error."""
         outcome: list[Any] = []
         try:
             yield outcome
@@ -164,14 +164,14 @@ class Ranks:
         self.tell_all(OUTCOME, (outcome[0], None))
 
     def outcome(self) -> Any:
-        """On the others: what the first rank put, or the error that it has raised."""
+        """On the others: return the result of the first rank, or raise its error."""
         result, error = self.hear(0, OUTCOME)
         if error is not None:
             self.fail(unpacked(error))
         return result
 
     def request(self, what: Any) -> None:
-        """On the first rank: what the others are to serve; None where there is nothing more."""
+        """On the first rank: ask the others to serve a session, or with None to end."""
         self._release()
         self.tell_all(SERVE, what)
 
@@ -221,7 +221,7 @@ def is_launched() -> bool:
 
 
 def how_to_start() -> str:
-    """What to type."""
+    """The end of an error message: the command to type."""
     command = " ".join(["python", *sys.orig_argv[1:]])
     return f"executor='mpi' needs ranks, which a launcher starts: mpiexec -n 2 {command}"
 
@@ -244,7 +244,7 @@ def _shared_files() -> list[str]:
 
 
 def _unlink_all(paths: set[str]) -> None:
-    """Unlink names that every rank of this host has mapped by now: nothing looks for them again."""
+    """Unlink names that every rank of this host has mapped: nothing looks for them again."""
     for path in paths:
         Path(path).unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""Runs that every rank calls, and sessions that the first rank drives: what the ranks agree on, and who does what."""
+"""Runs that every rank calls, and sessions that the first rank drives."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _agreed(
 
 
 class SessionRequest(NamedTuple):
-    """What the other ranks are to serve."""
+    """A session for the other ranks to serve."""
 
     pickled: bytes  # the pickle of a class and its parameters
     options: Options
@@ -107,7 +107,7 @@ def serving() -> Ranks:
 
 
 def ask_to_serve(program: Elaborated, options: Options) -> Make:
-    """Have the other ranks serve a session of this program; what makes its executor. RunError where they do not."""
+    """Have the other ranks serve a session of this program. Returns the function that makes its executor."""
     ranks = serving()
     try:
         pickled = pickle.dumps((program.cls, program.parameters), protocol=5)

@@ -195,7 +195,7 @@ class MPITransport:
         self.finish(requests, self._pull)
 
     def finish(self, requests: list[Any], meanwhile: Callable[[], None] | None = None) -> None:
-        """Wait until what is sent may change, or what is received has come."""
+        """Wait until the requests are complete: buffers that are sent may change, and buffers to receive are full."""
         test = self._all_done
         try:
             self.waiter.wait(lambda: bool(test(requests)), meanwhile)

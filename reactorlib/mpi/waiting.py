@@ -9,7 +9,8 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from ctypes import CDLL
-from select import select
+from pathlib import Path
+from select import POLLIN, poll
 from time import perf_counter_ns as clock
 from time import sleep
 
@@ -19,8 +20,7 @@ from reactorlib.transport.spinning import Spinner
 # if an arrival ends its sleep.
 LOOK_NS, LOOK_FAR_NS = 100_000, 10_000
 LOOKS = 8  # after each sleep
-MOST_IDLE = 100  # then an epoll is always ready, and no use
-FD_SETSIZE = 1024  # select takes descriptors below this only
+MOST_IDLE = 100  # then an epoll is always ready, or closed, and no use
 SHORTEST_SLEEP_NS, LONGEST_SLEEP_NS = 20_000, 2_000_000
 TIMER_SLACK_NS = 1_000  # the default is 50 us, more than the shortest sleep
 PATIENCE = 8  # a sleep lasts at most this part of the wait so far
@@ -30,17 +30,20 @@ _PR_SET_TIMERSLACK, _PR_GET_TIMERSLACK = 29, 30
 class RankWaiter:
     """The waits of one rank. `neighbours`: processes of the other ranks on its host.
 
-    MPI offers nothing to sleep on. But what brings it messages from a network has an epoll of its own, whose readiness
-    ends a sleep here if a rank has no neighbours. Nothing depends on that, as all sleeps are short.
+    MPI offers nothing to sleep on. But its network library has an epoll, whose readiness ends a sleep here if a rank
+    has no neighbours. Nothing depends on that, as all sleeps are short.
     """
 
     def __init__(self, check: Callable[[], None], spin_ns: int, neighbours: Sequence[int]) -> None:
         self.check = check
         self._spinner = Spinner(spin_ns, lambda: neighbours)
         self._slack_ns = set_timer_slack(TIMER_SLACK_NS)
-        self._events = [] if neighbours else event_polls()
-        self._is_woken = bool(self._events)
-        self._look_ns = LOOK_FAR_NS if self._is_woken else LOOK_NS
+        self._events = poll()
+        network = [] if neighbours else epolls()
+        for descriptor in network:
+            self._events.register(descriptor, POLLIN)
+        self._is_woken = bool(network)
+        self._look_ns = LOOK_FAR_NS if network else LOOK_NS
         self._idle = 0  # how often in succession an epoll was ready, and nothing had come
 
     def wait(self, arrived: Callable[[], bool], meanwhile: Callable[[], None] | None = None) -> None:
@@ -64,28 +67,23 @@ class RankWaiter:
             self._sleep(min(max((clock() - began) // PATIENCE, SHORTEST_SLEEP_NS), LONGEST_SLEEP_NS))
 
     def _sleep(self, duration_ns: int) -> None:
-        if self._is_woken and self._idle < MOST_IDLE:
-            try:
-                if select(self._events, (), (), LONGEST_SLEEP_NS / 1e9)[0]:
-                    self._idle += 1
-            except OSError:  # MPI closed one
-                self._is_woken = False
-        else:
+        if not self._is_woken or self._idle >= MOST_IDLE:
             sleep(duration_ns / 1e9)
+        elif self._events.poll(LONGEST_SLEEP_NS // 1_000_000):
+            self._idle += 1
 
     def close(self) -> None:
         """Leave the thread as it was."""
         set_timer_slack(self._slack_ns)
 
 
-def event_polls() -> list[int]:
+def epolls() -> list[int]:
     """Descriptors of the epolls in this process."""
     found = []
-    with suppress(OSError):
-        for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
-            with suppress(OSError):
-                if "eventpoll" in os.readlink(f"/proc/self/fd/{name}") and int(name) < FD_SETSIZE:  # noqa: PTH115
-                    found.append(int(name))
+    for path in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):  # the descriptor of this very listing
+            if "eventpoll" in str(path.readlink()):
+                found.append(int(path.name))
     return found
 
 
