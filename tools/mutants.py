@@ -119,8 +119,17 @@ MUTANTS = [
         ("a message is not written over one that was not read", "if number > self._limit:", "if number > self._limit + SLOTS:"),
         ("who waits for a message is woken", "self._states[self._receiver_state] = AWAKE\n        self._bell.ring()", "self._states[self._receiver_state] = AWAKE"),
         ("the sender learns of room", "if not number % PUBLISH:", "if not number % (PUBLISH << 20):"),
-        ("messages keep their order", "backlog.append(Channel.receive(self))", "backlog.appendleft(Channel.receive(self))"),
-        ("a message from a block has its own length", 'return bytes(lent.cast("B")[:length])', 'return bytes(lent.cast("B"))'),
+        ("messages keep their order", "backlog.append(self.receive())", "backlog.appendleft(self.receive())"),
+        ("a message from a block has its own length", "return bytes(lent[:length])", "return bytes(lent)"),
+    ),
+    *_mutants(
+        _of("transport", "codec_compiler", "transport/test_codec", "executors/test_same_values"),
+        ("an array's shape is part of its structure", 'guards.append(f"{a}.shape != {extent}")', "pass"),
+        ("one list in two places stays one", 'piece.twin = None if structure[0] == "(" else structure', "piece.twin = None"),
+    ),
+    *_mutants(
+        _of("transport", "codec", "transport/test_codec", "transport/test_exchange"),
+        ("a message that fails occupies no memory", "self._placing.commit(placed, ())", "pass"),
     ),
     *_mutants(
         _of("transport", "processors", "transport/test_processors"),

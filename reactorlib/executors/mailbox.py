@@ -8,7 +8,7 @@ from queue import Empty, SimpleQueue
 from time import perf_counter_ns
 from typing import Generic, TypeVar
 
-from reactorlib.transport.spinning import Spinner
+from reactorlib.transport.waiting import Spinner
 
 LONGEST_BLOCK_S = 0.05
 

@@ -19,7 +19,7 @@ from reactorlib.executors.mailbox import Mailbox
 from reactorlib.executors.messenger import ThreadMessenger
 from reactorlib.executors.protocol import Forget, Lesson
 from reactorlib.schedule.partition import Partition
-from reactorlib.transport.spinning import Spinner
+from reactorlib.transport.waiting import Spinner
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.scheduler import Outbox
 from reactorlib.worker.trace import Row

@@ -22,7 +22,7 @@ from reactorlib.cpus import available_cpus
 from reactorlib.gymnasium.layout import joined, rows_of
 from reactorlib.gymnasium.member import Member, Part
 from reactorlib.gymnasium.vector_env import EnvironmentTimeoutError, seeds_of
-from reactorlib.transport.spinning import Spinner
+from reactorlib.transport.waiting import Spinner
 
 SHORTEST_SLEEP_S, LONGEST_SLEEP_S = 50e-6, 2e-3
 LOOK_S = 0.05  # between two looks at whether the workers live

@@ -22,7 +22,7 @@ from reactorlib.mpi.ranks import ABORT, CALL, LEFT, Ranks, note_place
 from reactorlib.mpi.transport import MPITransport
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.split import Splitter
-from reactorlib.transport.spinning import SPIN_NS
+from reactorlib.transport.waiting import SPIN_NS
 from reactorlib.worker.cells import Buffers
 from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Coordinator

@@ -14,7 +14,7 @@ from select import POLLIN, poll
 from time import perf_counter_ns as clock
 from time import sleep
 
-from reactorlib.transport.spinning import Spinner
+from reactorlib.transport.waiting import Spinner
 
 # A rank looks longer than its neighbours sleep at first, or two ranks would sleep in turn. It looks for a shorter time
 # if an arrival ends its sleep.

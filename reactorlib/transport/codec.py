@@ -33,6 +33,7 @@ STRUCTURES = 1000  # that a worker remembers: a bound on memory
 RECENT = 4  # encoders of a place that are tried before a value is described: a refusal takes 0.1 us, a description 10
 LOOSE = 8  # structures of a place after which small arrays of all shapes have one structure
 PATIENCE = 200  # descriptions of a place's values; then it pickles what its recent encoders refuse
+IN_VAIN = 10  # descriptions for which one counts that ends in a pickle: for a long list it takes a third as long again
 
 
 class Codec:
@@ -209,10 +210,10 @@ class _Place:
         return message, found
 
     def _compiled(self, value: Any) -> Encode | None:
-        if self._described == PATIENCE:
+        if self._described >= PATIENCE:
             return None
-        self._described += 1
         structure = Describer(loose=self._known > LOOSE).describe(value)
+        self._described += IN_VAIN if structure == "o" else 1
         encode = None if structure == "o" else self._codec.compiled(structure)
         self._known += encode is not None
         return encode

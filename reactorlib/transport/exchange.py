@@ -16,8 +16,7 @@ from reactorlib.transport.arena import Arena, Lender, most_blocks, table_bytes
 from reactorlib.transport.channel import RING_BYTES, Channel, Link
 from reactorlib.transport.codec import Codec
 from reactorlib.transport.memory import PAGE, Memory, Quota, default_capacity, keeps_store_order, most_bytes
-from reactorlib.transport.spinning import SPIN_NS
-from reactorlib.transport.waiting import STATE_WORDS, Bell, Waiter
+from reactorlib.transport.waiting import SPIN_NS, STATE_WORDS, Bell, Waiter
 
 LINE = 64  # bytes that processors share as a whole
 MOST_ADDRESSES = 1 << 44
@@ -48,8 +47,7 @@ class Exchange:
         self.memory.fund(0, self._rings)
         self.bells: list[Bell] = []
         try:
-            for _ in range(workers):
-                self.bells.append(Bell())
+            self.bells += (Bell() for _ in range(workers))
         except OSError as error:
             self.close()
             raise WorkerError(
@@ -57,8 +55,8 @@ class Exchange:
             ) from error
 
     def _make_memory(self) -> Memory:
-        # Addresses cost nothing; with many of them, sizes that vary don't make an arena run out of unused ones.
-        # But they may be limited, too.
+        # Addresses cost nothing; with many of them, sizes that vary don't make an arena run out of unused ones. But
+        # they may be limited.
         share, limit = 8 * self.capacity, most_bytes()
         while share > LEAST_ADDRESSES:
             size = self._lay_out(min(share, MOST_ADDRESSES // self.workers))
@@ -113,11 +111,11 @@ class Exchange:
         return sum(self.memory.view[self.counts : self.counts + 8 * self.workers].cast("Q"))
 
     def enter_stage(self, worker: int, stage: int) -> None:
-        """A worker says how far it is in its life: a number below 256, at first 0."""
+        """Publish how far a worker is in its life: a number below 256, at first 0."""
         self.memory.map[self._stage_at(worker)] = stage
 
     def stage_of(self, worker: int) -> int:
-        """What it said last."""
+        """How far it is."""
         return self.memory.map[self._stage_at(worker)]
 
     def _stage_at(self, worker: int) -> int:
@@ -164,41 +162,26 @@ class Endpoint:
         self.me = me
         memory, workers = exchange.memory, exchange.workers
         counts = memory.view[exchange.counts : exchange.counts + 8 * workers].cast("Q")
-        self._arenas = [
-            Arena(
-                memory,
-                exchange.arena_of(w),
-                exchange.region,
-                w,
-                workers,
-                Quota(counts, exchange.capacity, w),
-                exchange.blocks,
-            )
-            for w in range(workers)
-        ]
+        self._arenas = []
+        for worker in range(workers):
+            quota, start = Quota(counts, exchange.capacity, worker), exchange.arena_of(worker)
+            self._arenas.append(Arena(memory, start, exchange.region, worker, workers, quota, exchange.blocks))
         self.arena = self._arenas[me]
         self.allocate = self.allocate_shared = self.arena.allocate
         self.codec = Codec(self.arena, [Lender(arena, me) for arena in self._arenas])
         self._states = memory.view[exchange.states : exchange.counts].cast("Q")
         self.waiter = Waiter(exchange.bells[me], self._states, me, check, self._pull, exchange.spin_ns)
         self._senders = [(s, exchange.used_of(s, r)) for s, r in exchange.pairs if r == me]
-        self._incoming: dict[int, Channel] = {}
-        self._outgoing: dict[int, Channel] = {}
+        self._channels: dict[tuple[int, int], Channel] = {}  # by sender and receiver
 
     def outgoing(self, receiver: int) -> Channel:
         """The channel to another worker."""
-        channel = self._outgoing.get(receiver)
-        if channel is None:
-            channel = self._outgoing[receiver] = self._channel(self.me, receiver, receiver)
-            self.exchange.memory.map[self.exchange.used_of(self.me, receiver)] = 1
-        return channel
+        self.exchange.memory.map[self.exchange.used_of(self.me, receiver)] = 1
+        return self._channel(self.me, receiver)
 
     def incoming(self, sender: int) -> Channel:
         """The channel from another worker."""
-        channel = self._incoming.get(sender)
-        if channel is None:
-            channel = self._incoming[sender] = self._channel(sender, self.me, sender)
-        return channel
+        return self._channel(sender, self.me)
 
     def sender_to(self, worker: int) -> Callable[[bytes], None]:
         """A function that sends a message to another worker."""
@@ -208,12 +191,14 @@ class Endpoint:
         """A function that waits for the next message of another worker."""
         return self.incoming(worker).receive
 
-    def _channel(self, sender: int, receiver: int, other: int) -> Channel:
-        exchange = self.exchange
-        ring = exchange.ring_of(sender, receiver)
-        bell = exchange.bells[other]
-        link = Link(exchange.memory, ring, sender, receiver, self._states, self._arenas[sender], self.waiter, bell)
-        return Channel(link, exchange.fenced)
+    def _channel(self, sender: int, receiver: int) -> Channel:
+        channel = self._channels.get((sender, receiver))
+        if channel is None:
+            exchange = self.exchange
+            ring, bell = exchange.ring_of(sender, receiver), exchange.bells[receiver if sender == self.me else sender]
+            link = Link(exchange.memory, ring, sender, receiver, self._states, self._arenas[sender], self.waiter, bell)
+            channel = self._channels[sender, receiver] = Channel(link, exchange.fenced)
+        return channel
 
     def _pull(self) -> None:
         used = self.exchange.memory.map

@@ -23,7 +23,6 @@ OutOfBand = Callable[[PickleBuffer], bool]  # takes a buffer, or returns True to
 SEARCH_NS = 200_000_000  # of the search for the part that cannot be pickled: what is found by then is named
 DEEPEST = 10  # levels of that search
 LONGEST_PATH = 200  # characters of the path of the part
-WIDEST_GAPS = 4  # a tensor with gaps travels with them if its storage has at most that many places for each element
 
 
 class UnpicklableError(WorkerError):
@@ -95,32 +94,15 @@ def _reduce_tensor(tensor: Any) -> Any:
 
 
 def _reduce_strided(tensor: Any) -> Any:
-    """The part of its storage that a tensor spans, gaps and all; without them where they are most of it."""
+    """The part of its storage that a tensor spans, gaps and all."""
     torch = sys.modules["torch"]
     shape, strides = tuple(tensor.shape), tensor.stride()
     span = 1 + sum((length - 1) * stride for length, stride in zip(shape, strides, strict=True))
-    if span > WIDEST_GAPS * tensor.numel() and not _overlaps(shape, strides):
-        return _strided_copy, (tensor.contiguous().numpy(), strides)
     return _strided_over, (torch.as_strided(tensor, (span,), (1,)).numpy(), shape, strides)
-
-
-def _overlaps(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
-    """Whether two elements may lie in the same place."""
-    reach = 0
-    for stride, length in sorted(zip(strides, shape, strict=True)):
-        if length > 1 and stride <= reach:
-            return True
-        reach += stride * (length - 1)
-    return False
 
 
 def _strided_over(array: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
     return _tensor_over(array).as_strided(shape, strides)
-
-
-def _strided_copy(array: Any, strides: tuple[int, ...]) -> Any:
-    tensor = _tensor_over(array)
-    return import_module("torch").empty_strided(tensor.shape, strides, dtype=tensor.dtype).copy_(tensor)
 
 
 def _reduce_storage(storage: Any) -> Any:

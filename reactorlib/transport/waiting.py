@@ -1,9 +1,14 @@
-"""How a worker waits for another: it spins for a short time, then sleeps in the kernel until it is rung.
+"""How a worker waits for another: it spins, then sleeps in the kernel until it is rung.
 
-A sleeper is rung only if it says that it sleeps, so that a message to a worker that is awake costs no system
-call. Saying "I sleep" and looking once more race with writing and looking for sleepers; the sleeper has a fence
-between the two, and what can still slip through is bounded: the first sleeps are short, none is longer than
-50 ms, and after each the worker looks again.
+A sleeping worker gives up its processor. On a shared host, getting one back may take longer than the wait itself. So a
+worker spins on while the host has taken away the other worker's processor, or its own. But where this machine's own
+processes want more processors than it has, a spinning worker takes the time of those it waits for. The kernel tells the
+two apart: it counts how long a thread was ready and had no processor of this machine.
+
+A sleeper is rung only if it says that it sleeps, so that a message to a worker that is awake costs no system call. A
+worker says so, looks once more behind a fence, and sleeps. A sender writes, then looks for sleepers. A message may
+still slip through between the two. So the first sleep is short, none is longer than 50 ms, and the worker looks after
+each.
 """
 
 from __future__ import annotations
@@ -11,18 +16,73 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from threading import get_native_id
 from time import perf_counter_ns as clock
 
 from reactorlib.transport.memory import fence
-from reactorlib.transport.spinning import SPIN_NS, Spinner
+from reactorlib.transport.processors import leave_fellows
+
+SPIN_NS = 5_000_000
+SURE_NS = 200_000  # spun in any case, and no longer where the kernel does not count; longer waits are long ones
+REST_NS, LONGEST_REST_NS = 10_000_000, 1_000_000_000  # without spinning, where others want the processor
+WANTED = 0.1  # they do where a thread has waited for one for this part of the time
+PROBE = 16  # one of so many long waits is spun in full, where all before were spun in vain
+_SCHEDSTAT = "/proc/thread-self/schedstat"  # ns that this thread ran, ns that it was ready and did not, ...
 
 FIRST_SLEEP_MS = 2
 LONGEST_SLEEP_MS = 50
 AWAKE = 0  # the state of a worker that does not sleep; others say what it waits for
 STATE_WORDS = 8  # the state of a worker has a cache line of its own
-THREAD = 2  # the word of it that says in which thread the worker waits
+THREAD = 2  # the word of it that names the thread in which the worker waits
+
+
+class Spinner:
+    """The spinning of one worker, at most `spin_ns` in a wait. `fellows`: the threads of the other workers."""
+
+    def __init__(self, spin_ns: int = SPIN_NS, fellows: Callable[[], Iterable[int]] = tuple) -> None:
+        self.spin_ns = spin_ns
+        self._fellows = fellows
+        self._rested = 0  # when it may spin again
+        self._rest_ns = REST_NS
+        self._vain = 0  # long waits in succession that were spun in vain
+        self._looked: tuple[int, int] | None = None  # when, and how long it had been kept from running until then
+
+    def spin(self, arrived: Callable[[], object], now: int) -> None:
+        """Return when something arrived, or when it is better to sleep."""
+        if now < self._rested or not self.spin_ns:
+            return
+        began, sure = now, now + min(SURE_NS, self.spin_ns)
+        while now < sure:
+            for _ in range(32):
+                if arrived():
+                    return
+            now = clock()
+        kept = _kept_ns()
+        if kept is None:
+            return
+        if self._is_wanted(now, kept) and not leave_fellows(self._fellows()):
+            self._rest(now)
+            return
+        until = began + (self.spin_ns if self._vain % PROBE == 0 else self.spin_ns >> min(self._vain, 4))
+        while now < until:
+            for _ in range(32):
+                if arrived():
+                    self._vain = 0
+                    return
+            now = clock()
+        self._vain += 1
+
+    def _is_wanted(self, now: int, kept: int) -> bool:
+        """Whether others wanted this thread's processor since it was asked last."""
+        last, self._looked = self._looked, (now, kept)
+        return last is not None and kept - last[1] > WANTED * (now - last[0])
+
+    def _rest(self, now: int) -> None:
+        """Others want this processor: a sleeper is woken in time, a spinner uses up the time that it may run."""
+        again = now - self._rested < LONGEST_REST_NS
+        self._rest_ns = min(2 * self._rest_ns, LONGEST_REST_NS) if again else REST_NS
+        self._rested = now + self._rest_ns
 
 
 class Bell:
@@ -45,7 +105,7 @@ class Bell:
             return False
 
     def sleep(self, milliseconds: int) -> bool:
-        """Sleep until rung, at most so long; whether there is a ring to take."""
+        """Sleep until rung, at most for this time; whether there is a ring to take."""
         if self._poll is None:
             self._poll = select.poll()
             self._poll.register(self.fd, select.POLLIN)
@@ -59,7 +119,7 @@ class Bell:
 class Waiter:
     """The waits of one worker. `states[worker * STATE_WORDS]` says what it sleeps on: AWAKE (nothing), ...
 
-    `check` is called after every sleep in vain, so at least every LONGEST_SLEEP_MS, and ends the wait by raising;
+    `check` is called after every sleep in vain, at least every LONGEST_SLEEP_MS. It ends the wait by raising.
     `meanwhile` is called after it.
     """
 
@@ -104,3 +164,13 @@ class Waiter:
                 self.bell.take()
         finally:
             self._states[self._at] = AWAKE
+
+
+def _kept_ns() -> int | None:
+    """How long this thread was ready to run and had no processor, in ns; None where the kernel does not count."""
+    try:
+        with open(_SCHEDSTAT, encoding="ascii") as file:  # noqa: PTH123  # pathlib takes longer to import than a run
+            ran, kept, _ = map(int, file.read().split())
+    except (OSError, ValueError):
+        return None
+    return kept if ran else None  # a kernel that does not count shows 0

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from reactorlib.transport import processors, spinning
+from reactorlib.transport import processors, waiting
 
 ROOT = Path(__file__).resolve().parents[3]
 Moves = list[set[int]]
@@ -61,7 +61,7 @@ def test_processors_that_are_taken_away_meanwhile_are_no_error(monkeypatch: pyte
 
 def test_a_worker_that_can_part_from_a_fellow_does_not_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = iter(range(0, 10**12, 10**9))
-    monkeypatch.setattr(spinning, "_kept_ns", lambda: next(kept))
+    monkeypatch.setattr(waiting, "_kept_ns", lambda: next(kept))
     for parts, rests in ((True, False), (False, True)):
         asked = []
 
@@ -69,10 +69,10 @@ def test_a_worker_that_can_part_from_a_fellow_does_not_rest(monkeypatch: pytest.
             asked.append(fellows)
             return parts
 
-        monkeypatch.setattr(spinning, "leave_fellows", leave)
-        spinner = spinning.Spinner(300_000, lambda: (70,))
+        monkeypatch.setattr(waiting, "leave_fellows", leave)
+        spinner = waiting.Spinner(300_000, lambda: (70,))
         for _ in range(2):  # the first look has nothing to compare with
-            spinner.spin(lambda: False, spinning.clock())
+            spinner.spin(lambda: False, waiting.clock())
         assert asked == [(70,)]
         assert (spinner._rested > 0) is rests
 

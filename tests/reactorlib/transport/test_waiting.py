@@ -6,9 +6,8 @@ from threading import get_native_id
 import pytest
 
 from reactorlib.errors import WorkerError
-from reactorlib.transport import spinning, waiting
-from reactorlib.transport.spinning import LONGEST_REST_NS, REST_NS, SURE_NS
-from reactorlib.transport.waiting import AWAKE, Bell, Waiter
+from reactorlib.transport import waiting
+from reactorlib.transport.waiting import AWAKE, LONGEST_REST_NS, REST_NS, SURE_NS, Bell, Waiter
 
 LOOK_NS = 100
 
@@ -26,9 +25,8 @@ class Scene:
         self.kept: int | None = 0  # ns for which the kernel says that there was no processor for it
         self.states = memoryview(bytearray(64)).cast("Q")
         self.seen: list[int] = []
-        for module in (waiting, spinning):
-            monkeypatch.setattr(module, "clock", lambda: self.now)
-        monkeypatch.setattr(spinning, "_kept_ns", lambda: self.kept)
+        monkeypatch.setattr(waiting, "clock", lambda: self.now)
+        monkeypatch.setattr(waiting, "_kept_ns", lambda: self.kept)
         self.waiter = Waiter(self, self.states, 0, self._check, self._pull, spin_ns=5 * SURE_NS)  # type: ignore[arg-type]
 
     def arrived(self) -> bool:
@@ -162,20 +160,20 @@ def test_a_count_that_is_none_is_known_as_such(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, kept: int | None
 ) -> None:
     (tmp_path / "schedstat").write_text(text)
-    monkeypatch.setattr(spinning, "_SCHEDSTAT", str(tmp_path / "schedstat"))
-    assert spinning._kept_ns() == kept
-    monkeypatch.setattr(spinning, "_SCHEDSTAT", str(tmp_path / "none"))
-    assert spinning._kept_ns() is None
+    monkeypatch.setattr(waiting, "_SCHEDSTAT", str(tmp_path / "schedstat"))
+    assert waiting._kept_ns() == kept
+    monkeypatch.setattr(waiting, "_SCHEDSTAT", str(tmp_path / "none"))
+    assert waiting._kept_ns() is None
 
 
 def test_who_is_not_to_spin_does_not_even_look(scene: Scene) -> None:
-    spinner = spinning.Spinner(0)
+    spinner = waiting.Spinner(0)
     spinner.spin(scene.arrived, scene.now)
     assert scene.looks == 0
 
 
 def test_this_thread_is_asked_how_long_it_was_kept_from_running() -> None:
-    first, second = spinning._kept_ns(), spinning._kept_ns()
+    first, second = waiting._kept_ns(), waiting._kept_ns()
     if first is None or second is None:
         pytest.skip("this system keeps no such count")
     assert 0 <= first <= second
