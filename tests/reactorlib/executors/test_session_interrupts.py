@@ -143,6 +143,7 @@ def interrupt_at_random_moments(executor: str) -> None:
 
 
 def test_one_that_is_not_the_caller_s_gives_no_batch() -> None:
+    pytest.importorskip("numpy")
     with opened("processes") as session:
         assert session.batch((3,)).array.shape == (3,)
     with pytest.raises(RunError, match=r"batch\(\): the session is closed"):

@@ -80,8 +80,6 @@ def test_a_worker_that_can_part_from_a_fellow_does_not_rest(monkeypatch: pytest.
 REAL = """
 import os, subprocess, sys
 from reactorlib.transport.processors import _processor_of, leave_fellows
-
-ROOT = Path(__file__).resolve().parents[3]
 first, *_ = allowed = os.sched_getaffinity(0)
 os.sched_setaffinity(0, {first})
 fellow = subprocess.Popen([sys.executable, "-c", "while __import__('time').process_time() < 30: pass"])
