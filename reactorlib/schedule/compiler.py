@@ -280,7 +280,7 @@ def _without_index(path: str) -> str:
     return re.sub(r"\[\d+\]", "", path)
 
 
-class _Loader:
+class _SourceLoader:
     """Lets tracebacks show the source of a schedule for as long as its namespace lives."""
 
     def __init__(self, text: str) -> None:
@@ -294,7 +294,7 @@ def load(source: Source, objects: dict[str, Any]) -> Callable[..., Any]:
     """Compile a schedule with the objects that its names stand for."""
     text = source.text
     code = compile(text, source.name, "exec")
-    spec = ModuleSpec(source.name, _Loader(text))  # type: ignore[arg-type]
+    spec = ModuleSpec(source.name, _SourceLoader(text))  # type: ignore[arg-type]
     namespace: dict[str, Any] = {**objects, "__name__": source.name, "__loader__": spec.loader, "__spec__": spec}
     exec(code, namespace)
     schedule: Callable[..., Any] = namespace["schedule"]

@@ -11,15 +11,6 @@ from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Part, Plan, Send, Split, Step, Wait
 
 
-@dataclass
-class _Draft:
-    items: list[Step | Send | Wait] = field(default_factory=list)
-    events: dict[int, None] = field(default_factory=dict)
-    captures: list[int] = field(default_factory=list)
-    cells: dict[Cell, None] = field(default_factory=dict)
-    last: tuple[Cell, ...] = ()
-
-
 class Splitter:
     """Cuts plans of one program by one partition.
 
@@ -55,122 +46,133 @@ class Splitter:
         return frozenset(crossing)
 
     def split(self, plan: Plan) -> Split:
-        """The part of each worker; waits stand right before the first step that needs them."""
-        drafts: dict[int, _Draft] = defaultdict(_Draft)
-        writes: dict[int, list[tuple[int, Cell]]] = defaultdict(list)  # worker -> (step, cell) in order
-        written: dict[Cell, tuple[int, int]] = {}  # cell -> worker, step that writes it last
-        sends: dict[int, list[tuple[int, int]]] = defaultdict(list)  # after a step: (from, to)
-        waits: dict[int, dict[int, int]] = {}  # before a step: from -> up to which step
-        synced: dict[tuple[int, int], int] = defaultdict(lambda: -1)
-        wanted = self._wanted(plan)
-        for number, step in enumerate(plan.steps):
-            worker = self.partition.of_node[step.node]
-            needs = waits[number] = {}
+        """The part of each worker. Waits stand right before the first step that needs them."""
+        return _Cut(self, plan).split()
+
+
+@dataclass
+class _Draft:
+    """The part of one worker, under way."""
+
+    items: list[Step | Send | Wait] = field(default_factory=list)
+    events: dict[int, None] = field(default_factory=dict)
+    captures: list[int] = field(default_factory=list)
+    cells: dict[Cell, None] = field(default_factory=dict)  # that its steps set or its waits bring
+    last: tuple[Cell, ...] = ()
+
+
+class _Cut:
+    """The cut of one plan, under way. Steps are numbered in the order of the plan.
+
+    Say worker 1 runs step 0, which sets a, and step 1, which sets b; worker 0 runs step 2, which reads a, and step 3,
+    which reads b. Then `waits` is {2: {1: 0}, 3: {1: 1}}, `sends` is {0: [(1, 0)], 1: [(1, 0)]}, and the parts are
+
+        worker 1: step 0, Send(0, a), step 1, then b with the message that ends the part
+        worker 0: Wait(1, a), step 2, Wait(1, b), step 3
+    """
+
+    def __init__(self, splitter: Splitter, plan: Plan) -> None:
+        self.plan = plan
+        self.graph, self.triggers = splitter.graph, splitter.program.triggers
+        self.of_node, self.readers, self.copies = splitter.partition.of_node, splitter.readers, splitter.copies
+        self.writes: dict[int, list[tuple[int, Cell]]] = defaultdict(list)  # by worker: steps with the cells they set
+        self.written: dict[Cell, tuple[int, int]] = {}  # the worker and the step that set a cell last
+        self.waits: dict[int, dict[int, int]] = {}  # before a step: for which worker, up to which of its steps
+        self.sends: dict[int, list[tuple[int, int]]] = defaultdict(list)  # after a step: from and to which worker
+        self.carried: dict[tuple[int, int], int] = defaultdict(int)  # how many of `writes` a pair has exchanged
+        self.drafts: dict[int, _Draft] = defaultdict(_Draft)
+
+    def split(self) -> Split:
+        self._meet()
+        self._lay_out()
+        for index in self.plan.events:
+            users = self.readers.get(self.triggers[index].cell, ()) if self.copies else ()
+            for worker in (0, *users):
+                self.drafts[worker].events[index] = None
+        for index in self.plan.captures:
+            source = self.triggers[index].source
+            assert source is not None
+            self.drafts[self.written.get(source, (0, 0))[0]].captures.append(index)
+        self._end()
+        return Split(self.plan, {worker: self._part(worker, draft) for worker, draft in self.drafts.items()})
+
+    def _meet(self) -> None:
+        """Find the steps that must wait for another worker, and where that worker sends."""
+        synced: dict[tuple[int, int], int] = defaultdict(lambda: -1)  # from, to: up to which step
+        for number, step in enumerate(self.plan.steps):
+            worker = self.of_node[step.node]
+            needs = self.waits[number] = {}
             for cell in self.graph.reads[step.node]:
-                source, upto = written.get(cell, (worker, -1))
+                source, upto = self.written.get(cell, (worker, -1))
                 if source != worker and upto > synced[source, worker]:
                     needs[source] = max(upto, needs.get(source, -1))
             for source, upto in needs.items():
                 synced[source, worker] = upto
-                sends[upto].append((source, worker))
+                self.sends[upto].append((source, worker))
             for cell in self.graph.writes[step.node]:
-                written[cell] = worker, number
-                writes[worker].append((number, cell))
-        self._lay_out(plan, drafts, writes, waits, sends, wanted)
-        self._events(plan, drafts)
-        self._captures(plan, drafts, written)
-        return self._finish(plan, drafts)
+                self.written[cell] = worker, number
+                self.writes[worker].append((number, cell))
 
-    def _wanted(self, plan: Plan) -> dict[int, set[Cell]]:
-        """The cells that each worker wants: those that its steps read, with `copies` those that it ever reads."""
-        wanted: dict[int, set[Cell]] = defaultdict(set)
-        for step in plan.steps:
-            wanted[self.partition.of_node[step.node]].update(self.graph.reads[step.node])
-        if self.copies:
-            for cell in plan.cleared:
-                for worker in self.readers.get(cell, ()):
-                    wanted[worker].add(cell)
-        return wanted
-
-    def _lay_out(
-        self,
-        plan: Plan,
-        drafts: dict[int, _Draft],
-        writes: dict[int, list[tuple[int, Cell]]],
-        waits: dict[int, dict[int, int]],
-        sends: dict[int, list[tuple[int, int]]],
-        wanted: dict[int, set[Cell]],
-    ) -> None:
-        """Steps in order, each preceded by its waits and followed by the sends that others wait for."""
-        carried: dict[tuple[int, int], int] = defaultdict(int)  # how many of `writes` a pair has exchanged
-
-        def cells_between(source: int, target: int, upto: int) -> tuple[Cell, ...]:
-            rows = writes[source]
-            start = end = carried[source, target]
-            while end < len(rows) and rows[end][0] <= upto:
-                end += 1
-            carried[source, target] = end
-            return tuple(dict.fromkeys(cell for _, cell in rows[start:end] if cell in wanted[target]))
-
+    def _lay_out(self) -> None:
+        """Put steps in order, each after its waits and before the sends that others wait for."""
+        wanted = self._wanted()
         carrying: dict[tuple[int, int, int], tuple[Cell, ...]] = {}
-        for number, step in enumerate(plan.steps):
-            worker = self.partition.of_node[step.node]
-            draft = drafts[worker]
-            for source, upto in waits[number].items():
-                cells = carrying[source, worker, upto]
-                draft.items.append(Wait(source, cells))
-                draft.cells.update(dict.fromkeys(cells))
+        for number, step in enumerate(self.plan.steps):
+            worker = self.of_node[step.node]
+            draft = self.drafts[worker]
+            for source, upto in self.waits[number].items():
+                self._wait(worker, source, carrying[source, worker, upto])
             draft.items.append(step)
             draft.cells.update(dict.fromkeys(self.graph.writes[step.node]))
-            for source, target in sends.get(number, ()):
-                cells = carrying[source, target, number] = cells_between(source, target, number)
+            for source, target in self.sends.get(number, ()):
+                cells = carrying[source, target, number] = self._carry(source, target, number, wanted[target])
                 draft.items.append(Send(target, cells))
         if self.copies:
             # Cells that no step of this tag reads still go to the workers that hold a copy.
-            for source, target in product(sorted(writes), sorted(wanted)):
-                cells = cells_between(source, target, len(plan.steps)) if source != target else ()
+            for source, target in product(sorted(self.writes), sorted(wanted)):
+                cells = self._carry(source, target, len(self.plan.steps), wanted[target]) if source != target else ()
                 if cells:
-                    drafts[source].items.append(Send(target, cells))
-                    drafts[target].items.append(Wait(source, cells))
-                    drafts[target].cells.update(dict.fromkeys(cells))
+                    self.drafts[source].items.append(Send(target, cells))
+                    self._wait(target, source, cells)
 
-    def _events(self, plan: Plan, drafts: dict[int, _Draft]) -> None:
-        for index in plan.events:
-            cell = self.program.triggers[index].cell
-            drafts[0].events[index] = None
-            if self.copies:
-                for worker in self.readers.get(cell, ()):
-                    drafts[worker].events[index] = None
+    def _wait(self, worker: int, source: int, cells: tuple[Cell, ...]) -> None:
+        self.drafts[worker].items.append(Wait(source, cells))
+        self.drafts[worker].cells.update(dict.fromkeys(cells))
 
-    def _captures(self, plan: Plan, drafts: dict[int, _Draft], written: dict[Cell, tuple[int, int]]) -> None:
-        for index in plan.captures:
-            source = self.program.triggers[index].source
-            assert source is not None
-            drafts[written[source][0] if source in written else 0].captures.append(index)
+    def _wanted(self) -> dict[int, set[Cell]]:
+        """The cells that each worker wants: all that its steps read, with `copies` all that it ever reads."""
+        wanted: dict[int, set[Cell]] = defaultdict(set)
+        for step in self.plan.steps:
+            wanted[self.of_node[step.node]].update(self.graph.reads[step.node])
+        for cell in self.plan.cleared if self.copies else ():
+            for worker in self.readers.get(cell, ()):
+                wanted[worker].add(cell)
+        return wanted
 
-    def _finish(self, plan: Plan, drafts: dict[int, _Draft]) -> Split:
-        """Every other worker's part ends with a message to worker 0: its last Send to it, if nothing follows."""
-        parts: dict[int, Part] = {}
-        ends: list[Wait] = []
-        for worker in sorted(drafts):
+    def _carry(self, source: int, target: int, upto: int, wanted: set[Cell]) -> tuple[Cell, ...]:
+        """The wanted cells that the source has set since its last message to the target, up to a step."""
+        rows = self.writes[source]
+        start = end = self.carried[source, target]
+        while end < len(rows) and rows[end][0] <= upto:
+            end += 1
+        self.carried[source, target] = end
+        return tuple(dict.fromkeys(cell for _, cell in rows[start:end] if cell in wanted))
+
+    def _end(self) -> None:
+        """End the part of each other worker with a message to worker 0: its last Send to it, if nothing follows."""
+        hub = self.drafts[0]
+        for worker, draft in sorted(self.drafts.items()):
             if worker == 0:
                 continue
-            draft = drafts[worker]
-            last: tuple[Cell, ...] = ()
             if draft.items and isinstance(draft.items[-1], Send) and draft.items[-1].to == 0:
-                last = draft.items[-1].cells if self.copies else ()
-                draft.items.pop()
+                last = draft.items.pop()
+                draft.last = last.cells if self.copies and isinstance(last, Send) else ()
             else:
-                ends.append(Wait(worker, ()))
-            draft.last = last
-        drafts[0].items += ends
-        for worker, draft in drafts.items():
-            if self.copies:
-                present = {self.program.triggers[index].cell: None for index in draft.events} | draft.cells
-                cleared = tuple(present)
-            else:
-                cleared = plan.cleared if worker == 0 else ()
-            parts[worker] = Part(
-                worker, tuple(draft.events), tuple(draft.items), tuple(draft.captures), cleared, draft.last
-            )
-        return Split(plan, parts)
+                hub.items.append(Wait(worker, ()))
+
+    def _part(self, worker: int, draft: _Draft) -> Part:
+        if self.copies:
+            cleared = tuple({self.triggers[index].cell: None for index in draft.events} | draft.cells)
+        else:
+            cleared = self.plan.cleared if worker == 0 else ()
+        return Part(worker, tuple(draft.events), tuple(draft.items), tuple(draft.captures), cleared, draft.last)

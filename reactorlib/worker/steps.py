@@ -13,10 +13,10 @@ from reactorlib.worker.cells import Reader
 from reactorlib.worker.modes import ModeState
 from reactorlib.worker.trace import Recorder
 
-Step = Callable[[], None]
+Runnable = Callable[[], None]
 
 
-def copying(source: Reader, target: Reader, deep: bool) -> Step:
+def copying(source: Reader, target: Reader, deep: bool) -> Runnable:
     """A forward. `deep`: the target gets a value of its own."""
 
     def copy() -> None:
@@ -26,7 +26,7 @@ def copying(source: Reader, target: Reader, deep: bool) -> Step:
     return copy
 
 
-def recorded(step: Step, reaction: int, recorder: Recorder) -> Step:
+def recorded(step: Runnable, reaction: int, recorder: Recorder) -> Runnable:
     """The step of a reaction, which is recorded once it has run."""
     record = recorder.record
 
@@ -38,7 +38,7 @@ def recorded(step: Step, reaction: int, recorder: Recorder) -> Step:
     return run
 
 
-def in_mode(step: Step, state: ModeState) -> Step:
+def in_mode(step: Runnable, state: ModeState) -> Runnable:
     """A step that runs while its mode is active."""
 
     def run() -> None:
@@ -48,7 +48,7 @@ def in_mode(step: Step, state: ModeState) -> Step:
     return run
 
 
-def in_mode_until_shutdown(step: Step, state: ModeState, shutdown: Reader) -> Step:
+def in_mode_until_shutdown(step: Runnable, state: ModeState, shutdown: Reader) -> Runnable:
     """The step of a reaction that shutdown triggers: it runs then if its mode was ever active."""
 
     def run() -> None:

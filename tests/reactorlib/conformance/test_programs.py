@@ -1,4 +1,4 @@
-"""Well-known small programs as whole programs, each with its exact trace."""
+"""Whole programs that combine rules, each with its exact trace. Random programs are in `tests/reactorlib/reference`."""
 
 import threading
 from collections.abc import Callable
@@ -11,7 +11,6 @@ from reactorlib import (
     SEC,
     Bank,
     Input,
-    LogicalAction,
     Mode,
     Output,
     PhysicalAction,
@@ -21,7 +20,6 @@ from reactorlib import (
     Timer,
     connect,
     history,
-    interleaved,
     physical_elapsed,
     reaction,
     request_stop,
@@ -31,174 +29,6 @@ from reactorlib import (
     startup,
 )
 from tests.reactorlib.observing import Execute, steps, values, written
-
-
-class Counting(Reactor):
-    """A producer sends numbers, a counter adds them up and answers the last request with the sum."""
-
-    def __init__(self, most: int):
-        self.producer, self.counter = Producer(most), Counter()
-        connect(self.producer.increment, self.counter.increment)
-        connect(self.producer.retrieve, self.counter.retrieve)
-        connect(self.counter.total, self.producer.total)
-
-
-class Producer(Reactor):
-    increment = Output[int]()
-    retrieve = Output[None]()
-    total = Input[int]()
-    step = LogicalAction()
-
-    def __init__(self, most: int):
-        self.most, self.sent = most, 0
-
-    @reaction(startup, step, effects=[increment, retrieve, step])
-    def send(self, step, increment, retrieve):
-        if self.sent < self.most:
-            self.sent += 1
-            increment.set(self.sent)
-            step.schedule()
-        else:
-            retrieve.set(None)
-
-    @reaction(total)
-    def receive(self, total):
-        request_stop()
-
-
-class Counter(Reactor):
-    increment = Input[int]()
-    retrieve = Input[None]()
-    total = Output[int]()
-    sum = State(0)
-
-    @reaction(increment)
-    def add(self, increment):
-        self.sum += increment.value
-
-    @reaction(retrieve, effects=total)
-    def answer(self, retrieve, total):
-        total.set(self.sum)
-
-
-def test_counting(execute: Execute) -> None:
-    result = execute(Counting, most=3)
-    assert steps(result) == [
-        (0, 0, "Counting.producer.send", ("Counting.producer.increment", 1)),
-        (0, 0, "Counting.counter.add"),
-        (0, 1, "Counting.producer.send", ("Counting.producer.increment", 2)),
-        (0, 1, "Counting.counter.add"),
-        (0, 2, "Counting.producer.send", ("Counting.producer.increment", 3)),
-        (0, 2, "Counting.counter.add"),
-        (0, 3, "Counting.producer.send", ("Counting.producer.retrieve", None)),
-        (0, 3, "Counting.counter.answer", ("Counting.counter.total", 6)),
-        (0, 3, "Counting.producer.receive"),
-    ]
-    assert result.tag == Tag(0, 4)
-
-
-class Ping(Reactor):
-    send = Output[int]()
-    receive = Input[int]()
-    serve = LogicalAction()
-
-    def __init__(self, count: int):
-        self.left = count
-
-    @reaction(startup, serve, effects=send)
-    def hit(self, serve, send):
-        send.set(self.left)
-        self.left -= 1
-
-    @reaction(receive, effects=serve)
-    def back(self, receive, serve):
-        if self.left:
-            serve.schedule()
-        else:
-            request_stop()
-
-
-class Pong(Reactor):
-    receive = Input[int]()
-    send = Output[int]()
-
-    @reaction(receive, effects=send)
-    def hit(self, receive, send):
-        send.set(-receive.value)
-
-
-class PingPong(Reactor):
-    def __init__(self, count: int):
-        self.ping, self.pong = Ping(count), Pong()
-        connect(self.ping.send, self.pong.receive)
-        connect(self.pong.send, self.ping.receive)
-
-
-def test_ping_pong(execute: Execute) -> None:
-    result = execute(PingPong, count=2)
-    assert steps(result) == [
-        (0, 0, "PingPong.ping.hit", ("PingPong.ping.send", 2)),
-        (0, 0, "PingPong.pong.hit", ("PingPong.pong.send", -2)),
-        (0, 0, "PingPong.ping.back"),
-        (0, 1, "PingPong.ping.hit", ("PingPong.ping.send", 1)),
-        (0, 1, "PingPong.pong.hit", ("PingPong.pong.send", -1)),
-        (0, 1, "PingPong.ping.back"),
-    ]
-    assert result.tag == Tag(0, 2)
-
-
-class Node(Reactor):
-    inp = Input[int]()
-    out = Output[int]()
-
-    @reaction(inp, effects=out)
-    def forward(self, inp, out):
-        if inp.value == 0:
-            request_stop()
-        else:
-            out.set(inp.value - 1)
-
-
-class Starter(Reactor):
-    out = Output[int]()
-    inp = Input[int]()
-
-    def __init__(self, hops: int):
-        self.hops = hops
-
-    @reaction(startup, effects=out)
-    def begin(self, out):
-        out.set(self.hops)
-
-    @reaction(inp, effects=out)
-    def forward(self, inp, out):
-        if inp.value == 0:
-            request_stop()
-        else:
-            out.set(inp.value - 1)
-
-
-class ThreadRing(Reactor):
-    """A number goes round a ring and loses one at each hop; one connection of the ring takes a microstep."""
-
-    def __init__(self, members: int, hops: int):
-        self.starter = Starter(hops)
-        self.ring = Bank(Node, members - 1)
-        connect([self.starter.out, self.ring.out], [self.ring.inp, self.starter.inp], after=0)
-
-
-def test_thread_ring(execute: Execute) -> None:
-    result = execute(ThreadRing, members=3, hops=5)
-    assert steps(result) == [
-        (0, 0, "ThreadRing.starter.begin", ("ThreadRing.starter.out", 5)),
-        (0, 1, "ThreadRing.ring[0].forward", ("ThreadRing.ring[0].out", 4)),
-        (0, 2, "ThreadRing.ring[1].forward", ("ThreadRing.ring[1].out", 3)),
-        (0, 3, "ThreadRing.starter.forward", ("ThreadRing.starter.out", 2)),
-        (0, 4, "ThreadRing.ring[0].forward", ("ThreadRing.ring[0].out", 1)),
-        (0, 5, "ThreadRing.ring[1].forward", ("ThreadRing.ring[1].out", 0)),
-        (0, 6, "ThreadRing.starter.forward"),
-    ]
-    assert result.tag == Tag(0, 7)
 
 
 class Amplifier(Reactor):
@@ -260,58 +90,6 @@ def test_hierarchy_with_pass_through_ports(execute: Execute) -> None:
         ]
 
     assert steps(execute(Hierarchy, timeout=1 * MSEC)) == round_of(0, 1) + round_of(1 * MSEC, 2)
-
-
-class Sender(Reactor):
-    out = Output[tuple](width="n")
-
-    def __init__(self, n: int):
-        pass
-
-    @reaction(startup, effects=out)
-    def send(self, out):
-        for channel, port in enumerate(out):
-            port.set((self.bank_index, channel))
-
-
-class Receiver(Reactor):
-    inp = Input[tuple](width="n")
-    seen = Output[tuple]()
-
-    def __init__(self, n: int):
-        pass
-
-    @reaction(inp, effects=seen)
-    def receive(self, inp, seen):
-        seen.set(tuple(port.value for port in inp))
-
-
-class BanksToBanks(Reactor):
-    """Every sender to every receiver: the transposition is what interleaving is for."""
-
-    def __init__(self, senders: int, receivers: int):
-        self.senders = Bank(Sender, senders, n=receivers)
-        self.receivers = Bank(Receiver, receivers, n=senders)
-        connect(interleaved(self.senders.out), self.receivers.inp)
-
-
-def test_banks_to_banks(execute: Execute) -> None:
-    result = execute(BanksToBanks, senders=3, receivers=2)
-    sent = [
-        (
-            *(0, 0, f"BanksToBanks.senders[{sender}].send"),
-            *((f"BanksToBanks.senders[{sender}].out[{channel}]", (sender, channel)) for channel in range(2)),
-        )
-        for sender in range(3)
-    ]
-    received = [
-        (
-            *(0, 0, f"BanksToBanks.receivers[{receiver}].receive"),
-            (f"BanksToBanks.receivers[{receiver}].seen", ((0, receiver), (1, receiver), (2, receiver))),
-        )
-        for receiver in range(2)
-    ]
-    assert steps(result) == sent + received
 
 
 class Pulse(Reactor):
@@ -577,52 +355,6 @@ def test_asynchronous_callback_source() -> None:
     assert steps(result)[0] == (0, 0, "Monitoring.device.begin")
     assert steps(result)[-1][2] == "Monitoring.device.end"
     assert result.tag == Tag(tags[-1][0], tags[-1][1] + 1)
-
-
-class Cell(Reactor):
-    """A sieve: keeps the first number that arrives, and passes on what it does not divide."""
-
-    inp = Input[int]()
-    out = Output[int]()
-    prime = Output[int]()
-
-    def __init__(self):
-        self.own = 0
-
-    @reaction(inp, effects=[out, prime])
-    def sift(self, inp, out, prime):
-        if not self.own:
-            self.own = inp.value
-            prime.set(self.own)
-        elif inp.value % self.own:
-            out.set(inp.value)
-
-
-class Numbers(Reactor):
-    tick = Timer(offset=0, period=1 * MSEC)
-    out = Output[int]()
-    number = State(2)
-
-    @reaction(tick, effects=out)
-    def count(self, tick, out):
-        out.set(self.number)
-        self.number += 1
-
-
-class Sieve(Reactor):
-    primes = Output[int](width="cells")
-
-    def __init__(self, cells: int):
-        self.numbers, self.cells = Numbers(), Bank(Cell, cells)
-        for before, after in zip([self.numbers, *self.cells], self.cells, strict=False):
-            connect(before.out, after.inp)
-        connect(self.cells.prime, self.primes)
-
-
-def test_sieve_of_eratosthenes(execute: Execute) -> None:
-    result = execute(Sieve, cells=6, timeout=13 * MSEC)
-    found = [written(result, f"Sieve.cells[{cell}].prime") for cell in range(6)]
-    assert found == [[((prime - 2) * MSEC, 0, prime)] for prime in (2, 3, 5, 7, 11, 13)]
 
 
 class Grid(Reactor):

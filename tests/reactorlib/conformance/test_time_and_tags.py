@@ -1,6 +1,7 @@
 """Section "Time and tags"."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -230,46 +231,27 @@ class Scheduling(Reactor):
         act.schedule(self.delay, value=1)
 
 
+def with_deadline(deadline: object) -> type[Reactor]:
+    return type("Main", (Reactor,), {"begin": reaction(startup, deadline=deadline)(lambda self: None)})
+
+
+WANTED: dict[str, Callable[[Any], object]] = {
+    "offset": lambda time: elaborate(with_timer(offset=time)),
+    "period": lambda time: elaborate(with_timer(period=time)),
+    "min_delay": lambda time: elaborate(with_action(min_delay=time)),
+    "min_spacing": lambda time: elaborate(with_action(min_spacing=time)),
+    "after": lambda time: elaborate(Delayed, delay=time),
+    "deadline": lambda time: elaborate(with_deadline(time)),
+    "timeout": lambda time: run(Beginning, timeout=time, fast=True),
+    "extra_delay": lambda time: run(Scheduling, delay=time, fast=True),
+}
+
+
 @pytest.mark.parametrize("bare", [10, 1.5, "2 ms"])
-@pytest.mark.parametrize("name", ["offset", "period"])
-def test_bare_number_as_time_of_a_timer_is_an_error(name: str, bare: object) -> None:
+@pytest.mark.parametrize("name", WANTED)
+def test_a_bare_number_where_a_time_is_wanted_is_an_error_that_names_the_parameter(name: str, bare: object) -> None:
     with pytest.raises(ReactorError, match=name):
-        elaborate(with_timer(**{name: bare}))
-
-
-@pytest.mark.parametrize("bare", [10, 1.5, "2 ms"])
-@pytest.mark.parametrize("name", ["min_delay", "min_spacing"])
-def test_bare_number_as_time_of_an_action_is_an_error(name: str, bare: object) -> None:
-    with pytest.raises(ReactorError, match=name):
-        elaborate(with_action(**{name: bare}))
-
-
-@pytest.mark.parametrize("bare", [10, 1.5, "2 ms"])
-def test_bare_number_as_delay_of_a_connection_is_an_error(bare: object) -> None:
-    with pytest.raises(ReactorError, match="after"):
-        elaborate(Delayed, delay=bare)
-
-
-@pytest.mark.parametrize("bare", [10, 1.5, "2 ms"])
-def test_bare_number_as_deadline_is_an_error(bare: object) -> None:
-    class Main(Reactor):
-        @reaction(startup, deadline=bare)
-        def begin(self): ...
-
-    with pytest.raises(ReactorError, match="deadline"):
-        elaborate(Main)
-
-
-@pytest.mark.parametrize("bare", [10, 1.5, "2 ms"])
-def test_bare_number_as_timeout_is_an_error(bare: object) -> None:
-    with pytest.raises(ReactorError, match="timeout"):
-        run(Beginning, timeout=bare, fast=True)
-
-
-@pytest.mark.parametrize("bare", [10, 1.5, "2 ms"])
-def test_bare_number_as_extra_delay_is_an_error(bare: object) -> None:
-    with pytest.raises(ReactorError, match="delay"):
-        run(Scheduling, delay=bare, fast=True)
+        WANTED[name](bare)
 
 
 def test_zero_needs_no_unit() -> None:
