@@ -13,8 +13,9 @@ from weakref import WeakSet
 from reactorlib.clock import Clock
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import ReactionError, WorkerError, kind_of
-from reactorlib.executors import garbage
+from reactorlib.executors import ended_runs
 from reactorlib.executors.choice import make_executor
+from reactorlib.executors.executor import Executor
 from reactorlib.program import Program, elaborate
 from reactorlib.tag import Tag
 from reactorlib.worker.context import current
@@ -64,12 +65,18 @@ def fresh(program: type[Reactor] | Program, parameters: Mapping[str, Any]) -> Pr
 class Execution:
     """A program with its coordinator and executor, from start to end. Reactions run within `guarded`."""
 
-    def __init__(self, program: Program, options: Options, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        options: Options,
+        clock: Clock | None = None,
+        make: Callable[[Coordinator], Executor] = make_executor,
+    ) -> None:
         with _system_willing():
             self.coordinator = Coordinator(program, options, clock)
         try:
             with _system_willing():
-                self.executor = make_executor(self.coordinator)
+                self.executor = make(self.coordinator)
         except BaseException:
             self.coordinator.clock.close()
             raise
@@ -173,11 +180,6 @@ def kill(living: list[Execution]) -> None:
         execution.kill()
 
 
-def kill_all() -> None:
-    """End all executions: the process is about to end."""
-    kill([*_open])
-
-
 def _disown() -> None:
     """In a forked process: the copy of an execution has no workers and may not touch those of the original."""
     for execution in _open:
@@ -196,5 +198,5 @@ def _system_willing() -> Iterator[None]:
         hint = ""
         if error.errno in (errno.EMFILE, errno.ENFILE):
             hint = "; see `ulimit -n`"
-            garbage.collect()  # earlier runs may hold descriptors: the next attempt has those
+            ended_runs.collect()  # what earlier runs left may hold descriptors: the next attempt has those
         raise WorkerError(f"the run cannot start: {error.strerror or error}{hint}") from error

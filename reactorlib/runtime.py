@@ -6,23 +6,18 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import RunError
 from reactorlib.execution import Execution, RunResult, fresh
-from reactorlib.executors import garbage
+from reactorlib.executors import ended_runs
 from reactorlib.executors.choice import check_names
 from reactorlib.executors.executor import exit_on_signal
-from reactorlib.executors.failed_start import rank_given, tell_of_failure
 from reactorlib.executors.library_threads import limited
 from reactorlib.program import Program
 from reactorlib.worker.context import current
 from reactorlib.worker.options import Options
-
-if rank_given() is not None:
-    tell_of_failure()
 
 
 def run(
@@ -89,15 +84,14 @@ def run(
         if executor != "mpi":
             result = _run_once(Execution(fresh(program, parameters), options))
         else:
-            from reactorlib.executors.mpi import on_ranks  # only where it is used: it needs ranks
+            from reactorlib.mpi.runs import on_ranks  # only where it is used: it needs ranks
 
             result = on_ranks(
                 lambda: fresh(program, parameters),
-                lambda taken, workers: _run_once(Execution(taken, replace(options, workers=workers))),
-                workers, placement, costs, trace,
-                {"timeout": timeout, "fast": fast, "keepalive": keepalive, "trace": trace},
-            )  # fmt: skip
-    garbage.tidy()
+                lambda taken, make: _run_once(Execution(taken, options, make=make)),
+                options,
+            )
+    ended_runs.collect_if_worthwhile()
     return result
 
 

@@ -16,8 +16,9 @@ from reactorlib.declaration.instance import BoundPort
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import RunError, did_you_mean
 from reactorlib.execution import Execution, RunResult, fresh, kill
-from reactorlib.executors import garbage
-from reactorlib.executors.choice import check_names
+from reactorlib.executors import ended_runs
+from reactorlib.executors.choice import check_names, make_executor
+from reactorlib.executors.executor import Executor
 from reactorlib.executors.failure import OutOfTime
 from reactorlib.executors.library_threads import limited
 from reactorlib.program import Program
@@ -25,7 +26,7 @@ from reactorlib.tag import Tag, time_fault
 from reactorlib.transport.batch import Batch, batch
 from reactorlib.worker.cells import ABSENT, Reader
 from reactorlib.worker.context import current
-from reactorlib.worker.coordinator import Pieces
+from reactorlib.worker.coordinator import Coordinator, Pieces
 from reactorlib.worker.event_queue import Events
 from reactorlib.worker.options import Options
 
@@ -83,15 +84,16 @@ class Session:
         options.check()
         options = replace(options, fast=True, keepalive=True)
         taken = fresh(program, parameters)
+        make: Callable[[Coordinator], Executor] = make_executor
         if executor == "mpi":
-            from reactorlib.executors import mpi  # only where it is used: it needs ranks
+            from reactorlib.mpi import runs  # only where it is used: it needs ranks
 
-            options = replace(options, workers=mpi.ask_to_serve(taken, workers, placement, costs, trace))
+            make = runs.ask_to_serve(taken, options)
         try:
-            self._execution = Execution(taken, options)
+            self._execution = Execution(taken, options, make=make)
         except BaseException:
             if executor == "mpi":
-                mpi.give_up()
+                runs.give_up()
             raise
         finalize(self, kill, self._execution.living)  # also at exit
         self._result: RunResult | None = None
@@ -217,7 +219,7 @@ class Session:
 
     def _leave(self) -> None:
         self._pending = None
-        garbage.tidy()
+        ended_runs.collect_if_worthwhile()
         self._result = self._execution.result()
 
     def _ports(self, *, is_input: bool) -> dict[str, BoundPort]:

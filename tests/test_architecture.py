@@ -39,13 +39,13 @@ OF_VALUES = {"numpy", "torch"}
 # A front end to another library is there for those who have it: nothing else of the kernel imports it.
 FRONT_ENDS = {"reactorlib/gymnasium/": {"gymnasium", "numpy", "cloudpickle", "stable_baselines3"}}
 # A transport that is asked for by name brings its own.
-OF_TRANSPORTS = {"reactorlib/transport/mpi.py": {"mpi4py"}, "reactorlib/executors/ranks.py": {"mpi4py"}}
+OF_TRANSPORTS = {"reactorlib/mpi/transport.py": {"mpi4py"}, "reactorlib/mpi/ranks.py": {"mpi4py"}}
 
 
 # The rooms of the kernel, and the modules at its top: each may import those before it, also inside functions and for
 # annotations only. Further bounds: what a room may not know although it comes before.
 ROOMS = ("tag", "errors", "cpus", "clock", "transport", "declaration", "elaboration", "schedule", "worker", "executors",
-         "view", "program", "execution", "runtime", "session", "mpi", "lf", "gymnasium", "cli",
+         "mpi", "view", "program", "execution", "runtime", "session", "lf", "gymnasium", "cli",
          "__main__")  # fmt: skip
 ONLY = {"transport": {"errors", "cpus"}, "declaration": {"tag", "errors"}}
 

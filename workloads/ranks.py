@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from reactorlib.executors.failed_start import rank_given
+from reactorlib.mpi.ranks import is_launched
 from workloads import catalogue
 from workloads.parameter import UnsupportedError
 from workloads.probe import Probe
@@ -26,14 +26,14 @@ SERVED = "a workload"  # where ranks meet between runs
 
 def has_ranks() -> bool:
     """Whether a launcher started this process as one rank of several."""
-    return rank_given() is not None
+    return is_launched()
 
 
 def announce(workload: str, backend: str, task: Any, probe: Probe, options: Mapping[str, Any]) -> None:
     """Tell the other ranks what to run now. UnsupportedError where there are none."""
     if not has_ranks():
         raise UnsupportedError("needs ranks: mpiexec -n 2 python -m workloads.ranks MODULE")
-    from reactorlib.executors.ranks import joined
+    from reactorlib.mpi.ranks import joined
 
     joined().gather((workload, backend, task, probe, dict(options)), SERVED)
 
@@ -41,16 +41,14 @@ def announce(workload: str, backend: str, task: Any, probe: Probe, options: Mapp
 def serve() -> None:
     """On the other ranks: take part in what the first one runs, until it is done."""
     from reactorlib import ReactorError
-    from reactorlib.executors.ranks import joined
+    from reactorlib.mpi.ranks import joined
 
     while (order := joined().gather(None, SERVED)[0]) is not None:
         workload, backend, task, probe, options = order
         try:
             catalogue.load(workload, backend).run(task, probe, **options)
-        except ReactorError as error:  # the first rank has it too
-            if joined().lost is not None:
-                raise
-            del error
+        except ReactorError:  # the first rank has it too
+            continue
 
 
 def command(*arguments: str) -> list[str]:
@@ -78,7 +76,7 @@ def become_ranks(module: str, standard_input: bytes) -> None:
 
 def main() -> None:
     """Run the module, or serve."""
-    from reactorlib.executors.ranks import joined
+    from reactorlib.mpi.ranks import joined
 
     if joined().rank:
         serve()

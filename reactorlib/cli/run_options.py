@@ -36,7 +36,7 @@ def executed(options: argparse.Namespace, trace: bool) -> tuple[Program, RunResu
     """Run the program that the options name. With --json its own output goes to standard error."""
     together: AbstractContextManager[None] = nullcontext()
     if options.executor == "mpi":  # if one rank cannot make the program, none runs it
-        from reactorlib.executors.ranks import joined  # for this executor only
+        from reactorlib.mpi.ranks import joined  # for this executor only
 
         together = joined().together("the program")
     with together:
@@ -53,7 +53,7 @@ def executed(options: argparse.Namespace, trace: bool) -> tuple[Program, RunResu
 
 def speaks() -> bool:
     """Whether this process reports the result of a run: of several ranks, the first does."""
-    ranks = sys.modules.get("reactorlib.executors.ranks")
+    ranks = sys.modules.get("reactorlib.mpi.ranks")
     return ranks is None or ranks.is_first()
 
 

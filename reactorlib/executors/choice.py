@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reactorlib.schedule.partition import Partition
 
 OF_RUN = ("timeout", "fast", "keepalive")  # options that a Session does not have
-TELLING_NS = 10_000  # of a tag, for each other worker that takes part: it is told, and a few small replies come back
+TELLING_NS = 10_000  # of a tag, for each other worker that takes part: a message there, and a few small replies
 
 
 def check_names(
@@ -62,7 +62,10 @@ def _meant(name: str, options: Iterable[str]) -> str:
 
 
 def make_executor(coordinator: Coordinator) -> Executor:
-    """The executor of a run. `auto`: threads without a GIL, processes where something can run side by side and pays."""
+    """The executor of a run that is on no ranks.
+
+    `auto`: inline if nothing gains from running side by side, else threads without a GIL and processes with one.
+    """
     program, options = coordinator.program, coordinator.options
     name, reason = options.executor, ""
     if name == "inline":
@@ -80,10 +83,6 @@ def make_executor(coordinator: Coordinator) -> Executor:
         executor: Executor = Inline(coordinator)
     elif name == "threads":
         executor = Threads(coordinator, placed)
-    elif name == "mpi":
-        from reactorlib.executors.mpi import MPI
-
-        executor = MPI(coordinator, placed)
     else:
         from reactorlib.executors.processes import Processes  # it needs shared memory
 

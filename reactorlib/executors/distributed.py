@@ -1,108 +1,163 @@
-"""Workers that have cells of their own, over any transport: what worker 0 tells them and hears from them.
+"""Worker 0 of a run with several workers, whatever carries messages between them.
 
-Owns no process: a subclass starts the workers, looks whether they live, and ends them.
+When a reaction fails, all steps of this tag that do not need it still run, on every worker. A step
+that needs it finds that a message is poison, and its worker poisons those that wait. So of several failures at one tag
+the first in the order of the program always happens, and it is the one reported.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from itertools import count
+from typing import Any
 
+from reactorlib.elaboration.program import Node
 from reactorlib.errors import WorkerError
+from reactorlib.executors.executor import COMPILED_STEPS, Executor
 from reactorlib.executors.failure import Failure, Poisoned
-from reactorlib.executors.parallel import Parallel
-from reactorlib.executors.portable_failure import failure_of
-from reactorlib.executors.post import Post
+from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.protocol import (
     CARRYING,
     DONE,
     GO,
     GO_TAIL,
     SCHEDULED,
-    SCHEDULED_TAIL,
     SYNC,
     Begin,
     Bye,
     End,
-    Failed,
     Forget,
-    Learn,
+    Lesson,
     Ready,
     Rows,
     Switched,
-    control_of,
 )
 from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.partition import Partition
-from reactorlib.schedule.plan import Send, Split, Wait
-from reactorlib.transport.transport import Transport
-from reactorlib.worker.coordinator import Coordinator
+from reactorlib.schedule.plan import Send, Split, Wait, plan_of
+from reactorlib.schedule.split import Splitter
+from reactorlib.worker.cells import NO_BUFFERS, Buffers, Event
+from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Schedule
+from reactorlib.worker.event_queue import Events
+from reactorlib.worker.scheduler import Call
 from reactorlib.worker.trace import Row
 
+LONGEST_END_S = 1.0  # for workers to come to their end once the run is over
 LOOK_TAGS = 256  # between two looks at the workers while no wait is so long that it looks: a power of two
 
 
-class Distributed(Parallel):
-    """Worker 0 of a run whose workers share no cells."""
+class Distributed(Executor):
+    """Schedules of worker 0, and what it tells the others and hears from them.
 
-    def __init__(self, coordinator: Coordinator, partition: Partition, transport: Transport) -> None:
-        super().__init__(coordinator, partition, True, transport.allocate, transport.allocate_shared)
-        self.post = Post(transport)
+    Owns neither threads nor processes: a subclass starts the workers, looks whether they live, and ends them.
+    """
+
+    def __init__(self, coordinator: Coordinator, partition: Partition, messenger: Messenger) -> None:
+        self.partition = partition
+        self.messenger = messenger
+        self.splitter = Splitter(coordinator.program, partition, copies=not messenger.shares_cells)
+        buffers = NO_BUFFERS
+        if not messenger.shares_cells:
+            buffers = Buffers(messenger.allocate, messenger.allocate_shared, self.splitter.crossing_cells())
+        super().__init__(coordinator, partition.workers, buffers)
         self.others = range(1, partition.workers)
+        self.requests: dict[int, list[Call]] = {}  # of the current tag, from workers that ended their part
         self.waiting: set[int] = set()  # workers that have yet to end their part of this tag
-        self.ending = False  # workers were told to leave
-        self.aborted = False  # they were told to leave at once, and take no more messages
+        self.failures: dict[int, Failure] = {}
+        self.lost: WorkerError | None = None  # why a worker that died was missed
+        self.aborted = False  # workers were told to leave at once, and take no more messages
         self.gone: set[int] = set()  # workers that have taken their leave
+        self._ending = False  # workers were told to leave
+        self._numbers = count()  # of splits
+        self._together: dict[frozenset[Event], Schedule] = {}
+        self._pausing: dict[frozenset[Event], PausingSchedule] = {}
+        self._next_tag = count(1).__next__  # that other workers take part in
         self._modes_sent = dict.fromkeys(self.others, -1)  # versions of modes
         self._restarted: dict[int, set[int]] = {other: set() for other in self.others}  # modes, since they were sent
-        coordinator.modes.watchers.extend(self._restarted.values())
-        self._tags = count(1).__next__  # that other workers took part in
+        if not messenger.shares_cells:
+            coordinator.modes.watchers.extend(self._restarted.values())
+
+    # The start
 
     def await_ready(self) -> None:
         """Wait until every worker could be started. Raises what kept one from it."""
         for other in self.others:
-            message = control_of(self.post.receiver_from(other)())
+            message = self.messenger.heard(self.messenger.receiver_from(other)())
             if not isinstance(message, Ready):
                 self._failed(other, message)
                 raise self.failures[other].error
 
     def begin(self) -> None:
         for other in self.others:
-            self.post.tell(other, Begin(self.worker.started))
+            self.messenger.tell(other, Begin(self.worker.started))
 
-    # Messages of worker 0
+    # Schedules
 
-    def go(self, number: int, split: Split) -> Callable[[int], None]:
-        now, post, waiting = self.worker.now, self.post, self.waiting
-        groups: dict[tuple[int, ...], list[int]] = {}
-        for other, part in split.parts.items():
-            if other:
-                carrying = tuple(i for i in part.events if self.worker.program.triggers[i].kind in CARRYING)
-                groups.setdefault(carrying, []).append(other)
-        events = self.worker.events
-        encoders, sends = [], []  # each send with the number of the encoder whose message it sends
-        for number_of_message, (key, others) in enumerate(groups.items()):
-            encoders.append(post.encoder([events[i] for i in key], others) if key else bytes)
-            sends += [(number_of_message, post.sender_to(other)) for other in others]
-        members = [other for others in groups.values() for other in others]
-        has_modes, is_new = bool(self.worker.mode_states), True
-        next_tag, pack = self._tags, GO_TAIL.pack
+    def alone(self, event: Event) -> Schedule:
+        return self.together((event,))
+
+    def together(self, events: Iterable[Event]) -> Schedule:
+        key = frozenset(events)
+        found = self._together.get(key)
+        if found is None:
+            found = self._together[key] = self._compile(key)
+            if len(key) == 1:
+                next(iter(key)).schedule_alone = found
+        return found
+
+    def pausing(self, events: Collection[Event]) -> PausingSchedule:
+        key = frozenset(events)
+        found = self._pausing.get(key)
+        if found is None:
+            found = self._pausing[key] = self._compile(key, pauses=True)
+        return found
+
+    def _compile(self, events: Iterable[Event], pauses: bool = False) -> Any:
+        if self.compiled > COMPILED_STEPS:
+            self._forget()
+        plan = plan_of(self.worker.program, (event.index for event in events))
+        split = self.splitter.split(plan)
+        self.compiled += len(plan.steps) + 1
+        if len(split.parts) == 1:
+            return self.loader.load(plan, pauses=pauses)
+        go = self._go(next(self._numbers), split)
+        return self.loader.load(plan, split.parts[0], self._crossing, pauses, go=go, collect=self._collect)
+
+    def _forget(self) -> None:
+        """Drop all schedules; they are written anew when needed."""
+        self._together.clear()
+        self._pausing.clear()
+        for event in self.worker.events:
+            event.schedule_alone = None
+        self._numbers = count()
+        self.loader.forget()
+        self.compiled = 0
+        for other in self.others:
+            self.instruct(other, Forget())
+
+    # Functions that a schedule calls
+
+    def _go(self, number: int, split: Split) -> Callable[[int], None]:
+        """A function of the time that tells the other workers of a split, from now on of this number, to begin."""
+        now, waiting = self.worker.now, self.waiting
+        encoders, sends = self._values(split)
+        others = [other for other in split.parts if other]
+        head = split.plan._replace(steps=(), captures=(), cleared=())
+        lessons = {other: Lesson(number, head, split.parts[other]) for other in others}
+        has_modes = bool(self.worker.mode_states) and not self.messenger.shares_cells
+        next_tag, pack = self._next_tag, GO_TAIL.pack
 
         def go(time: int) -> None:
-            nonlocal is_new
             if not next_tag() % LOOK_TAGS:
                 self.check()
-            if is_new or has_modes:
-                for other in members:
-                    if is_new:
-                        post.tell(other, Learn(number, split.plan.events))
-                    self._tell_modes(other)
-                is_new = False
+            if lessons or has_modes:
+                self._prepare(others, lessons)
+                lessons.clear()
             tail, messages = pack(number, time, now.microstep, GO), []
-            for encode in encoders:  # all, before anybody begins: one may be impossible
+            for encode in encoders:  # all, before any worker begins: one may be impossible
                 messages.append(encode() + tail)  # noqa: PERF401  a comprehension costs a call more
-            waiting.update(members)
+            waiting.update(others)
             try:
                 for message, send in sends:
                     send(messages[message])
@@ -112,51 +167,78 @@ class Distributed(Parallel):
 
         return go
 
+    def _values(self, split: Split) -> tuple[list[Callable[[], bytes]], list[tuple[int, Callable[[bytes], None]]]]:
+        """Encoders of the values of events, and sends, each with the number of the encoder whose message it sends."""
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for other, part in split.parts.items():
+            if other:
+                carrying = tuple(i for i in part.events if self.worker.program.triggers[i].kind in CARRYING)
+                groups.setdefault(carrying, []).append(other)
+        encoders: list[Callable[[], bytes]] = []
+        sends = []
+        for number, (key, others) in enumerate(groups.items()):
+            events = [self.worker.events[i] for i in key]
+            encoders.append(self.messenger.encoder(events, others) if key else bytes)
+            sends += [(number, self.messenger.sender_to(other)) for other in others]
+        return encoders, sends
+
+    def _prepare(self, others: list[int], lessons: dict[int, Lesson]) -> None:
+        """Tell workers what they need to know before a tag: their parts if those are new, and modes that changed."""
+        for other in others:
+            if other in lessons:
+                self.instruct(other, lessons[other])
+            self._tell_modes(other)
+
+    def instruct(self, other: int, message: Lesson | Forget) -> None:
+        """Teach a worker its part of a split, or have it drop all parts."""
+        self.messenger.tell(other, message)
+
     def _tell_modes(self, other: int) -> None:
         modes = self.coordinator.modes
-        if modes.states and modes.version != self._modes_sent[other]:
+        if modes.states and modes.version != self._modes_sent[other] and not self.messenger.shares_cells:
             self._modes_sent[other] = modes.version
             flags = [(state.active, state.entered) for state in modes.states]
-            self.post.tell(other, Switched(flags, sorted(self._restarted[other])))
+            self.messenger.tell(other, Switched(flags, sorted(self._restarted[other])))
             self._restarted[other].clear()
 
-    def crossing(self, ref: Ref) -> Callable[[], None]:
-        item = ref.index
+    def _crossing(self, ref: Ref) -> Callable[[], None]:
+        """The action of a send or wait on worker 0."""
+        item, messenger = ref.index, self.messenger
         readers = [self.worker.cell(cell) for cell in item.cells]
         if isinstance(item, Send):
-            return self.post.sender(readers, item.to)
+            return messenger.sender(readers, item.to)
         assert isinstance(item, Wait)
         other, waiting = item.of, self.waiting
-        receive, unpack = self.post.receiver_from(other), self.post.unpacker(readers)
+        receive, unpack = messenger.receiver_from(other), messenger.unpacker(readers)
 
         def wait() -> None:
             message = receive()
             kind = message[-1]
             if kind == DONE:
                 waiting.discard(other)
-                unpack(message)
-            elif kind == SYNC:
-                unpack(message)
             elif kind == SCHEDULED:
                 waiting.discard(other)
-                length, _ = SCHEDULED_TAIL.unpack_from(message, len(message) - SCHEDULED_TAIL.size)
-                unpack(message[:length])
-                self.requests[other] = self.post.codec.decode(message[length:])
-            else:
-                self._failed(other, control_of(message))
+                message, self.requests[other] = messenger.requests_of(message)
+            elif kind != SYNC:
+                self._failed(other, messenger.heard(message))
                 raise Poisoned
+            if unpack is not None:
+                unpack(message)
 
         return wait
+
+    def _collect(self, _soon: Events) -> None:
+        """Queue what the other workers asked for, in the order of workers."""
+        if self.requests:
+            for worker in sorted(self.requests):
+                self.coordinator.replay(self.requests[worker])
+            self.requests.clear()
 
     def _failed(self, other: int, message: object) -> None:
         """A worker has failed at this tag; without an error of its own it could not go on for another's."""
         self.waiting.discard(other)
-        if isinstance(message, Failed):
-            self.failures[other] = failure_of(message)
-
-    def forget(self) -> None:
-        for other in self.others:
-            self.post.tell(other, Forget())
+        if isinstance(message, Failure):
+            self.failures[other] = message
 
     # The end
 
@@ -168,42 +250,50 @@ class Distributed(Parallel):
             self.worker.recorder.merge(rows)
         self.close()
 
-    def _farewells(self, end: End) -> tuple[list[Row], list[str]]:
-        """Tell all workers to end; what they recorded, and what their last reactions raised."""
-        rows: list[Row] = []
-        notes: list[str] = []
-        if not self.ending:
-            for other in self.others:
-                self._tell_modes(other)
-                self.post.tell(other, end)
-        self.ending = True
-        for other in self.others:
-            while other not in self.gone:
-                said = control_of(self.post.receiver_from(other)())  # else of the tag at which the run failed
-                if isinstance(said, Rows):
-                    rows += said.rows
-                elif isinstance(said, Bye):
-                    notes += said.notes
-                    self.gone.add(other)
-                elif isinstance(said, Failed):
-                    self._failed(other, said)
-        return rows, notes
-
-    def settle(self) -> None:
+    def abandon(self, error: BaseException) -> tuple[BaseException, Node | None]:
+        """Stop all workers; the error of the reaction that comes first in the order of the program."""
         try:
-            for other in self.others:
-                self.post.poison(other)
-            while self.waiting:
-                other = min(self.waiting)
-                message = self.post.receiver_from(other)()
-                if message[-1] in (DONE, SCHEDULED):
-                    self.waiting.discard(other)
-                elif message[-1] != SYNC:
-                    self._failed(other, control_of(message))
+            failure = self._first_failure(error)
+            self._shut_down(failure.error, lambda node: self.partition.of_node[node] == 0, failure.skipped)
+            for note in self._end_early(failure):
+                failure.error.add_note(note)
+        except BaseException:  # Ctrl-C once more: no more patience
+            self.kill()
+            raise
+        return failure.error, failure.node
+
+    def _first_failure(self, error: BaseException) -> Failure:
+        if error is self.lost:
+            return Failure(error, None)
+        if not isinstance(error, Exception | Poisoned):  # Ctrl-C and the like do not wait for long reactions
+            self.interrupt()
+            return Failure(error, None)
+        if isinstance(error, Exception):
+            self.failures[0] = Failure(error, self.loader.failed(error.__traceback__))
+        try:
+            self.settle()
         except WorkerError:  # it died on top of the failure that is reported
             self.interrupt()
+        rank = self.worker.program.order.rank
+        known = [self.failures[worker] for worker in sorted(self.failures)]
+        if not known:  # the worker that failed died before it could say why
+            return Failure(self.lost or error, None)
+        return min(known, key=lambda failure: -1 if failure.node is None else rank[failure.node])
 
-    def end(self, failure: Failure) -> list[str]:
+    def settle(self) -> None:
+        """After a failure at this tag: let every worker that takes part come to its end, and note its failure."""
+        for other in self.others:
+            self.messenger.poison(other)
+        while self.waiting:
+            other = min(self.waiting)
+            message = self.messenger.receiver_from(other)()
+            if message[-1] in (DONE, SCHEDULED):
+                self.waiting.discard(other)
+            elif message[-1] != SYNC:
+                self._failed(other, self.messenger.heard(message))
+
+    def _end_early(self, failure: Failure) -> list[str]:
+        """Run the shutdown reactions on the other workers and stop them; the errors of these reactions in words."""
         notes: list[str] = []
         if not self.aborted:
             now = self.worker.now
@@ -214,7 +304,37 @@ class Distributed(Parallel):
         self.close()
         return notes
 
-    # What a subclass provides
+    def _farewells(self, end: End) -> tuple[list[Row], list[str]]:
+        """Tell all workers to end; their records, and the errors of their last reactions in words."""
+        rows: list[Row] = []
+        notes: list[str] = []
+        if not self._ending:
+            for other in self.others:
+                self._tell_modes(other)
+                self.messenger.tell(other, end)
+        self._ending = True
+        for other in self.others:
+            self.hear_farewell(other, rows, notes)
+        return rows, notes
+
+    def hear_farewell(self, other: int, rows: list[Row], notes: list[str]) -> None:
+        """Wait until a worker has taken its leave."""
+        receive = self.messenger.receiver_from(other)
+        while other not in self.gone:
+            said = self.messenger.heard(receive())  # other messages belong to the tag that failed
+            if isinstance(said, Rows):
+                rows += said.rows
+            elif isinstance(said, Bye):
+                notes += said.notes
+                self.gone.add(other)
+            elif isinstance(said, Failure):
+                self._failed(other, said)
+
+    # A subclass provides these
+
+    @abstractmethod
+    def interrupt(self) -> None:
+        """End the workers soon, whatever they do. Called after Ctrl-C, at any moment."""
 
     @abstractmethod
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What runs the tags of a run: the interface of all executors. Knows no way of moving anything between workers."""
+"""The interface of all executors, which run the tags of a run. Knows no way of moving anything between workers."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Executor(ABC):
     """Gives worker 0 the schedule of each tag, and lives as long as the run.
 
     The calls come in this order: `start`, `begin`, those for schedules, and at the end `finish`, or `abandon` if the
-    run failed, or `kill` if it never began or is to end at once. What only concerns other workers is empty here: they
-    are what a subclass adds.
+    run failed, or `kill` if it never began or is to end at once. Methods for other workers are empty here, as a
+    subclass adds those workers.
     """
 
     name: ClassVar[str]
@@ -97,7 +97,7 @@ class Executor(ABC):
         """Stop the other workers at once: the run never began, its end was broken off, or nobody wants it any more."""
 
     def forget_schedules(self) -> None:
-        """Let go of what was compiled, and of what it refers to."""
+        """Drop all compiled schedules, with the objects that they refer to."""
         if "loader" in vars(self):
             self.loader.forget()
 

@@ -8,7 +8,7 @@ from reactorlib.elaboration.program import Node
 
 
 class Poisoned(BaseException):
-    """Another worker failed at this tag: no step that needs it can run."""
+    """Another worker failed at this tag. A step that needs it cannot run."""
 
 
 class Stopped(BaseException):
@@ -16,7 +16,7 @@ class Stopped(BaseException):
 
 
 class OutOfTime(BaseException):
-    """A wait has taken as long as the caller allows, who may wait again."""
+    """A wait has taken as long as its caller allows. The caller may wait again."""
 
 
 class Failure(NamedTuple):

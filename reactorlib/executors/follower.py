@@ -1,24 +1,48 @@
-"""The loop of a worker other than 0: takes Go, runs its part of the tag, says what became of it; until End."""
+"""The loop of a worker other than 0: take Go, run the part of the tag, report the outcome, until End."""
 
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
+import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
-from reactorlib.elaboration.program import Node, ReactionInstance
+from reactorlib.elaboration.program import Elaborated, Node, ReactionInstance
+from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure, Poisoned, Stopped
-from reactorlib.executors.protocol import Begin, Control, End, Go
+from reactorlib.executors.messenger import Heard, Messenger
+from reactorlib.executors.protocol import (
+    CARRYING,
+    DONE,
+    GO,
+    GO_FIELDS,
+    GO_TAIL,
+    NOTHING_CROSSES,
+    SYNC,
+    Begin,
+    Bye,
+    End,
+    Forget,
+    Lesson,
+    Ready,
+    Rows,
+    Switched,
+)
 from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.partition import Partition
-from reactorlib.schedule.plan import Send, Split
+from reactorlib.schedule.plan import Send
+from reactorlib.worker.cells import NO_BUFFERS, Buffers, Event
 from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Schedule
 from reactorlib.worker.event_queue import Events
+from reactorlib.worker.inbox import Outside
 from reactorlib.worker.loader import Loader
-from reactorlib.worker.scheduler import Outbox
+from reactorlib.worker.modes import ModeState, reset_states
+from reactorlib.worker.scheduler import Call, Outbox, carried
+from reactorlib.worker.trace import Row
 from reactorlib.worker.worker import Worker
+
+ROWS_AT_ONCE = 256  # a message of moderate size
 
 
 class LoadedPart(NamedTuple):
@@ -29,48 +53,74 @@ class LoadedPart(NamedTuple):
     take: Callable[[], None] | None  # puts the values that came with Go into the cells of its events
 
 
-class Follower(ABC):
-    """Serves one worker. A subclass receives and sends."""
+def worker_of(
+    program: Elaborated, number: int, outside: Outside, outbox: Outbox, traced: bool, buffers: Buffers = NO_BUFFERS
+) -> Worker:
+    """A worker that has cells and modes of its own."""
+    modes = [ModeState() for _ in program.modes]
+    return Worker(program, number, outside, outbox, modes, traced, buffers=buffers)
 
-    def __init__(self, worker: Worker, partition: Partition) -> None:
+
+class Follower:
+    """Serves one worker. `leave` is called when only shutdown reactions are left."""
+
+    def __init__(self, worker: Worker, partition: Partition, messenger: Messenger, leave: Callable[[], None]) -> None:
         assert isinstance(worker.scheduler, Outbox)
+        self.outbox = worker.scheduler
         self.worker = worker
-        self.asked = worker.scheduler
         self.partition = partition
+        self.messenger = messenger
+        self.leave = leave
         self.loader = Loader(worker)
         self.parts: dict[int, LoadedPart] = {}  # by number of the split
+        self._receive, self._send = messenger.receiver_from(0), messenger.sender_to(0)
+        self._message = b""  # the last Go
+        self._done = NOTHING_CROSSES  # made by the schedule that runs: its last message
 
-    def load(
-        self, number: int, split: Split, finish: Callable[[], None], take: Callable[[], None] | None = None
-    ) -> None:
-        """Make the part of a split ready; `finish` packs what travels with the end of the part."""
-        part = split.parts[self.worker.number]
-        schedule = self.loader.load(split.plan, part, self.crossing, finish=finish)
-        heirs = [item.to for item in part.items if isinstance(item, Send) and item.to]
-        self.parts[number] = LoadedPart(schedule, heirs, take)
+    # The loop
+
+    def say_ready(self) -> None:
+        """Report that this worker has started."""
+        self.messenger.tell(0, Ready())
+
+    def serve(self) -> None:
+        """The whole life of the worker. Raises Stopped if it has to leave at once."""
+        current.worker = self.worker
+        receive = self._receive
+        while True:
+            while (message := receive())[-1] == GO:  # nearly always, and at every tag
+                self._message = message
+                self._go(*GO_FIELDS.unpack_from(message, -GO_TAIL.size))
+            said = self.messenger.heard(message)
+            if isinstance(said, End):
+                self._end(said)
+                return
+            self.obey(said)
+
+    def obey(self, message: Heard) -> None:
+        """Obey a message that worker 0 sends between tags."""
+        if isinstance(message, Lesson):
+            self._learn(message)
+        elif isinstance(message, Begin):
+            self.worker.outside.started = message.started
+        elif isinstance(message, Switched):
+            for state, (active, entered) in zip(self.worker.mode_states, message.flags, strict=True):
+                state.active, state.entered = active, entered
+            for mode in message.restarted:
+                reset_states(self.worker.program, mode)
+        elif isinstance(message, Forget):
+            self.forget()
+        # Other messages belong to a tag that was broken off after this worker had ended its part.
 
     def forget(self) -> None:
         """Drop all parts."""
         self.parts.clear()
         self.loader.forget()
 
-    def serve(self) -> None:
-        """The whole life of the worker. Raises Stopped where it was told to leave at once."""
-        current.worker = self.worker
-        while True:
-            message = self.receive()
-            if type(message) is Go:
-                self.go(*message)
-            elif isinstance(message, Begin):
-                self.worker.outside.started = message.started
-            elif isinstance(message, End):
-                self.end(message)
-                return
-            else:
-                self.obey(message)
+    # One tag
 
-    def go(self, number: int, time: int, microstep: int) -> None:
-        """Run the part of this split at this tag, and say what became of it."""
+    def _go(self, number: int, time: int, microstep: int) -> None:
+        """Run the part of this split at this tag, and report the outcome."""
         part = self.parts[number]
         now = self.worker.now
         now.time, now.microstep = time, microstep
@@ -79,16 +129,73 @@ class Follower(ABC):
             if part.take is not None:
                 part.take()
             part.schedule(time, soon)
-            self.say_done(soon)
+            self._say_done(soon)
         except Stopped:
             raise
         except BaseException as error:  # worker 0 raises it
             if os.getpid() != self.worker.process:
                 raise  # a process that a reaction forked is at its end
             for heir in part.heirs:
-                self.poison(heir)
-            poisoned = isinstance(error, Poisoned)
-            self.say_failed(None if poisoned else Failure(error, self.loader.failed(error.__traceback__)))
+                self.messenger.poison(heir)
+            if isinstance(error, Poisoned):
+                self.messenger.poison(0)
+            else:
+                self.messenger.fail(Failure(error, self.loader.failed(error.__traceback__)))
+
+    def _say_done(self, soon: Events) -> None:
+        """Report the end of the part, with the requests of its reactions."""
+        done, self._done = self._done, NOTHING_CROSSES
+        if soon or self.outbox.calls:
+            done = self._with_requests(done, self.outbox.take(soon, self.worker.now.time))
+        self._send(done)
+
+    def _with_requests(self, done: bytes, requests: list[Call]) -> bytes:
+        try:
+            message: bytes = self.messenger.with_requests(done, requests)
+        except WorkerError as error:
+            triggers = self.worker.program.triggers
+            found = [carrying for request in requests if (carrying := carried(request)) is not None]
+            named = [(triggers[trigger].path, value) for trigger, value in found]
+            raise self.messenger.blame_values(named, error) from error.__cause__
+        return message
+
+    # Its part of a split
+
+    def _learn(self, lesson: Lesson) -> None:
+        part = lesson.part
+        pack = self.messenger.packer([self.worker.cell(cell) for cell in part.last], 0, DONE)
+
+        def finish() -> None:
+            self._done = pack()
+
+        schedule = self.loader.load(lesson.plan, part, self._crossing, finish=finish)
+        heirs = [item.to for item in part.items if isinstance(item, Send) and item.to]
+        events = [self.worker.events[i] for i in part.events]
+        carrying = [event for event in events if event.trigger.kind in CARRYING]
+        self.parts[lesson.number] = LoadedPart(schedule, heirs, self._taker(carrying) if carrying else None)
+
+    def _taker(self, events: list[Event]) -> Callable[[], None]:
+        fill = self.messenger.filler(events)
+        return lambda: fill(self._message)
+
+    def _crossing(self, ref: Ref) -> Callable[[], None]:
+        """The action of a send or wait on this worker."""
+        item, messenger = ref.index, self.messenger
+        readers = [self.worker.cell(cell) for cell in item.cells]
+        if isinstance(item, Send):
+            return messenger.sender(readers, item.to)
+        receive, unpack = messenger.receiver_from(item.of), messenger.unpacker(readers)
+
+        def wait() -> None:
+            message = receive()
+            if message[-1] != SYNC:
+                raise Poisoned
+            if unpack is not None:
+                unpack(message)
+
+        return wait
+
+    # The end
 
     def last_reactions(self, failed: Node | None) -> list[ReactionInstance]:
         """The shutdown reactions of this worker, but for those of the reactor whose reaction `failed`."""
@@ -96,35 +203,34 @@ class Follower(ABC):
         return self.worker.last_reactions(lambda node: of_node[node] == number, failed)
 
     def shut_down(self, failed: Node | None) -> list[str]:
-        """Run them; what they raised."""
+        """Run them; their errors in words."""
+        self.leave()
+        if not self.messenger.shares_cells:  # else worker 0 has done it
+            self.worker.break_off_tag()
         return self.worker.run_last(self.last_reactions(failed))
 
-    # What a subclass provides
+    def leave_early(self) -> None:
+        """After Stopped in the middle of a tag: run the shutdown reactions, and print their errors."""
+        for note in self.shut_down(None):
+            print(note, file=sys.stderr)
 
-    @abstractmethod
-    def receive(self) -> Control:
-        """The next message of worker 0. Raises Stopped."""
+    def _end(self, message: End) -> None:
+        notes: list[str] = []
+        if message.early:
+            self.worker.now.time, self.worker.now.microstep = message.time, message.microstep
+            notes = self.shut_down(message.failed)
+        elif self.worker.recorder is not None:
+            self.hand_in(self.worker.recorder.take())
+        self.messenger.tell(0, Bye(notes))
 
-    @abstractmethod
-    def obey(self, message: Control) -> None:
-        """Do what a message says that is none of Go, Begin and End."""
-
-    @abstractmethod
-    def crossing(self, ref: Ref) -> Callable[[], None]:
-        """What a send or wait does on this worker."""
-
-    @abstractmethod
-    def say_done(self, soon: Events) -> None:
-        """The part has ended; what its reactions asked for goes to worker 0."""
-
-    @abstractmethod
-    def poison(self, heir: int) -> None:
-        """Tell a worker that waits for this one that nothing will come."""
-
-    @abstractmethod
-    def say_failed(self, failure: Failure | None) -> None:
-        """The part was broken off, for a failure of this worker's own or for another's."""
-
-    @abstractmethod
-    def end(self, message: End) -> None:
-        """Take leave: hand in what was recorded, or run the shutdown reactions if the run failed."""
+    def hand_in(self, rows: list[Row]) -> None:
+        """Send what was recorded to worker 0."""
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            some = rows[start : start + ROWS_AT_ONCE]
+            try:
+                self.messenger.tell(0, Rows(some))
+            except Exception as error:  # noqa: BLE001  # pickling runs the user's code
+                why = WorkerError(f"the trace cannot travel to worker 0: {type(error).__name__}: {error}")
+                named = [pair for row in some for pair in row[3]]
+                self.messenger.fail(Failure(self.messenger.blame_values(named, why), None))
+                return

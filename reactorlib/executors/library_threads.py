@@ -42,7 +42,7 @@ def limited(threads: int | None) -> Iterator[None]:
 
 
 def limit(threads: int | None, forked: bool = False) -> Callable[[], None]:
-    """Limit what workers start, what is loaded already, and what reactions load; gives the function that undoes it.
+    """Limit libraries that are loaded now, or later by workers and reactions. Returns the function that undoes it.
 
     Without a number it is one thread, a variable that is set is left alone, and with OMP_NUM_THREADS set a loaded
     torch is too. In a `forked` process torch has one in any case: it would wait for threads that only its parent has.

@@ -1,4 +1,4 @@
-"""How a failure travels to another process, where its class may not exist or its exception not be made again."""
+"""How a failure travels to another process, which may lack its class or be unable to rebuild its exception."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def told_briefly(failure: Failure) -> Failed:
 
 
 def failure_of(told: Failed) -> Failure:
-    """What was told: the exception has the traceback in the worker as a note."""
+    """The failure on the receiver's side. A note of its exception holds the traceback in the worker."""
     error = rebuilt(told.pickled, BaseException)
     if error is None:
         error = StandInError(told.kind, told.words)
@@ -41,8 +41,8 @@ def failure_of(told: Failed) -> Failure:
 def portable(error: BaseException) -> tuple[bytes, str, str]:
     """The pickle of an exception, empty if it cannot travel; class and words for a stand-in if it cannot be rebuilt.
 
-    One that is no Exception must stay none, and what is waiting for its class must meet it: if it cannot travel, one
-    of the same class does that says the same, but knows no more.
+    A BaseException that is no Exception must keep its class, as callers wait for that class. If it cannot travel, a
+    double of the same class with the same text does.
     """
     kind, words = kind_of(error), words_of(error)
     with suppress(Exception):  # pickling runs the user's code
@@ -54,12 +54,12 @@ def portable(error: BaseException) -> tuple[bytes, str, str]:
         return b"", kind, words
     for arguments in (error.args, (words,)):
         with suppress(Exception):
-            return pickle.dumps(_Likeness(type(error), arguments)), kind, words
+            return pickle.dumps(_Double(type(error), arguments)), kind, words
     return pickle.dumps(StandIn(kind, words)), kind, words
 
 
-class _Likeness:
-    """What a pickle rebuilds as an exception of this class with these arguments. Its constructor does not run."""
+class _Double:
+    """A pickle rebuilds this as an exception of a class with these arguments. The constructor does not run."""
 
     def __init__(self, cls: type[BaseException], arguments: tuple[Any, ...]) -> None:
         self._state = cls, arguments
@@ -77,7 +77,7 @@ def _like(cls: type[BaseException], arguments: tuple[Any, ...]) -> BaseException
 
 def rebuilt(pickled: bytes, kind: type[BaseException]) -> BaseException | None:
     """The exception of a pickle; None if it cannot be rebuilt in this process, or is of another kind."""
-    with suppress(Exception):  # this runs the user's code, too
+    with suppress(Exception):  # this also runs the user's code
         error = pickle.loads(pickled)
         if isinstance(error, kind):
             return error

@@ -1,6 +1,6 @@
 """Worker processes for interpreters with a GIL: how they start, how it is seen that one died, how they end.
 
-What worker 0 and the others say to each other is in `distributed`; `worker_process` is the other side of this.
+Worker 0's messages are in `distributed`. `worker_process` is the other side of this.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from time import monotonic, sleep
 from typing import Any
 
 from reactorlib.errors import WorkerError
-from reactorlib.executors import garbage
-from reactorlib.executors.distributed import Distributed
+from reactorlib.executors import ended_runs
+from reactorlib.executors.calls_from_threads import Listener
+from reactorlib.executors.distributed import LONGEST_END_S, Distributed
 from reactorlib.executors.executor import exit_on_signal
-from reactorlib.executors.parallel import LONGEST_END_S
-from reactorlib.executors.same_program import Likeness, likeness
+from reactorlib.executors.likeness import Likeness, likeness
+from reactorlib.executors.messenger import Messenger
+from reactorlib.executors.process_life import BEGUN, GONE, HELD, LEAVING
 from reactorlib.executors.start_method import choose_start_method, forking_knowingly, obstacle_to_rebuilding
-from reactorlib.executors.thread_calls import Listener
-from reactorlib.executors.worker_process import BEGUN, GONE, HELD, LEAVING, Setup, serve
+from reactorlib.executors.worker_process import WorkerSetup, serve
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange
 from reactorlib.worker.coordinator import Coordinator
@@ -56,11 +57,11 @@ class Processes(Distributed):
         self._likeness: Likeness | None = None  # of the program that spawned workers make anew
         self.owner = os.getpid()
         self._at_exit: Finalize | None = None
-        garbage.tidy()
+        ended_runs.collect_if_worthwhile()
         self.exchange = Exchange(partition.workers)
         try:
             self.listener = Listener(coordinator.inbox)
-            super().__init__(coordinator, partition, self.exchange.endpoint(0, self.check))
+            super().__init__(coordinator, partition, Messenger(self.exchange.endpoint(0, self.check)))
         except BaseException:
             self.exchange.close()
             raise
@@ -88,18 +89,19 @@ class Processes(Distributed):
                 self.processes[worker] = self._start(context, self._setup(worker, handed))
         self.await_ready()
 
-    def _setup(self, worker: int, program: Any) -> Setup:
+    def _setup(self, worker: int, program: Any) -> WorkerSetup:
         main = self.worker
         handler = signal.getsignal(signal.SIGTERM)
         survives = None if handler == signal.SIG_DFL else handler != exit_on_signal
         traced = main.recorder is not None
-        return Setup(
+        return WorkerSetup(
             worker,
             self.owner,
             self.exchange,
             program,
             self._likeness,
             self.partition,
+            main.buffers.crossing,
             main.outside.clock,
             self.listener.writing,
             traced,
@@ -108,7 +110,7 @@ class Processes(Distributed):
             threading.current_thread() is threading.main_thread(),
         )
 
-    def _start(self, context: Any, setup: Setup) -> BaseProcess:
+    def _start(self, context: Any, setup: WorkerSetup) -> BaseProcess:
         _see_that_descriptors_suffice()
         process: BaseProcess = context.Process(target=serve, args=(setup,), name=f"reactor worker {setup.worker}")
         with forking_knowingly():
@@ -170,8 +172,8 @@ class Processes(Distributed):
                 process.join()
                 process.close()
             del self.processes[worker]
-        self.post.codec.close()
-        garbage.note(self.exchange.taken())
+        self.messenger.close()
+        ended_runs.note(self.exchange.taken())
         self.exchange.close()
         self.listener.close()
         if self._at_exit is not None:

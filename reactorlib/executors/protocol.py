@@ -1,6 +1,7 @@
-"""What workers tell each other: messages by type.
+"""Messages between workers: their types, and their form as bytes.
 
-Threads pass them on as they are, everything else as bytes: what is said at every tag packed, the rest pickled.
+The last item of a message is its kind. Messages of every tag are packed bytes, also between threads. Others are pickled
+for another process, and a pair of object and kind for another thread.
 """
 
 from __future__ import annotations
@@ -10,30 +11,8 @@ from struct import Struct
 from typing import NamedTuple
 
 from reactorlib.elaboration.program import Node
-from reactorlib.worker.scheduler import Call
+from reactorlib.schedule.plan import Part, Plan
 from reactorlib.worker.trace import Row
-
-
-class Go(NamedTuple):
-    """Worker 0: run your part of this split at this tag."""
-
-    number: int
-    time: int
-    microstep: int
-
-
-class Done(NamedTuple):
-    """A worker: my part has ended, and this is what its reactions asked for."""
-
-    requests: list[Call]
-
-
-class Sync(NamedTuple):
-    """Everything before is done."""
-
-
-class Poison(NamedTuple):
-    """What you wait for will not come: some worker failed at this tag."""
 
 
 class Ready(NamedTuple):
@@ -46,11 +25,12 @@ class Begin(NamedTuple):
     started: int
 
 
-class Learn(NamedTuple):
-    """Worker 0: the split of this number is of the plan for these events."""
+class Lesson(NamedTuple):
+    """Worker 0: your part of the split of this number. The plan is without the steps of others."""
 
     number: int
-    events: tuple[int, ...]
+    plan: Plan
+    part: Part
 
 
 class Switched(NamedTuple):
@@ -74,7 +54,7 @@ class End(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """A worker: this exception was raised; see `portable_failure.py`. `where`: its traceback in words."""
+    """A worker of another process: this exception was raised; see `portable_failure.py`. `where`: its traceback."""
 
     pickled: bytes
     kind: str
@@ -95,22 +75,25 @@ class Bye(NamedTuple):
     notes: list[str]
 
 
-Control = Go | Sync | Poison | Ready | Begin | Learn | Switched | Forget | End | Failed | Rows | Bye
+Control = Ready | Begin | Lesson | Switched | Forget | End | Failed | Rows | Bye
+CONTROLS: tuple[type[Control], ...] = (Ready, Begin, Lesson, Switched, Forget, End, Failed, Rows, Bye)
 
-# The kind of a packed message is its last byte, so that what comes before is decoded where it lies.
+# A packed message is decoded where it lies, so its kind comes last. Those of CONTROLS follow.
 GO, DONE, SCHEDULED, SYNC, POISON = range(5)
-PICKLED: tuple[type[Control], ...] = (Ready, Begin, Learn, Switched, Forget, End, Failed, Rows, Bye)  # kinds from 5 on
-GO_TAIL = Struct("<IqqB")  # the fields of Go, kind; before it the values of events
+SYNCED, POISONED = bytes([SYNC]), bytes([POISON])  # everything before is done; nothing more will come at this tag
+NOTHING_CROSSES = bytes([DONE])
+GO_TAIL = Struct("<IqqB")  # number of a split, time, microstep, kind; before it the values of events
 GO_FIELDS = Struct("<Iqq")  # the same without the kind
 SCHEDULED_TAIL = Struct("<IB")  # length of the message DONE that comes first, kind; between them the requests
 CARRYING = ("logical", "physical", "delay", "physical delay", "input")  # triggers whose events have values
 
 
-def control_of(message: bytes) -> Control:
-    """What a message says, but for the values of cells and the requests that come with it."""
+def kind_of_control(control: Control) -> int:
+    """The kind of the message with this content."""
+    return POISON + 1 + CONTROLS.index(type(control))
+
+
+def control_of(message: bytes) -> Control | None:
+    """The content of a pickled message; None for a message of a tag."""
     kind = message[-1]
-    if kind == GO:
-        return Go._make(GO_FIELDS.unpack_from(message, -GO_TAIL.size))
-    if kind <= POISON:
-        return Poison() if kind == POISON else Sync()
-    return PICKLED[kind - POISON - 1](*pickle.loads(message))
+    return CONTROLS[kind - POISON - 1](*pickle.loads(message)) if kind > POISON else None

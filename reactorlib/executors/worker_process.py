@@ -1,42 +1,33 @@
-"""A worker process: its signals, and how its life ends. What it does meanwhile is in `distributed_follower`."""
+"""The function that a worker process runs, from its start to its end."""
 
 from __future__ import annotations
 
-import ctypes
-import multiprocessing
-import os
 import pickle
-import signal
 import socket
-import sys
-import threading
+from collections.abc import Container
 from contextlib import suppress
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from reactorlib.clock import Clock
 from reactorlib.elaboration.elaborate import elaborated
-from reactorlib.elaboration.program import Elaborated
+from reactorlib.elaboration.program import Cell, Elaborated
 from reactorlib.errors import RunError, WorkerError
-from reactorlib.executors.distributed_follower import DistributedFollower, worker_of
+from reactorlib.executors.calls_from_threads import Caller
 from reactorlib.executors.failure import Failure, Stopped
+from reactorlib.executors.follower import Follower, worker_of
 from reactorlib.executors.library_threads import limit
-from reactorlib.executors.post import Post
-from reactorlib.executors.same_program import Likeness, difference, likeness
-from reactorlib.executors.termination import Life, leave_to_worker_0
-from reactorlib.executors.thread_calls import Caller
+from reactorlib.executors.likeness import Likeness, difference, likeness
+from reactorlib.executors.messenger import Messenger
+from reactorlib.executors.process_life import GONE, ProcessLife
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.exchange import Exchange
+from reactorlib.worker.cells import Buffers
 from reactorlib.worker.context import current
 from reactorlib.worker.scheduler import Outbox
 
-HELD = (signal.SIGINT, signal.SIGTERM)  # kept back while a process starts, until its handlers are in place
-BEGUN, LEAVING, GONE = 1, 2, 3  # stages of a worker's life
-_PR_SET_PDEATHSIG = 1
 
-
-class Setup(NamedTuple):
-    """What a worker process knows from the start. `program` is pickled as class and parameters if it is spawned."""
+class WorkerSetup(NamedTuple):
+    """Arguments of a worker process. `program` is pickled as class and parameters if it is spawned."""
 
     worker: int
     parent: int  # process id
@@ -44,6 +35,7 @@ class Setup(NamedTuple):
     program: Elaborated | bytes
     likeness: Likeness | None  # of worker 0's program, if it is spawned
     partition: Partition
+    crossing_cells: Container[Cell]  # whose values other workers read
     clock: Clock
     calls: socket.socket  # to worker 0, for threads that reactions start
     traced: bool
@@ -52,18 +44,18 @@ class Setup(NamedTuple):
     tied: bool  # to the thread that starts it: it lives as long as the run
 
 
-def serve(setup: Setup) -> None:
+def serve(setup: WorkerSetup) -> None:
     """The whole life of a worker process."""
-    life = _Life(setup)
+    life = ProcessLife(setup.worker, setup.parent, setup.exchange, setup.tied, setup.survives)
     with suppress(Stopped):
         life.guard()
         limit(setup.library_threads, forked=isinstance(setup.program, Elaborated))
         current.worker = None
-        post = Post(setup.exchange.endpoint(setup.worker, life.check))
+        messenger = Messenger(setup.exchange.endpoint(setup.worker, life.check))
         try:
-            follower = _follower(setup, post, life)
+            follower = _follower(setup, messenger, life)
         except Exception as error:  # noqa: BLE001  # a constructor or an import of the user's: worker 0 raises it
-            post.fail(Failure(error, None))
+            messenger.fail(Failure(error, None))
             life.enter(GONE)
             return
         follower.say_ready()
@@ -75,14 +67,15 @@ def serve(setup: Setup) -> None:
         follower.worker.outside.over = True
 
 
-def _follower(setup: Setup, post: Post, life: _Life) -> DistributedFollower:
+def _follower(setup: WorkerSetup, messenger: Messenger, life: ProcessLife) -> Follower:
     outbox = Outbox()
     outside = Caller(setup.clock, setup.calls.send, outbox.listen)
-    worker = worker_of(_program(setup), setup.worker, outside, outbox, setup.traced)
-    return DistributedFollower(worker, setup.partition, post, life)
+    buffers = Buffers(messenger.allocate, messenger.allocate_shared, setup.crossing_cells)
+    worker = worker_of(_program(setup), setup.worker, outside, outbox, setup.traced, buffers)
+    return Follower(worker, setup.partition, messenger, life.leave)
 
 
-def _program(setup: Setup) -> Elaborated:
+def _program(setup: WorkerSetup) -> Elaborated:
     if isinstance(setup.program, Elaborated):
         return setup.program
     try:
@@ -101,61 +94,3 @@ def _program(setup: Setup) -> Elaborated:
             f"{differs}; what a constructor makes must not depend on the process, as the order of a set does"
         )
     return program
-
-
-class _Life(Life):
-    """Of a process of this host: its parent may be gone, too."""
-
-    def __init__(self, setup: Setup) -> None:
-        super().__init__()
-        self.exchange = setup.exchange
-        self.worker = setup.worker
-        self.parent = os.getppid()
-        # A process of the fork server is no child of the run, and Linux tells a child of the end of the thread that
-        # started it, not of the process: there the parent's death shows in another way.
-        tied = setup.tied and self.parent == setup.parent
-        self.remote_parent = None if tied else multiprocessing.parent_process()
-        self.survives = setup.survives
-        self._worker_0 = setup.parent
-
-    def guard(self) -> None:
-        """Put the signal handlers in place: first thing in the process."""
-        # Ctrl-C goes to the whole group: worker 0 decides what it means. What reactions start must not ignore it, too.
-        signal.signal(signal.SIGINT, leave_to_worker_0)
-        signal.signal(signal.SIGTERM, self.terminate)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
-        if self.remote_parent is not None:
-            threading.Thread(target=self._follow, args=(self.remote_parent,), daemon=True).start()
-        elif sys.platform == "linux":  # elsewhere a long reaction is finished first
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        self.check()
-        self.enter(BEGUN)
-
-    @property
-    def is_over(self) -> bool:
-        return self.exchange.aborted
-
-    def check(self) -> None:
-        if os.getppid() != self.parent:
-            os._exit(1)
-        super().check()
-
-    def _follow(self, parent: Any) -> None:
-        parent.join()
-        os._exit(1)
-
-    def is_handled_by_worker_0(self, number: int) -> bool:
-        try:
-            status = Path(f"/proc/{self._worker_0}/status").read_text()
-        except OSError:  # another system than Linux
-            return False
-        caught = int(status.partition("SigCgt:")[2].split()[0], 16)
-        return bool(caught >> (number - 1) & 1)
-
-    def leave(self) -> None:
-        self.enter(LEAVING)
-
-    def enter(self, stage: int) -> None:
-        """Let worker 0 know how far this process is."""
-        self.stopped = stage >= LEAVING
-        self.exchange.enter_stage(self.worker, stage)

@@ -21,9 +21,9 @@ from reactorlib.declaration.reactor import Bank, Reactor
 from reactorlib.executors.failure import Failure
 from reactorlib.executors.portable_failure import failure_of, told
 from reactorlib.executors.protocol import Failed
-from reactorlib.executors.ranks import is_first
 from reactorlib.gymnasium.layout import Layout, rows_of
 from reactorlib.gymnasium.share import Share
+from reactorlib.mpi.ranks import is_first
 
 PLAIN = {int, float, bool, str, type(None)}
 PICKLED, FAILED = b"p", b"f"  # how a reply of another process begins; without infos it is empty

@@ -526,7 +526,7 @@ class ReactorVectorEnv(VectorEnv[Any, Any, Any]):
 
 def _ranks() -> int:
     """How many ranks there are that serve sessions, with that of the caller."""
-    from reactorlib.executors.mpi import serving  # only where it is used: it needs ranks
+    from reactorlib.mpi.runs import serving  # only where it is used: it needs ranks
 
     return serving().size
 

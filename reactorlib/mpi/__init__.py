@@ -1,4 +1,6 @@
-"""`mpiexec -n 4 python -m reactorlib.mpi train.py`: a script on the first rank, whose sessions the other ranks serve.
+"""Ranks of MPI: transport, executor, what ranks agree on, and the command that serves sessions.
 
-Owns the command alone: what a rank does for a session is in `executors.mpi`.
+    mpiexec -n 4 python -m reactorlib.mpi train.py
+
+Nothing here runs before `executor="mpi"` asks for it.
 """

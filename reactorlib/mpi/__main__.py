@@ -1,7 +1,7 @@
 """`python -m reactorlib.mpi SCRIPT [ARGUMENT ...]`, started by mpiexec, srun or the like.
 
-The first rank runs the script. The others import it, as processes that are spawned do, so that what it does must be
-below `if __name__ == "__main__":`; then they serve the sessions that it opens with executor="mpi".
+The first rank runs the script. The others import it, as spawned processes do, so that what it does must be below
+`if __name__ == "__main__":`. Then they serve the sessions that it opens with executor="mpi".
 
     mpiexec -n 4 python -m reactorlib.mpi train.py --seed 1
 """
@@ -14,9 +14,8 @@ from pathlib import Path
 from types import ModuleType
 
 from reactorlib.errors import RunError
-from reactorlib.execution import kill_all
-from reactorlib.executors.mpi import dismiss, serve
-from reactorlib.executors.ranks import joined
+from reactorlib.mpi.ranks import joined
+from reactorlib.mpi.runs import dismiss, serve
 
 
 def main(arguments: list[str]) -> int:
@@ -42,9 +41,9 @@ def main(arguments: list[str]) -> int:
     try:
         _execute(path, "__main__")
     except SystemExit:
-        _end()
+        dismiss(ranks)
         raise
-    _end()
+    dismiss(ranks)
     return 0
 
 
@@ -54,11 +53,6 @@ def _execute(path: Path, name: str) -> None:
     module.__file__ = str(path)
     sys.modules["__main__"] = sys.modules["__mp_main__"] = module
     exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)
-
-
-def _end() -> None:
-    kill_all()
-    dismiss(joined())
 
 
 if __name__ == "__main__":

@@ -13,42 +13,34 @@ import pytest
 
 from tests.reactorlib.mpi.conftest import start
 from tests.reactorlib.mpi.test_ends import (
-    test_a_rank_that_dies_ends_the_job,
-    test_a_rank_that_fails_after_the_run_ends_the_job,
-    test_a_rank_that_fails_before_the_run_ends_the_job,
-    test_a_rank_that_never_comes_is_not_waited_for_without_end,
-    test_a_rank_whose_guard_dies_ends_the_job,
-    test_a_signal_to_the_launcher_ends_the_job,
+    test_a_rank_that_fails_ends_the_job_soon,
+    test_a_signal_to_the_launcher_ends_the_job_soon,
     test_all_ranks_have_the_same_result,
+    test_an_error_after_the_run_aborts_the_job,
     test_an_exit_has_its_status,
-    test_what_is_raised_is_raised_on_all_ranks_and_printed_once,
+    test_what_all_ranks_catch_ends_no_job,
+    test_what_is_raised_on_any_rank_is_printed_once,
 )
-from tests.reactorlib.mpi.test_nodes import (
-    test_a_link_that_goes_dead_ends_the_job_within_its_limit,
-    test_a_rank_that_dies_ends_the_job_on_both_nodes,
-)
+from tests.reactorlib.mpi.test_nodes import test_a_rank_that_dies_ends_the_job_on_both_nodes
 from tests.reactorlib.mpi.test_sessions import (
-    test_a_rank_that_is_lost_in_a_step_is_one_error_and_the_end_of_the_job,
+    test_a_rank_that_dies_in_a_step_ends_the_job,
     test_a_reaction_that_raises_ends_the_session_and_the_next_one_opens,
     test_however_the_script_ends_the_job_does,
 )
 
 __all__ = [
     "start",
-    "test_a_link_that_goes_dead_ends_the_job_within_its_limit",
-    "test_a_rank_that_dies_ends_the_job",
     "test_a_rank_that_dies_ends_the_job_on_both_nodes",
-    "test_a_rank_that_fails_after_the_run_ends_the_job",
-    "test_a_rank_that_fails_before_the_run_ends_the_job",
-    "test_a_rank_that_is_lost_in_a_step_is_one_error_and_the_end_of_the_job",
-    "test_a_rank_that_never_comes_is_not_waited_for_without_end",
-    "test_a_rank_whose_guard_dies_ends_the_job",
+    "test_a_rank_that_dies_in_a_step_ends_the_job",
+    "test_a_rank_that_fails_ends_the_job_soon",
     "test_a_reaction_that_raises_ends_the_session_and_the_next_one_opens",
-    "test_a_signal_to_the_launcher_ends_the_job",
+    "test_a_signal_to_the_launcher_ends_the_job_soon",
     "test_all_ranks_have_the_same_result",
+    "test_an_error_after_the_run_aborts_the_job",
     "test_an_exit_has_its_status",
     "test_however_the_script_ends_the_job_does",
-    "test_what_is_raised_is_raised_on_all_ranks_and_printed_once",
+    "test_what_all_ranks_catch_ends_no_job",
+    "test_what_is_raised_on_any_rank_is_printed_once",
 ]
 
 SCALE = float(os.environ.get("REACTORLIB_SOAK_SCALE", "1"))

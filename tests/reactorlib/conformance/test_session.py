@@ -692,7 +692,7 @@ def test_a_session_that_is_collected_leaves_no_thread(opened: Opened) -> None:
     before = threading.active_count()
     session: Any = opened(Farm)
     session.step(every=1)
-    threads = [other.thread for other in getattr(session._execution.executor, "others", {}).values()] if (
+    threads = [other.thread for other in getattr(session._execution.executor, "followers", {}).values()] if (
         session._execution.executor.name == "threads") else []  # fmt: skip
     del session
     gc.collect()

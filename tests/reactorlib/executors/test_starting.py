@@ -32,7 +32,7 @@ from reactorlib import (
     run,
     startup,
 )
-from reactorlib.executors import garbage
+from reactorlib.executors import ended_runs
 from tests.choice import first
 from tests.reactorlib.executors.programs import ON_EACH_ITS_OWN, Star, noted
 
@@ -324,7 +324,7 @@ def test_shared_memory_is_freed_though_nothing_else_collects_garbage(mover):
         assert shared_mappings() - before <= 4  # at least 8 MiB each
         for _ in range(20):
             run(Sum, rounds=2, executor="processes", workers=2)
-        assert shared_mappings() - before <= garbage.RUNS
+        assert shared_mappings() - before <= ended_runs.RUNS
     finally:
         gc.enable()
 

@@ -6,6 +6,7 @@ REACTORLIB_TEST_MPIEXEC, such as "/opt/openmpi/bin/mpiexec --oversubscribe", say
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -14,6 +15,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -120,11 +122,20 @@ def start(tmp_path: Path) -> Iterator[Start]:
         job.kill()
         job.process.wait()
     new, until = shared_files() - before, time.monotonic() + 5
-    while new & shared_files() and time.monotonic() < until:  # of another job that is starting
+    while (left := new & shared_files()) and time.monotonic() < until:
         time.sleep(0.05)
-    assert not new & shared_files()
+    assert not left - mapped()  # another job may be under way
 
 
 def shared_files() -> set[str]:
-    """What MPI has in shared memory."""
-    return {path.name for kind in ("mpich_shm_", "sm_segment.") for path in Path("/dev/shm").glob(f"{kind}*")}
+    """The files of MPI in shared memory."""
+    return {str(path) for kind in ("mpich_shm_", "sm_segment.") for path in Path("/dev/shm").glob(f"{kind}*")}
+
+
+def mapped() -> set[str]:
+    """Files in shared memory that a process uses."""
+    found: set[str] = set()
+    for maps in Path("/proc").glob("[0-9]*/maps"):
+        with suppress(OSError):
+            found.update(re.findall(r"/dev/shm/\S+", maps.read_text(errors="replace")))
+    return found

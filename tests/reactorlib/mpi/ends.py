@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Any
 
-from reactorlib import MSEC, SEC, Bank, Input, Output, Reactor, Timer, reaction, run, shutdown, startup
+from reactorlib import MSEC, Bank, Input, Output, ReactionError, Reactor, Timer, reaction, run, shutdown, startup
 
 WAY = sys.argv[1]
 RANK = int(os.environ.get("PMI_RANK") or os.environ.get("OMPI_COMM_WORLD_RANK") or 0)
@@ -43,43 +43,22 @@ class Part(Reactor):
 
 
 def misbehave() -> None:
-    """What the way says, in a reaction."""
-    if WAY == "raise":
+    """Do what the way says, in a reaction."""
+    print("misbehaves", flush=True)
+    if WAY in ("raise", "caught"):
         raise ValueError("no reply")
     if WAY == "unpicklable":
         raise LambdaError("no reply")
     if WAY == "exit":
         sys.exit(7)
     if WAY == "os._exit":
-        os._exit(0)
+        os._exit(3)
     if WAY == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
-    if WAY == "guard":
-        guards = [child for child in children(os.getpid()) if "rank_guard.py" in child[1]]
-        os.kill(guards[0][0], signal.SIGKILL)
-        time.sleep(30)
-    if WAY in ("interrupt", "link"):
-        print("stuck", flush=True)
-        time.sleep(30)
-    if WAY == "link in use":
-        print("stuck", flush=True)
     if WAY == "terminate":
         os.kill(os.getpid(), signal.SIGTERM)
+    if WAY in ("hang", "terminate"):
         time.sleep(30)
-
-
-def children(pid: int) -> list[tuple[int, str]]:
-    """Processes that this one has started: their numbers and commands."""
-    found = []
-    for entry in os.listdir("/proc"):  # noqa: PTH208
-        if entry.isdigit():
-            try:
-                with open(f"/proc/{entry}/stat") as stat, open(f"/proc/{entry}/cmdline") as command:  # noqa: PTH123
-                    if int(stat.read().rpartition(")")[2].split()[1]) == pid:
-                        found.append((int(entry), command.read()))
-            except OSError:
-                continue
-    return found
 
 
 class Main(Reactor):
@@ -109,16 +88,27 @@ class Main(Reactor):
         assert all(out.is_present for out in outs)
 
 
-def main() -> None:
+def once() -> None:
     """Run until the timeout, if nothing comes between."""
-    if WAY == "before" and RANK == VICTIM:
-        raise KeyError("before the run")
     parts = 4 if WAY == "different" and RANK == VICTIM else 3
-    timeout = 30 * SEC if WAY == "link in use" else 20 * MSEC
-    result = run(Main, parts=parts, timeout=timeout, executor="mpi", workers=9 if WAY == "workers" else None)
+    result = run(Main, parts=parts, timeout=20 * MSEC, executor="mpi", workers=9 if WAY == "workers" else None)
     print(f"rank {RANK} of {result.workers} ended at {result.tag}", flush=True)
+
+
+def main() -> None:
+    """Run, and do what the way says around it."""
+    global WAY
+    if WAY == "caught":
+        try:
+            once()
+        except ReactionError as error:
+            print(f"rank {RANK} caught {type(error).__name__}", flush=True)
+            WAY = "good"
+    once()
     if WAY == "after" and RANK == VICTIM:
         raise KeyError("after the run")
+    if WAY == "once more" and RANK == VICTIM:
+        once()
 
 
 if __name__ == "__main__":

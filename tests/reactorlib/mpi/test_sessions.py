@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.reactorlib.mpi.conftest import launcher
-from tests.reactorlib.mpi.test_ends import SOON_S, texts
+from tests.reactorlib.mpi.test_ends import SOON_S, messages
 
 SCRIPT = str(Path(__file__).with_name("train.py"))
 HOST = re.escape(socket.gethostname())
@@ -41,13 +41,10 @@ def test_a_reaction_that_raises_ends_the_session_and_the_next_one_opens(start: A
     assert "then 9" in ended.out
 
 
-def test_a_rank_that_is_lost_in_a_step_is_one_error_and_the_end_of_the_job(start: Any) -> None:
+def test_a_rank_that_dies_in_a_step_ends_the_job(start: Any) -> None:
     ended = started(start, "loses_a_rank").ended()
     assert ended.status != 0
-    assert len(re.findall(rf"rank \d on {HOST} \(process \d+\)[^\n]* ended before the run did", ended.err)) == 1, (
-        ended.err
-    )
-    assert re.search(rf"rank 2 on {HOST} ", ended.err)
+    assert messages(ended.err) == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -76,9 +73,7 @@ def test_what_makes_no_sense_is_refused_and_leaves_the_ranks_to_the_next_session
 def test_however_the_script_ends_the_job_does(start: Any, way: str, status: int) -> None:
     ended = started(start, way).ended()
     assert ended.status == status, ended.err
-    assert ended.err.count("KeyError: 'not ours'") == (2 if way == "fails" else 0)  # of Python, and of the guard
-    if way != "fails":
-        assert texts(ended.err) == []  # launchers tell of a status
+    assert messages(ended.err) == (["KeyError"] if way == "fails" else [])
 
 
 def test_a_vector_environment_on_ranks_is_sync_s(start: Any) -> None:

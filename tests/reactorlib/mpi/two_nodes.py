@@ -1,6 +1,6 @@
-"""On node0 of two nodes: `python two_nodes.py LAUNCHER ARGUMENTS...` runs a rank on each, `--cut WORD` cuts the link.
+"""On node0 of two nodes: `python two_nodes.py LAUNCHER ARGUMENTS...` runs a rank on each.
 
-It is cut once a rank has printed the word. Prints what the job printed, and a line of JSON at the end.
+Prints what the job printed, and a line of JSON at the end.
 """
 
 import json
@@ -20,9 +20,6 @@ LONGEST_S = 100
 def main() -> None:
     """See above."""
     arguments = sys.argv[1:]
-    word = ""
-    if arguments[0] == "--cut":
-        word, arguments = arguments[1], arguments[2:]
     launcher, env = across(shlex.split(arguments[0]))
     with TemporaryDirectory() as folder:
         env["TMPDIR"] = folder  # numbers of processes begin anew in each namespace, and launchers name files by them
@@ -31,11 +28,6 @@ def main() -> None:
             job = subprocess.Popen(
                 [*launcher, "-n", "2", sys.executable, *arguments[1:]], env={**os.environ, **env}, stdout=file
             )
-        began = time.monotonic()
-        while word and word not in out.read_text() and job.poll() is None and time.monotonic() - began < LONGEST_S:
-            time.sleep(0.02)
-        if word:
-            subprocess.run(["ip", "link", "set", "eth0", "down"], check=True)
         began = time.monotonic()
         status = job.wait(LONGEST_S)
         after_s = time.monotonic() - began

@@ -72,7 +72,7 @@ def observe(program: ProgramSpec, executor: Executor = INLINE) -> tuple[Behaviou
             **executor.options(main),
         )
     if executor.name == "mpi":
-        from reactorlib.executors.ranks import joined  # only there: every rank has seen its own part
+        from reactorlib.mpi.ranks import joined  # only there: every rank has seen its own part
 
         seen = {key: sights for part in joined().gather(seen, "what was seen") for key, sights in part.items()}
     records = tuple((tuple(record.tag), record.reaction, tuple(record.writes)) for record in result.trace)

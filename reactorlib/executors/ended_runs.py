@@ -1,4 +1,7 @@
-"""What runs on processes leave to the garbage collector: it counts objects, not what they keep of shared memory."""
+"""Shared memory of ended runs on processes, which the garbage collector frees: when to run it.
+
+The collector counts objects, and not the memory that they keep.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,14 @@ _nbytes = 0
 
 
 def note(nbytes: int) -> None:
-    """A run has ended whose shared memory, so many bytes of it with pages, is kept by garbage, if not by the user."""
+    """A run has ended. Garbage, if not the user, keeps this many bytes of its shared memory."""
     global _runs, _nbytes
     _runs += 1
     _nbytes += nbytes
 
 
-def tidy() -> None:
-    """Collect, if that is enough to be worth the time."""
+def collect_if_worthwhile() -> None:
+    """Collect after several runs, or much memory."""
     if _runs >= RUNS or _nbytes >= BYTES:
         collect()
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from reactorlib.errors import WorkerError
-from reactorlib.executors.post import WRITTEN_OUT, Post
+from reactorlib.executors.messenger import WRITTEN_OUT, Messenger
 from reactorlib.worker.cells import Event, Reader
 
 KIND = 7
@@ -40,12 +40,12 @@ class FullCodec(PickleCodec):
         return self.encode
 
 
-def post(codec: PickleCodec) -> Post:
+def messenger(codec: PickleCodec) -> Messenger:
     nothing: dict[str, Any] = dict.fromkeys(("allocate", "allocate_shared", "sender_to", "receiver_from"))
-    return Post(SimpleNamespace(codec=codec, **nothing))  # type: ignore[arg-type]
+    return Messenger(SimpleNamespace(codec=codec, **nothing))  # type: ignore[arg-type]
 
 
-POST = post(PickleCodec())
+MESSENGER = messenger(PickleCodec())
 
 
 def cells(values: list[object]) -> list[Reader]:
@@ -59,10 +59,13 @@ def cells(values: list[object]) -> list[Reader]:
 @pytest.mark.parametrize("more", [0, WRITTEN_OUT])
 def test_what_is_present_arrives_and_nothing_else(present: tuple[bool, ...], more: int) -> None:
     values: list[object] = [n if there else None for n, there in enumerate((*present, *(True,) * more))]
-    message = POST.packer(cells(values), 1, KIND)()
+    message = MESSENGER.packer(cells(values), 1, KIND)()
     assert message[-1] == KIND
     received = cells([None] * len(values))
-    POST.unpacker(received)(message)
+    unpack = MESSENGER.unpacker(received)
+    assert (unpack is None) == (not values)
+    if unpack is not None:
+        unpack(message)
     assert [cell.value for cell in received] == values
     assert [cell.is_present for cell in received] == [value is not None for value in values]
 
@@ -70,24 +73,28 @@ def test_what_is_present_arrives_and_nothing_else(present: tuple[bool, ...], mor
 def test_what_is_absent_keeps_its_last_value() -> None:
     received = cells([1, 2])
     received[0].is_present = received[1].is_present = False
-    POST.unpacker(received)(POST.packer(cells([None, 5]), 1, KIND)())
+    unpack = MESSENGER.unpacker(received)
+    assert unpack is not None
+    unpack(MESSENGER.packer(cells([None, 5]), 1, KIND)())
     assert [(cell.value, cell.is_present) for cell in received] == [(1, False), (5, True)]
 
 
 def test_events_travel_whether_present_or_not() -> None:
     sent, received = cells([1, None]), cells([None, 3])
-    POST.filler(received)(POST.encoder(sent, (1,))())  # type: ignore[arg-type]
+    MESSENGER.filler(received)(MESSENGER.encoder(sent, (1,))())  # type: ignore[arg-type]
     assert [(event.value, event.is_present) for event in received] == [(1, False), (None, True)]
 
 
 @pytest.mark.parametrize("count", [1, WRITTEN_OUT + 1])
 def test_an_error_gets_the_name_of_the_cell(count: int) -> None:
-    some, full = cells([0] * count), post(FullCodec())
-    whole = POST.packer(some, 1, KIND)()
+    some, full = cells([0] * count), messenger(FullCodec())
+    whole = MESSENGER.packer(some, 1, KIND)()
+    unpack = full.unpacker(some)
+    assert unpack is not None
     for broken in (
         full.packer(some, 1, KIND),
         full.encoder(some, (1,)),  # type: ignore[arg-type]
-        lambda: full.unpacker(some)(whole),
+        lambda: unpack(whole),
     ):
         with pytest.raises(WorkerError, match=r"Main.cell\[0\].*: no room") as caught:
             broken()

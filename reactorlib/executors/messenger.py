@@ -3,22 +3,36 @@
 At every tag a message is the encoded values of the cells that are present, a bit for each cell that says whether it is
 (in whole bytes), and the kind of the message in one byte. The end is read first, so that a message in which every cell
 is present is decoded where it lies. Cells go by number in the source: no name of the program is in it. Other messages
-are pickled.
+are pickled. Threads share cells: their messages carry no values, and everything else is handed over as it is.
 """
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
 from typing import Any
 
 from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure
-from reactorlib.executors.portable_failure import told, told_briefly
-from reactorlib.executors.protocol import PICKLED, POISON, SYNC, Control
+from reactorlib.executors.mailbox import Mailbox
+from reactorlib.executors.portable_failure import failure_of, told, told_briefly
+from reactorlib.executors.protocol import (
+    POISONED,
+    SCHEDULED,
+    SCHEDULED_TAIL,
+    SYNC,
+    Control,
+    Failed,
+    control_of,
+    kind_of_control,
+)
 from reactorlib.transport.transport import Transport
 from reactorlib.worker.cells import Event, Reader
+from reactorlib.worker.scheduler import Call
+
+Heard = Control | Failure | None
+
 
 # Cells that are written out, which takes half as long as a loop: 0.20 us for 7 cells instead of 0.41 us. Of more cells
 # the source would grow, and the loop's own cost no longer counts.
@@ -39,19 +53,45 @@ _ENCODE = "return code(({values},))"
 _FILL = "{values}, = code(message)"
 
 
-class Post:
+class Messenger:
     """One worker's end of a transport: packs cells into messages, unpacks messages into cells."""
+
+    shares_cells = False
 
     def __init__(self, transport: Transport) -> None:
         self.codec = transport.codec
         self.allocate, self.allocate_shared = transport.allocate, transport.allocate_shared
-        self.sender_to = transport.sender_to
-        self.receiver_from = transport.receiver_from
+        self.sender_to: Callable[[int], Callable[[Any], None]] = transport.sender_to
+        self.receiver_from: Callable[[int], Callable[[], Any]] = transport.receiver_from
+
+    # Messages that workers send now and then
+
+    def tell(self, worker: int, control: Control) -> None:
+        """Send a control message."""
+        self.sender_to(worker)(pickle.dumps(tuple(control), 5) + bytes([kind_of_control(control)]))
+
+    def fail(self, failure: Failure) -> None:
+        """Report a failure to worker 0, in few words if shared memory has no room for more."""
+        try:
+            self.tell(0, told(failure))
+        except WorkerError:
+            self.tell(0, told_briefly(failure))
+
+    def heard(self, message: Any) -> Heard:
+        """The content of a control message; None for a message of a tag."""
+        control = control_of(message)
+        return failure_of(control) if isinstance(control, Failed) else control
+
+    def poison(self, worker: int) -> None:
+        """Tell a worker that nothing more will come at this tag."""
+        self.sender_to(worker)(POISONED)
 
     # Cells
 
     def packer(self, cells: Sequence[Reader], receiver: int, kind: int) -> Callable[[], bytes]:
         """A function that makes a message of what these cells hold. It raises WorkerError with the path of a cell."""
+        if not cells:
+            return partial(bytes, [kind])
         count, ending, encode = len(cells), bytes([kind]), self.codec.encoder((receiver,))
 
         def some() -> bytes:
@@ -62,16 +102,18 @@ class Post:
         def blame(error: WorkerError) -> WorkerError:
             return self.blame([cell for cell in cells if cell.is_present], error)
 
-        statements = _PACK if 0 < count <= WRITTEN_OUT else "return some()"
+        statements = _PACK if count <= WRITTEN_OUT else "return some()"
         return _function("", statements, cells, encode, blame, some, _bits((1 << count) - 1, count) + ending)
 
     def sender(self, cells: Sequence[Reader], receiver: int) -> Callable[[], None]:
-        """What a Send does: all cells in one message."""
+        """The action of a Send: all cells in one message."""
         pack, send = self.packer(cells, receiver, SYNC), self.sender_to(receiver)
-        return lambda: send(pack())
+        return (lambda: send(pack())) if cells else partial(send, pack())
 
-    def unpacker(self, cells: Sequence[Reader]) -> Callable[[bytes], None]:
-        """A function that makes present what the sender's cells held."""
+    def unpacker(self, cells: Sequence[Reader]) -> Callable[[bytes], None] | None:
+        """A function that makes present what the sender's cells held; None if there are none."""
+        if not cells:
+            return None
         count, decode = len(cells), self.codec.decoder()
         size = len(_bits(0, count))
 
@@ -82,9 +124,9 @@ class Post:
                 cell.value = value
                 cell.is_present = True
 
-        statements = _UNPACK if 0 < count <= WRITTEN_OUT else "some(message)"
+        statements = _UNPACK if count <= WRITTEN_OUT else "some(message)"
         whole = _bits((1 << count) - 1, count)
-        return _function("message", statements, cells, decode, self._unreadable(cells), some, whole)
+        return _function("message", statements, cells, decode, _unreadable(cells), some, whole)
 
     def encoder(self, events: Sequence[Event], receivers: Sequence[int]) -> Callable[[], bytes]:
         """A function that encodes the values of these events, present or not."""
@@ -94,14 +136,20 @@ class Post:
 
     def filler(self, events: Sequence[Event]) -> Callable[[bytes], None]:
         """A function that gives these events the values that such an encoder encoded, present or not."""
-        return _function("message", _FILL, events, self.codec.decoder(), self._unreadable(events))
+        return _function("message", _FILL, events, self.codec.decoder(), _unreadable(events))
+
+    # Requests of reactions, with the message that ends a part
+
+    def with_requests(self, done: bytes, requests: list[Call]) -> Any:
+        """The message that ends a part, with these requests."""
+        return done + self.codec.encode(requests, (0,)) + SCHEDULED_TAIL.pack(len(done), SCHEDULED)
+
+    def requests_of(self, message: Any) -> tuple[bytes, list[Call]]:
+        """The two parts of such a message."""
+        length, _ = SCHEDULED_TAIL.unpack_from(message, len(message) - SCHEDULED_TAIL.size)
+        return message[:length], self.codec.decode(message[length:])
 
     # Errors
-
-    def _unreadable(self, cells: Sequence[Reader]) -> Callable[[WorkerError], WorkerError]:
-        """Makes the error of a message for these cells that cannot be decoded, with their paths."""
-        shown = ", ".join(cell.path for cell in cells[:3]) + (", ..." if len(cells) > 3 else "")
-        return lambda error: WorkerError(f"{shown}: {error}")
 
     def blame(self, cells: Iterable[Reader], error: WorkerError) -> WorkerError:
         """The error of the first of these cells that cannot be encoded by itself, with its path."""
@@ -116,22 +164,15 @@ class Post:
                 return WorkerError(f"{path}: {alone}")
         return error
 
-    # Other messages
+    def close(self) -> None:
+        """The run has ended."""
+        self.codec.close()
 
-    def tell(self, worker: int, message: Control) -> None:
-        """Send a control message."""
-        kind = bytes([POISON + 1 + PICKLED.index(type(message))])
-        self.sender_to(worker)(pickle.dumps(tuple(message), 5) + kind)
 
-    def poison(self, worker: int) -> None:
-        self.sender_to(worker)(bytes([POISON]))
-
-    def fail(self, failure: Failure) -> None:
-        """Tell worker 0 that this worker failed; in few words where shared memory has no room for more."""
-        try:
-            self.tell(0, told(failure))
-        except WorkerError:
-            self.tell(0, told_briefly(failure))
+def _unreadable(cells: Sequence[Reader]) -> Callable[[WorkerError], WorkerError]:
+    """Makes the error of a message for these cells that cannot be decoded, with their paths."""
+    shown = ", ".join(cell.path for cell in cells[:3]) + (", ..." if len(cells) > 3 else "")
+    return lambda error: WorkerError(f"{shown}: {error}")
 
 
 def _bits(mask: int, count: int) -> bytes:
@@ -177,3 +218,44 @@ def make(cells, code, blame, some, whole, WorkerError):
     namespace: dict[str, Any] = {}
     exec(compile(source, f"<messages of {count} cells>", "exec"), namespace)
     return namespace["make"]
+
+
+class ThreadMessenger(Messenger):
+    """One worker's end of the mailboxes between threads: `mail[sender, receiver]`.
+
+    Cells are shared, so no values travel. A thread reads a cell that another one set after it took the message that was
+    sent after the set.
+    """
+
+    shares_cells = True
+
+    def __init__(self, mail: Mapping[tuple[int, int], Mailbox[Any]], me: int, check: Callable[[], None]) -> None:
+        self.sender_to = lambda worker: mail[me, worker].put
+        self.receiver_from = lambda worker: partial(mail[worker, me].get, check)
+
+    def tell(self, worker: int, control: Control) -> None:
+        self.sender_to(worker)((control, kind_of_control(control)))
+
+    def fail(self, failure: Failure) -> None:
+        self.sender_to(0)((failure, None))
+
+    def heard(self, message: Any) -> Heard:
+        return message[0] if isinstance(message, tuple) and message[-1] != SCHEDULED else None
+
+    def packer(self, _cells: Sequence[Reader], receiver: int, kind: int) -> Callable[[], bytes]:
+        return super().packer((), receiver, kind)
+
+    def sender(self, _cells: Sequence[Reader], receiver: int) -> Callable[[], None]:
+        return super().sender((), receiver)
+
+    def unpacker(self, _cells: Sequence[Reader]) -> None:
+        return None
+
+    def with_requests(self, done: bytes, requests: list[Call]) -> Any:
+        return done, requests, SCHEDULED
+
+    def requests_of(self, message: Any) -> tuple[bytes, list[Call]]:
+        done, requests, _ = message
+        return done, requests
+
+    def close(self) -> None: ...

@@ -1,6 +1,4 @@
-"""Whether workers that each made the program run the same: the program, its code, partition, options and versions, as
-short texts.
-"""
+"""Whether workers that each made the program run the same: short texts about program, code, partition and versions."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ Likeness = dict[str, str]  # aspect: what this worker has
 
 
 def versions() -> Likeness:
-    """What this process has imported of what values depend on."""
+    """The versions of Python and of the imported packages that values depend on."""
     found = {"the version of Python": platform.python_version()}
     for name in VERSIONED:
         if name in sys.modules:
@@ -30,13 +28,13 @@ def versions() -> Likeness:
 
 
 def parameters(program: Elaborated) -> Likeness:
-    """What a program was made with."""
-    told = ", ".join(f"{name}={_shown(value)}" for name, value in program.parameters.items())
-    return {"the parameters of the program": told}
+    """The parameters of a program."""
+    shown = ", ".join(f"{name}={_shown(value)}" for name, value in program.parameters.items())
+    return {"the parameters of the program": shown}
 
 
 def likeness(program: Elaborated, placed: Partition) -> Likeness:
-    """What of a program has to be equal on all workers, in the order in which a difference is best told."""
+    """Aspects that must be equal on all workers, in the order in which a difference is best reported."""
     found = {"the program": program.cls.__qualname__}
     reactions = program.reactions
     found["the reactors"] = _digest((i.path for i in program.instances), f"{len(program.instances)} reactors")
@@ -51,7 +49,7 @@ def likeness(program: Elaborated, placed: Partition) -> Likeness:
 
 
 def difference(found: Sequence[Likeness], names: Sequence[str]) -> str | None:
-    """The first that is not equal on all workers, of these names, in words; None where all is."""
+    """The first difference between workers of these names, in words; None if there is none."""
     first = found[0]
     for name, other in zip(names, found, strict=True):
         for aspect in {**first, **other}:
@@ -67,9 +65,9 @@ def difference(found: Sequence[Likeness], names: Sequence[str]) -> str | None:
 def _shown(value: object) -> str:
     try:
         form = canonical(value)
-    except Exception:  # noqa: BLE001  # the user's classes; what they do is compared all the same
+    except Exception:  # noqa: BLE001  # the user's classes; their code is compared all the same
         return type(value).__qualname__
-    # Its form names its class, or that of what stands for it in another process.
+    # Its form names its class, or the class of its stand-in.
     return f"a value of form {blake2b(form, digest_size=4).hexdigest()}" if len(form) > 40 else repr(value)
 
 
@@ -92,7 +90,7 @@ def _bodies(program: Elaborated) -> dict[str, CodeType]:
 
 
 def _code(code: CodeType) -> Iterable[Any]:
-    """What a function does, wherever its file lies."""
+    """The behaviour of a function, whatever its file is."""
     yield code.co_code.hex()
     yield code.co_names, code.co_varnames
     for constant in code.co_consts:

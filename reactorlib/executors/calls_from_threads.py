@@ -1,7 +1,7 @@
-"""What threads of worker processes tell worker 0: to stop, what ended one of them. Beside the messages of tags.
+"""Calls of threads that reactions of other processes have started: to stop the run, or to report an error.
 
-Such a thread may have something to say while its worker has no part in a tag for a long time, and while worker 0 is
-busy or asleep. So worker 0 has a thread that listens, from when a worker says that its reactions start threads.
+Such a thread may call while its worker has no part in a tag for a long time, and while worker 0 is busy or asleep. So
+worker 0 has a thread that listens, once a worker says that its reactions start threads.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Caller(Outside):
 
 
 def pass_on(call: bytes, inbox: Inbox) -> None:
-    """Tell the inbox of the run what a caller said."""
+    """Pass a call on to the inbox of the run."""
     if call[:1] == STOP:
         inbox.stop()
     else:
@@ -62,7 +62,7 @@ def pass_on(call: bytes, inbox: Inbox) -> None:
 
 
 class Listener:
-    """Worker 0's side. The descriptors are made before the processes that inherit them."""
+    """Worker 0's end. The descriptors are made before the processes that inherit them."""
 
     def __init__(self, inbox: Inbox) -> None:
         self._inbox = inbox
@@ -70,7 +70,7 @@ class Listener:
         self._thread: threading.Thread | None = None
 
     def listen(self) -> None:
-        """Pass on what is said to the inbox; once, however often it is called."""
+        """Start to pass calls on to the inbox, if that has not begun."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._serve, name="reactor listener", daemon=True)
             self._thread.start()
@@ -84,7 +84,7 @@ class Listener:
         if self._thread is not None:
             with suppress(OSError):
                 self.writing.send(LEAVE)
-            if self._thread is not threading.current_thread():  # in which garbage may be collected, too
+            if self._thread is not threading.current_thread():  # it may collect garbage
                 self._thread.join()
         self._reading.close()
         self.writing.close()

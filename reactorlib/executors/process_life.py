@@ -1,0 +1,105 @@
+"""How far a worker process is in its life, and what signals and the death of its parent mean to it."""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import threading
+from pathlib import Path
+from typing import Any
+
+from reactorlib.executors.failure import Stopped
+from reactorlib.transport.exchange import Exchange
+
+HELD = (signal.SIGINT, signal.SIGTERM)  # blocked while a process starts, until its handlers are in place
+BEGUN, LEAVING, GONE = 1, 2, 3  # stages of a worker's life
+SIGTERM_GRACE_S = 0.3  # for worker 0 to end the run, if the SIGTERM was for the whole group
+_PR_SET_PDEATHSIG = 1
+
+
+class ProcessLife:
+    """The life of a worker process. `parent`: the process of worker 0.
+
+    `tied`: worker 0 is started by a thread that lives as long as the run. `survives`: worker 0 handles a SIGTERM to
+    the group by a handler of its own. None: look when the signal arrives.
+    """
+
+    def __init__(self, worker: int, parent: int, exchange: Exchange, tied: bool, survives: bool | None) -> None:
+        self.worker = worker
+        self.exchange = exchange
+        self.stopped = False  # nothing is left to do but to leave
+        self._alone = False  # SIGTERM was for this process only
+        self._survives = survives
+        self._worker_0 = parent
+        self._parent = os.getppid()
+        # A process of the fork server is no child of the run, and Linux reports the end of the thread that started a
+        # child, not of its process. In both cases the parent's death shows in another way.
+        self._remote_parent = None if tied and self._parent == parent else multiprocessing.parent_process()
+
+    def guard(self) -> None:
+        """Put the signal handlers in place: first thing in the process."""
+        signal.signal(signal.SIGINT, leave_to_worker_0)  # a handler, as what reactions start would inherit SIG_IGN
+        signal.signal(signal.SIGTERM, self.terminate)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
+        if self._remote_parent is not None:
+            threading.Thread(target=self._follow, args=(self._remote_parent,), daemon=True).start()
+        else:
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        self.check()
+        self.enter(BEGUN)
+
+    def check(self) -> None:
+        """Called at least every 50 ms while this worker waits. Raises Stopped if the run is over."""
+        if os.getppid() != self._parent:
+            os._exit(1)
+        self._check_abort()
+
+    def _check_abort(self) -> None:
+        if self.exchange.aborted:
+            self.stopped = True
+            raise Stopped
+
+    def _follow(self, parent: Any) -> None:
+        parent.join()
+        os._exit(1)
+
+    def leave(self) -> None:
+        """Only shutdown reactions are left: nothing breaks them off."""
+        self.enter(LEAVING)
+
+    def enter(self, stage: int) -> None:
+        """Let worker 0 know how far this process is."""
+        self.stopped = stage >= LEAVING
+        self.exchange.enter_stage(self.worker, stage)
+
+    def terminate(self, number: int, _frame: object) -> None:
+        """Worker 0 breaks off a reaction like this. Any other SIGTERM is for the whole group, or for this process."""
+        if self.stopped:
+            return
+        self._check_abort()
+        if self._survives or (self._survives is None and self._is_handled_by_worker_0(number)):
+            return
+        if self._alone:
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+        timer = threading.Timer(SIGTERM_GRACE_S, self._give_in)
+        timer.daemon = True
+        timer.start()
+
+    def _give_in(self) -> None:
+        self._alone = True
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def _is_handled_by_worker_0(self, number: int) -> bool:
+        try:
+            status = Path(f"/proc/{self._worker_0}/status").read_text()
+        except OSError:  # it has ended
+            return False
+        caught = int(status.partition("SigCgt:")[2].split()[0], 16)
+        return bool(caught >> (number - 1) & 1)
+
+
+def leave_to_worker_0(_number: int, _frame: object) -> None:
+    """Ignore Ctrl-C, which goes to the whole group: worker 0 decides what it means."""

@@ -1,0 +1,198 @@
+"""A run whose workers are ranks: worker 0 on the first rank, and what each other rank does for it."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from struct import Struct
+from time import monotonic, perf_counter_ns, sleep
+
+from reactorlib.clock import PhysicalClock
+from reactorlib.cpus import available_cpus
+from reactorlib.elaboration.program import Elaborated, Node
+from reactorlib.executors.calls_from_threads import Caller, pass_on
+from reactorlib.executors.distributed import LONGEST_END_S, Distributed
+from reactorlib.executors.failure import Stopped
+from reactorlib.executors.follower import Follower, worker_of
+from reactorlib.executors.messenger import Messenger
+from reactorlib.mpi.ranks import ABORT, CALL, LEFT, Ranks, note_place
+from reactorlib.mpi.transport import MPITransport
+from reactorlib.schedule.partition import Partition
+from reactorlib.schedule.split import Splitter
+from reactorlib.transport.waiting import SPIN_NS
+from reactorlib.worker.cells import Buffers
+from reactorlib.worker.context import current
+from reactorlib.worker.coordinator import Coordinator
+from reactorlib.worker.scheduler import Outbox
+from reactorlib.worker.trace import Row
+from reactorlib.worker.worker import Worker
+
+QUESTIONS = 10  # for the time; the one that was answered fastest counts
+TIMES = Struct("<qq")  # physical time and perf_counter_ns of rank 0
+LOOK_S = 0.005  # between two looks for ranks that have left
+
+
+def _transport(ranks: Ranks, workers: int, check: Callable[[], None]) -> MPITransport:
+    """This rank's end. It spins where every rank of this host has a processor."""
+    here = [rank for rank in range(workers) if ranks.hosts[rank] == ranks.hosts[ranks.rank]]
+    spin_ns = SPIN_NS if len(here) <= available_cpus() else 0
+    neighbours = [ranks.processes[rank] for rank in here if rank != ranks.rank]
+    return MPITransport(ranks.comm, workers, ranks.runs, check, spin_ns, neighbours)
+
+
+class MPI(Distributed):
+    """Worker 0, on the first rank."""
+
+    name = "mpi"
+
+    def __init__(self, coordinator: Coordinator, partition: Partition, ranks: Ranks) -> None:
+        self.ranks = ranks
+        self._transport = _transport(ranks, partition.workers, self.check)
+        super().__init__(coordinator, partition, Messenger(self._transport))
+
+    def start(self) -> None:
+        for other in self.others:
+            for _ in range(QUESTIONS):
+                self.messenger.receiver_from(other)()
+                self.messenger.sender_to(other)(TIMES.pack(self.coordinator.clock.now(), perf_counter_ns()))
+        self.await_ready()
+
+    def check(self) -> None:
+        """Pass on what threads of other ranks have asked for, and look at the time."""
+        for call in self.ranks.heard(CALL):
+            pass_on(call, self.coordinator.inbox)
+        super().check()
+
+    # The end
+
+    def abandon(self, error: BaseException) -> tuple[BaseException, Node | None]:
+        found, node = super().abandon(error)
+        rank = next((worker for worker, failure in self.failures.items() if failure.error is found), 0)
+        note_place(found, rank, self.ranks.hosts[rank])
+        return found, node
+
+    def interrupt(self) -> None:
+        if not self.aborted:
+            self.aborted = True
+            for other in self.others:
+                self.ranks.tell(other, ABORT, (self.ranks.runs, None))
+
+    def close(self) -> None:
+        """Free the transport. After an interruption the other ranks have a second to leave, or the job is aborted."""
+        deadline, staying = monotonic() + LONGEST_END_S, {*self.others} if self.aborted else set()
+        while staying and monotonic() < deadline:
+            staying.difference_update(self.ranks.heard(LEFT))
+            sleep(LOOK_S)
+        self.ranks.is_broken |= bool(staying)
+        self.ranks.end_session = None
+        self._transport.close()
+
+    def kill(self) -> None:
+        if not self._transport.is_closed:
+            self.interrupt()
+            self.close()
+
+
+# The other ranks
+
+
+class RankLife:
+    """The way to the end of a rank other than the first, in one run or while it waits for that run's outcome."""
+
+    def __init__(self, ranks: Ranks) -> None:
+        self.ranks = ranks
+        self.calls: deque[bytes] = deque()  # of threads, for rank 0
+        self.is_in_run = False  # else there is no reaction to break off
+
+    def check(self) -> None:
+        """Called between looks for a message. Raises Stopped if rank 0 broke off the run."""
+        while self.calls:
+            self.ranks.tell(0, CALL, (self.ranks.runs, self.calls.popleft()))
+        for _ in self.ranks.heard(ABORT):
+            self.leave()
+            raise Stopped
+
+    def leave(self) -> None:
+        """Only shutdown reactions are left: nothing breaks them off."""
+        self.is_in_run = False
+
+    @contextmanager
+    def handling_signals(self) -> Iterator[None]:
+        """Launchers signal all ranks, one after the other. Break off the reaction, and leave it to rank 0 to raise."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self._end) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _end(self, number: int, _frame: object) -> None:
+        if self.ranks.leave_by is None:
+            self.ranks.leave_by = monotonic() + 2 * LONGEST_END_S, 128 + number
+        if self.is_in_run:
+            self.leave()
+            raise Stopped
+
+
+def serve_run(ranks: Ranks, life: RankLife, program: Elaborated, placed: Partition, traced: bool) -> None:
+    """Be a worker of a run until its end."""
+    transport = _transport(ranks, placed.workers, life.check)
+    clock: PhysicalClock | None = None
+    follower: _RankFollower | None = None
+    try:
+        life.is_in_run = True
+        messenger = Messenger(transport)
+        offset, shift = _times(messenger)
+        clock = PhysicalClock(offset)
+        crossing = Splitter(program, placed, copies=True).crossing_cells()
+        buffers = Buffers(messenger.allocate, messenger.allocate_shared, crossing)
+        worker = worker_of(program, ranks.rank, Caller(clock, life.calls.append), Outbox(), traced, buffers)
+        follower = _RankFollower(worker, placed, messenger, life.leave, shift)
+        follower.say_ready()
+        follower.serve()
+    except Stopped:
+        if follower is not None:
+            follower.leave_early()
+        ranks.tell(0, LEFT, (ranks.runs, ranks.rank))
+    finally:
+        life.leave()
+        if follower is not None:
+            follower.worker.outside.over = True
+            follower.forget()
+        current.worker = None
+        transport.close()
+        if clock is not None:
+            clock.close()
+
+
+def _times(messenger: Messenger) -> tuple[int, int]:
+    """Differences of rank 0's physical time and perf_counter to this host's monotonic clock and perf_counter."""
+    best = None
+    for _ in range(QUESTIONS):
+        asked = perf_counter_ns()
+        messenger.sender_to(0)(b"?")
+        physical, counter = TIMES.unpack(messenger.receiver_from(0)())
+        took = perf_counter_ns() - asked
+        if best is None or took < best[0]:
+            best = took, physical - asked - took // 2, counter - asked - took // 2
+    assert best is not None
+    return best[1:]
+
+
+class _RankFollower(Follower):
+    """`shift`: what to add to this host's perf_counter for that of rank 0."""
+
+    def __init__(
+        self, worker: Worker, partition: Partition, messenger: Messenger, leave: Callable[[], None], shift: int
+    ) -> None:
+        super().__init__(worker, partition, messenger, leave)
+        self.shift = shift
+
+    def hand_in(self, rows: list[Row]) -> None:
+        super().hand_in([(*row[:4], row[4] + self.shift, row[5] + self.shift, row[6]) for row in rows])

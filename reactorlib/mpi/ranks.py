@@ -1,0 +1,274 @@
+"""The ranks of a job that a launcher of MPI started, and what they tell each other outside of tags.
+
+Failures are MPI's to handle. The launcher ends the job of a rank that dies, and an error that a rank's program does not
+catch aborts the job. Ranks sleep while they wait here, as MPI itself would spin.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any, NoReturn
+
+from reactorlib.errors import ReactionError, RunError, StandInError, ThreadError, kind_of, words_of
+from reactorlib.executors.failure import Failure
+from reactorlib.executors.portable_failure import failure_of, portable, told
+from reactorlib.executors.protocol import Failed
+
+SHORTEST_SLEEP_S, LONGEST_SLEEP_S = 20e-6, 0.01  # between looks for a message; a wait is prolonged by an eighth at most
+LAUNCHED = ("PMI_RANK", "PMI_FD", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PALS_RANKID")  # set for each rank
+SHARED = "/dev/shm/mpich_shm"  # how the names begin that MPICH gives to shared memory
+
+GATHER, OUTCOME, RELEASE, ABORT, LEFT, CALL, SERVE = range(7)  # tags of messages
+
+Packed = tuple[Failed, list[str]]
+
+
+class Ranks:
+    """This rank among all; one object in a process, see `joined`. `comm` is for workers' messages alone."""
+
+    def __init__(self) -> None:
+        mpi = _mpi()
+        world = mpi.COMM_WORLD
+        if world.size == 1 and not is_launched():
+            raise RunError(how_to_start())
+        self.comm, self._control = world.Dup(), world.Dup()
+        for comm in (self.comm, self._control):
+            comm.Set_errhandler(mpi.ERRORS_ARE_FATAL)
+        self._any = mpi.ANY_SOURCE
+        self.rank: int = world.rank
+        self.size: int = world.size
+        self.runs = 0
+        self.is_served = False  # on the first rank: the others wait for `request`
+        self.is_broken = False  # the other ranks cannot be expected to hear this one, or to answer
+        self.end_session: Callable[[], None] | None = None  # on the first rank, while the others serve one
+        self.leave_by: tuple[float, int] | None = None  # after a signal: when this rank ends by itself, its status
+        self._holds = False  # on the first rank: the others wait until its program has caught an error
+        self._process = os.getpid()
+        found = self._control.allgather((socket.gethostname(), os.getpid(), _shared_files()))
+        self.hosts = [host for host, _, _ in found]
+        self.processes = [process for _, process, _ in found]
+        _unlink_all({name for host, _, files in found if host == self.hosts[self.rank] for name in files})
+        atexit.register(self._leave)
+
+    # Messages
+
+    def tell(self, rank: int, kind: int, value: Any = None) -> None:
+        """Send a value to another rank."""
+        request = self._control.isend(value, rank, kind)
+        self._await(request.Test)
+
+    def tell_all(self, kind: int, value: Any = None) -> None:
+        """Send a value to all other ranks."""
+        for rank in range(self.size):
+            if rank != self.rank:
+                self.tell(rank, kind, value)
+
+    def hear(self, rank: int, kind: int) -> Any:
+        """The next value of this kind from another rank. Sleeps while it waits."""
+        self._await(lambda: self._control.Iprobe(rank, kind))
+        return self._control.recv(None, rank, kind)
+
+    def heard(self, kind: int) -> Iterator[Any]:
+        """The values that have come, each sent as a pair with the number of a run: those of the current run."""
+        while self._control.Iprobe(self._any, kind):
+            run, value = self._control.recv(None, self._any, kind)
+            if run == self.runs:
+                yield value
+
+    def _await(self, arrived: Callable[[], bool]) -> None:
+        began = monotonic()
+        try:
+            while not arrived():
+                now = monotonic()
+                if self.leave_by is not None and now > self.leave_by[0]:
+                    raise SystemExit(self.leave_by[1])
+                sleep(min(max((now - began) / 8, SHORTEST_SLEEP_S), LONGEST_SLEEP_S))
+        except BaseException:
+            self.is_broken = True
+            raise
+
+    # Calls that all ranks make together
+
+    def gather(self, value: Any, place: str) -> list[Any]:
+        """The value of each rank, by rank, on every rank. RunError where ranks have come to different places."""
+        everything = self._gathered((place, value))
+        first = everything[0][0]
+        for rank, (other, _) in enumerate(everything):
+            if other != first:
+                self.fail(
+                    RunError(
+                        f"the ranks have come to different places: {first} on rank 0 (host {self.hosts[0]}), "
+                        f"{other} on rank {rank} (host {self.hosts[rank]}); each must make the same calls in the same "
+                        "order"
+                    )
+                )
+        return [value for _, value in everything]
+
+    def _gathered(self, value: tuple[str, Any]) -> list[tuple[str, Any]]:
+        if self.rank:
+            self.tell(0, GATHER, value)
+            return self.hear(0, GATHER)  # type: ignore[no-any-return]
+        self._release()
+        everything = [value, *(self.hear(rank, GATHER) for rank in range(1, self.size))]
+        self.tell_all(GATHER, everything)
+        return everything
+
+    @contextmanager
+    def together(self, place: str) -> Iterator[None]:
+        """Raise on all ranks what the block raises on one: the error of the first such rank, with rank and host."""
+        mine: BaseException | None = None
+        try:
+            yield
+        except BaseException as error:  # noqa: BLE001  # raised again
+            mine = error
+        given = self.gather(None if mine is None else packed(mine), place)
+        for rank, found in enumerate(given):
+            if found is not None:
+                first = mine if rank == self.rank and mine is not None else unpacked(found)
+                note_place(first, rank, self.hosts[rank])
+                self.fail(first)
+
+    def fail(self, error: BaseException) -> NoReturn:
+        """Raise what all ranks raise here; the others do so once the program of the first rank has caught it.
+
+        If that program does not, its end aborts the job: so Python prints the error once.
+        """
+        if self.rank:
+            self.hear(0, RELEASE)
+        else:
+            self._holds = True
+        raise error
+
+    def _release(self) -> None:
+        if self._holds:
+            self._holds = False
+            self.tell_all(RELEASE)
+
+    @contextmanager
+    def telling(self) -> Iterator[list[Any]]:
+        """On the first rank: send the others the item that the block puts into the list, or its error."""
+        outcome: list[Any] = []
+        try:
+            yield outcome
+        except BaseException as error:  # noqa: BLE001  # raised again
+            self.tell_all(OUTCOME, (None, packed(error)))
+            self.fail(error)
+        self.tell_all(OUTCOME, (outcome[0], None))
+
+    def outcome(self) -> Any:
+        """On the others: return the result of the first rank, or raise its error."""
+        result, error = self.hear(0, OUTCOME)
+        if error is not None:
+            self.fail(unpacked(error))
+        return result
+
+    def request(self, what: Any) -> None:
+        """On the first rank: ask the others to serve a session, or with None to end."""
+        self._release()
+        self.tell_all(SERVE, what)
+
+    # The end of the process
+
+    def _leave(self) -> None:
+        """At exit, before MPI's own end: wait for the other ranks, or abort the job after an error."""
+        if os.getpid() != self._process:
+            return
+        try:
+            if self.is_broken or hasattr(sys, "last_value"):  # Python sets it for an error that nothing has caught
+                raise SystemExit
+            self.gather(None, "the end of its program")
+        except BaseException as error:  # noqa: BLE001  # the process ends
+            if isinstance(error, RunError):
+                print(f"reactorlib: {error}", file=sys.stderr)
+            with suppress(Exception):
+                sys.stdout.flush()
+                sys.stderr.flush()
+            self.comm.Abort(1)
+
+
+_ranks: Ranks | None = None
+
+
+def joined() -> Ranks:
+    """The ranks of this job. RunError where there are none. The first call waits until every rank has made it."""
+    global _ranks
+    if _ranks is None:
+        _ranks = Ranks()
+    return _ranks
+
+
+def has_joined() -> bool:
+    """Whether this process is one of the ranks of a job already."""
+    return _ranks is not None
+
+
+def is_first() -> bool:
+    """Whether this process is the first rank, or has joined no ranks."""
+    return _ranks is None or _ranks.rank == 0
+
+
+def is_launched() -> bool:
+    """Whether a launcher of MPI started this process."""
+    return any(name in os.environ for name in LAUNCHED)
+
+
+def how_to_start() -> str:
+    """The end of an error message: the command to type."""
+    command = " ".join(["python", *sys.orig_argv[1:]])
+    return f"executor='mpi' needs ranks, which a launcher starts: mpiexec -n 2 {command}"
+
+
+def _mpi() -> Any:
+    try:
+        return import_module("mpi4py.MPI")
+    except ImportError as error:
+        raise RunError(
+            f"executor='mpi' needs mpi4py and an MPI ({error}): pip install 'reactorlib[mpi]', or mpi4py by itself "
+            "where the machine has an MPI of its own"
+        ) from error
+    except RuntimeError as error:
+        raise RunError(f"mpi4py finds no MPI: {error}") from error
+
+
+def _shared_files() -> list[str]:
+    """Names of shared memory that MPICH has mapped. A killed rank cannot unlink them."""
+    return sorted({line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if SHARED in line})
+
+
+def _unlink_all(paths: set[str]) -> None:
+    """Unlink names that every rank of this host has mapped: nothing looks for them again."""
+    for path in paths:
+        Path(path).unlink(missing_ok=True)
+
+
+def packed(error: BaseException) -> Packed:
+    """An error as it travels: itself and its notes."""
+    cause = error.__cause__
+    if isinstance(error, ReactionError | ThreadError) and cause is not None and not portable(cause)[0]:
+        cause = StandInError(kind_of(cause), words_of(cause))
+        of = error.thread if isinstance(error, ThreadError) else (error.reactor, error.reaction, error.tag)
+        error = ThreadError(of, cause) if isinstance(of, str) else ReactionError(*of, cause)
+    return told(Failure(error, None)), list(getattr(error, "__notes__", ()))
+
+
+def unpacked(given: Packed) -> BaseException:
+    """The same on another rank."""
+    failed, notes = given
+    error = failure_of(failed._replace(where="")).error
+    error.__notes__ = notes
+    return error
+
+
+def note_place(error: BaseException, rank: int, host: str) -> None:
+    """Add to an error where it happened, once."""
+    note = f"on rank {rank}, host {host}"
+    if note not in getattr(error, "__notes__", ()):
+        error.add_note(note)

@@ -1,0 +1,173 @@
+"""Runs that every rank calls, and sessions that the first rank drives."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
+from typing import NamedTuple, TypeVar
+
+from reactorlib.elaboration.elaborate import elaborated
+from reactorlib.elaboration.program import Elaborated
+from reactorlib.errors import RunError
+from reactorlib.executors import ended_runs
+from reactorlib.executors.executor import Executor
+from reactorlib.executors.likeness import VERSIONED, Likeness, difference, likeness, parameters, versions
+from reactorlib.mpi.executor import MPI, RankLife, serve_run
+from reactorlib.mpi.ranks import ABORT, SERVE, Ranks, has_joined, joined
+from reactorlib.schedule.partition import Partition, partition
+from reactorlib.worker.coordinator import Coordinator
+from reactorlib.worker.options import Options
+
+Made = TypeVar("Made", bound=Elaborated)
+Result = TypeVar("Result")
+Make = Callable[[Coordinator], Executor]
+
+
+COMPARED = ("timeout", "fast", "keepalive", "trace")  # options; the partition shows the others
+
+
+def on_ranks(
+    make: Callable[[], Made],
+    lead: Callable[[Made, Make], Result],
+    options: Options,
+) -> Result:
+    """A run, as every rank of the job calls it: all return what `lead` returns on rank 0, or raise what it raises.
+
+    `make` makes the program on each rank. RunError on every rank if they are about to run different things, or if there
+    are more workers than ranks.
+    """
+    ranks = joined()
+    if ranks.is_served:
+        raise RunError("run(executor='mpi') is called by all ranks, and these serve sessions: use Session()")
+    shown = ", ".join(f"{name}={getattr(options, name)!r}" for name in COMPARED)
+    life = RankLife(ranks)
+
+    def aspects(program: Elaborated, placed: Partition) -> Likeness:
+        return parameters(program) | likeness(program, placed) | {"the options of run()": shown}
+
+    program, placed = _agreed(ranks, "run()", make, options, aspects)
+    if ranks.rank == 0:
+        with ranks.telling() as outcome:
+            outcome.append(lead(program, lambda coordinator: MPI(coordinator, placed, ranks)))
+        return outcome[0]  # type: ignore[no-any-return]
+    with life.handling_signals():
+        if ranks.rank < placed.workers:
+            serve_run(ranks, life, program, placed, options.trace)
+        return ranks.outcome()  # type: ignore[no-any-return]
+
+
+def _agreed(
+    ranks: Ranks,
+    place: str,
+    make: Callable[[], Made],
+    options: Options,
+    aspects: Callable[[Made, Partition], Likeness],
+) -> tuple[Made, Partition]:
+    """The program and its partition, the same on all ranks, or RunError on all."""
+    with ranks.together(place):
+        count = options.workers or ranks.size
+        if count > ranks.size:
+            there = "is one rank" if ranks.size == 1 else f"are {ranks.size} ranks"
+            raise RunError(
+                f"workers={count}, but there {there}: each worker is a rank, so give the launcher as many: "
+                f"mpiexec -n {count} ..."
+            )
+        program = make()
+        placed = partition(program, count, options.placement, options.costs)
+    names = [f"rank {rank} (host {host})" for rank, host in enumerate(ranks.hosts)]
+    found = difference(ranks.gather(versions() | aspects(program, placed), place), names)
+    if found is not None:
+        ranks.fail(RunError(found))
+    ranks.runs += 1
+    return program, placed
+
+
+# Sessions
+
+
+class SessionRequest(NamedTuple):
+    """A session for the other ranks to serve."""
+
+    pickled: bytes  # the pickle of a class and its parameters
+    options: Options
+    modules: Sequence[str]  # whose values travel
+
+
+def serving() -> Ranks:
+    """The ranks, on the first of them. RunError where the others do not serve."""
+    if not has_joined() or not joined().is_served:
+        raise RunError(
+            "a session on ranks is driven by the first of them, whose script the others serve: "
+            "mpiexec -n 4 python -m reactorlib.mpi script.py"
+        )
+    return joined()
+
+
+def ask_to_serve(program: Elaborated, options: Options) -> Make:
+    """Have the other ranks serve a session of this program. Returns the function that makes its executor."""
+    ranks = serving()
+    try:
+        pickled = pickle.dumps((program.cls, program.parameters), protocol=5)
+    except Exception as error:
+        raise RunError(
+            f"{program.cls.__name__} and its parameters go to other ranks, and cannot be pickled ({error}): define the "
+            "class at the top of a module"
+        ) from error
+    if ranks.end_session is not None:
+        ended_runs.collect()  # a session that was forgotten ends here
+    if ranks.end_session is not None:
+        raise RunError("the ranks serve one session at a time: close the other one first")
+    modules = [name for name in VERSIONED if name in sys.modules]
+    ranks.request(SessionRequest(pickled, options, modules))
+    placed = _agreed(ranks, "Session()", lambda: program, options, likeness)[1]
+    ranks.end_session = partial(ranks.tell_all, ABORT, (ranks.runs, None))
+
+    def make(coordinator: Coordinator) -> Executor:
+        executor = MPI(coordinator, placed, ranks)
+        ranks.end_session = executor.kill
+        return executor
+
+    return make
+
+
+def give_up() -> None:
+    """End the session that the other ranks were asked to serve, if there is one."""
+    ranks = joined()
+    if ranks.end_session is not None:
+        ranks.end_session()
+        ranks.end_session = None
+
+
+def serve(ranks: Ranks, load_main: Callable[[], None]) -> None:
+    """On the other ranks: serve the sessions of the first one, until it has no more.
+
+    `load_main` defines what the script does, for the first of them.
+    """
+    main = [load_main]  # empty, once it is loaded
+    life = RankLife(ranks)
+
+    def make(request: SessionRequest) -> Elaborated:
+        while main:
+            main.pop()()
+        for name in request.modules:
+            import_module(name)
+        cls, given = pickle.loads(request.pickled)
+        return elaborated(cls, **given)
+
+    with life.handling_signals():
+        while (request := ranks.hear(0, SERVE)) is not None:
+            try:
+                program, placed = _agreed(ranks, "Session()", partial(make, request), request.options, likeness)
+            except Exception:  # noqa: BLE001  # the first rank has raised it, and goes on
+                continue
+            if ranks.rank < placed.workers:
+                serve_run(ranks, life, program, placed, request.options.trace)
+
+
+def dismiss(ranks: Ranks) -> None:
+    """On the first rank: end the session that is open, if any, and let the others go."""
+    give_up()
+    ranks.request(None)
