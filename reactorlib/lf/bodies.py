@@ -37,12 +37,6 @@ def function(name: str, arguments: Iterable[str], code: Code, names: Names, firs
     return _defined(name, ["self", *arguments], f"\n{indent}{'; '.join(first)}\n{text}", code, names, 2)
 
 
-def expression(arguments: Iterable[str], code: Code, names: Names) -> Function:
-    """A function of `arguments` that gives the value of an expression. Raises BodyError."""
-    text = f" return (\n{' ' * code.column}{code.text}\n)"
-    return _defined("expression", arguments, text, code, names, 1)
-
-
 def execute(code: Code, names: Names, into: Names) -> None:
     """Run a preamble, whose names go `into` those of a module or a class. Raises BodyError."""
     compiled = _moved(_compiled(_preamble(code), code, 1), code, 1, "<preamble>")
@@ -153,7 +147,7 @@ def value_of(tree: Expression, names: Collection[str], module: Names | None) -> 
         if module is None:
             return lambda _: None
         visible = [name for name in names if name.isidentifier()]
-        called = expression(visible, tree, module)
+        called = _defined("expression", visible, f" return (\n{' ' * tree.column}{tree.text}\n)", tree, module, 1)
         return lambda scope: called(**{name: scope[name] for name in visible})
     if tree.kind == "widthof":
         return lambda scope: scope[WIDTH_OF](tree.items[0])

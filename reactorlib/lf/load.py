@@ -29,6 +29,7 @@ from reactorlib.tag import Time
 
 LOADED = "<loaded>"  # in a program's module, what it was made of
 OPTIONS = {"timeout": Time, "fast": bool, "keepalive": bool, "workers": int}  # target properties that `run` takes
+ONE_PROGRAM = "lf.stop() ends one federate of several; here one program runs all federates"
 KNOWN = {*OPTIONS, "files", "single-threaded", "threading"}
 # Where a package to install is not called as its module is.
 DISTRIBUTIONS = {"cv2": "opencv-python", "PIL": "pillow", "sklearn": "scikit-learn", "yaml": "pyyaml",
@@ -110,8 +111,7 @@ def _prepare(program: Program) -> None:
         _refuse_missing(program, file)
         for code in codes(file) if federated else ():
             if re.search(r"\blf\s*\.\s*stop\s*\(", code.text):
-                words = "lf.stop() ends one federate of several; here one program runs all federates"
-                program.fault(f"{file.path}:{code.line}", words)
+                program.fault(f"{file.path}:{code.line}", ONE_PROGRAM)
     if program.faults:
         raise ElaborationError(program.faults)
     for file in program.files.files.values():
@@ -185,9 +185,6 @@ class _Importer(Loader):
         files = (Path(at or ".", f"{name.rpartition('.')[2]}.lf") for at in (sys.path if path is None else path))
         file = next(filter(Path.is_file, files), None)
         return None if file is None else spec_from_file_location(name, file, loader=self)
-
-    def create_module(self, spec: ModuleSpec) -> None:
-        """Leave it to Python."""
 
     def exec_module(self, module: ModuleType) -> None:
         path = Path(str(module.__file__))

@@ -76,9 +76,9 @@ class Program:
             raise ElaborationError([f"{self.path} has no reactor {name!r}{hint(name, self.classes)}"])
         return self.classes[name]
 
-    def fault(self, place: str, words: str) -> None:
-        """Note a fault."""
-        self.faults.append(f"{place}: {words}")
+    def fault(self, place: str, words: str, name: str = "", known: Collection[str] = ()) -> None:
+        """Note a fault, and what may have been meant by a name."""
+        self.faults.append(f"{place}: {words}{hint(name, known)}")
 
     @contextmanager
     def noting(self) -> Iterator[None]:
@@ -95,6 +95,7 @@ class Translation(Blueprint):
     def __init__(self, program: Program, reactor: syntax.Reactor) -> None:
         super().__init__(reactor.name)
         self.program = program
+        self._fault = program.fault
         self.elements: dict[str, elements.Element] = {}
         self.methods: dict[str, Any] = {}  # and what the reactor's preambles define
         self._file = program.files.file_of(reactor)
@@ -145,16 +146,10 @@ class Translation(Blueprint):
     def _found(self, file: syntax.File, name: str, place: str) -> syntax.Reactor | None:
         found = self.program.files.find(file, name)
         if found is None:
-            known = [
-                *(reactor.name for reactor in file.reactors),
-                *(name for one in file.imports for name in one.names),
-            ]
+            known = {one.name for one in file.reactors}.union(*(one.names for one in file.imports))
             meant = hint(name, known) or ": it is neither defined in this file nor imported"
             self._fault(place, f"no reactor {name!r}{meant}")
         return found
-
-    def _fault(self, place: str, words: str, name: str = "", known: Collection[str] = ()) -> None:
-        self.program.fault(place, words + hint(name, known))
 
     # Expressions
 
@@ -305,8 +300,8 @@ class Translation(Blueprint):
         of: Translation | None = self
         if reference.container is not None:
             if reference.container not in self._contained:
-                meant = hint(reference.container, self._contained)
-                self._fault(reference.where, f"{self.name} contains no reactor {reference.container!r}{meant}")
+                words = f"{self.name} contains no reactor {reference.container!r}"
+                self._fault(reference.where, words, reference.container, self._contained)
             of = self._contained.get(reference.container)
         if of is None:
             return False  # which is noted
