@@ -32,9 +32,8 @@ OPTIONS = {"timeout": Time, "fast": bool, "keepalive": bool, "workers": int}  # 
 ONE_PROGRAM = "lf.stop() ends one federate of several; here one program runs all federates"
 KNOWN = {*OPTIONS, "files", "single-threaded", "threading"}
 # Where a package to install is not called as its module is.
-DISTRIBUTIONS = {"cv2": "opencv-python", "PIL": "pillow", "sklearn": "scikit-learn", "yaml": "pyyaml",
-                 "skimage": "scikit-image", "serial": "pyserial", "usb": "pyusb", "zmq": "pyzmq",
-                 "ale_py": "gymnasium[atari]", "gym": "gym (or gymnasium, its successor)"}  # fmt: skip
+DISTRIBUTIONS = {"cv2": "opencv-python", "PIL": "pillow", "sklearn": "scikit-learn", "yaml": "pyyaml", "zmq": "pyzmq",
+                 "serial": "pyserial", "ale_py": "ale-py", "gym": "gym (or gymnasium, its successor)"}  # fmt: skip
 
 
 def load(path: str | Path, reactor: str | None = None, *, structure: bool | None = False) -> type[Reactor]:
@@ -159,11 +158,7 @@ def _find_files(program: Program) -> None:
 
 
 def run_options(cls: type[Reactor]) -> dict[str, Any]:
-    """What the file of a loaded class asks of `run` by its target properties: timeout, fast, keepalive, workers.
-
-    >>> run_options(Reactor)
-    {}
-    """
+    """What the file of a loaded class asks of `run` by its target properties: timeout, fast, keepalive, workers."""
     translation: Translation | None = getattr(cls, "__lf__", None)
     if translation is None:
         return {}
@@ -195,9 +190,6 @@ _IMPORTER = _Importer()
 
 
 def install() -> None:
-    """Let `import Name` find `Name.lf` on the path, where there is no Python module of that name.
-
-    >>> install()
-    """
+    """Let `import Name` find `Name.lf` on the path, where there is no Python module of that name."""
     if _IMPORTER not in sys.meta_path:
         sys.meta_path.append(_IMPORTER)

@@ -112,14 +112,9 @@ class _Parser:
         """To the next line that begins with a starter, or to the brace that closes what we are in."""
         depth = 0
         while self.token.kind != "end":
-            if self.at("}"):
-                if depth == 0:
-                    return
-                depth -= 1
-            elif self.at("{"):
-                depth += 1
-            elif depth == 0 and self.at(*starters) and self.text.begins_line(self.token):
+            if depth == 0 and (self.at("}") or (self.at(*starters) and self.text.begins_line(self.token))):
                 return
+            depth += self.at("{") - self.at("}")
             self.next()
 
     def several(self, one: Callable[[], T], closing: str | None = None) -> tuple[T, ...]:
@@ -462,23 +457,17 @@ class _Parser:
         deadline, handler = None, None
         while self.at(*HANDLERS):
             kind = self.next().text
-            time = None
-            if self.taken("("):
-                time = self.expression()
-                self.expect(")")
+            times = self.several(self.expression, ")") if self.taken("(") else ()
             code = self.code() if self.token.kind == "code" else None
             if kind == "deadline":
-                deadline, handler = time, code
+                deadline, handler = next(iter(times), None), code
         return deadline, handler
 
     def connection(self) -> syntax.Connection:
         where = self.where
-        iterated = False
-        if self.taken("("):
-            sources = self.several(self.port_reference, ")")
-            iterated = self.taken("+")
-        else:
-            sources = self.several(self.port_reference)
+        grouped = self.taken("(")
+        sources = self.several(self.port_reference, ")" if grouped else None)
+        iterated = grouped and self.taken("+")
         physical = self.taken("~>")
         if not physical and not self.taken("->"):
             self.fail("'->' or '~>'")
