@@ -27,11 +27,7 @@ from reactorlib.tag import Time
 
 
 class LinguaFrancaWarning(UserWarning):
-    """Something in a Lingua Franca file that has no meaning here, or that is probably not meant.
-
-    >>> issubclass(LinguaFrancaWarning, UserWarning)
-    True
-    """
+    """Something in a Lingua Franca file that has no meaning here, or that is probably not meant."""
 
 
 def warn(words: str, place: str) -> None:

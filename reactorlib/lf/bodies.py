@@ -29,18 +29,13 @@ class BodyError(Exception):
     """Python that is none, or that raises while it is loaded; the text is a whole fault."""
 
 
-def function(name: str, arguments: Iterable[str], code: Code, names: Names, first: Iterable[str] = ()) -> Function:
+def function(name: str, arguments: Iterable[str], code: Code, names: Names, first: Collection[str] = ()) -> Function:
     """A method that takes `arguments`; the statements `first` come before its code. Raises BodyError."""
     text, indent = _block(code)
     if not indent:
         text, indent = "\n".join(f" {line}" for line in (text or "pass").split("\n")), " "
-    return _defined(name, ["self", *arguments], f"\n{indent}{'; '.join(first)}\n{text}", code, names, 2)
-
-
-def expression(arguments: Iterable[str], code: Code, names: Names) -> Function:
-    """A function of `arguments` that gives the value of an expression. Raises BodyError."""
-    text = f" return (\n{' ' * code.column}{code.text}\n)"
-    return _defined("expression", arguments, text, code, names, 1)
+    opening = f"\n{indent}{'; '.join(first)}" if first else ""
+    return _defined(name, ["self", *arguments], f"{opening}\n{text}", code, names, 2 if first else 1)
 
 
 def execute(code: Code, names: Names, into: Names) -> None:
@@ -121,7 +116,7 @@ def _moved(compiled: CodeType, code: Code, ours: int, name: str) -> CodeType:
     constants = [_moved(one, code, ours, name) if isinstance(one, CodeType) else one for one in compiled.co_consts]
     return compiled.replace(
         co_filename=code.path,
-        co_firstlineno=compiled.co_firstlineno + code.line - 1 - ours,
+        co_firstlineno=max(0, compiled.co_firstlineno + code.line - 1 - ours),
         co_consts=tuple(constants),
         co_name=name if compiled.co_name == _WRAPPER else compiled.co_name,
         co_qualname=compiled.co_qualname.replace(_WRAPPER, name, 1),
@@ -148,12 +143,13 @@ def value_of(tree: Expression, names: Collection[str], module: Names | None) -> 
     if isinstance(tree, PortReference):
         if tree.name not in names:
             raise BodyError(f"{tree.where}: {tree.name!r} is no parameter here{hint(tree.name, names)}")
-        return lambda scope: _named(tree.name, scope)
+        # Of the reactor that the expression stands in: code alone sees the index of each member.
+        return lambda scope: {**scope, **scope.get(AROUND, {})}[tree.name]
     if isinstance(tree, Code):
         if module is None:
             return lambda _: None
         visible = [name for name in names if name.isidentifier()]
-        called = expression(visible, tree, module)
+        called = _defined("expression", visible, f" return (\n{' ' * tree.column}{tree.text}\n)", tree, module, 1)
         return lambda scope: called(**{name: scope[name] for name in visible})
     if tree.kind == "widthof":
         return lambda scope: scope[WIDTH_OF](tree.items[0])
@@ -166,9 +162,3 @@ def value_of(tree: Expression, names: Collection[str], module: Names | None) -> 
 def as_time(value: Any) -> Any:
     """A number of nanoseconds as the kernel takes it. What other targets' code would say is no time to wait for."""
     return Time(round(value or 0)) if value is None or isinstance(value, int | float) else value
-
-
-def _named(name: str, scope: Scope) -> Any:
-    """A parameter, of the reactor that the expression stands in: code alone sees the index of each member."""
-    around = scope.get(AROUND, scope)
-    return around[name] if name in around else scope[name]

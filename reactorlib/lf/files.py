@@ -50,9 +50,10 @@ class Files:
         lines: dict[str, str] = {}  # every reactor of a file has a name of its own, and one of them is the main one
         for reactor in file.reactors:
             for name in (reactor.name, "the main reactor") if reactor.is_main else (reactor.name,):
-                if name in lines:
-                    self.faults.append(f"{reactor.where}: {name} is defined in line {lines[name]} already")
-                lines.setdefault(name, reactor.where.rpartition(":")[2])
+                earlier = lines.setdefault(name, reactor.where)
+                if earlier is not reactor.where:
+                    line = earlier.rpartition(":")[2]
+                    self.faults.append(f"{reactor.where}: {name} is defined in line {line} already")
 
     def _check_names(self, imported: Import, file: File) -> None:
         there = {reactor.name for reactor in file.reactors}

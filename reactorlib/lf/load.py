@@ -29,11 +29,11 @@ from reactorlib.tag import Time
 
 LOADED = "<loaded>"  # in a program's module, what it was made of
 OPTIONS = {"timeout": Time, "fast": bool, "keepalive": bool, "workers": int}  # target properties that `run` takes
+ONE_PROGRAM = "lf.stop() ends one federate of several; here one program runs all federates"
 KNOWN = {*OPTIONS, "files", "single-threaded", "threading"}
 # Where a package to install is not called as its module is.
-DISTRIBUTIONS = {"cv2": "opencv-python", "PIL": "pillow", "sklearn": "scikit-learn", "yaml": "pyyaml",
-                 "skimage": "scikit-image", "serial": "pyserial", "usb": "pyusb", "zmq": "pyzmq",
-                 "ale_py": "gymnasium[atari]", "gym": "gym (or gymnasium, its successor)"}  # fmt: skip
+DISTRIBUTIONS = {"cv2": "opencv-python", "PIL": "pillow", "sklearn": "scikit-learn", "yaml": "pyyaml", "zmq": "pyzmq",
+                 "serial": "pyserial", "ale_py": "ale-py", "gym": "gym (or gymnasium, its successor)"}  # fmt: skip
 
 
 def load(path: str | Path, reactor: str | None = None, *, structure: bool | None = False) -> type[Reactor]:
@@ -110,8 +110,7 @@ def _prepare(program: Program) -> None:
         _refuse_missing(program, file)
         for code in codes(file) if federated else ():
             if re.search(r"\blf\s*\.\s*stop\s*\(", code.text):
-                words = "lf.stop() ends one federate of several; here one program runs all federates"
-                program.fault(f"{file.path}:{code.line}", words)
+                program.fault(f"{file.path}:{code.line}", ONE_PROGRAM)
     if program.faults:
         raise ElaborationError(program.faults)
     for file in program.files.files.values():
@@ -159,11 +158,7 @@ def _find_files(program: Program) -> None:
 
 
 def run_options(cls: type[Reactor]) -> dict[str, Any]:
-    """What the file of a loaded class asks of `run` by its target properties: timeout, fast, keepalive, workers.
-
-    >>> run_options(Reactor)
-    {}
-    """
+    """What the file of a loaded class asks of `run` by its target properties: timeout, fast, keepalive, workers."""
     translation: Translation | None = getattr(cls, "__lf__", None)
     if translation is None:
         return {}
@@ -186,9 +181,6 @@ class _Importer(Loader):
         file = next(filter(Path.is_file, files), None)
         return None if file is None else spec_from_file_location(name, file, loader=self)
 
-    def create_module(self, spec: ModuleSpec) -> None:
-        """Leave it to Python."""
-
     def exec_module(self, module: ModuleType) -> None:
         path = Path(str(module.__file__))
         vars(module).update(loaded(path, free_name(path), structure=False).classes)
@@ -198,9 +190,6 @@ _IMPORTER = _Importer()
 
 
 def install() -> None:
-    """Let `import Name` find `Name.lf` on the path, where there is no Python module of that name.
-
-    >>> install()
-    """
+    """Let `import Name` find `Name.lf` on the path, where there is no Python module of that name."""
     if _IMPORTER not in sys.meta_path:
         sys.meta_path.append(_IMPORTER)

@@ -9,6 +9,8 @@ import sys
 import time as wall
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
+from operator import mul
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -58,14 +60,13 @@ def new_module(name: str, path: Path) -> ModuleType:
         tag_start_effective=lambda: Tag(time.start(), 0),
         tag_compare=lambda one, other: (one > other) - (one < other),
         schedule=lambda action, delay=0, value=None: action.schedule(delay, value),
-        schedule_copy=lambda action, delay=0, value=None, _length=1: action.schedule(delay, value),
         request_stop=_request_stop,
         stop=_request_stop,
         source_directory=lambda: str(path.parent),
         package_directory=lambda: str(package_of(path)),
         **_ON_SELF,
     )
-    units = {name.upper(): _unit(int(unit)) for name, unit in UNITS.items() if len(name) > 2}
+    units = {name.upper(): partial(mul, int(unit)) for name, unit in UNITS.items() if len(name) > 2}
     vars(module).update(
         lf=lf, os=os, sys=sys, copy=copy, Tag=Tag, Make=Make, request_stop=_request_stop, instant_t=int,
         interval_t=int, BILLION=10**9, FOREVER=sys.maxsize, NEVER=-sys.maxsize - 1, **units, **{PORT_VIEW: view_of},
@@ -99,10 +100,6 @@ def _anywhere(
 def package_of(path: Path) -> Path:
     """The directory of the package that a file belongs to: what contains its `src`."""
     return next((at.parent for at in path.parents if at.name == "src"), path.parent)
-
-
-def _unit(unit: int) -> Callable[[float], float]:
-    return lambda count: count * unit
 
 
 def _physical() -> int:
@@ -147,9 +144,6 @@ def _opened(cls: type, handle: RunHandle) -> None:
 LinguaFrancaReactor: type[Reactor] = type(
     "LinguaFrancaReactor", (Reactor,), {**_ON_SELF, "__module__": __name__, "__opened__": classmethod(_opened)}
 )
-
-
-# Inputs that bodies overwrite, or ask when and for which tag a value came
 
 PORT_VIEW = "__port_view__"  # what a body calls `view_of`
 _ASKED = r"(\[[^\]\n]*\])?\s*\.\s*(set\s*\(|value\s*([-+*/%&|^@]|//|\*\*|<<|>>)?=(?!=)|intended_tag|physical_time_of)"

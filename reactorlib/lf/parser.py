@@ -1,8 +1,7 @@
 """The grammar of Lingua Franca, by recursive descent: from text to syntax tree, every fault of a file reported.
 
-Written by hand, for its errors and its speed: after a fault it goes on with the next declaration, so that several are
-told at once with what was expected, and it reads 1,000 lines in a fraction of what a generated table parser takes.
-Types are read over: they mean nothing to Python. Knows what is written, not what it refers to.
+Written by hand, for its errors and its speed. After a fault it goes on with the next declaration. Types are read over:
+they mean nothing to Python. Knows what is written, not what it refers to.
 """
 
 from __future__ import annotations
@@ -35,13 +34,11 @@ class _FaultError(Exception):
 def parse(text: str, path: str) -> syntax.File:
     """The syntax tree of a file. Raises ElaborationError with every fault found."""
     parser = _Parser(Text(text, path))
-    file = None
-    if not parser.faults:
-        try:
-            file = parser.file()
-        except _FaultError:
-            pass
-        except RecursionError:
+    try:
+        file = None if parser.faults else parser.file()
+    except (_FaultError, RecursionError) as error:
+        file = None
+        if isinstance(error, RecursionError):
             parser.faults.append(parser.text.fault(parser.token.start, "what stands here is nested too deeply"))
     if parser.faults or file is None:
         raise ElaborationError(parser.faults)
@@ -87,6 +84,16 @@ class _Parser:
     def name(self, what: str) -> str:
         return self.of_kind("name", what).text
 
+    def typed(self, what: str) -> str:
+        """A name and the type behind it, which means nothing here."""
+        name = self.name(what)
+        self.annotation()
+        return name
+
+    def annotation(self) -> None:
+        if self.taken(":"):
+            self.type()
+
     @property
     def where(self) -> str:
         return f"{self.text.path}:{self.text.line(self.token.start)}"
@@ -105,14 +112,9 @@ class _Parser:
         """To the next line that begins with a starter, or to the brace that closes what we are in."""
         depth = 0
         while self.token.kind != "end":
-            if self.at("}"):
-                if depth == 0:
-                    return
-                depth -= 1
-            elif self.at("{"):
-                depth += 1
-            elif depth == 0 and self.at(*starters) and self.text.begins_line(self.token):
+            if depth == 0 and (self.at("}") or (self.at(*starters) and self.text.begins_line(self.token))):
                 return
+            depth += self.at("{") - self.at("}")
             self.next()
 
     def several(self, one: Callable[[], T], closing: str | None = None) -> tuple[T, ...]:
@@ -272,8 +274,7 @@ class _Parser:
         self.host()
         extends = self.several(lambda: self.name("the name of a reactor")) if self.taken("extends") else ()
         members = self.members(True)
-        path = self.text.path
-        return syntax.Reactor(name, frozenset(kinds), parameters, extends, members, attributes, path, where)
+        return syntax.Reactor(name, frozenset(kinds), parameters, extends, members, attributes, self.text.path, where)
 
     def members(self, modal: bool) -> tuple[syntax.Member, ...]:
         """What stands in the braces of a reactor or a mode."""
@@ -317,9 +318,7 @@ class _Parser:
 
     def variable(self, what: str) -> syntax.Variable:
         where = self.where
-        name = self.name(what)
-        self.type_annotation()
-        return syntax.Variable(name, self.initializer(), where)
+        return syntax.Variable(self.typed(what), self.initializer(), where)
 
     def initializer(self) -> syntax.Expression | None:
         if self.taken("="):
@@ -335,7 +334,7 @@ class _Parser:
         name = self.name("the name of the method")
         self.expect("(")
         arguments = self.several(self.parameter, ")")
-        self.type_annotation()
+        self.annotation()
         return syntax.Method(name, tuple(argument.name for argument in arguments), self.code())
 
     def port(self) -> syntax.Port:
@@ -343,9 +342,7 @@ class _Parser:
         mutable = self.taken("mutable")
         output = self.taken("output") or not self.expect("input")
         width = self.width()
-        name = self.name("the name of the port")
-        self.type_annotation()
-        return syntax.Port(name, output, mutable, width, where)
+        return syntax.Port(self.typed("the name of the port"), output, mutable, width, where)
 
     def width(self) -> syntax.Expression | None:
         if not self.taken("["):
@@ -373,7 +370,7 @@ class _Parser:
         times = self.several(self.expression, ")") if self.taken("(") else ()
         if len(times) > 2:
             self.refuse("a timer has an offset and a period, and no more")
-        self.type_annotation()
+        self.annotation()
         offset, period = (*times, NOTHING, NOTHING)[:2]
         return syntax.Trigger(name, "timer", offset, period, None, where)
 
@@ -393,7 +390,7 @@ class _Parser:
             if self.taken(","):
                 policy = self.string("the policy, in quotation marks")
             self.expect(")")
-        self.type_annotation()
+        self.annotation()
         return syntax.Trigger(name, kind, delay, spacing, policy, where)
 
     def mode(self) -> syntax.Mode:
@@ -460,23 +457,17 @@ class _Parser:
         deadline, handler = None, None
         while self.at(*HANDLERS):
             kind = self.next().text
-            time = None
-            if self.taken("("):
-                time = self.expression()
-                self.expect(")")
+            times = self.several(self.expression, ")") if self.taken("(") else ()
             code = self.code() if self.token.kind == "code" else None
             if kind == "deadline":
-                deadline, handler = time, code
+                deadline, handler = next(iter(times), None), code
         return deadline, handler
 
     def connection(self) -> syntax.Connection:
         where = self.where
-        iterated = False
-        if self.taken("("):
-            sources = self.several(self.port_reference, ")")
-            iterated = self.taken("+")
-        else:
-            sources = self.several(self.port_reference)
+        grouped = self.taken("(")
+        sources = self.several(self.port_reference, ")" if grouped else None)
+        iterated = grouped and self.taken("+")
         physical = self.taken("~>")
         if not physical and not self.taken("->"):
             self.fail("'->' or '~>'")
@@ -532,10 +523,6 @@ class _Parser:
             self.refuse("a text that Python cannot read")
         self.next()
         return value
-
-    def type_annotation(self) -> None:
-        if self.taken(":"):
-            self.type()
 
     def type(self) -> None:
         self.taken("&")

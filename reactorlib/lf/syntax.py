@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-# Expressions
-
 
 class Literal(NamedTuple):
     """A value that is written out; a time is a Time."""
@@ -50,8 +48,6 @@ class PortReference(NamedTuple):
 
 
 Expression = Literal | Code | Listing | PortReference
-
-# What a reactor contains
 
 
 class Variable(NamedTuple):
@@ -139,8 +135,6 @@ class Mode(NamedTuple):
 
 Named = Variable | Port | Trigger | Instantiation | Mode
 Member = Method | Reaction | Connection | Named
-
-# Files
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,7 +20,7 @@ from reactorlib.declaration.reactor import Reactor
 from reactorlib.declaration.source_position import where
 from reactorlib.errors import ElaborationError
 from reactorlib.lf import syntax
-from reactorlib.lf.blueprint import Blueprint, Default, Making, Part
+from reactorlib.lf.blueprint import Blueprint, Default, Part
 from reactorlib.lf.bodies import (
     WIDTH_OF,
     BodyError,
@@ -76,9 +76,9 @@ class Program:
             raise ElaborationError([f"{self.path} has no reactor {name!r}{hint(name, self.classes)}"])
         return self.classes[name]
 
-    def fault(self, place: str, words: str) -> None:
-        """Note a fault."""
-        self.faults.append(f"{place}: {words}")
+    def fault(self, place: str, words: str, name: str = "", known: Collection[str] = ()) -> None:
+        """Note a fault, and what may have been meant by a name."""
+        self.faults.append(f"{place}: {words}{hint(name, known)}")
 
     @contextmanager
     def noting(self) -> Iterator[None]:
@@ -95,6 +95,7 @@ class Translation(Blueprint):
     def __init__(self, program: Program, reactor: syntax.Reactor) -> None:
         super().__init__(reactor.name)
         self.program = program
+        self._fault = program.fault
         self.elements: dict[str, elements.Element] = {}
         self.methods: dict[str, Any] = {}  # and what the reactor's preambles define
         self._file = program.files.file_of(reactor)
@@ -145,16 +146,10 @@ class Translation(Blueprint):
     def _found(self, file: syntax.File, name: str, place: str) -> syntax.Reactor | None:
         found = self.program.files.find(file, name)
         if found is None:
-            known = [
-                *(reactor.name for reactor in file.reactors),
-                *(name for one in file.imports for name in one.names),
-            ]
+            known = {one.name for one in file.reactors}.union(*(one.names for one in file.imports))
             meant = hint(name, known) or ": it is neither defined in this file nor imported"
             self._fault(place, f"no reactor {name!r}{meant}")
         return found
-
-    def _fault(self, place: str, words: str, name: str = "", known: Collection[str] = ()) -> None:
-        self.program.fault(place, words + hint(name, known))
 
     # Expressions
 
@@ -232,9 +227,10 @@ class Translation(Blueprint):
             self._collect(member.members)
             self._mode = None
         elif isinstance(member, syntax.Variable):
-            value = self._value(member.value or syntax.Literal(None), "self")
-            self._part(self.states, member,
-                       lambda making: vars(making.reactor).update({member.name: value(making.scope)}))  # fmt: skip
+            name, value = member.name, self._value(member.value or syntax.Literal(None), "self")
+            self.states.append(Part(
+                name, lambda making: vars(making.reactor).update({name: value(making.scope)}), None, member.where
+            ))  # fmt: skip
             element = elements.State(None, reset=True) if member.reset else None  # to what the constructor leaves
         elif isinstance(member, syntax.Port):
             width = self._width(member.width)
@@ -285,11 +281,8 @@ class Translation(Blueprint):
             else:
                 arguments[argument.name] = self._value(argument.value, "self")
         width = self._value(member.width, "self")
-        self._part(self.children, member,
-                   lambda making: making.contain(member.name, contained.cls, width, arguments))  # fmt: skip
-
-    def _part(self, parts: list[Part], tree: Any, make: Callable[[Making], None]) -> None:
-        parts.append(Part(tree.name, make, self._mode, tree.where))
+        name, cls, place = member.name, contained.cls, member.where
+        self.children.append(Part(name, lambda making: making.contain(name, cls, width, arguments), self._mode, place))
 
     def _connect(self, tree: syntax.Connection) -> None:
         found = [self._is_port(reference) for reference in (*tree.sources, *tree.targets)]
@@ -298,15 +291,15 @@ class Translation(Blueprint):
         if isinstance(tree.after, syntax.Literal) and not isinstance(tree.after.value, Time) and tree.after.value:
             self._fault(tree.where, f"after {tree.after.value}: a time has a unit, such as msec")
         after = self._value(tree.after, "self")
-        self._part(self.links, tree, lambda making: making.connect(tree, after))
+        self.links.append(Part(tree.name, lambda making: making.connect(tree, after), self._mode, tree.where))
 
     def _is_port(self, reference: syntax.PortReference) -> bool:
         """Whether a connection's end is there; notes what is wrong with it."""
         of: Translation | None = self
         if reference.container is not None:
             if reference.container not in self._contained:
-                meant = hint(reference.container, self._contained)
-                self._fault(reference.where, f"{self.name} contains no reactor {reference.container!r}{meant}")
+                words = f"{self.name} contains no reactor {reference.container!r}"
+                self._fault(reference.where, words, reference.container, self._contained)
             of = self._contained.get(reference.container)
         if of is None:
             return False  # which is noted
@@ -381,7 +374,9 @@ class Translation(Blueprint):
             self._fault(reference.where, f"{self.name} has no mode {reference.name!r}{hint(reference.name, modes)}")
         return element
 
-    def _body(self, name: str, arguments: Collection[str], code: syntax.Code | None, first: Iterable[str]) -> Function:
+    def _body(
+        self, name: str, arguments: Collection[str], code: syntax.Code | None, first: Collection[str]
+    ) -> Function:
         names = self.program.names
         if code is not None and names is not None and not any(map(keyword.iskeyword, arguments)):  # which is noted
             with self.program.noting():

@@ -284,3 +284,13 @@ def test_parameters_that_are_not_there(write):
 )
 def test_what_the_compiler_of_the_language_refuses_is_a_fault_with_its_line(faults, text, message):
     assert message in faults(text)
+
+
+def test_a_body_may_stand_in_the_first_line(tmp_path, capfd):
+    path = tmp_path / "Main.lf"
+    path.write_text(
+        "target Python reactor G { input x output y reaction(x) -> y {= x.set(2); y.set(x.value) =} } main reactor { "
+        "g = new G() reaction(startup) -> g.x {= g.x.set(1) =} reaction(g.y) {= print(g_y.value) =} }"
+    )
+    run(load(path))
+    assert capfd.readouterr().out == "2\n"
