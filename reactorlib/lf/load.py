@@ -81,8 +81,7 @@ def loaded(path: Path, module: str, structure: bool | None) -> Program:
     files = Files(path)
     target = files.main.target
     is_python = target.lower() in ("python", "py")
-    if structure is None:
-        structure = not is_python
+    structure = not is_python if structure is None else structure
     if not structure and not is_python:
         words = "and only bodies in Python run here: its structure can be drawn and checked"
         raise ElaborationError([f"{path}: its target is {target}, {words}"])
@@ -92,7 +91,7 @@ def loaded(path: Path, module: str, structure: bool | None) -> Program:
         if names is not None:
             _prepare(program)
         program.make()
-        if names is not None:  # there, to be found by pickles, as long as one of the classes is
+        if names is not None:  # pickles find the program as long as one of its classes lives
             vars(names)[LOADED] = weakref.ref(program)
             weakref.finalize(program, sys.modules.pop, module, None).atexit = False
     except BaseException:

@@ -8,7 +8,6 @@ import re
 import sys
 import time as wall
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from functools import partial
 from operator import mul
 from pathlib import Path
@@ -21,7 +20,6 @@ from reactorlib.errors import RunError
 from reactorlib.tag import UNITS, Time
 from reactorlib.worker import context
 from reactorlib.worker.cells import Multiport, Reader
-from reactorlib.worker.run_handle import RunHandle
 
 HANDLE = "<run>"  # in a program's module, the run that was opened last
 
@@ -50,49 +48,42 @@ def new_module(name: str, path: Path) -> ModuleType:
     time = SimpleNamespace(
         logical=lambda: int(context.logical_time()),
         logical_elapsed=lambda: int(context.logical_elapsed()),
-        physical=_physical,
-        physical_elapsed=lambda: int(context.physical_elapsed()),
-        start=lambda: int(context.start_time()),
+        physical=_anywhere("physical_time", module, wall.time_ns),
+        physical_elapsed=_anywhere("physical_elapsed", module),
+        start=_anywhere("start_time", module),
     )
+    stop = _anywhere("request_stop", module, int)
     lf = SimpleNamespace(
         time=time,
         tag=lambda: Tag(time.logical(), context.current_tag().microstep),
         tag_start_effective=lambda: Tag(time.start(), 0),
         tag_compare=lambda one, other: (one > other) - (one < other),
         schedule=lambda action, delay=0, value=None: action.schedule(delay, value),
-        request_stop=_request_stop,
-        stop=_request_stop,
+        request_stop=stop,
+        stop=stop,
         source_directory=lambda: str(path.parent),
         package_directory=lambda: str(package_of(path)),
         **_ON_SELF,
     )
     units = {name.upper(): partial(mul, int(unit)) for name, unit in UNITS.items() if len(name) > 2}
     vars(module).update(
-        lf=lf, os=os, sys=sys, copy=copy, Tag=Tag, Make=Make, request_stop=_request_stop, instant_t=int,
+        lf=lf, os=os, sys=sys, copy=copy, Tag=Tag, Make=Make, request_stop=stop, instant_t=int,
         interval_t=int, BILLION=10**9, FOREVER=sys.maxsize, NEVER=-sys.maxsize - 1, **units, **{PORT_VIEW: view_of},
     )  # fmt: skip
-    for space, name, of_thread in (
-        (time, "physical", lambda handle: int(handle.physical_time())),
-        (time, "physical_elapsed", lambda handle: int(handle.physical_elapsed())),
-        (time, "start", lambda handle: int(handle.start_time())),
-        (lf, "request_stop", RunHandle.request_stop),
-        (lf, "stop", RunHandle.request_stop),
-        (module, "request_stop", RunHandle.request_stop),
-    ):
-        setattr(space, name, _anywhere(getattr(space, name), of_thread, vars(module)))
     return module
 
 
-def _anywhere(
-    of_reaction: Callable[[], Any], of_thread: Callable[[RunHandle], Any], names: dict[str, Any]
-) -> Callable[[], Any]:
-    """A function for reactions, and for threads of the program: there it asks the run that was opened last."""
+def _anywhere(name: str, module: ModuleType, otherwise: Callable[[], int] | None = None) -> Callable[[], int]:
+    """A function for reactions, and for threads of the program: these ask the run that was opened last."""
 
-    def ask() -> Any:
-        if context.current.worker is None and HANDLE in names:
-            with suppress(RunError):  # the run has ended
-                return of_thread(names[HANDLE])
-        return of_reaction()
+    def ask() -> int:
+        handle = vars(module).get(HANDLE) if context.current.worker is None else None
+        try:
+            return int(getattr(handle or context, name)() or 0)
+        except RunError:  # no run began, or it has ended
+            if otherwise is None:
+                raise
+            return otherwise()
 
     return ask
 
@@ -102,48 +93,18 @@ def package_of(path: Path) -> Path:
     return next((at.parent for at in path.parents if at.name == "src"), path.parent)
 
 
-def _physical() -> int:
-    try:
-        return int(context.physical_time())
-    except RunError:  # a thread of the program's own, or after the end
-        return wall.time_ns()
-
-
-def _request_stop() -> None:
-    with suppress(RunError):  # nothing is left to stop
-        context.request_stop()
-
-
-def _check_deadline(_reactor: object, invoke_handler: bool = False) -> bool:
-    return context.check_deadline(invoke_handler)
-
-
-def _update_deadline(_reactor: object, deadline: float) -> None:
-    context.update_deadline(Time(round(deadline)))
-
-
-def _trace_event(_reactor: object, _description: str, _value: int = 0) -> int:
-    return 1  # Lingua Franca's answer for an event that is known; `trace` of this library draws reactions
-
-
 _ON_SELF: dict[str, Callable[..., Any]] = {
-    "check_deadline": _check_deadline,
-    "update_deadline": _update_deadline,
-    "register_user_trace_event": _trace_event,
-    "tracepoint_user_event": _trace_event,
-    "tracepoint_user_value": _trace_event,
+    "check_deadline": lambda _reactor, invoke_handler=False: context.check_deadline(invoke_handler),
+    "update_deadline": lambda _reactor, deadline: context.update_deadline(Time(round(deadline))),
 }
+# Lingua Franca answers 1 for an event that it knows. This library's own traces draw reactions.
+for _event in ("register_user_trace_event", "tracepoint_user_event", "tracepoint_user_value"):
+    _ON_SELF[_event] = lambda _reactor, _description, _value=0: 1
 
 
-def _opened(cls: type, handle: RunHandle) -> None:
-    """A worker opens a run of this program."""
-    vars(sys.modules[cls.__module__])[HANDLE] = handle
-
-
-# What `self` offers in bodies besides parameters, state, methods and what the class's preamble defines.
-LinguaFrancaReactor: type[Reactor] = type(
-    "LinguaFrancaReactor", (Reactor,), {**_ON_SELF, "__module__": __name__, "__opened__": classmethod(_opened)}
-)
+_ON_SELF["__opened__"] = classmethod(lambda cls, handle: setattr(sys.modules[cls.__module__], HANDLE, handle))  # type: ignore[assignment]
+# `self` offers these in bodies, besides parameters, state, methods and the names of the class's preamble.
+LinguaFrancaReactor: type[Reactor] = type("LinguaFrancaReactor", (Reactor,), {**_ON_SELF, "__module__": __name__})
 
 PORT_VIEW = "__port_view__"  # what a body calls `view_of`
 _ASKED = r"(\[[^\]\n]*\])?\s*\.\s*(set\s*\(|value\s*([-+*/%&|^@]|//|\*\*|<<|>>)?=(?!=)|intended_tag|physical_time_of)"
