@@ -342,7 +342,7 @@ def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
         return 0
     from harness.report import markdown, page, readme  # import matplotlib
 
-    drawn = _drawn(summarised, tell=parsed.full)
+    drawn = _drawn(summarised, tell=parsed.full, all_backends=parsed.all_backends)
     markdown.write_markdown(summarised)
     written = page.write(summarised, drawn)
     for filled in parsed.readme:
@@ -355,7 +355,7 @@ def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     return 0
 
 
-def _drawn(summarised: summary.Summary, *, tell: bool) -> list[Path]:
+def _drawn(summarised: summary.Summary, *, tell: bool, all_backends: bool) -> list[Path]:
     """The figures of a run, drawn anew; none where there is nothing to draw. `tell`: name those left out, and why."""
     from harness.report.figure_material import material
     from plots import figures
@@ -364,7 +364,7 @@ def _drawn(summarised: summary.Summary, *, tell: bool) -> list[Path]:
     try:
         output = summarised.path / "figures"
         skipped: list[str] = []
-        drawn = figures.draw(material(summarised), output, tell=skipped.append)
+        drawn = figures.draw(material(summarised, all_backends=all_backends), output, tell=skipped.append)
         for line in skipped if tell else ():
             print(line, file=sys.stderr)
         return drawn

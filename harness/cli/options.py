@@ -134,6 +134,7 @@ def _add_report(command: argparse.ArgumentParser) -> None:
     form.add_argument("--full", action="store_true", help="print every table before the answer")
     form.add_argument("--json", action="store_true", help="for programs; writes no files")
     form.add_argument("--export", choices=EXPORTS, help="print what this tracker reads; writes no files")
+    add("--all-backends", action="store_true", help="draw every backend, not only loop, reactors, best Ray and ceiling")
     filled = "put results between the markers of this page too; repeatable"
     add("--readme", action="append", default=[], type=Path, metavar="FILE", help=filled)
 
