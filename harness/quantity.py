@@ -71,6 +71,11 @@ def ratio(estimate: Estimate) -> str:
     return estimated(estimate, "x", beyond=FEW, write=_digits)
 
 
+def times(value: float) -> str:
+    """A ratio without its interval."""
+    return f"{_digits(value)}x"
+
+
 def _digits(value: float) -> str:
     if value >= 10_000:  # the end of an interval of two trials may be anywhere
         return "over 10,000"

@@ -43,9 +43,11 @@ def draw(
     text: Callable[[float], str] = quantity.compact,
     tick: Callable[[float], str] = quantity.tick,
     limit: float | None = None,
+    *,
+    linear: bool = False,
 ) -> Figure:
-    """Panels with a common axis, side by side where they have common rows; `limit` draws a vertical line that nothing
-    can pass.
+    """Panels with a common axis, side by side where they have common rows; `limit` draws a vertical line. `linear`: the
+    axis begins at 0, however much the values differ.
     """
     labels = [{*panel.measured, *(series.label for series, _ in panel.published)} for panel in panels]
     rows = lanes.rows(labels, _MOST_COLUMNS)
@@ -57,7 +59,8 @@ def draw(
         backends = style.ordered(name for panel in own for name in panel.measured)
         systems = sorted({series.label for panel in own for series, _ in panel.published})
         for one, panel in zip(beside, own, strict=True):
-            page.scale(one, "x", values, tick, most=_tick_count(values, tick, across), pad=1.6)
+            decided_by = (1.0,) if linear else ()
+            page.scale(one, "x", values, tick, most=_tick_count(values, tick, across), pad=1.6, decided_by=decided_by)
             _lanes(one, backends, systems, first=one is beside[0])
             _dots(one, panel, backends, systems, text)
             if limit is not None:

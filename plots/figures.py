@@ -46,7 +46,7 @@ CAPTIONS = {
     "round_time": "Where a round's time goes",
     "breakdown": "The phases of a round: computing, serialising, handing over, waiting",
     "scaling": "Predicted and measured scaling with workers",
-    "hardware_limit": "Share of what the machine's cores could do",
+    "hardware_limit": "Share of the reference ceiling",
 }
 
 FIGURES: dict[str, Draw] = {
@@ -102,7 +102,7 @@ def draw(material: Material, output_dir: Path, tell: Callable[[str], None] = lam
 def _all(material: Material) -> Iterator[tuple[str, Callable[[], Figure]]]:
     """Every figure that may be drawn of it, in order."""
     for name, function in FIGURES.items():
-        yield name, partial(function, material.measurements)
+        yield name, partial(function, material.vectors if name == "vectors" else material.measurements)
     for name, (rows, function) in FURTHER.items():
         if not rows(material).empty:
             yield name, partial(function, rows(material))

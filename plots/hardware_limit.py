@@ -1,4 +1,4 @@
-"""How near each backend comes to what the machine could do at all."""
+"""How near each backend comes to the reference ceiling."""
 
 from collections.abc import Mapping
 
@@ -17,16 +17,18 @@ def fraction(shares: Mapping[str, Mapping[str, Estimate]], cores: int | None) ->
     counts = [share.count for of_panel in shares.values() for share in of_panel.values()]
     return dots.draw(
         [dots.Panel(title, dict(of_panel)) for title, of_panel in shares.items()],
-        f"Share of what {number} could do",
+        f"Share of the reference ceiling on {number}",
         "",
         [
             (
                 f"100 %: plain loops in lockstep on {number}, measured, or else the serial loop's pace on {number} at "
                 "once, whole environments, workers or agents on each, and no time for communication; for broadcast "
-                "and gather the copies alone. Paired by turn. Not shown: overhead, which has no work to share."
+                "and gather the copies alone. Not shown: overhead, which has no work to share."
             ),
+            "Lockstep waits by reactorlib's own waiter. Paired by turn.",
             notes.trials(counts),
         ],
-        "% of the limit",
+        "% of the reference ceiling",
         limit=100.0,
+        linear=True,
     )

@@ -1,5 +1,7 @@
 """What a step of an environment costs on Ray, on reactors and in a plain loop, by how long the environment takes."""
 
+from collections.abc import Mapping
+
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -28,7 +30,7 @@ def cost(measurements: pd.DataFrame) -> Figure:
     if len(names) < 2:
         raise FigureError(f"fewer than two environments with the backend {_LOOP}, whose step is the axis")
     return lines.single(
-        "What a step of an environment costs, by how long the environment takes",
+        _finding(curves),
         notes.fixed(*selections.values()),
         [
             (
@@ -45,3 +47,17 @@ def cost(measurements: pd.DataFrame) -> Figure:
         quantity.duration_tick,
         height=3.4,
     )
+
+
+def _finding(curves: Mapping[str, Mapping[float, intervals.Estimate]]) -> str:
+    """The title: up to which step time no Ray is faster than the loop, by its whole interval."""
+    rays = [points for name, points in curves.items() if name.startswith("ray-")]
+    reached = None
+    for step_ns, loop in sorted(curves[_LOOP].items()):
+        own = [points[step_ns] for points in rays if step_ns in points]
+        if not own or min(one.low for one in own) <= loop.value:
+            break
+        reached = step_ns
+    if reached is None:
+        return "What a step of an environment costs, by how long the environment takes"
+    return f"Ray gains nothing over a plain loop up to {quantity.duration(reached)} a step"

@@ -1,9 +1,9 @@
 """The one look of all figures: colours, markers and names of backends, and how a figure becomes a file.
 
 The colours are Okabe and Ito's (2008), told apart with every common colour blindness, completed from Paul
-Tol's muted scheme; reactors are blue and green, Ray is red and orange, the serial loop black. Markers repeat
-the distinction for print without colour. The background is opaque; an SVG is light, and dark for readers whose pages
-are, where whoever shows it understands that.
+Tol's muted scheme; a family has one hue: reactors are green, Ray is orange, the loop and the ceiling black and grey.
+Markers repeat the distinction for print without colour. The background is opaque. An SVG is light, and dark on a dark
+page whose viewer supports that.
 """
 
 import colorsys
@@ -72,17 +72,17 @@ class Look:
 
 _LOOKS = {
     "serial": Look("serial loop", "#000000", "s"),
-    "reactor-inline": Look("reactors, inline", "#56B4E9", "o"),
-    "reactor-threads": Look("reactors, threads", "#0072B2", "P"),
+    "reactor-inline": Look("reactors, inline", "#66C2A5", "o"),
+    "reactor-threads": Look("reactors, threads", "#117733", "P"),
     "reactor-processes": Look("reactors, processes", "#009E73", "D"),
     "reactor-mpi": Look("reactors, MPI", "#661100", "*"),
     "ray-paper": Look("Ray, as in the paper", "#D55E00", "v"),
     "ray-tuned": Look("Ray, tuned", "#E69F00", "^"),
-    "ray-pooled": Look("Ray, an actor per core", "#CC6677", "8"),
-    "ray-compiled": Look("Ray, compiled graph", "#882255", "<"),
+    "ray-pooled": Look("Ray, an actor per core", "#F28E2B", "8"),
+    "ray-compiled": Look("Ray, compiled graph", "#A34700", "<"),
     "gymnasium-sync": Look("Gymnasium, sync", "#999933", "h"),
     "gymnasium-async": Look("Gymnasium, async", "#CC79A7", "X"),
-    "reactor-vector": Look("reactors, vector", "#117733", "1"),
+    "reactor-vector": Look("reactors, vector", "#44803F", "1"),
     "sb3-subproc": Look("Stable-Baselines3, subproc", "#6699CC", "4"),
     "torchrl-parallel": Look("TorchRL, parallel", "#EE8866", "3"),
     "tianshou-shmem": Look("Tianshou, shared memory", "#BBBB00", "2"),
@@ -90,8 +90,8 @@ _LOOKS = {
     "ale-vector": Look("ALE vector", "#332288", ">"),
     "reactor-lf": Look("Lingua Franca source, processes", "#88CCEE", "H"),
     "xronos": Look("xronos", "#44AA99", "d"),
-    "lockstep": Look("limit: loops in lockstep", "#7A7A7A", "_"),
-    "limit": Look("limit: copies alone", "#555555", "|"),
+    "lockstep": Look("ceiling: loops in lockstep", "#7A7A7A", "_"),
+    "limit": Look("ceiling: copies alone", "#555555", "|"),
 }
 # What two nodes are compared by, which is no backend of a workload.
 _ENGINES = {
@@ -101,7 +101,7 @@ _ENGINES = {
     "gloo": Look("gloo", "#44AA99", "d"),
 }
 _UNKNOWN = "#999999", "x"
-_PUBLISHED = {"ray": Look("", "#D55E00", "v"), "lf": Look("", "#0072B2", "o")}
+_PUBLISHED = {"ray": Look("", "#D55E00", "v"), "lf": Look("", "#117733", "o")}
 
 
 def look(backend: str) -> Look:

@@ -31,7 +31,8 @@ from harness.measure.subject import WORKER_VARIABLES
 from harness.plan.grid import Grid, Trial
 from harness.plan.selection import Selection, select
 from harness.quantity import counted
-from harness.report import document, phases_text, summary
+from harness.report import document, phases_text, summary, terminal
+from harness.report.as_json import to_json
 from harness.report.export import EXPORTS
 from harness.report.scaling_text import EXPLAINED, told_costs
 from harness.store import machine, run_directory
@@ -323,7 +324,7 @@ def _scaling(parsed: argparse.Namespace, _: Sequence[str]) -> int:
         tell=_progress().print,
     )
     output = _output()
-    document.print_grid(document.scaling_table(rows), output)
+    terminal.print_grid(document.scaling_table(rows), output)
     output.print()
     for line in told_costs(costs):
         output.print(line)
@@ -334,33 +335,39 @@ def _scaling(parsed: argparse.Namespace, _: Sequence[str]) -> int:
 def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     summarised = summary.summarise(_directory(parsed))
     if parsed.json:
-        print(json.dumps(document.to_json(summarised), indent=2))
+        print(json.dumps(to_json(summarised), indent=2))
         return 0
     if parsed.export:
         print(json.dumps(EXPORTS[parsed.export](summarised), indent=2))
         return 0
-    from harness.report import page, readme  # import matplotlib
+    from harness.report import markdown, page, readme  # import matplotlib
 
-    drawn = _drawn(summarised)
-    console = _output()
-    document.to_terminal(summarised, console)
-    written = [document.write_markdown(summarised), page.write(summarised, drawn)]
+    drawn = _drawn(summarised, tell=parsed.full, all_backends=parsed.all_backends)
+    markdown.write_markdown(summarised)
+    written = page.write(summarised, drawn)
     for filled in parsed.readme:
         readme.update(filled, summarised, drawn)
-        written.append(filled)
-    console.print(f"\nwritten: {', '.join(map(str, written))}", style="dim")
+    console = _output()
+    if parsed.full:
+        terminal.show_all(summarised, console)
+        console.print()
+    terminal.show_answer(summarised, written, console)
     return 0
 
 
-def _drawn(summarised: summary.Summary) -> list[Path]:
-    """The figures of a run, drawn anew; none where there is nothing to draw."""
+def _drawn(summarised: summary.Summary, *, tell: bool, all_backends: bool) -> list[Path]:
+    """The figures of a run, drawn anew; none where there is nothing to draw. `tell`: name those left out, and why."""
     from harness.report.figure_material import material
     from plots import figures
     from plots.errors import FigureError
 
     try:
         output = summarised.path / "figures"
-        return figures.draw(material(summarised), output, tell=lambda line: print(line, file=sys.stderr))
+        skipped: list[str] = []
+        drawn = figures.draw(material(summarised, all_backends=all_backends), output, tell=skipped.append)
+        for line in skipped if tell else ():
+            print(line, file=sys.stderr)
+        return drawn
     except FigureError as error:
         print(error, file=sys.stderr)
         return []

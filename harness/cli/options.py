@@ -125,14 +125,16 @@ def _add_doctor(command: argparse.ArgumentParser) -> None:
 
 def _add_report(command: argparse.ArgumentParser) -> None:
     command.description = (
-        "Print the comparison, draw every figure that the run has rows for into figures/, and write report.md and "
-        "report.html, one page with the figures in it that opens from disk."
+        "Print the answer on one screen, draw every figure that the run has rows for into figures/, and write "
+        "report.md and report.html, one page with the figures in it that opens from disk."
     )
     _add_directory(command)
     add = command.add_argument
     form = command.add_mutually_exclusive_group()
+    form.add_argument("--full", action="store_true", help="print every table before the answer")
     form.add_argument("--json", action="store_true", help="for programs; writes no files")
     form.add_argument("--export", choices=EXPORTS, help="print what this tracker reads; writes no files")
+    add("--all-backends", action="store_true", help="draw every backend, not only loop, reactors, best Ray and ceiling")
     filled = "put results between the markers of this page too; repeatable"
     add("--readme", action="append", default=[], type=Path, metavar="FILE", help=filled)
 

@@ -1,31 +1,28 @@
-"""The report of a results directory, for the terminal and as Markdown, from one summary.
+"""The parts of a report as text: sections and tables, which the terminal and the pages show alike."""
 
-Says first where a baseline beats the reactor runtime, then where nothing is decided, then everything.
-"""
-
-import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
-from pathlib import Path
-from typing import Any
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from harness import quantity
 from harness.grouping import grouped
-from harness.report import claims, matrix, noise_text, verdict
+from harness.report import claims, noise_text, run_answer
 from harness.report import scaling_text as scaling
-from harness.report.summary import LIMIT, OURS, SIDE_METRICS, Cell, PointSummary, Summary, Verdict
+from harness.report.run_answer import PointAnswer, WorkloadAnswer
+from harness.report.summary import LIMIT, SIDE_METRICS, Cell, PointSummary, Summary
 from harness.stats import intervals, limits, stragglers
-from harness.stats.doubts import DOUBTS_EXPLAINED
 from harness.stats.intervals import CONFIDENCE, Estimate
-from harness.store.measurements import write_atomically
 from harness.store.scaling_table import ScalingRow
 
-MARKDOWN_NAME = "report.md"
+FAILED, DOUBTED = "Failed", "Doubts about the whole run"
+NOTHING = "-"
+ANSWER_COLUMNS = ("workload", "point", "against the loop", "against the best Ray", "of the ceiling", "starts", "doubts")
+ANSWER_EXPLAINED = (
+    "How many times as fast reactors on all cores are, with 95 % intervals, at each workload's weakest and strongest "
+    "point against the best Ray. The best Ray is chosen from the results, and its interval counts the choice. "
+    "'undecided': the interval contains 1, the difference is below the noise floor, or there are too few starts to "
+    "tell; of one or two starts an interval borrows from the run's other ratios, or is left out. 'starts': how often "
+    "each side was started afresh. Every backend shown has the loop's digest: it did the same work."
+)
 # Baselines with a column of their own; the others are in the lines above the tables.
 _SHOWN_BASELINES = ("serial", "ray-paper", "ray-tuned", "ray-pooled", "ray-compiled", LIMIT)
 TAIL_COLUMNS = ("point", "backend", "50 % within", "95 % within", "99 % within", "99 % / 50 %")
@@ -58,10 +55,7 @@ class Section:
 
 
 def headlines(summary: Summary) -> list[Section]:
-    """What has to be said before the tables, in this order; empty sections are left out."""
-    slower = [one for one in summary.verdicts if one.slower]
-    undecided = [one for one in summary.verdicts if not one.slower and not one.faster]
-    faster = [one for one in summary.verdicts if one.faster]
+    """What the tables do not say, in this order; empty sections are left out."""
     failed = [
         f"{point.workload} {point.label}, {cell.backend}: {failure}"
         for point, cell in summary.failures
@@ -74,43 +68,14 @@ def headlines(summary: Summary) -> list[Section]:
         if cell.unsupported
     ]
     sections = [
-        Section("Failed", tuple(failed)),
-        Section("Doubts about the whole run", summary.doubts),
-        Section("Where the reactor runtime is slower", tuple(_lines(slower))),
-        Section("Where no difference is shown", tuple(_lines(undecided))),
-        Section("Where the reactor runtime is faster", tuple(_lines(faster))),
-        Section("Verdict in sentences", tuple(verdict.sentences(summary))),
-        Section("How near the reactor runtime comes to the limit", tuple(_shares(summary.points))),
+        Section(FAILED, tuple(failed)),
+        Section(DOUBTED, summary.doubts),
         Section(noise_text.HEADING, tuple(noise_text.lines(summary.noise))),
         Section(scaling.HEADING, tuple(scaling.lines(summary.scaling, summary.messages))),
         Section("Not run", tuple(unsupported)),
         Section("About the backends", tuple(f"{name}: {note}" for name, note in summary.notes.items())),
     ]
     return [section for section in sections if section.lines]
-
-
-def _lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """One line for each of our backends at each point, with all the baselines it is compared to."""
-    cells = grouped(verdicts, lambda one: (one.workload, one.label, one.backend))
-    for (workload, label, backend), group in cells.items():
-        ratios = ", ".join(f"{_ratio(one.speedup)} that of {one.baseline}" for one in group)
-        within = [
-            f"{one.baseline} within the noise floor of {noise_text.percent(one.floor)}" for one in group if one.within
-        ]
-        doubts = f" ({', '.join((*group[0].doubts, *within))})" if group[0].doubts or within else ""
-        yield f"{workload} {label}: speed of {backend} is {ratios}{doubts}"
-
-
-def _shares(points: Sequence[PointSummary]) -> Iterator[str]:
-    """One line for each point, with the speed of our backends as a part of the limit's."""
-    for point in points:
-        shares = [
-            f"{cell.backend} {_ratio(cell.speedups[LIMIT])}"
-            for cell in point.cells
-            if cell.backend.startswith(OURS) and LIMIT in cell.speedups
-        ]
-        if shares:
-            yield f"{point.workload} {point.label}: {', '.join(shares)}"
 
 
 def _ratio(estimate: Estimate) -> str:
@@ -127,10 +92,29 @@ class TextTable:
     best: frozenset[int]
 
 
-def verdicts(summary: Summary) -> TextTable:
-    """The verdict as a table, without rows where nothing can be compared."""
-    rows = tuple(tuple(matrix.cells(row)) for row in matrix.rows(summary))
-    return TextTable(matrix.HEADING, matrix.HEADINGS, rows, frozenset())
+def answer_table(found: Sequence[WorkloadAnswer]) -> TextTable:
+    """A row for the weakest and one for the strongest point of each workload; losses first."""
+    rows = tuple(
+        (
+            one.workload if end is one.weakest else "",
+            end.point.label + ("" if len(one.ends) == 1 else ", weakest" if end is one.weakest else ", strongest"),
+            *answer_cells(end),
+        )
+        for one in found
+        for end in one.ends
+    )
+    return TextTable(run_answer.HEADING, ANSWER_COLUMNS, rows, frozenset())
+
+
+def answer_cells(end: PointAnswer) -> tuple[str, ...]:
+    """A point against the loop and the best Ray, its part of the ceiling, its starts and its doubts."""
+    return (
+        NOTHING if end.loop is None else f"{quantity.ratio(end.loop.ratio)} {end.loop.standing}",
+        NOTHING if end.ray is None else f"{quantity.ratio(end.ray.ratio)} {end.ray.standing}, {end.ray.rival}",
+        NOTHING if end.ceiling is None else f"{end.ceiling.value:.0%}",
+        str(end.starts),
+        ", ".join(end.doubts) or NOTHING,
+    )
 
 
 def published_claims(summary: Summary) -> TextTable:
@@ -157,7 +141,7 @@ def _tails_table(workload: str, points: Sequence[PointSummary]) -> TextTable:
         cells = [cell for cell in point.cells if cell.tails or cell.late]
         for position, cell in enumerate(cells):
             half, middle, slow = cell.tails or (None, None, None)
-            times = ("-" if one is None else _value(Estimate(one, one, one, 1), "ns") for one in (half, middle, slow))
+            times = ("-" if one is None else value(Estimate(one, one, one, 1), "ns") for one in (half, middle, slow))
             ratio = f"{slow / half:.2f}x" if slow and half else "-"
             late = (cell.late.cells if cell.late else ("-", "-")) if taken_apart else ()
             rows.append((point.label if position == 0 else "", cell.backend, *times, ratio, *late))
@@ -178,7 +162,7 @@ def _table(workload: str, points: Sequence[PointSummary], baselines: Sequence[st
         "point",
         "backend",
         _heading(metric, units[metric]),
-        *(f"x {baseline}" for baseline in baselines),
+        *(f"x {'ceiling' if baseline == LIMIT else baseline}" for baseline in baselines),
         *(_heading(_SIDE_HEADINGS[name], units[name]) for name in sides),
         "doubts",
     )
@@ -205,21 +189,22 @@ def _heading(name: str, unit: str) -> str:
 
 def _cells(point: PointSummary, cell: Cell, baselines: Sequence[str], sides: Sequence[str]) -> Iterator[str]:
     missing = "not run" if cell.unsupported else "failed"
-    yield _value(cell.main, point.units[point.metric]) if cell.main else missing
+    yield value(cell.main, point.units[point.metric]) if cell.main else missing
     for baseline in baselines:
         speedup = cell.speedups.get(baseline)
         yield _ratio(speedup) if speedup else ("1" if baseline == cell.backend and cell.main else "-")
     for name in sides:
         side = cell.side.get(name)
-        yield _value(side, point.units[name]) if side else "-"
+        yield value(side, point.units[name]) if side else "-"
     yield ", ".join((*cell.doubts, *(f"{len(cell.failures)} failed" for _ in cell.failures[:1])))
 
 
-def _value(estimate: Estimate, unit: str) -> str:
+def value(estimate: Estimate, unit: str) -> str:
+    """A number with its interval, in the unit that suits."""
     base = unit.partition("/")[0]
     # Nothing of the unit stands in the cells where the heading says it all.
     divisor, name = quantity.scale([estimate.value], base if quantity.has_prefixes(base) else "")
-    text = quantity.estimated(estimate, beyond=intervals.FEW, write=lambda value: quantity.number(value / divisor))
+    text = quantity.estimated(estimate, beyond=intervals.FEW, write=lambda one: quantity.number(one / divisor))
     return f"{text} {name}" if name else text
 
 
@@ -238,115 +223,3 @@ def context(summary: Summary) -> list[str]:
         commit = (session.get("commit") or "unknown")[:12]
         lines.append(f"{' '.join(session.get('command', []))} (commit {commit}, {session.get('started_at')})")
     return lines
-
-
-def to_terminal(summary: Summary, console: Console) -> None:
-    """Print the report."""
-    for line in context(summary):
-        console.print(Text(line, style="dim"))
-    if (judged := verdicts(summary)).rows:
-        console.print()
-        print_grid(judged, console)
-        console.print(Text(" ".join(matrix.WORDS), style="dim"))
-    if (claimed := published_claims(summary)).rows:
-        console.print()
-        print_grid(claimed, console)
-        console.print(Text(claims.EXPLAINED, style="dim"))
-    for section in headlines(summary):
-        console.print()
-        console.print(Text(section.heading, style="bold"))
-        for line in section.lines:
-            console.print(Text(f"  {line}"), soft_wrap=True)
-    for grid in tables(summary):
-        console.print()
-        print_grid(grid, console)
-    console.print()
-    console.print(Text(f"{explained(summary)} Bold: best of its point. {DOUBTS_EXPLAINED}", style="dim"))
-
-
-def print_grid(grid: TextTable, console: Console) -> None:
-    """Print a table, the best of each point in bold."""
-    table = Table(title=grid.title, title_justify="left", title_style="bold", box=None, pad_edge=False)
-    for position, column in enumerate(grid.columns):
-        table.add_column(column, justify="left" if position < 2 else "right", overflow="fold")
-    for number, row in enumerate(grid.rows):
-        if row[0] and number:
-            table.add_section()
-        table.add_row(*map(Text, row), style="bold" if number in grid.best else None)
-    console.print(table)
-
-
-def to_markdown(summary: Summary) -> str:
-    """The report as a page."""
-    parts = ["# Comparison", markdown_list(context(summary))]
-    if (judged := verdicts(summary)).rows:
-        parts += [f"## {judged.title}", markdown_table(judged), markdown_list(matrix.WORDS)]
-    if (claimed := published_claims(summary)).rows:
-        parts += [f"## {claimed.title}", markdown_table(claimed), markdown_text(claims.EXPLAINED)]
-    for section in headlines(summary):
-        parts += [f"## {section.heading}", markdown_list(section.lines)]
-    for grid in tables(summary):
-        parts += [f"## {markdown_text(grid.title)}", markdown_table(grid)]
-    parts += [f"{explained(summary)} Bold: best of its point.", DOUBTS_EXPLAINED]
-    return "\n\n".join(parts) + "\n"
-
-
-def markdown_text(text: str) -> str:
-    """What a file says, as a page shows it letter by letter: no tag, no link, no end of a line or of a cell."""
-    return escape(" ".join(text.split()), quote=False).replace("](", "]\\(").replace("|", "\\|")
-
-
-def markdown_list(lines: Iterable[str]) -> str:
-    """A list in Markdown."""
-    return "\n".join(f"- {markdown_text(line)}" for line in lines)
-
-
-def markdown_table(grid: TextTable) -> str:
-    """A table in Markdown, the best of each point in bold."""
-    rule = ["---" if position < 2 else "---:" for position in range(len(grid.columns))]
-    lines = [tuple(map(markdown_text, grid.columns)), rule]
-    for number, row in enumerate(grid.rows):
-        cells = map(markdown_text, row)
-        lines.append(
-            tuple(f"**{cell}**" if number in grid.best and at in (1, 2) else cell for at, cell in enumerate(cells))
-        )
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def to_json(summary: Summary) -> dict[str, Any]:
-    """The report for programs."""
-    return {
-        "path": str(summary.path),
-        "points": [
-            {
-                "workload": point.workload,
-                "label": point.label,
-                "metric": point.metric,
-                "unit": point.units[point.metric],
-                "backends": {cell.backend: _cell_json(cell) for cell in point.cells},
-            }
-            for point in summary.points
-        ],
-        "doubts": list(summary.doubts),
-        "noise": [dataclasses.asdict(one) for one in summary.noise],
-        "scaling": [dataclasses.asdict(row) for row in summary.scaling],
-        "messages": [dataclasses.asdict(row) for row in summary.messages],
-    }
-
-
-def _cell_json(cell: Cell) -> dict[str, Any]:
-    return {
-        "mean": dataclasses.asdict(cell.main) if cell.main else None,
-        "speedups": {name: dataclasses.asdict(speedup) for name, speedup in cell.speedups.items()},
-        **{name: side.value for name, side in cell.side.items()},
-        "intervals": {name: [side.low, side.high] for name, side in cell.side.items()},
-        "doubts": list(cell.doubts),
-        "failures": list(cell.failures),
-    }
-
-
-def write_markdown(summary: Summary) -> Path:
-    """Write `report.md` into the results directory; returns its path. Raises OSError."""
-    path = summary.path / MARKDOWN_NAME
-    write_atomically(path, to_markdown(summary).encode())
-    return path

@@ -5,7 +5,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from harness import quantity
+from harness.report import verdict
 from harness.report.summary import LIMIT, PointSummary, Summary
+from harness.stats import limits
 from harness.stats.intervals import Estimate
 
 if TYPE_CHECKING:
@@ -23,19 +25,38 @@ _NAMES = {
 }
 _SIZES = ("actors", "agents")
 _PERCENT = 100
+_PAPER = "ray-paper"
 
 
-def material(summary: Summary) -> "Material":
-    """All that the figures may show."""
+def material(summary: Summary, *, all_backends: bool = False) -> "Material":
+    """What the figures show: the loop, reactors on all cores, each Ray that is the best somewhere, Ray as in the paper,
+    and the ceiling. `all_backends`: everything.
+    """
     from plots.material import Material
 
+    chosen = {row.backend for row in summary.rows} if all_backends else _shown(summary)
+    shown = [row for row in summary.rows if row.backend in chosen]
     return Material(
-        measurements=_frame(summary.rows),
+        measurements=_frame(shown),
+        vectors=_frame(summary.rows),
         breakdown=_frame(summary.phases),
         scaling=_frame(summary.scaling),
-        limit_shares=dict(_limit_shares(summary.points)),
+        limit_shares={
+            title: {name: share for name, share in shares.items() if name in chosen}
+            for title, shares in _limit_shares(summary.points)
+        },
         cores=summary.machine.get("cores_allowed"),
     )
+
+
+def _shown(summary: Summary) -> set[str]:
+    ours = verdict.parallel(summary)
+    cells = [cell for point in summary.points for cell in point.cells if cell.backend == ours]
+    best = {found[1] for cell in cells if (found := verdict.best_ray(cell)) is not None}
+    present = {row.backend for row in summary.rows}
+    chosen = {verdict.LOOP, ours, _PAPER, *best, *filter(limits.is_limit, present)}
+    # A run without reactors on all cores shows what it has.
+    return chosen if ours in present else present
 
 
 def _frame(rows: Sequence[Any]) -> "pd.DataFrame":
@@ -63,4 +84,9 @@ def _rank(candidate: tuple[PointSummary, Mapping[str, Estimate]]) -> tuple[float
     """Larger for a point to be shown rather than another: many backends, one step per message, large objects."""
     point, shares = candidate
     given = point.parameters
-    return len(shares), -given.get("steps_per_message", 1), given.get("actors", 0), given.get("object_bytes", 0)
+    return (
+        len(shares),
+        -given.get("steps_per_message", 1),
+        *(given.get(name, 0) for name in _SIZES),
+        given.get("object_bytes", 0),
+    )

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from harness import quantity
 from harness.errors import UsageError
-from harness.quantity import counted
-from harness.report import claims, document, verdict
+from harness.report import claims, document, run_answer, verdict
+from harness.report.markdown import markdown_table, markdown_text
+from harness.report.run_answer import Against, PointAnswer
 from harness.report.summary import Cell, PointSummary, Summary
-from harness.stats import noise_floor
-from harness.stats.intervals import Estimate
+from harness.stats.judgement import UNDECIDED
 from harness.store.measurements import write_atomically
 from plots.figures import CAPTIONS
 from workloads.catalogue import BACKENDS, WORKLOADS
@@ -58,7 +58,7 @@ def section(summary: Summary, drawn: Sequence[Path], base: Path) -> str:
     """The text between the markers; files are linked relative to `base`."""
     where = os.path.relpath(summary.path, base)
     parts = _pictures(_FIGURE, drawn, base)
-    parts.append(document.markdown_table(table(summary)))
+    parts.append(markdown_table(table(summary)))
     measured = {cell.backend for point in summary.points for cell in point.cells}
     lacking = [name for name in BACKENDS if name.startswith(verdict.RAY) and name not in measured]
     without = f" Not measured then: {', '.join(lacking)}." if lacking else ""
@@ -66,55 +66,46 @@ def section(summary: Summary, drawn: Sequence[Path], base: Path) -> str:
                      if name.startswith(verdict.RAY) and name in measured)  # fmt: skip
     told = f" Ray's backends: {rays}." if rays else ""
     parts.append(
-        "A row is the point of its workload at which reactors lead Ray least; bold is the best of the three. In "
-        "brackets: 95 % intervals, which count that the best Ray was chosen from the results, not that the point was. "
-        "Undecided: equal speeds are not excluded, or too few trials to tell. `serial` is the plain loop, "
+        "A workload has its weakest and its strongest point of the run, by the lead over Ray; bold is the best of the "
+        "three. In brackets: 95 % intervals, which count that the best Ray was chosen from the results, not that the "
+        "point was. Starts: how often each was started afresh. Undecided: equal speeds are not excluded, "
+        "or too few trials to tell. `serial` is the plain loop, "
         f"`{verdict.parallel(summary)}` {BACKENDS[verdict.parallel(summary)].summary}.{told}{without} "
         f"[All numbers]({where}/report.md), measured on: "
-        f"{document.markdown_text(f'{document.context(summary)[1]}.{_doubts(summary)}')} "
+        f"{markdown_text(f'{document.context(summary)[1]}.{_doubts(summary)}')} "
         f"This part is made by `python -m harness report {where} --readme README.md`."
     )
     return "\n\n".join(parts) + "\n"
 
 
 def table(summary: Summary) -> document.TextTable:
-    """A row for each workload, in the order of the catalogue; what was not measured is a dash."""
+    """The weakest and the strongest point of each workload, in the order of the catalogue."""
     ours = verdict.parallel(summary)
     ranks = {name: rank for rank, name in enumerate(WORKLOADS)}
-    workloads = sorted({point.workload for point in summary.points}, key=lambda name: ranks.get(name, len(ranks)))
-    floors = noise_floor.by_workload(summary.noise)
-    rows = tuple(_row(_chosen(summary, name, ours), ours, floors.get(name, 1.0)) for name in workloads)
-    return document.TextTable(
-        "", ("workload", "point", _LOOP, ours, "best Ray", f"{ours} over best Ray"), rows, frozenset()
+    found = sorted(run_answer.answers(summary), key=lambda one: ranks.get(one.workload, len(ranks)))
+    rows = tuple(
+        _row(end, ours, one.workload, "" if len(one.ends) == 1 else "weakest" if end is one.weakest else "strongest")
+        for one in found
+        for end in one.ends
     )
+    columns = ("workload", "point", _LOOP, ours, "best Ray", f"{ours} over best Ray", "starts")
+    return document.TextTable("", columns, rows, frozenset())
 
 
-def _chosen(summary: Summary, workload: str, ours: str) -> PointSummary:
-    """The point at which our lead over the best Ray is the least; without any, the first."""
-    points = [point for point in summary.points if point.workload == workload]
-
-    def lead(point: PointSummary) -> float:
-        told = verdict.best_ray(cell) if (cell := _cell(point, ours)) else None
-        return told[0].value if told else float("inf")
-
-    return min(points, key=lead)
-
-
-def _row(point: PointSummary, ours: str, noise: float) -> tuple[str, ...]:
-    own = _cell(point, ours)
-    told = verdict.best_ray(own) if own else None
-    ray = _cell(point, told[1]) if told else point.best(c for c in point.cells if c.backend.startswith(verdict.RAY))
-    unit = point.units[point.metric]
+def _row(end: PointAnswer, ours: str, workload: str, place: str) -> tuple[str, ...]:
+    point, unit = end.point, end.point.units[end.point.metric]
     base = unit.partition("/")[0]
     what = f"{point.metric.replace('_', ' ')}, less is better" if quantity.has_prefixes(base) else unit
-    shown = (_cell(point, _LOOP), own, ray)
+    ray = _cell(point, end.ray.rival) if end.ray else None
+    shown = (_cell(point, _LOOP), _cell(point, ours), ray)
     best = point.best(filter(None, shown))
     return (
-        point.workload,
-        f"{point.label}; {what}",
+        workload if place != "strongest" else "",
+        f"{place and f'{place}: '}{point.label}; {what}",
         *(f"**{_value(point, cell)}**" if cell and cell is best else _value(point, cell) for cell in shown[:2]),
         _of_ray(point, ray, best) if ray and ray.main else _UNKNOWN,
-        _lead(told[0], noise) if told else _UNKNOWN,
+        _lead(end.ray) if end.ray else _UNKNOWN,
+        str(end.starts),
     )
 
 
@@ -123,10 +114,8 @@ def _of_ray(point: PointSummary, ray: Cell, best: Cell | None) -> str:
     return f"{f'**{value}**' if ray is best else value} ({ray.backend})"
 
 
-def _lead(ratio: Estimate, noise: float) -> str:
-    if not ratio.decides:
-        return f"{quantity.ratio(ratio)}, undecided ({counted(ratio.count, 'trial')})"
-    return f"{quantity.ratio(ratio)}{', undecided' if verdict.undecided(ratio, noise) else ''}"
+def _lead(ray: Against) -> str:
+    return quantity.ratio(ray.ratio) + (f", {UNDECIDED}" if ray.standing == UNDECIDED else "")
 
 
 def _cell(point: PointSummary, backend: str) -> Cell | None:
@@ -143,8 +132,8 @@ def _value(point: PointSummary, cell: Cell | None) -> str:
 def claimed(summary: Summary, _drawn: Sequence[Path], _base: Path) -> str:
     """The paper's claims, and what was measured of each; a word where Ray was never called as the paper does."""
     grid = document.published_claims(summary)
-    told = document.markdown_table(grid) if grid.rows else "The results have nothing to compare with `ray-paper`."
-    doubts = document.markdown_text(_doubts(summary))
+    told = markdown_table(grid) if grid.rows else "The results have nothing to compare with `ray-paper`."
+    doubts = markdown_text(_doubts(summary))
     return f"{told}\n\n{claims.EXPLAINED} Made by `make readme`, from the same rows as the figures.{doubts}\n"
 
 
@@ -162,13 +151,13 @@ def vectors(summary: Summary, drawn: Sequence[Path], base: Path) -> str:
     )
     table = document.TextTable("", ("workload", "point", *backends), rows, frozenset())
     where = os.path.relpath(summary.path, base)
-    machine = document.markdown_text(f"{document.context(summary)[1]}.{_doubts(summary)}")
+    machine = markdown_text(f"{document.context(summary)[1]}.{_doubts(summary)}")
     told = (
         f"In times the speed of `{_LOOP}`; in brackets: 95 % intervals. [All numbers, and what each is]"
         f"({where}/report.md), measured on: {machine} "
         "Made by `make readme`."
     )
-    return "\n\n".join((*_pictures(_VECTORS, drawn, base), document.markdown_table(table), told)) + "\n"
+    return "\n\n".join((*_pictures(_VECTORS, drawn, base), markdown_table(table), told)) + "\n"
 
 
 def _of_loop(cell: Cell | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness import quantity
-from harness.report import document
+from harness.report import markdown
 from harness.report.run_changes import Change
 from harness.stats import judgement
 from harness.stats.intervals import Estimate
@@ -68,7 +68,7 @@ def as_markdown(base: FinishedRun, new: FinishedRun, changes: Sequence[Change], 
             judgement.describe(one.factor),
             f"**{word}**" if one.judgement is Judgement.REGRESSION else word,
         )
-        parts.append("| " + " | ".join(map(document.markdown_text, cells)) + " |")
+        parts.append("| " + " | ".join(map(markdown.markdown_text, cells)) + " |")
     return "\n".join(parts)
 
 

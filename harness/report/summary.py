@@ -1,4 +1,4 @@
-"""From rows to what a report says: means, ratios, doubts, and who is faster than whom. Renders nothing.
+"""From rows to what a report says: means, ratios and doubts of each backend at each point. Renders nothing.
 
 A speed-up is always such that more than 1 favours the backend over the baseline, whether its metric is a rate
 or a time.
@@ -80,36 +80,6 @@ class PointSummary:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """How one of our backends stands to a baseline at a point. `floor`: the factor below which a difference there is
-    noise, 1 where that wasn't measured.
-    """
-
-    workload: str
-    label: str
-    backend: str
-    baseline: str
-    speedup: Estimate
-    doubts: tuple[str, ...]
-    floor: float = 1.0
-
-    @property
-    def slower(self) -> bool:
-        """Whether the baseline wins, by the whole interval and by more than noise."""
-        return self.speedup.high < 1 and not self.within and self.speedup.decides
-
-    @property
-    def faster(self) -> bool:
-        """Whether our backend wins, by the whole interval and by more than noise."""
-        return self.speedup.low > 1 and not self.within and self.speedup.decides
-
-    @property
-    def within(self) -> bool:
-        """Whether the difference is smaller than the noise floor."""
-        return noise_floor.within(self.speedup.value, self.floor)
-
-
-@dataclass(frozen=True)
 class Summary:
     """A results directory in numbers. `notes`: what to know of a backend before comparing it. `noise`: backends
     compared with themselves, where that was measured.
@@ -118,7 +88,6 @@ class Summary:
     path: Path
     machine: Mapping[str, Any]
     points: tuple[PointSummary, ...]
-    verdicts: tuple[Verdict, ...]
     doubts: tuple[str, ...]
     notes: Mapping[str, str]
     rows: tuple[Measurement, ...]
@@ -161,7 +130,6 @@ def summarise(path: Path) -> Summary:
         path=path,
         machine=described,
         points=tuple(points),
-        verdicts=_verdicts(points, noise_floor.by_workload(noise)),
         doubts=(
             *_run_doubts(described),
             *_grid_doubts(path, rows),
@@ -434,23 +402,4 @@ def _circumstances(
         measured_ns=min(measured, default=None),
         round_ns=intervals.mean(rounds).value if rounds else None,
         tick_ns=described.get("clock", {}).get("tick_ns"),
-    )
-
-
-def _verdicts(points: Sequence[PointSummary], floors: Mapping[str, float]) -> tuple[Verdict, ...]:
-    return tuple(
-        Verdict(
-            point.workload,
-            point.label,
-            cell.backend,
-            baseline,
-            speedup,
-            cell.doubts,
-            floors.get(point.workload, 1.0),
-        )
-        for point in points
-        for cell in point.cells
-        if cell.backend.startswith(OURS)
-        for baseline, speedup in cell.speedups.items()
-        if baseline != LIMIT
     )

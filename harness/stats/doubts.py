@@ -52,7 +52,7 @@ DOUBTS_EXPLAINED = (
     f"of the mean; 'loaded': other processes kept more than {LOADED_SHARE:.0%} of the cores busy during a "
     "trial (beside Ray some of them are Ray's own, which ended unseen); 'short': less than "
     f"{SHORT_NS / 1e6:.0f} ms were measured in a trial; 'clock ticks': a round is shorter than {ENOUGH_TICKS} ticks of "
-    "the clock; 'beats the limit': by its whole interval faster than what nothing should pass, which was therefore "
+    "the clock; 'beats the ceiling': by its whole interval faster than the reference ceiling, which was therefore "
     "measured too slow."
 )
-BEATS_LIMIT = "beats the limit"
+BEATS_LIMIT = "beats the ceiling"

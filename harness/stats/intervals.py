@@ -12,9 +12,6 @@ batches of consecutive turns (batch means; Law and Kelton, Simulation Modeling a
 what differs from one start to the next. Where many are judged at once, p-values are corrected by Holm's step-down
 method (Holm, Scandinavian Journal of Statistics 1979), which holds the chance of any wrong finding. How a run's ratios
 help each other where trials are few is in `moderated`.
-
-The library's Student distribution would bring scipy for one function: it is computed here, from Abramowitz and Stegun,
-26.7.3 and 26.7.4.
 """
 
 import math
@@ -22,6 +19,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import fmean, stdev, variance
+
+from scipy.special import stdtr, stdtrit
 
 CONFIDENCE = 0.95
 FEW = 2  # trials, which alone decide nothing
@@ -71,7 +70,7 @@ class Estimate:
             return 1.0
         if not self.error:
             return 1.0 if self.value == 1 else 0.0
-        return 1 - within(abs(math.log(self.value)) / self.error, math.floor(self.freedom))
+        return 1 - within(abs(math.log(self.value)) / self.error, self.freedom)
 
     def scaled(self, factor: float) -> "Estimate":
         """The same in another unit; `factor` is positive."""
@@ -178,37 +177,14 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def within(t: float, freedom: int) -> float:
+def within(t: float, freedom: float) -> float:
     """The chance that a variable of Student's distribution lies between -t and t, for t of at least 0."""
-    angle = math.atan(t / math.sqrt(freedom))
-    cosine, sine = math.cos(angle), math.sin(angle)
-    odd = freedom % 2
-    term, total = (cosine if odd else 1.0), 0.0
-    for step in range(1 + odd, freedom, 2):
-        total += term
-        term *= cosine * cosine * step / (step + 1)
-    return 2 / math.pi * (angle + sine * total) if odd else sine * total
+    return float(2 * stdtr(freedom, t) - 1)
 
 
 def quantile(chance: float, freedom: float) -> float:
-    """The t between which and -t lies this chance of Student's distribution; between whole degrees of freedom, a bit
-    more than that.
-    """
-    whole = math.floor(freedom)
-    if whole == freedom:
-        return _quantile(chance, whole)
-    narrow, wide = _quantile(chance, whole + 1), _quantile(chance, whole)
-    return narrow + (wide - narrow) * whole * ((whole + 1) / freedom - 1)
-
-
-def _quantile(chance: float, freedom: int) -> float:
-    low, high = 0.0, 1.0
-    while within(high, freedom) < chance:
-        high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if within(middle, freedom) < chance else (low, middle)
-    return high
+    """The t for which this chance of Student's distribution lies between -t and t."""
+    return float(stdtrit(freedom, (1 + chance) / 2))
 
 
 def of_logs(middle: float, error: float, freedom: float, count: int, chance: float = CONFIDENCE) -> Estimate:

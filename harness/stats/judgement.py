@@ -1,4 +1,4 @@
-"""Whether something became slower: a factor with its interval, held against a minimum effect. Measures nothing.
+"""The rules by which a ratio is called faster, slower or undecided, and a change a regression. Measures nothing.
 
 A factor says how many times as long the new side takes: 1.15 is 15 % slower, whatever the metric was.
 """
@@ -6,6 +6,19 @@ A factor says how many times as long the new side takes: 1.15 is 15 % slower, wh
 from enum import Enum
 
 from harness.stats.intervals import CONFIDENCE, Estimate
+from harness.stats.noise_floor import within
+
+FASTER, SLOWER, UNDECIDED = "faster", "slower", "undecided"
+
+
+def undecided(ratio: Estimate, floor: float) -> bool:
+    """Whether a ratio is within the noise floor, or cannot be told from 1 by an interval that says something."""
+    return within(ratio.value, floor) or ratio.low <= 1 <= ratio.high or not ratio.decides
+
+
+def standing(ratio: Estimate, floor: float) -> str:
+    """FASTER, SLOWER or UNDECIDED. `floor`: the factor below which a difference is noise."""
+    return UNDECIDED if undecided(ratio, floor) else FASTER if ratio.value > 1 else SLOWER
 
 
 class Judgement(Enum):

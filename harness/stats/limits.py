@@ -1,4 +1,4 @@
-"""What no backend that runs the same Python can pass at a point: measured, or computed from the loop. Runs nothing.
+"""The reference ceiling of a point: measured, or computed from the loop. Runs nothing.
 
 Measured where a run has a backend that stands for it: the copies alone, where copying is all that a round does, else
 plain loops on all cores that exchange nothing but the number of the round, or one loop where that is faster. Without,
@@ -18,9 +18,10 @@ from workloads.parameter import ParameterError
 Values = Mapping[int, float]
 
 EXPLAINED = (
-    "'limit': the copies of a round alone, into existing memory, on all cores; elsewhere plain loops on all cores in "
-    "lockstep, each with its share, which exchange nothing, or one loop where rounds are so short that it is faster "
-    "(without rows of lockstep: the serial loop's pace times the parts that run at once)."
+    "'ceiling': the reference ceiling. Of a round that only copies: its copies alone, into existing memory, on all "
+    "cores. Elsewhere: plain loops on all cores in lockstep, each with its share, which exchange nothing and wait by "
+    "reactorlib's own waiter, or one loop where rounds are so short that it is faster (without rows of lockstep: the "
+    "serial loop's pace times the parts that run at once). Other waiting or placement may pass it."
 )
 
 

@@ -38,7 +38,7 @@ def grid(backends=tuple(ROUND_S), trials=5, seed=0, points=(("gym_sampling", {"a
 
 def rows_of(trial, run_id, round_s):
     """The rows of a trial that took so long per round."""
-    actors = trial.point.values["actors"]
+    actors = trial.point.values.get("actors") or trial.point.values["agents"]
     values = {
         "throughput": actors / round_s,
         "round_time": round_s * 1e9,

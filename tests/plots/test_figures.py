@@ -285,7 +285,7 @@ def test_from_where_on_ray_is_as_good_is_told_along_each_axis(make_rows):
 def material(measurements, **changes):
     """What the harness hands over: these measurements, and shares of the limit."""
     given = {"breakdown": pd.DataFrame(), "scaling": pd.DataFrame(), "limit_shares": SHARES, "cores": 2}
-    return Material(measurements, **(given | changes))
+    return Material(measurements, measurements, **(given | changes))
 
 
 @pytest.mark.slow(reason="every figure, saved twice; `make test` draws each by itself")

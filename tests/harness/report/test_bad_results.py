@@ -49,7 +49,7 @@ def test_rows_that_say_nothing_are_refused_in_one_line(harness, path, case):
 def test_of_an_interrupted_run_is_shown_what_there_is(harness, path):
     (path / measurements.FILE_NAME).write_text(text_of(path)[:-40])
     (path / machine.FILE_NAME).unlink()
-    report = harness("report", path)
+    report = harness("report", path, "--full")
     assert report.returncode == 0
     assert (path / "figures" / "gym_sampling.svg").exists()
     assert "hardware_limit: not drawn: " in report.stderr

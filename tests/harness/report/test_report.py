@@ -1,17 +1,14 @@
 """The report of synthetic rows: who wins is said first, with intervals and doubts."""
 
 import dataclasses
-import io
 import json
 import re
 from statistics import fmean
 
 import pytest
-from rich.console import Console
 
-from harness import quantity
 from harness.errors import UsageError
-from harness.report import claims, document, page, readme, verdict
+from harness.report import as_json, claims, document, markdown, page, readme
 from harness.report.summary import summarise
 from harness.stats import doubts, intervals
 from harness.stats.stragglers import UNITS
@@ -67,122 +64,20 @@ def times(factor):
     return [value * factor for value in STEADY]
 
 
+def ratio_of(summary, backend, baseline="serial"):
+    """A backend's ratio at the only point."""
+    (point,) = summary.points
+    (cell,) = (cell for cell in point.cells if cell.backend == backend)
+    return cell.speedups[baseline]
+
+
 def sections(summary):
     return {section.heading: list(section.lines) for section in document.headlines(summary)}
 
 
-def test_where_a_baseline_wins_is_said_before_anything_else(results):
-    ours = {"reactor-inline": times(100), "reactor-processes": times(160)}
-    summary = results({"serial": times(150), **ours, "ray-paper": times(5)})
-    found = sections(summary)
-    assert list(found)[:3] == [
-        "Where the reactor runtime is slower", "Where the reactor runtime is faster", "Verdict in sentences",
-    ]  # fmt: skip
-    (sentence,) = found["Verdict in sentences"]
-    assert sentence == (
-        "gym_sampling: reactor-processes runs at 32.0x [32.0, 32.0] (ray-paper) the speed of the best Ray; "
-        "reactor-inline runs at 0.67x [0.67, 0.67] the speed of serial; "
-        "reactor-processes runs at 0.53x [0.53, 0.53] of the machine's limit."
-    )
-    assert found["Where the reactor runtime is slower"] == [
-        "gym_sampling CartPole-v1, 2 actors: speed of reactor-inline is 0.667x [0.667, 0.667] that of serial"
-    ]
-    assert found["Where the reactor runtime is faster"] == [
-        "gym_sampling CartPole-v1, 2 actors: speed of reactor-inline is 20.0x [20.0, 20.0] that of ray-paper",
-        (
-            "gym_sampling CartPole-v1, 2 actors: speed of reactor-processes is 1.07x [1.07, 1.07] that of serial, "
-            "32.0x [32.0, 32.0] that of ray-paper"
-        ),
-    ]
-
-
-def test_the_best_ray_is_that_of_each_point_and_its_interval_counts_the_choice(results):
-    noise = [1.0, 1.1, 0.9, 1.05, 0.95]
-    rays = {
-        "ray-tuned": [50 * value for value in noise],
-        "ray-pooled": [80 * value for value in reversed(noise)],
-        "ray-compiled": [60 * value for value in noise],
-    }
-    summary = results(
-        {"reactor-processes": times(100), **rays}, {"reactor-processes": times(100), "ray-tuned": times(90)}
-    )
-    (sentence,) = sections(summary)["Verdict in sentences"]
-    of_one = summary.points[0].cells[0].speedups["ray-pooled"]
-    counted = intervals.least(list(summary.points[0].cells[0].speedups.values()))
-    assert counted.value == of_one.value
-    assert counted.low < of_one.low < of_one.high < counted.high
-    assert sentence == (
-        f"gym_sampling: reactor-processes runs at 1.11x [1.08, 1.14] (CartPole-v1, 3 actors, ray-tuned) "
-        f"to {quantity.ratio(counted)} (CartPole-v1, 2 actors, ray-pooled) the speed of the best Ray."
-    )
-
-
-def test_a_loss_is_told_though_another_point_that_is_lower_is_undecided():
-    ratios = [
-        intervals.Estimate(0.8, 0.5, 1.2, 5),
-        intervals.Estimate(0.9, 0.85, 0.95, 5),
-        intervals.Estimate(1.5, 1.4, 1.6, 5),
-    ]
-    clause = verdict.Clause("reactor-processes", "serial", tuple((ratio, "") for ratio in ratios))
-    assert clause.loses
-    assert clause.standing == "slower to faster"
-    without = verdict.Clause("reactor-processes", "serial", tuple((ratio, "") for ratio in (ratios[0], ratios[2])))
-    assert not without.loses
-    assert without.standing == "undecided to faster"
-
-
-def test_one_value_without_an_interval_decides_nothing():
-    alone = intervals.Estimate(1.5, 1.5, 1.5, 1)
-    assert verdict.Clause("reactor-processes", "serial", ((alone, ""),)).standing == "undecided"
-
-
-@pytest.mark.parametrize(("locked", "parallel"), [(True, "reactor-processes"), (False, "reactor-threads")])
-def test_without_a_lock_threads_stand_for_the_parallel_reactors(results, locked, parallel):
-    described = MACHINE | {"gil_enabled_after_imports": {"reactor-threads": locked}}
-    ours = {"reactor-threads": times(120), "reactor-processes": times(100)}
-    (sentence,) = sections(results({**ours, "ray-tuned": times(50)}, described=described))["Verdict in sentences"]
-    assert sentence.startswith(f"gym_sampling: {parallel} runs at ")
-    assert sentence.count("reactor-") == 1
-
-
-def test_what_ran_in_one_thread_is_not_held_against_ray(results):
-    summary = results({"serial": times(100), "reactor-inline": times(100), "ray-paper": times(5)})
-    (sentence,) = sections(summary)["Verdict in sentences"]
-    assert "Ray" not in sentence
-    assert not claimed(summary)
-
-
-def test_a_line_names_all_that_a_backend_loses_to_and_the_limit_is_no_rival(results):
-    summary = results(
-        {"serial": times(2), "ray-paper": times(4), "reactor-inline": times(1), "limit": times(9), "envpool": times(8)}
-    )
-    (line,) = sections(summary)["Where the reactor runtime is slower"]
-    assert line.endswith(
-        "speed of reactor-inline is 0.500x [0.500, 0.500] that of serial, "
-        "0.250x [0.250, 0.250] that of ray-paper, 0.125x [0.125, 0.125] that of envpool"
-    )
-    (table,) = document.tables(summary)
-    assert table.columns[3:6] == ("x serial", "x ray-paper", "x limit")
-    assert any(line.startswith("limit: ") for line in sections(summary)["About the backends"])
-
-
-def test_a_limit_that_is_not_measured_is_the_loop_on_all_cores_whole_parts_on_each(results):
-    points = {"serial": times(2), "reactor-inline": times(3)}
-    summary = results(*[points] * 4, described={**MACHINE, "cores_allowed": 2})  # 2, 3, 4 and 5 environments
-    heading = "How near the reactor runtime comes to the limit"
-    assert sections(summary)[heading] == [
-        "gym_sampling CartPole-v1, 2 actors: reactor-inline 0.750x [0.750, 0.750]",
-        "gym_sampling CartPole-v1, 3 actors: reactor-inline 1.00x [1.00, 1.00]",
-        "gym_sampling CartPole-v1, 4 actors: reactor-inline 0.750x [0.750, 0.750]",
-        "gym_sampling CartPole-v1, 5 actors: reactor-inline 0.900x [0.900, 0.900]",
-    ]
-    assert document.tables(summary)[0].columns[3:5] == ("x serial", "x limit")
-
-
 def test_a_limit_that_is_measured_is_taken_as_it_is(results):
     summary = results({"serial": times(2), "reactor-inline": times(3), "limit": times(6)})
-    (line,) = sections(summary)["How near the reactor runtime comes to the limit"]
-    assert line.endswith("2 actors: reactor-inline 0.500x [0.500, 0.500]")
+    assert ratio_of(summary, "reactor-inline", "limit").value == pytest.approx(0.5)
     (table,) = document.tables(summary)
     assert [table.rows[number][1] for number in table.best] == ["reactor-inline"]
 
@@ -210,28 +105,18 @@ def test_a_backend_that_was_wrong_in_one_trial_has_no_result(results, tmp_path, 
     assert not any("ray-paper" in cell.speedups for point in summary.points for cell in point.cells)
 
 
-@pytest.mark.parametrize("trials", [1, 2])
-def test_too_few_trials_decide_nothing(results, trials):
-    summary = results(
-        {"serial": times(80)[:trials], "reactor-processes": times(100)[:trials], "ray-paper": times(5)[:trials]}
-    )
-    assert "Where the reactor runtime is faster" not in sections(summary)
-    assert "undecided" in "".join(verdict.sentences(summary))
-
-
 def test_loops_in_lockstep_are_a_limit_and_no_rival(results):
     backends = {"serial": times(2), "reactor-inline": times(3), "lockstep": times(4), "envpool": times(3)}
     summary = results(backends)
-    (line,) = sections(summary)["How near the reactor runtime comes to the limit"]
-    assert line.endswith("2 actors: reactor-inline 0.750x [0.750, 0.750]")
+    assert ratio_of(summary, "reactor-inline", "limit").value == pytest.approx(0.75)
     (table,) = document.tables(summary)
-    assert table.columns[3:5] == ("x serial", "x limit")
+    assert table.columns[3:5] == ("x serial", "x ceiling")
     assert "lockstep" not in [table.rows[number][1] for number in table.best]
     assert [row[1] for row in table.rows if row[1] == "lockstep"] == ["lockstep"]
 
 
 def test_without_the_loop_or_the_cores_no_limit_is_told(results):
-    assert "x limit" not in document.tables(results({"reactor-inline": times(3), "ray-paper": times(1)}))[0].columns
+    assert "x ceiling" not in document.tables(results({"reactor-inline": times(3), "ray-paper": times(1)}))[0].columns
 
 
 def test_what_cannot_run_is_no_failure_and_says_why(results, tmp_path, row):
@@ -248,28 +133,20 @@ def test_what_cannot_run_is_no_failure_and_says_why(results, tmp_path, row):
     assert table.rows[1][1:3] == ("envpool", "not run")
 
 
-def test_an_interval_around_one_decides_nothing(results):
-    summary = results({"serial": [100, 110, 90, 100, 105], "reactor-inline": [105, 100, 95, 102, 100]})
-    (line,) = sections(summary)["Where no difference is shown"]
-    assert line.startswith("gym_sampling CartPole-v1, 2 actors: speed of reactor-inline is 0.996x [0.")
-
-
 def test_a_shorter_time_is_a_speedup(results):
     summary = results({"serial": times(100), "reactor-inline": times(50)}, metric="round_time", unit="ns")
-    (found,) = summary.verdicts
-    assert found.faster
-    assert found.speedup.value == pytest.approx(2)
+    assert ratio_of(summary, "reactor-inline").value == pytest.approx(2)
 
 
 def test_only_trials_that_both_have_are_paired(results):
     summary = results({"serial": [100.0, 200.0], "reactor-inline": [300.0]})
-    (found,) = summary.verdicts
-    assert (found.speedup.value, found.speedup.count) == (3.0, 1)
+    found = ratio_of(summary, "reactor-inline")
+    assert (found.value, found.count) == (3.0, 1)
 
 
 def test_an_overhead_of_nothing_has_no_ratio(results):
     summary = results({"serial": [-5.0], "reactor-inline": [100.0]}, metric="overhead", unit="ns")
-    assert summary.verdicts == ()
+    assert not any(cell.speedups for cell in summary.points[0].cells)
 
 
 def test_points_are_named_by_what_varies_but_not_by_how_long_they_ran(results):
@@ -306,8 +183,7 @@ def overheads(path, row, *, least_ns):
         for sweep, ns in enumerate(turns_ns)
     ]
     recorded_turns.replace(path / recorded_turns.FILE_NAME, (), taken)
-    (found,) = summarise(path).verdicts
-    return found.speedup
+    return ratio_of(summarise(path), "reactor-processes", "ray-tuned")
 
 
 def test_a_ratio_of_overheads_is_of_what_turns_took_beyond_the_work(tmp_path, row):
@@ -428,15 +304,14 @@ def test_doubts_stand_beside_the_numbers(results):
     summary = results({"serial": [1.0, 2.0], "reactor-inline": STEADY}, details=[loaded, torn])
     (point,) = summary.points
     assert point.cells[0].doubts == ("2 trials", "spread 47%", "loaded 2.5/4 cores", "short 5 ms")
-    for text in (document.to_markdown(summary), page.render(summary, [])):
+    for text in (markdown.to_markdown(summary), page.render(summary, [])):
         assert "2 trials, spread 47%, loaded 2.5/4 cores, short 5 ms" in text
-    assert "loaded 2.5/4 cores" in sections(summary)["Where no difference is shown"][0]
 
 
 def test_a_round_that_the_clock_can_hardly_tell_is_doubted_beside_its_number(results):
     summary = results({"serial": times(600)}, metric="round_time", unit="ns")
     assert summary.points[0].cells[0].doubts == ("clock ticks 50 ns",)
-    assert "| clock ticks 50 ns |" in document.to_markdown(summary)
+    assert "| clock ticks 50 ns |" in markdown.to_markdown(summary)
     assert results_are_sure(summary)
 
 
@@ -460,10 +335,10 @@ def test_startup_memory_and_cpu_time_stand_beside_the_throughput_with_their_inte
     assert first["memory"] == "256 [256, 256] MiB"
     assert first["CPU per observation"].endswith(" us")
     assert "[" in first["CPU per observation"]
-    for text in (document.to_markdown(summary), page.render(summary, [])):
+    for text in (markdown.to_markdown(summary), page.render(summary, [])):
         assert first["CPU per observation"] in text
         assert first["memory"] in text
-    told = document.to_json(summary)["points"][0]["backends"]["serial"]
+    told = as_json.to_json(summary)["points"][0]["backends"]["serial"]
     assert told["peak_rss"] == 2**28
     assert told["intervals"]["peak_rss"] == [2**28, 2**28]
 
@@ -481,22 +356,9 @@ def test_doubts_about_the_whole_run(results, sessions, words):
     assert words in sections(summary)["Doubts about the whole run"][0]
 
 
-def test_the_terminal_and_the_page_say_the_same(results, tmp_path):
-    summary = results({"serial": times(150), "reactor-inline": times(100), "ray-paper": times(5)})
-    output = io.StringIO()
-    document.to_terminal(summary, Console(file=output, width=200))
-    page = document.to_markdown(summary)
-    for text in (output.getvalue(), page):
-        assert text.index("inline is 0.667x") < text.index("inline is 20.0x") < text.index("x ray-paper")
-        assert "Abacus" in text
-        assert "151 [148, 153]" in text
-    assert "| CartPole-v1, 2 actors | **serial** | **151 [148, 153]** | 1 | 30.0x [30.0, 30.0] | 0.500x" in page
-    assert document.write_markdown(summary).read_text() == page
-
-
 def test_the_report_for_programs(results):
     summary = results({"serial": times(150), "reactor-inline": times(100)})
-    described = json.loads(json.dumps(document.to_json(summary)))
+    described = json.loads(json.dumps(as_json.to_json(summary)))
     inline = described["points"][0]["backends"]["reactor-inline"]
     assert inline["mean"]["value"] == pytest.approx(100.4, abs=0.01)
     assert inline["speedups"]["serial"]["value"] == pytest.approx(1 / 1.5)
@@ -505,7 +367,7 @@ def test_the_report_for_programs(results):
 def test_a_report_needs_no_machine_description(results, tmp_path):
     results({"serial": STEADY})
     (tmp_path / machine.FILE_NAME).unlink()
-    assert "unknown CPU" in document.to_markdown(summarise(tmp_path))
+    assert "unknown CPU" in markdown.to_markdown(summarise(tmp_path))
     (tmp_path / machine.FILE_NAME).write_text("{")
     with pytest.raises(UsageError, match=r"machine.json: broken"):
         summarise(tmp_path)
@@ -528,7 +390,7 @@ def test_the_paper_s_claim_stands_beside_what_was_measured(results):
         "here, against ray-paper": "20.0x [20.0, 20.0]",
         "best Ray": "2.00x [2.00, 2.00]",
         "plain loop": "1.25x [1.25, 1.25]",
-        "holds here": "yes, by more",
+        "direction here": "same direction",
         "Ray otherwise": "ray-pooled 10.0x [10.0, 10.0]",
     }
 
@@ -536,9 +398,8 @@ def test_the_paper_s_claim_stands_beside_what_was_measured(results):
 @pytest.mark.parametrize(
     ("ours", "holds"),
     [
-        ([112, 122, 115, 117, 120], "yes, by as much"),
-        (105, "yes, by less"),
-        (150, "yes, by more"),
+        (105, "same direction"),
+        (150, "same direction"),
         (90, "no"),
         ([80, 120, 100, 90, 115], "undecided"),
     ],
@@ -546,7 +407,7 @@ def test_the_paper_s_claim_stands_beside_what_was_measured(results):
 def test_whether_a_claim_holds_here_is_seen_from_the_whole_interval(results, ours, holds):
     ours = ours if isinstance(ours, list) else times(ours)
     (row,) = claimed(results({"reactor-processes": ours, "ray-paper": times(100)}, setting=THEIRS))
-    assert row["holds here"] == holds
+    assert row["direction here"] == holds
     assert row["best Ray"] == row["here, against ray-paper"]
 
 
@@ -558,14 +419,14 @@ def test_a_claim_may_hold_at_one_point_and_not_at_another(results):
             setting=THEIRS,
         )
     )
-    assert row["holds here"] == "not everywhere"
+    assert row["direction here"] == "not everywhere"
 
 
 def test_a_claim_is_undecided_where_the_verdict_would_be(results):
     wide = {"reactor-processes": [100, 300, 150, 400, 120], "ray-paper": times(100)}
     narrow = {"reactor-processes": times(150), "ray-paper": times(100)}
     (row,) = claimed(results(narrow, wide, setting=THEIRS))
-    assert row["holds here"] == "undecided at some points"
+    assert row["direction here"] == "undecided at some points"
 
 
 @pytest.mark.parametrize("setting", [{"actors": 4}, {"env": "busy:2ms"}, {"steps_per_message": 10}])
@@ -574,38 +435,15 @@ def test_a_point_that_the_paper_does_not_have_says_nothing_of_its_claim(results,
     assert not claimed(results(ours | ray, setting=THEIRS | setting))
 
 
-def test_each_point_is_held_against_its_own_of_the_paper(tmp_path, row):
-    journal = Journal.create(tmp_path / measurements.FILE_NAME)
-    for minibatch, faster in ((500, 3.0), (1_000, 1.564), (2_000, 1.3)):  # published: 1.45, 1.56 and 2.00
-        parameters = json.dumps({"actors": 16, "minibatch": minibatch, "rounds": 10})
-        for backend, values in (("reactor-processes", times(faster)), ("ray-paper", times(1))):
-            for trial, value in enumerate(values):
-                varied = value * (1 + 0.02 * (trial - 2) * (backend == "reactor-processes"))
-                journal.append(
-                    [row(workload="q_learning", backend=backend, trial=trial, value=varied, parameters=parameters)]
-                )
-    journal.close()
-    (told,) = claimed(summarise(tmp_path))
-    assert told["published"] == "1.45x to 2.00x"
-    assert told["holds here"] == "yes, by less to more"
-
-
 def test_without_ray_nothing_is_said_of_the_claim(results):
     summary = results({"serial": times(150), "reactor-processes": times(100)})
     assert not claimed(summary)
-    assert claims.HEADING not in document.to_markdown(summary)
-
-
-def test_the_verdict_calls_undecided_what_the_interval_does_not_tell(results):
-    summary = results({"serial": [100, 120, 80, 110, 90], "reactor-inline": [101, 90, 115, 95, 105]})
-    (sentence,) = sections(summary)["Verdict in sentences"]
-    assert "reactor-inline runs at " in sentence
-    assert "(undecided) the speed of serial" in sentence
+    assert claims.HEADING not in markdown.to_markdown(summary)
 
 
 def test_of_two_trials_no_interval_is_shown(results):
     summary = results({"serial": [100, 120], "reactor-inline": [150, 130]})
-    before, heading, rest = document.to_markdown(summary).partition("## gym_sampling")
+    before, heading, rest = markdown.to_markdown(summary).partition("## gym_sampling")
     table, end, _ = rest.partition("Values are")
     assert before
     assert heading
@@ -617,71 +455,13 @@ def test_of_two_trials_no_interval_is_shown(results):
 HOSTILE = "<script>alert(1)</script> [a](javascript:alert(1)) a|b & <!-- c"
 
 
-def test_the_verdict_is_a_table_of_three_clauses(results):
-    ours = {"reactor-inline": times(100), "reactor-processes": times(160)}
-    summary = results({"serial": times(150), **ours, "ray-paper": times(5)}, {"serial": times(50), **ours})
-    table = document.verdicts(summary)
-    assert table.columns == ("workload", "against a loop", "against the best Ray", "of the limit")
-    assert table.rows == (
-        (
-            "gym_sampling", "0.67x [0.67, 0.67] to 2.00x [2.00, 2.00], slower to faster", "32.0x [32.0, 32.0], faster",
-            "0.53x [0.53, 0.53] to 1.07x [1.07, 1.07]",
-        ),
-    )  # fmt: skip
-    shown = page.render(summary, [])
-    assert shown.index("Verdict</h2>") < shown.index("All numbers</h2>") < shown.index("Verdict in sentences</summary>")
-    assert '<td data-head="against the best Ray"><b class="faster">faster</b> <span>32.0x [32.0, 32.0]</span>' in shown
-    for text in (shown, document.to_markdown(summary)):
-        for word in ("Best Ray:", "Limit:", "Undecided:", "digest"):
-            assert text.index("against the best Ray") < text.index(word)
-
-
-def test_where_nothing_can_be_compared_there_is_no_verdict(results):
-    summary = results({"serial": times(150)})
-    assert document.verdicts(summary).rows == ()
-    assert "Verdict" not in page.render(summary, [])
-    assert "Verdict" not in document.to_markdown(summary)
-
-
 def told_in_readme(summary, drawn=()):
     return readme.section(summary, drawn, summary.path.parent)
 
 
-def test_readme_has_a_row_for_each_workload_of_the_point_that_favours_ray_most(results):
-    ours = {"reactor-processes": times(100)}
-    summary = results(
-        {"serial": times(50), **ours, "ray-tuned": times(10), "ray-pooled": times(40)},
-        {"serial": times(50), **ours, "ray-tuned": times(80), "ray-pooled": times(40)},
-    )
-    (row,) = readme.table(summary).rows
-    assert row == (
-        "gym_sampling", "CartPole-v1, 3 actors; observations/s", "50.2", "**100**", "80.3 (ray-tuned)",
-        "1.25x [1.25, 1.25]",
-    )  # fmt: skip
-    assert f"| {' | '.join(row)} |" in told_in_readme(summary)
-
-
 def test_readme_says_of_a_lead_that_is_none_that_it_is_undecided(results):
     wide = {"reactor-processes": [100, 300, 150, 400, 120], "ray-pooled": times(120)}
-    assert readme.table(results(wide)).rows[0][-1].endswith("], undecided")
-
-
-def test_readme_tells_no_interval_of_few_trials_and_says_so(results):
-    few = {"reactor-processes": [100, 110], "ray-pooled": [50, 60]}
-    assert readme.table(results(few)).rows[0][-1].endswith("x, undecided (2 trials)")
-
-
-@pytest.mark.parametrize(
-    ("backends", "shown"),
-    [
-        ({"serial": times(50)}, ("**50.2**", "–", "–", "–")),
-        ({"serial": times(50), "ray-tuned": times(5)}, ("**50.2**", "–", "5.02 (ray-tuned)", "–")),
-        ({"serial": times(50), "ray-tuned": times(70)}, ("50.2", "–", "**70.3** (ray-tuned)", "–")),
-    ],
-)
-def test_readme_shows_a_dash_for_what_was_not_measured(results, backends, shown):
-    (row,) = readme.table(results(backends)).rows
-    assert row[2:] == shown
+    assert readme.table(results(wide)).rows[0][-2].endswith("], undecided")
 
 
 def test_readme_shows_the_figure_by_step_time_if_it_was_drawn(results):
@@ -702,7 +482,7 @@ def test_a_page_gets_what_its_markers_ask_for(results, tmp_path):
     assert text.startswith(f"before {begin}\n| claim | published |")
     assert text.endswith(f"{end} after")
     assert " old " not in text
-    assert "yes, by more" in text
+    assert "same direction" in text
     for broken in (begin, f"{end} {begin}", f"{begin}{end}" * 2, "none"):
         page.write_text(broken)
         with pytest.raises(UsageError, match="markers" if broken == "none" else "once each"):
@@ -735,7 +515,7 @@ def test_what_a_file_says_is_text_on_every_page(results, tmp_path):
     for part in readme.PARTS:
         for mark in readme.marks(part):
             filled = filled.replace(mark, "")
-    for text in (document.to_markdown(summary), filled):
+    for text in (markdown.to_markdown(summary), filled):
         assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
         for dangerous in ("<script", "](javascript", "<!-- c", "\n# <", "\n# &"):
             assert dangerous not in text, dangerous
@@ -789,6 +569,6 @@ def test_the_straggler_stands_beside_the_round_times_where_rounds_were_taken_apa
     _, late = document.tables(summary)
     assert late.columns == (*document.TAIL_COLUMNS, "straggler", "lag")
     assert late.rows == (("CartPole-v1, 2 actors", "ray-tuned", *"----", "50% of 4", "12%, 95 %: 30%"),)
-    for text in (document.to_markdown(summary), page.render(summary, [])):
+    for text in (markdown.to_markdown(summary), page.render(summary, [])):
         assert "50% of 4" in text
         assert "ended its computing last" in text

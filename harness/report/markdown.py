@@ -1,0 +1,60 @@
+"""A report as Markdown."""
+
+from collections.abc import Iterable
+from html import escape
+from pathlib import Path
+
+from harness.report import claims, document, run_answer
+from harness.report.document import TextTable
+from harness.report.summary import Summary
+from harness.stats.doubts import DOUBTS_EXPLAINED
+from harness.store.measurements import write_atomically
+
+MARKDOWN_NAME = "report.md"
+
+
+def to_markdown(summary: Summary) -> str:
+    """The report as a page."""
+    found = run_answer.answers(summary)
+    parts = ["# Reactors against Ray", markdown_list(document.context(summary))]
+    if found:
+        told = " ".join(run_answer.sentences(found, summary.machine.get("cores_allowed")))
+        table = markdown_table(document.answer_table(found))
+        parts += [f"## {run_answer.HEADING}", markdown_text(told), table, document.ANSWER_EXPLAINED]
+    if (claimed := document.published_claims(summary)).rows:
+        parts += [f"## {claimed.title}", markdown_table(claimed), markdown_text(claims.EXPLAINED)]
+    for section in document.headlines(summary):
+        parts += [f"## {section.heading}", markdown_list(section.lines)]
+    for grid in document.tables(summary):
+        parts += [f"## {markdown_text(grid.title)}", markdown_table(grid)]
+    parts += [f"{document.explained(summary)} Bold: best of its point.", DOUBTS_EXPLAINED]
+    return "\n\n".join(parts) + "\n"
+
+
+def write_markdown(summary: Summary) -> Path:
+    """Write `report.md` into the results directory; returns its path. Raises OSError."""
+    path = summary.path / MARKDOWN_NAME
+    write_atomically(path, to_markdown(summary).encode())
+    return path
+
+
+def markdown_text(text: str) -> str:
+    """What a file says, as a page shows it letter by letter: no tag, no link, no end of a line or of a cell."""
+    return escape(" ".join(text.split()), quote=False).replace("](", "]\\(").replace("|", "\\|")
+
+
+def markdown_list(lines: Iterable[str]) -> str:
+    """A list in Markdown."""
+    return "\n".join(f"- {markdown_text(line)}" for line in lines)
+
+
+def markdown_table(grid: TextTable) -> str:
+    """A table in Markdown, the best of each point in bold."""
+    rule = ["---" if position < 2 else "---:" for position in range(len(grid.columns))]
+    lines = [tuple(map(markdown_text, grid.columns)), rule]
+    for number, row in enumerate(grid.rows):
+        cells = map(markdown_text, row)
+        lines.append(
+            tuple(f"**{cell}**" if number in grid.best and at in (1, 2) else cell for at, cell in enumerate(cells))
+        )
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,0 +1,144 @@
+"""The answer of a run: each workload's weakest and strongest point, in numbers and in two sentences. Renders nothing.
+
+Reactors on all cores are compared with the plain loop, with the best Ray, and with the reference ceiling. Which Ray is
+the best is seen at each point from the results, and the interval counts that choice.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from harness import quantity
+from harness.grouping import grouped
+from harness.quantity import counted
+from harness.report import verdict
+from harness.report.summary import LIMIT, Cell, PointSummary, Summary
+from harness.stats import noise_floor
+from harness.stats.intervals import Estimate
+from harness.stats.judgement import FASTER, SLOWER, UNDECIDED, standing
+
+HEADING = "Answer"
+
+
+@dataclass(frozen=True)
+class Against:
+    """How many times as fast as a rival reactors are at a point, and what that shows."""
+
+    rival: str
+    ratio: Estimate
+    standing: str
+
+
+@dataclass(frozen=True)
+class PointAnswer:
+    """Reactors on all cores at one point. A comparison is None where it was not measured.
+
+    `doubts`: the kinds of doubts about the numbers compared.
+    """
+
+    point: PointSummary
+    loop: Against | None
+    ray: Against | None
+    ceiling: Estimate | None
+    doubts: tuple[str, ...]
+
+    @property
+    def starts(self) -> int:
+        """The fewest starts behind a ratio of this point."""
+        ratios = [one.ratio for one in (self.loop, self.ray) if one]
+        return min(one.count for one in ratios or filter(None, [self.ceiling]))
+
+    @property
+    def lead(self) -> float:
+        """The ratio by which the points of a workload are ordered: to the best Ray, otherwise to the loop."""
+        decisive = self.ray or self.loop
+        return decisive.ratio.value if decisive else float("inf")
+
+
+Rival = Callable[[PointAnswer], Against | None]
+_RIVALS: Mapping[str, Rival] = {"the best Ray": lambda one: one.ray, "the plain loop": lambda one: one.loop}
+
+
+@dataclass(frozen=True)
+class WorkloadAnswer:
+    """A workload's points, from the one with the least lead to the one with the most."""
+
+    workload: str
+    points: tuple[PointAnswer, ...]
+
+    @property
+    def weakest(self) -> PointAnswer:
+        """The point with the least lead over the best Ray."""
+        return self.points[0]
+
+    @property
+    def ends(self) -> tuple[PointAnswer, ...]:
+        """The weakest and the strongest point, or the only one."""
+        return (self.points[0],) if len(self.points) == 1 else (self.points[0], self.points[-1])
+
+    def lowest(self, rival: Rival) -> tuple[Against, PointAnswer] | None:
+        """The lowest ratio to a rival over all points, and where it is."""
+        found = [(against, point) for point in self.points if (against := rival(point)) is not None]
+        return min(found, key=lambda pair: pair[0].ratio.value, default=None)
+
+
+def answers(summary: Summary) -> list[WorkloadAnswer]:
+    """An answer for each workload that has a comparison; losses come first."""
+    floors = noise_floor.by_workload(summary.noise)
+    found = []
+    for workload, points in grouped(summary.points, lambda point: point.workload).items():
+        told = [one for point in points if (one := _point(point, verdict.parallel(summary), floors)) is not None]
+        if told:
+            found.append(WorkloadAnswer(workload, tuple(sorted(told, key=lambda one: one.lead))))
+    return sorted(found, key=_losses_first)
+
+
+def sentences(found: Sequence[WorkloadAnswer], cores: int | None) -> Iterator[str]:
+    """Two sentences: against the best Ray, and against the plain loop; only those that were measured."""
+    where = f"on {counted(cores, 'core')}" if cores else "on all cores"
+    for name, rival in _RIVALS.items():
+        told = [(one, *own) for one in found if (own := one.lowest(rival)) is not None]
+        parts = [part for kind in (SLOWER, UNDECIDED, FASTER) if (part := _part(told, kind))]
+        if parts:
+            first, *rest = parts
+            of_all = first.replace(" (", f" of {counted(len(told), 'workload')} (", 1)
+            yield f"Compared with {name}, reactors {where} are {'; '.join([of_all, *rest])}."
+
+
+def _part(told: Sequence[tuple[WorkloadAnswer, Against, PointAnswer]], kind: str) -> str:
+    """In how many workloads reactors stand so, and each with its lowest ratio; empty without any."""
+    own = sorted((one for one in told if one[1].standing == kind), key=lambda one: one[1].ratio.value)
+    named = (
+        f"{workload.workload} {quantity.times(against.ratio.value)}"
+        + ("" if point is workload.weakest else f" at {point.point.label.partition(',')[0]}")
+        for workload, against, point in own
+    )
+    return f"{kind} in {len(own)} ({', '.join(named)})" if own else ""
+
+
+def _losses_first(one: WorkloadAnswer) -> tuple[bool, int, float]:
+    standings = [lowest[0].standing for rival in _RIVALS.values() if (lowest := one.lowest(rival)) is not None]
+    order = [(SLOWER, UNDECIDED, FASTER).index(standing) for standing in standings]
+    return SLOWER not in standings, min(order, default=0), one.weakest.lead
+
+
+def _point(point: PointSummary, ours: str, floors: Mapping[str, float]) -> PointAnswer | None:
+    cells = {cell.backend: cell for cell in point.cells}
+    own = cells.get(ours)
+    if own is None or not own.speedups:
+        return None
+    floor = floors.get(point.workload, 1.0)
+    best = verdict.best_ray(own)
+    ray = Against(best[1], best[0], standing(best[0], floor)) if best else None
+    to_loop = own.speedups.get(verdict.LOOP)
+    loop = Against(verdict.LOOP, to_loop, standing(to_loop, floor)) if to_loop else None
+    ceiling = own.speedups.get(LIMIT)
+    if not (ray or loop or ceiling):
+        return None
+    compared = [own, *(cells[one.rival] for one in (loop, ray) if one)]
+    return PointAnswer(point, loop, ray, ceiling, tuple(dict.fromkeys(_kinds(compared))))
+
+
+def _kinds(cells: Sequence[Cell]) -> Iterator[str]:
+    """Each doubt in a word; how many trials there were is told by the starts."""
+    for cell in cells:
+        yield from (doubt.split()[0] for doubt in cell.doubts if "trial" not in doubt)

@@ -1,0 +1,131 @@
+"""A report on the terminal: the answer on one screen, or everything. Decides nothing."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from harness import quantity
+from harness.report import claims, document, noise_text, run_answer
+from harness.report.document import NOTHING, TextTable
+from harness.report.run_answer import Against, WorkloadAnswer
+from harness.report.summary import Summary
+from harness.stats import noise_floor
+from harness.stats.doubts import DOUBTS_EXPLAINED
+
+_ENOUGH_STARTS = 5
+_SHOWN_DOUBTS = 2
+_LEGEND = (
+    "x: times as fast, at the workload's weakest point against Ray. ceiling: part of the reference ceiling. "
+    "Intervals of one or two starts borrow from the run's other ratios."
+)
+_COLUMNS = ("weakest point", "against loop", "against best Ray", "ceiling", "starts", "doubts")
+
+
+def show_answer(summary: Summary, page: Path, console: Console) -> None:
+    """Print two sentences, a row per workload, the noise floor, where the report is, and the next command."""
+    found = run_answer.answers(summary)
+    for sentence in run_answer.sentences(found, summary.machine.get("cores_allowed")):
+        console.print(Text(sentence))
+    if found:
+        console.print()
+        console.print(_answer_table(found))
+        console.print(Text(_LEGEND, style="dim"))
+    else:
+        console.print(Text("Nothing can be compared: the run has no reactors on all cores beside a loop or Ray."))
+    for line in _circumstances(summary):
+        console.print(Text(line))
+    console.print(Text(f"Report: {page}"), soft_wrap=True)
+    console.print(Text(f"Next: {_next_command(summary, found)}"), soft_wrap=True)
+
+
+def _answer_table(found: Sequence[WorkloadAnswer]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    rows = [_cells(one) for one in found]
+    for position, column in enumerate(_COLUMNS):
+        words = [word for cell in (column, *(row[position] for row in rows)) for word in cell.split()]
+        table.add_column(column, min_width=max(map(len, words)), justify="right" if position in (3, 4) else "left")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _cells(one: WorkloadAnswer) -> tuple[str, ...]:
+    weakest = one.weakest
+    return (
+        f"{one.workload}\n{weakest.point.label}",
+        _against(weakest.loop),
+        _against(weakest.ray, weakest.ray.rival if weakest.ray else ""),
+        NOTHING if weakest.ceiling is None else f"{weakest.ceiling.value:.0%}",
+        str(weakest.starts),
+        " ".join(weakest.doubts) or NOTHING,
+    )
+
+
+def _against(against: Against | None, rival: str = "") -> str:
+    if against is None:
+        return NOTHING
+    return f"{quantity.ratio(against.ratio)}\n{against.standing}{rival and f' {rival}'}"
+
+
+def _circumstances(summary: Summary) -> Iterator[str]:
+    """The noise floor, what failed, and doubts about the whole run."""
+    floors = sorted(noise_floor.by_workload(summary.noise).items(), key=lambda pair: pair[1])
+    if floors:
+        ends = dict.fromkeys((floors[0], floors[-1]))
+        told = " to ".join(f"{noise_text.percent(factor)} ({workload})" for workload, factor in ends)
+        yield f"Noise floor: a smaller difference than {told} is undecided."
+    else:
+        yield f"Noise floor: {noise_text.NOT_MEASURED}."
+    if summary.failures:
+        yield f"Failed: {quantity.counted(len(summary.failures), 'backend')} at some point; see the report."
+    for doubt in summary.doubts[:_SHOWN_DOUBTS]:
+        yield f"Doubt: {doubt}"
+
+
+def _next_command(summary: Summary, found: Sequence[WorkloadAnswer]) -> str:
+    """What serves the reader most: to complete the run, to repeat it, or to ask about an environment of their own."""
+    resume = f"python -m harness run --output {summary.path} --resume"
+    if summary.failures or any("--resume" in doubt for doubt in summary.doubts):
+        return resume
+    if any(one.weakest.starts < _ENOUGH_STARTS for one in found):
+        return f"{resume} --trials {_ENOUGH_STARTS}   (more starts)"
+    return "make advise ENV=path/to/my_env.py:MyEnv ACTORS=16   (your own environment)"
+
+
+def show_all(summary: Summary, console: Console) -> None:
+    """Print every table and section."""
+    for line in document.context(summary):
+        console.print(Text(line, style="dim"))
+    for grid, words in (
+        (document.answer_table(run_answer.answers(summary)), document.ANSWER_EXPLAINED),
+        (document.published_claims(summary), claims.EXPLAINED),
+    ):
+        if grid.rows:
+            console.print()
+            print_grid(grid, console)
+            console.print(Text(words, style="dim"))
+    for section in document.headlines(summary):
+        console.print()
+        console.print(Text(section.heading, style="bold"))
+        for line in section.lines:
+            console.print(Text(f"  {line}"), soft_wrap=True)
+    for grid in document.tables(summary):
+        console.print()
+        print_grid(grid, console)
+    console.print()
+    console.print(Text(f"{document.explained(summary)} Bold: best of its point. {DOUBTS_EXPLAINED}", style="dim"))
+
+
+def print_grid(grid: TextTable, console: Console) -> None:
+    """Print a table, the best of each point in bold."""
+    table = Table(title=grid.title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for position, column in enumerate(grid.columns):
+        table.add_column(column, justify="left" if position < 2 else "right", overflow="fold")
+    for number, row in enumerate(grid.rows):
+        if row[0] and number:
+            table.add_section()
+        table.add_row(*map(Text, row), style="bold" if number in grid.best else None)
+    console.print(table)

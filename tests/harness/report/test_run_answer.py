@@ -1,0 +1,120 @@
+"""The answer of a run: which points it names, how they stand, and the last screen that shows it."""
+
+import io
+import json
+
+import pytest
+from rich.console import Console
+
+from harness.report import document, markdown, page, readme, run_answer, terminal
+from harness.report.summary import summarise
+from harness.stats import intervals
+from harness.stats.judgement import FASTER, SLOWER, UNDECIDED, standing
+from tests.harness.report.test_report import MACHINE, results, times
+
+__all__ = ["results"]  # a fixture
+OURS = {"reactor-processes": times(100)}
+
+
+def shown(summary, width):
+    output = io.StringIO()
+    terminal.show_answer(summary, summary.path / page.PAGE_NAME, Console(file=output, width=width))
+    return output.getvalue()
+
+
+def test_a_workload_is_answered_at_the_points_of_least_and_most_lead_over_the_best_ray(results):
+    summary = results(
+        {"serial": times(50), **OURS, "ray-tuned": times(10), "ray-pooled": times(40)},
+        {"serial": times(150), **OURS, "ray-tuned": times(80), "ray-pooled": times(40)},
+        {"serial": times(50), **OURS, "ray-tuned": times(50), "ray-pooled": times(40)},
+    )
+    (one,) = run_answer.answers(summary)
+    assert [(end.point.parameters["actors"], end.ray.rival) for end in one.ends] == [
+        (3, "ray-tuned"), (2, "ray-pooled"),
+    ]  # fmt: skip
+    assert [end.ray.ratio.value for end in one.ends] == pytest.approx([1.25, 2.5])
+    assert (one.weakest.loop.standing, one.weakest.starts) == (SLOWER, 5)
+    assert [row[:3] + row[-1:] for row in readme.table(summary).rows] == [
+        ("gym_sampling", "weakest: CartPole-v1, 3 actors; observations/s", "**151**", "5"),
+        ("", "strongest: CartPole-v1, 2 actors; observations/s", "50.2", "5"),
+    ]
+
+
+def test_one_number_has_one_interval_in_table_page_and_readme(results):
+    rays = {"ray-tuned": [50, 55, 45, 52, 48], "ray-pooled": [80, 70, 84, 76, 88]}
+    summary = results({"serial": times(50), **OURS, **rays})
+    (one,) = run_answer.answers(summary)
+    ratios = next(cell.speedups for cell in summary.points[0].cells if cell.backend == "reactor-processes")
+    of_rays = [ratio for name, ratio in ratios.items() if name.startswith("ray-")]
+    assert one.weakest.ray.ratio == intervals.least(of_rays)
+    number = readme.table(summary).rows[0][-2].partition(",")[0]
+    for text in (shown(summary, 100), markdown.to_markdown(summary), page.render(summary, [])):
+        assert number in text
+
+
+def test_the_parallel_reactors_are_compared_with_the_loop_and_one_thread_with_nothing(results):
+    summary = results({"serial": times(150), "reactor-inline": times(300), **OURS, "ray-paper": times(5)})
+    (one,) = run_answer.answers(summary)
+    assert one.weakest.loop.ratio.value == pytest.approx(100 / 150)
+    assert run_answer.answers(results_without_parallel(summary)) == []
+
+
+def results_without_parallel(summary):
+    """The same, of an interpreter without a lock, where threads would stand for reactors on all cores."""
+    described = {**MACHINE, "gil_enabled_after_imports": {"reactor-threads": False}}
+    (summary.path / "machine.json").write_text(json.dumps(described))
+    return summarise(summary.path)
+
+
+@pytest.mark.parametrize(
+    ("estimate", "floor", "expected"),
+    [
+        (intervals.Estimate(1.5, 1.4, 1.6, 5), 1.0, FASTER),
+        (intervals.Estimate(0.5, 0.4, 0.6, 5), 1.0, SLOWER),
+        (intervals.Estimate(1.5, 1.4, 1.6, 5), 1.6, UNDECIDED),
+        (intervals.Estimate(1.5, 0.9, 1.6, 5), 1.0, UNDECIDED),
+        (intervals.Estimate(1.5, 1.5, 1.5, 1), 1.0, UNDECIDED),
+    ],
+)
+def test_one_rule_says_what_is_undecided(estimate, floor, expected):
+    assert standing(estimate, floor) == expected
+
+
+def test_losses_come_first_and_each_sentence_counts_all_workloads(results, tmp_path):
+    summary = results({"serial": times(150), **OURS, "ray-paper": times(5)}, {**OURS, "ray-paper": times(200)})
+    by_ray, by_loop = run_answer.sentences(run_answer.answers(summary), 4)
+    assert "the best Ray" in by_ray
+    assert "slower in 1 of 1 workload (gym_sampling 0.50x)" in by_ray
+    assert "slower in 1 of 1 workload (gym_sampling 0.67x at CartPole-v1)" in by_loop
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+@pytest.mark.parametrize("run", ["quick", "reference"])
+def test_the_last_screen_fits_and_breaks_no_word(width, run):
+    summary = summarise(document_path(run))
+    text = shown(summary, width)
+    lines = text.splitlines()
+    assert len(lines) <= 40 or width < 100
+    assert all(len(line) <= width or line.startswith(("Report: ", "Next: ")) for line in lines)
+    words = set(text.split())
+    for one in run_answer.answers(summary):
+        assert {one.workload, one.weakest.ray.rival} <= words
+    assert lines[-1].startswith("Next: ")
+
+
+def document_path(run):
+    return readme.Path(__file__).parents[3] / "results" / run
+
+
+@pytest.mark.parametrize(("trials", "expected"), [(2, "--resume --trials 5"), (5, "make advise")])
+def test_the_next_command_adds_starts_where_there_are_few(results, trials, expected):
+    summary = results({"serial": times(50)[:trials], "reactor-processes": times(100)[:trials]})
+    assert expected in shown(summary, 100).splitlines()[-1]
+
+
+def test_where_nothing_can_be_compared_that_is_said(results):
+    summary = results({"serial": times(150)})
+    assert run_answer.answers(summary) == []
+    assert "Nothing can be compared" in shown(summary, 100)
+    assert run_answer.HEADING not in markdown.to_markdown(summary)
+    assert document.ANSWER_EXPLAINED not in page.render(summary, [])
