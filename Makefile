@@ -99,7 +99,7 @@ test-all: $(STAMP)  ## run all tests, the slow ones of docs/tests.md as well
 
 test-wheel:  ## install the wheel alone into .venv-wheel, with PYTHON, and run the kernel's tests there; DIST=directory of a build
 	rm -rf $(WHEEL_VENV) && $(PYTHON) -m venv $(WHEEL_VENV)
-	$(WHEEL_VENV)/bin/python -m pip install --quiet 'setuptools>=77' pytest pytest-timeout pytest-xdist hypothesis
+	$(WHEEL_VENV)/bin/python -m pip install --quiet --only-binary :all: 'setuptools>=77' pytest pytest-timeout pytest-xdist hypothesis
 	$(if $(DIST),,$(WHEEL_VENV)/bin/python tools/package.py $(WHEEL_VENV)/dist)
 	$(WHEEL_VENV)/bin/python -m pip install --quiet --no-deps $(or $(DIST),$(WHEEL_VENV)/dist)/*.whl
 	tar -xf $(or $(DIST),$(WHEEL_VENV)/dist)/*.tar.gz -C $(WHEEL_VENV) && rm -r $(WHEEL_VENV)/reactorlib-*/reactorlib

@@ -65,7 +65,7 @@ class Threads(Distributed):
         if self._limit is not None and monotonic() > self._limit and not (self._leaving and self._leaving.is_leaving):
             raise Stopped
         for number, follower in self.followers.items():
-            if number not in self.gone and not follower.thread.is_alive():
+            if not follower.has_left and not follower.thread.is_alive():
                 self.over = self.aborted = True
                 self.lost = WorkerError(f"worker {number} ended before the run did")
                 raise self.lost
@@ -122,6 +122,7 @@ class ThreadFollower(Follower):
         messenger = ThreadMessenger(owner.mail, number, self._check)
         super().__init__(worker, owner.partition, messenger, self._leave)
         self.owner = owner
+        self.has_left = False  # its last message is sent, or nobody waits for one
         self.is_leaving = False  # only shutdown reactions are left, however long they take
         # A thread that never comes back from a reaction must not keep the interpreter from its end.
         # Reactions see the caller's context, as they do inline: decimal's precision, NumPy's error handling.
@@ -137,7 +138,8 @@ class ThreadFollower(Follower):
                 except Poisoned:  # broken off, but not in the middle of a reaction
                     self.messenger.poison(0)
                 else:
-                    return
+                    break
+        self.has_left = True
 
     def _check(self) -> None:
         if self.owner.over:

@@ -448,7 +448,7 @@ def test_a_deadline_may_be_changed_and_its_handler_take_over(printed):
         while not self.check_deadline(True):
           pass
         print("after the handler")
-      =} deadline(10 ms) {= a.schedule(0, "by the handler") =}
+      =} deadline(300 ms) {= a.schedule(0, "by the handler") =}
       reaction(a) {= print(a.value) =}
     }"""
     assert printed(text) == ["late", "after the handler", "by the handler"] + ["in time"] * 3
