@@ -4,6 +4,7 @@ where the tests run in the background of a shell, which has it ignored; a slow t
 """
 
 import gc
+import os
 import signal
 
 import pytest
@@ -15,6 +16,9 @@ settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# A test runner has threads of its own, which hold no lock that a worker takes. Tests of the rule unset the variable.
+os.environ.setdefault("REACTORLIB_START_METHOD", "fork")
 
 # The slow tests that were collected: {file: {name: reason}}, whether they are run or not.
 SLOW = pytest.StashKey[dict[str, dict[str, str]]]()

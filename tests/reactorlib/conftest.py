@@ -5,7 +5,6 @@ of the kernel run wherever the kernel is installed, with pytest and Hypothesis.
 from __future__ import annotations
 
 import ast
-import os
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,9 +12,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-
-# A test runner has threads of its own, which hold no lock that a worker takes. Tests of the rule unset the variable.
-os.environ.setdefault("REACTORLIB_START_METHOD", "fork")
 
 
 @cache

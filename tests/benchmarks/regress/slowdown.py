@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from benchmarks.regress.trees import MEASURED
 
 COMPILER = "reactorlib/schedule/compiler.py"
-CALL = "        out.add(call, indent, node)\n"
+CALL = "        out.add(call, 2 if present else 1, step.node)\n"
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,8 @@ class Place:
 
 
 _LOOP = "        for _ in range({count}):\n            pass\n"
-REACTION = Place(COMPILER, CALL, '        out.add("time; " * {count}, indent)\n')  # expressions that can't be left out
+# Expressions, which cannot be left out.
+REACTION = Place(COMPILER, CALL, '        out.add("time; " * {count}, 2 if present else 1)\n')
 WORKLOAD = Place(
     "workloads/gym_sampling/on_reactors.py", "        reply.set(self.sampler.step_message(step.value))\n", _LOOP
 )

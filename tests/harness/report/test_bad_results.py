@@ -69,7 +69,7 @@ def test_a_name_that_looks_like_a_formula_is_a_name(harness, tmp_path):
     path = runs.write(
         tmp_path / "run", chosen=runs.grid(trials=1), change=lambda row: measurements.replace(row, scenario=odd)
     )
-    report = harness("report", path)
+    report = harness("report", path, "--full")
     assert report.returncode == 0
     assert (path / "figures" / "gym_sampling.svg").exists()
     assert odd in report.stdout
