@@ -89,7 +89,7 @@ def _modules_of(program: Program, names: Mapping[str, Any]) -> Iterator[ModuleTy
     """The modules that preambles import from the folders of the program's files."""
     folders = tuple(str(path.parent) for path in program.files.files)
     asked = {getattr(value, "__module__", None) or getattr(value, "__name__", None) for value in names.values()}
-    for name, module in list(sys.modules.items()):
+    for name, module in sys.modules.copy().items():
         file = getattr(module, "__file__", None) or ""
         if name in asked and file.endswith(".py") and file.startswith(folders):
             yield module
