@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reactorlib.declaration.instance import BoundPort, typo
+from reactorlib.declaration.instance import BoundPort
 from reactorlib.elaboration.program import Elaborated, ReactionInstance
-from reactorlib.elaboration.validate import touch_fault
+from reactorlib.elaboration.rules import touch_fault
 from reactorlib.errors import EffectError
 
 
@@ -20,8 +20,6 @@ def explain(program: Elaborated, node: int, error: Exception) -> None:
     reaction = program.reactions[node]
     if isinstance(error, EffectError):
         _name_port(program, reaction, error)
-    elif hint := typo(error, reaction.instance):
-        error.args = (f"{error}{hint}",)
     elif error.args == ("tuple index out of range",) and (widths := list(_widths(reaction))):
         error.args = (f"{error}: {', '.join(widths)}",)
 
