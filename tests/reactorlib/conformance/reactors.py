@@ -69,7 +69,7 @@ class WideSink(Reactor):
 
     @reaction(inp, effects=seen)
     def hear(self, inp, seen):
-        seen.set(tuple(port.value for port in inp))
+        seen.set(tuple(inp.value))
 
 
 class Relay(Reactor):

@@ -62,7 +62,7 @@ def test_deadline_zero_is_always_missed_and_the_handler_runs_instead(execute: Ex
 
 
 class Dated(Reactor):
-    """Reports whether it is in time, and whether its deadline has passed by then."""
+    """Reports whether it is in time, whether its deadline has passed by then, and its input."""
 
     inp = Input[Any]()
     tick = Timer(offset="offset", period="period")
@@ -73,14 +73,14 @@ class Dated(Reactor):
 
     @reaction(tick, inp, effects=out, deadline="deadline")
     def act(self, tick, inp, out):
-        out.set(("in time", check_deadline()))
+        out.set(("in time", check_deadline(), inp.value))
 
     @act.missed
     def late(self, tick, inp, out):
-        out.set(("late", check_deadline()))
+        out.set(("late", check_deadline(), inp.value))
 
 
-IN_TIME, LATE = ("in time", False), ("late", True)
+IN_TIME, LATE = ("in time", False, None), ("late", True, None)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ class Elsewhere(Reactor):
 
 def test_deadline_is_checked_just_before_the_invocation_and_counts_from_its_tag(execute: Execute) -> None:
     result = execute(Elsewhere)
-    assert values(result, "Elsewhere.actor.out") == [LATE, IN_TIME]
+    assert values(result, "Elsewhere.actor.out") == [("late", True, 1), ("in time", False, 1)]
 
 
 class Busy(Working):
@@ -330,14 +330,14 @@ class Adaptive(Dated):
         self.tags += 1
         if self.tags == 9:
             update_deadline(0)
-        out.set(("in time", check_deadline()))
+        out.set(("in time", check_deadline(), None))
 
     @act.missed
     def late(self, tick, inp, out):
         self.tags += 1
         if self.tags == 4:
             update_deadline(FAR)
-        out.set(("late", check_deadline()))
+        out.set(("late", check_deadline(), None))
 
 
 class Adaptives(Reactor):
@@ -352,7 +352,7 @@ def test_a_reaction_changes_its_deadline_until_the_end_of_the_run(execute: Execu
     for _ in range(2):
         result = execute(program, timeout=11 * MSEC)
         for name in ("adaptive", "same"):
-            told = [LATE] * 3 + [("late", False)] + [IN_TIME] * 4 + [("in time", True)] + [LATE] * 3
+            told = [LATE] * 3 + [("late", False, None)] + [IN_TIME] * 4 + [("in time", True, None)] + [LATE] * 3
             assert values(result, f"Adaptives.{name}.out") == told
         assert values(result, "Adaptives.other.out") == [LATE] * 12
 

@@ -1,4 +1,4 @@
-"""Whole programs that combine rules, each with its exact trace. Random programs are in `tests/reactorlib/reference`."""
+"""A whole program that combines rules, with its exact trace. Random programs are in `tests/reactorlib/reference`."""
 
 from reactorlib import (
     MSEC,
@@ -9,7 +9,6 @@ from reactorlib import (
     Timer,
     connect,
     history,
-    physical_elapsed,
     reaction,
     reset,
 )
@@ -95,49 +94,4 @@ def test_modal_controller_with_history(execute: Execute) -> None:
         (23, 0, "step_down", (power, 0)),
         (26, 0, "step_up", (power, 1)),
         (29, 0, "step_up", (power, 2)),
-    ]
-
-
-class Braking(Reactor):
-    """Handles a missed deadline: the brake is late at the second frame, whose analysis takes too long."""
-
-    image = Input[int]()
-    brake = Output[str]()
-
-    @reaction(image, effects=brake, deadline=200 * MSEC)
-    def act(self, image, brake):
-        brake.set(f"brake {image.value}")
-
-    @act.missed
-    def emergency(self, image, brake):
-        brake.set(f"emergency {image.value}")
-
-
-class Analysis(Reactor):
-    image = Input[int]()
-    result = Output[int]()
-
-    @reaction(image, effects=result)
-    def analyse(self, image, result):
-        while image.value == 2 and physical_elapsed() < 601 * MSEC:
-            pass
-        result.set(image.value)
-
-
-class Vehicle(Reactor):
-    def __init__(self):
-        self.camera, self.analysis, self.braking = Source(1, 2, period=400 * MSEC), Analysis(), Braking()
-        connect(self.camera.out, self.analysis.image)
-        connect(self.analysis.result, self.braking.image)
-
-
-def test_deadline_miss_handling(execute: Execute) -> None:
-    """In fast mode, so that only the slow frame, whose body waits past its deadline, is late."""
-    assert steps(execute(Vehicle)) == [
-        (0, 0, "Vehicle.camera.send", ("Vehicle.camera.out", 1)),
-        (0, 0, "Vehicle.analysis.analyse", ("Vehicle.analysis.result", 1)),
-        (0, 0, "Vehicle.braking.act", ("Vehicle.braking.brake", "brake 1")),
-        (400 * MSEC, 0, "Vehicle.camera.send", ("Vehicle.camera.out", 2)),
-        (400 * MSEC, 0, "Vehicle.analysis.analyse", ("Vehicle.analysis.result", 2)),
-        (400 * MSEC, 0, "Vehicle.braking.act", ("Vehicle.braking.brake", "emergency 2")),
     ]
