@@ -23,6 +23,7 @@ SYNTAX = {
     "x = new Foo(a)": ("expected '=' and the value, got ')'", ")"),
     "a.b c.d": ("expected '->' or '~>', got 'c'", "c"),
     "state x = ": ("expected a value, got ','", None),
+    "state x = 1e999 s": ("a number that is too large", "s"),
     "state x = -y": ("expected a number, got 'y'", "y"),
     "logical action a(0, 0, drop)": ("expected the policy, in quotation marks, got 'drop'", "drop"),
     "state x: = 3": ("expected a type, got '='", "="),
