@@ -118,7 +118,7 @@ def reaction(
 def _checked_body(decorator: str, body: Callable[P, None]) -> Callable[P, None]:
     """A function whose call runs it. Raises TypeError for any other body of a reaction or handler."""
     if not _runs(body):
-        raise TypeError(f"@{decorator}: {body!r} is no plain method: it must neither contain yield nor be async")
+        raise TypeError(f"@{decorator}: {body!r} must be a plain method, neither async nor with yield")
     return body
 
 

@@ -39,12 +39,13 @@ class _Constraints:
             parted = dict.fromkeys(r for r in readers if any(self._exclusive(w, r) for w in writers))
             self.edges[self.nodes + cell] = [reader for reader in readers if reader not in parted]
             for reader in parted:
+                others = [writer for writer in writers if not self._exclusive(writer, reader)]
                 place = self._places + len(self._parted)
-                self._parted.append(cell)
-                self.edges[place] = [reader]
-                for writer in writers:
-                    if not self._exclusive(writer, reader):
-                        self.edges[writer].append(place)
+                for writer in others:
+                    self.edges[writer].append(place)
+                if others:
+                    self.edges[place] = [reader]
+                    self._parted.append(cell)
 
     def _exclusive(self, one: Node, other: Node) -> bool:
         a, b = self._only_mode(one), self._only_mode(other)
