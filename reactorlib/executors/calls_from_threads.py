@@ -32,7 +32,6 @@ class Caller(Outside):
         self._announce = announce
         self._call = call
         self._announced = False
-        self._process = os.getpid()
 
     def adopt(self) -> None:
         if not self._announced:
@@ -43,7 +42,7 @@ class Caller(Outside):
         self._call(STOP)
 
     def fail(self, thread: str, error: BaseException) -> None:
-        if self.over or os.getpid() != self._process:  # a process that a reaction forked is not the run's
+        if self.over or os.getpid() != self.process:
             return
         failure = Failure(error, None)
         try:

@@ -98,14 +98,8 @@ class TracedWriter(Writer):
 
     __slots__ = ("_note",)
 
-    def __init__(
-        self,
-        cell: Reader,
-        allocate: Allocate | None,
-        shared: Allocate | None,
-        note: Callable[[tuple[str, Any]], None],
-    ) -> None:
-        super().__init__(cell, allocate, shared)
+    def __init__(self, note: Callable[[tuple[str, Any]], None], *where: Any) -> None:
+        super().__init__(*where)
         self._note = note
 
     def set(self, value: Any) -> None:

@@ -65,7 +65,6 @@ class Coordinator:
         self.inbox = Inbox(self.clock)
         self.listen: Callable[[], None] = lambda: None  # to threads that reactions of other processes started
         self.at, self.schedule_at = self.queue.at, self.queue.schedule_at
-        self.schedule_physical = self.inbox.schedule
         self.switch, self.end_tag = self.modes.request, self.modes.apply
         self._has_physical = any(trigger.kind == "physical" for trigger in program.triggers)
         self._keepalive = self._has_physical if options.keepalive is None else options.keepalive
