@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reactorlib.declaration.instance import BoundPort, typo
+from reactorlib.declaration.instance import typo
 from reactorlib.elaboration.program import Elaborated, ReactionInstance
 from reactorlib.elaboration.validate import touch_fault
 from reactorlib.errors import EffectError
@@ -34,12 +34,9 @@ def _name_port(program: Elaborated, reaction: ReactionInstance, error: EffectErr
             continue
         for channel, cell in enumerate(program.cell_of[port.first : port.first + port.width]):
             if program.cell_path(cell) == error.element:
-                error.name(port.channel_path(channel), f": {_kind(reaction, port)} is read, not set")
+                kind = "an input" if port.owner is reaction.instance else "an output of a contained reactor"
+                error.element, error.why = port.channel_path(channel), f": {kind} is read, not set"
                 return
-
-
-def _kind(reaction: ReactionInstance, port: BoundPort) -> str:
-    return "an input" if port.owner is reaction.instance else "an output of a contained reactor"
 
 
 def _widths(reaction: ReactionInstance) -> Iterator[str]:
