@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Generator, Iterable
 from math import inf
 from typing import Any, Protocol
 
-from reactorlib.clock import LONGEST_WAIT_NS, Clock, PhysicalClock
+from reactorlib.clock import LONGEST_WAIT_NS, PhysicalClock
 from reactorlib.elaboration.program import Elaborated, Trigger
 from reactorlib.worker.cells import Event, events_of
 from reactorlib.worker.event_queue import Events, Queue
@@ -46,14 +46,14 @@ def schedule_of(schedules: Schedules, events: Collection[Event]) -> Schedule:
 class Coordinator:
     """Next to worker 0: does what all reactions ask for (a Scheduler), and runs tag after tag."""
 
-    def __init__(self, program: Elaborated, options: Options, clock: Clock | None = None) -> None:
+    def __init__(self, program: Elaborated, options: Options) -> None:
         self.program = program
         self.options = options
         self.events = events_of(program)
         self.shutdown = self.events[program.graph.shutdown]
         self.queue = Queue()
         self.modes = Modes(program, self.queue, self.events)
-        self.clock = clock or PhysicalClock()
+        self.clock = PhysicalClock()
         self.inbox = Inbox(self.clock)
         self.listen: Callable[[], None] = lambda: None  # to threads that reactions of other processes started
         self.at, self.schedule_at = self.queue.at, self.queue.schedule_at

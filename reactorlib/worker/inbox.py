@@ -9,7 +9,7 @@ from collections.abc import Callable
 from time import sleep
 from typing import Any, ParamSpec, TypeVar
 
-from reactorlib.clock import Clock
+from reactorlib.clock import PhysicalClock
 from reactorlib.errors import RunError, ThreadError
 from reactorlib.tag import Time
 from reactorlib.worker.cells import Event
@@ -31,7 +31,7 @@ PAUSE_S = 0.001
 class Outside:
     """A run as any thread may use it. A subclass passes calls on to the tag loop."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: PhysicalClock) -> None:
         self.clock = clock
         self.started = 0  # physical time, until the run begins
         self.over = False
@@ -56,7 +56,7 @@ class Outside:
 class Inbox(Outside):
     """The inbox of one run, in the process of its tag loop. Any thread may write, only the loop takes."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: PhysicalClock) -> None:
         super().__init__(clock)
         self.arrivals: deque[Arrival] = deque()
         self.stopping = False  # somebody asked for it
