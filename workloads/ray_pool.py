@@ -1,7 +1,8 @@
 """Members in shares, one per core: the driver holds the first share, and a Ray actor each of the others.
 
-Or each member has an actor of its own, and the driver none. A call to an actor asks all members of its share, and one message brings their replies. The driver asks its own members
-between the calls and the wait for the replies. Shares are made as reactors are placed on workers.
+Or each member has an actor of its own, and the driver has none. A call to an actor asks all members of its share, and
+one message brings their replies. The driver asks its own members between the calls and the wait for the replies. Shares
+are made as reactors are placed on workers.
 """
 
 import pickle
