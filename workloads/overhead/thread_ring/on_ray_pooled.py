@@ -24,11 +24,12 @@ class Arc(Share):
 def run(task: Task, probe: Probe, ray_session: Session) -> None:
     """Run all rounds of the task, reporting to the probe."""
     pool = Pool(ray_session, Member, ((index,) for index in range(task.actors)), Arc)
+    first: Any = pool.own
     ray_session.await_actors()
 
     def play(value: Any) -> int:
         for _ in range(task.messages_per_round):
-            value = pool.own.take(value)
+            value = first.take(value)
             for arc in pool.actors:
                 value = arc.take.remote(value)
             if pool.actors:
