@@ -133,7 +133,7 @@ MUTANTS = [
     ),
     *_mutants(
         _of("transport", "processors", "transport/test_processors"),
-        ("only who shares a processor with a fellow leaves it", "if mine not in theirs or not free:", "if not free:"),
+        ("only a worker that shares a processor with a fellow leaves it", "if mine not in theirs:", "if False:"),
         ("who has left a processor may go anywhere again", "os.sched_setaffinity(0, allowed)", "pass"),
     ),
     *_mutants(
