@@ -15,7 +15,6 @@ from harness.studies.advise.advising import DESCRIPTION as ADVISE
 from harness.studies.advise.advising import EXAMPLES as ADVISE_EXAMPLES
 from harness.studies.advise.advising import add_arguments as add_advise
 from harness.studies.doctor import probes
-from harness.studies.nodes.nodes_run import add_arguments as add_nodes
 from reactorlib.errors import meant
 from workloads.catalogue import BACKENDS, WORKLOADS
 
@@ -35,7 +34,7 @@ examples:
   python -m harness run --output acrobot --resume
   python -m harness breakdown acrobot
   python -m harness scaling acrobot
-  python -m harness nodes --output nodes --rate 100mbit
+  python -m harness run --preset nodes
   python -m harness report acrobot
   python -m harness compare results/runs/before results/runs/after
 """
@@ -56,11 +55,6 @@ examples:
 
 exit status: 0 all rows ok; 1 a row failed; 2 bad input; 130 interrupted (then --resume completes the run)
 """
-_NODES = (
-    "Make two hosts of network namespaces, joined by a virtual link, and measure messages and sampling between "
-    "them, each engine in random order. Needs root or user namespaces, mpi4py with a launcher, and Ray; where they "
-    "cannot be had, exit status 77 and the reason. Writes nodes.json and its figures."
-)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -106,7 +100,6 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     add_advise(add("advise", "your own environment: what serves it best here", **advice))
     _add_breakdown(add("breakdown", "where the rounds of a run's points go, on Ray and on reactors"))
     _add_scaling(add("scaling", "how the points of a run scale with workers: predicted, measured"))
-    add_nodes(add("nodes", "Ray and reactors on two nodes, made of this machine's namespaces", description=_NODES))
     _add_report(add("report", "compare the backends of a run, with intervals and doubts"))
     compare.add_command(subparsers)
     return made
