@@ -9,10 +9,9 @@ from typing import Any
 from harness.errors import UsageError
 from harness.report import run_changes, run_changes_text
 from harness.report.summary import MAIN_METRICS
-from harness.stats.judgement import Judgement
+from harness.stats.judgement import MIN_EFFECT, Judgement
 from harness.store import finished_run, measurements
 
-MIN_EFFECT = 0.1
 TOO_UNCERTAIN = 3
 
 _COMPARE = """\
