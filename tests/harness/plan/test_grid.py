@@ -192,7 +192,8 @@ def test_a_backend_that_a_workload_has_no_module_for_is_left_out(built, monkeypa
 def test_every_preset_can_be_built(name):
     made = select(name).grid
     everything = set(catalogue.WORKLOADS)
-    some = {"crossover": {"gym_sampling"}, "vectors": {"gym_sampling", "atari_sampling", "ppo"}}
+    sampling = {"gym_sampling", "atari_sampling"}
+    some = {"crossover": {"gym_sampling"}, "vectors": {*sampling, "ppo"}, "nodes": {*sampling, "broadcast_gather"}}
     some |= dict.fromkeys(("paper", "sweeps"), everything - {"ppo"})
     assert {point.workload for point in made.points} == some.get(name, everything)
     for point in made.points:
