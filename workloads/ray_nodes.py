@@ -48,11 +48,14 @@ def join(object_store_bytes: int | None) -> subprocess.Popen[bytes] | None:
     return joining
 
 
-def homes(actors: int) -> Iterator[dict[str, Any]]:
-    """The options of each of so many actors that say where it lives: the second half on the other node."""
+def homes(actors: int, in_driver: int = 0) -> Iterator[dict[str, Any]]:
+    """The option of each of these actors that says where it lives: the second half on the other node.
+
+    `in_driver`: how many shares of the work come first, in the driver on the first node.
+    """
     ids = _ids() if two_nodes.are_here() else {}
-    for index in range(actors):
-        address = two_nodes.ADDRESSES[worker_of_member(index, actors, len(two_nodes.ADDRESSES))]
+    for index in range(in_driver, in_driver + actors):
+        address = two_nodes.ADDRESSES[worker_of_member(index, in_driver + actors, len(two_nodes.ADDRESSES))]
         yield {"scheduling_strategy": NodeAffinitySchedulingStrategy(ids[address], soft=False)} if ids else {}
 
 

@@ -70,12 +70,15 @@ class Session:
         self.actors: list[Any] = []
         self._endings: list[Callable[[], object]] = []
 
-    def start(self, actor_class: Any, arguments: Iterable[tuple[Any, ...]]) -> list[Any]:
-        """Begin to start actors of a class, one per tuple of arguments; they are killed when the run ends."""
+    def start(self, actor_class: Any, arguments: Iterable[tuple[Any, ...]], in_driver: int = 0) -> list[Any]:
+        """Begin to start actors of a class, one per tuple of arguments; they are killed when the run ends.
+
+        `in_driver`: how many shares of their work the driver has itself.
+        """
         # An actor reserves no CPU, so that any number of them starts on any machine; they share its cores.
         actor: Any = ray.remote(actor_class)
         owns = list(arguments)
-        homes = ray_nodes.homes(len(owns))
+        homes = ray_nodes.homes(len(owns), in_driver)
         started = [actor.options(num_cpus=0, **home).remote(*own) for own, home in zip(owns, homes, strict=True)]
         self.actors += started
         return started
