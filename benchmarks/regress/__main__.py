@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from benchmarks.paths import HOT
-from benchmarks.regress.findings import BLOCKS, Finding, find
+from benchmarks.regress.findings import Finding, find
 from benchmarks.regress.subjects import FAST_BACKENDS, FAST_WORKLOADS, Compared, kernel_subjects, workload_subjects
 from benchmarks.regress.trees import CannotCompareError, default_base, side_by_side
 from harness.errors import UsageError
+from harness.plan.presets import TRIALS
 from harness.stats import judgement
 from harness.stats.judgement import MIN_EFFECT
 from workloads.catalogue import BACKENDS, WORKLOADS
@@ -78,7 +79,7 @@ def options() -> argparse.ArgumentParser:
     ):
         add(option, action="append", choices=known, help=f"repeatable (default: {', '.join(usual)})")
     add("--min-effect", type=_positive(float), default=MIN_EFFECT, metavar="X", help=f"default: {MIN_EFFECT}")
-    add("--trials", type=_positive(int), default=BLOCKS, metavar="N", help=f"starts of both trees (default: {BLOCKS})")
+    add("--trials", type=_positive(int), default=TRIALS, metavar="N", help=f"starts of both trees (default: {TRIALS})")
     add("--json", action="store_true", help="for programs")
     add("--markdown", action="store_true", help="a table for a page")
     return parser

@@ -13,13 +13,13 @@ from benchmarks.regress.subjects import Compared
 from benchmarks.regress.trees import CannotCompareError, Trees
 from harness.measure import block
 from harness.measure.subject import Subject
+from harness.plan.presets import TRIALS
 from harness.stats import intervals, judgement
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import Judgement
 
 Tell = Callable[[str], None]
 
-BLOCKS = 8  # of each look
 _MS = 1_000_000
 # Short turns and leads, for two trees wake alike.
 EFFORT = block.Effort(
@@ -49,7 +49,7 @@ class Finding:
 
 
 def find(
-    trees: Trees, subjects: Sequence[Compared], min_effect: float, blocks: int = BLOCKS, tell: Tell = lambda _: None
+    trees: Trees, subjects: Sequence[Compared], min_effect: float, blocks: int = TRIALS, tell: Tell = lambda _: None
 ) -> list[Finding]:
     """Measure, measure suspects again, and judge. Raises CannotCompareError."""
     tell(f"{len(subjects)} subjects, {blocks} blocks of each")
