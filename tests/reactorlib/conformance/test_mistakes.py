@@ -360,19 +360,3 @@ def test_an_expression_that_misspells_a_parameter(element: Callable[[], Any], hi
 def test_a_contained_reactor_that_a_reaction_misspells() -> None:
     main = constructing(lambda _main: None, react=noted("sorce.out"))
     refused(main, "no reactor 'sorce': did you mean 'source'? There is source, bank (")
-
-
-def test_an_index_that_a_reaction_mistakes(execute: Execute) -> None:
-    with pytest.raises(ReactionError, match=r"tuple index out of range: wide has 3 channels$"):
-        execute(Main, act=lambda _self, _inp, wide: wide[3])
-
-
-def test_an_index_error_of_a_reaction_without_multiports_is_as_it_was() -> None:
-    class Plain(Reactor):
-        @reaction(startup)
-        def begin(self):
-            nothing = ()
-            nothing[1]
-
-    with pytest.raises(ReactionError, match=r"tuple index out of range$"):
-        run(Plain)

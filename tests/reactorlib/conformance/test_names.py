@@ -1,6 +1,5 @@
 """Whatever elements are called, programs do what they did under other names: none meets a name of generated code."""
 
-
 from __future__ import annotations
 
 import ast
