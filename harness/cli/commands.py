@@ -342,8 +342,9 @@ def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
         print(json.dumps(EXPORTS[parsed.export](summarised), indent=2))
         return 0
     from harness.report import markdown, page, readme  # import matplotlib
+    from harness.report.figures import figure_catalogue
 
-    drawn = _drawn(summarised, tell=parsed.full, all_backends=parsed.all_backends)
+    drawn = figure_catalogue.draw(summarised, everything=parsed.all_backends)
     markdown.write_markdown(summarised)
     written = page.write(summarised, drawn)
     for filled in parsed.readme:
@@ -354,24 +355,6 @@ def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
         console.print()
     terminal.show_answer(summarised, written, console)
     return 0
-
-
-def _drawn(summarised: summary.Summary, *, tell: bool, all_backends: bool) -> list[Path]:
-    """The figures of a run, drawn anew; none where there is nothing to draw. `tell`: name those left out, and why."""
-    from harness.report.figure_material import material
-    from plots import figures
-    from plots.errors import FigureError
-
-    try:
-        output = summarised.path / "figures"
-        skipped: list[str] = []
-        drawn = figures.draw(material(summarised, all_backends=all_backends), output, tell=skipped.append)
-        for line in skipped if tell else ():
-            print(line, file=sys.stderr)
-        return drawn
-    except FigureError as error:
-        print(error, file=sys.stderr)
-        return []
 
 
 COMMANDS = {

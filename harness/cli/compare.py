@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UsageError
+from harness.plan.metrics import MAIN_METRICS
 from harness.report import run_changes, run_changes_text
-from harness.report.summary import MAIN_METRICS
 from harness.stats.judgement import Judgement
 from harness.store import finished_run, measurements
 

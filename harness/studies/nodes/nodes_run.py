@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -92,13 +92,13 @@ def _recorded(path: Path) -> list[Row]:
 
 def shown(rows: Sequence[Row], directory: Path) -> int:
     """Print the table, and draw what there are rows for."""
-    from plots import nodes, style  # takes a second
-    from plots.errors import FigureError
+    from harness.report.figures import study_figures  # takes a second
+    from plots import page, style
 
     print("\n".join(table(rows)))
-    for name, draw in (("latency", nodes.latency), ("sampling", nodes.sampling)):
-        with style.applied(), suppress(FigureError):
-            print(*style.save(draw(rows), directory, name))
+    for name, make in (("latency", study_figures.latency), ("sampling", study_figures.node_sampling)):
+        if (chart := make(rows)) is not None:
+            print(style.save(page.render(chart), directory / f"{name}.svg"))
     return 0
 
 

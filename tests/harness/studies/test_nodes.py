@@ -7,9 +7,8 @@ import sys
 import pytest
 
 from harness.cli.commands import main
+from harness.report.figures import study_figures
 from harness.studies.nodes.nodes_run import table
-from plots import nodes
-from plots.errors import FigureError
 from tests.pages import ROOT
 
 RECORDED = json.loads((ROOT / "results" / "nodes" / "nodes.json").read_text())
@@ -29,19 +28,14 @@ def test_digests_that_differ_are_told_in_the_table_and_in_the_figure():
     rows = json.loads(json.dumps(RECORDED))
     next(row for row in rows if row["engine"] == "ray-pooled" and row["point"] == "Pong")["result"]["digest"] = "0"
     assert sum("digests DIFFER" in line for line in table(rows)) == 1
-    figure = nodes.sampling(rows)
-    assert any("Digests differ!" in text.get_text() for text in figure.texts)
+    assert any("Digests differ!" in note for note in study_figures.node_sampling(rows).notes)
 
 
 def test_an_engine_that_gave_nothing_is_left_out():
     rows = [row | {"result": None} if row["engine"] == "gloo" else row for row in RECORDED]
-    labels = [text.get_text() for text in nodes.latency(rows).axes[0].get_legend().get_texts()]
-    assert "gloo" not in labels
-    assert "MPI" in labels
-    with pytest.raises(FigureError):
-        nodes.latency([row for row in RECORDED if row["engine"] != "tcp"])
-    with pytest.raises(FigureError):
-        nodes.sampling([])
+    (panel,) = study_figures.latency(rows).panels
+    assert panel.curves.keys() == {"mpi", "reactors", "ray"}
+    assert study_figures.latency([row for row in RECORDED if row["engine"] != "tcp"]) is None
 
 
 @pytest.mark.parametrize(
