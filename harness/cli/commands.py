@@ -152,7 +152,7 @@ def _scaling(parsed: argparse.Namespace, _: Sequence[str]) -> int:
 
 
 def _compare(parsed: argparse.Namespace, _: Sequence[str]) -> int:
-    metrics = (parsed.metric,) if parsed.metric else summary.MAIN_METRICS
+    metrics = (parsed.metric,) if parsed.metric else MAIN_METRICS
     try:
         base, new = finished_run.load(parsed.base), finished_run.load(parsed.new)
         changes = run_changes.compare(base, new, parsed.min_effect, metrics)
