@@ -76,6 +76,9 @@ _LOOKS = {
     "ray-tuned": Look("Ray, tuned", "#E69F00", "^"),
     "ray-pooled": Look("Ray, actor per core", "#F28E2B", "8"),
     "ray-compiled": Look("Ray, compiled graph", "#D55E00", "<"),
+    "reactor-nodes": Look("reactors, two nodes", "#2E8B57", "+"),
+    "ray-paper-nodes": Look("Ray, paper, two nodes", "#B5651D", "."),
+    "ray-pooled-nodes": Look("Ray, pooled, two nodes", "#E08E45", "$2$"),
     "gymnasium-sync": Look("Gymnasium, sync", "#A3A3A3", "h"),
     "gymnasium-async": Look("Gymnasium, async", "#6E6E6E", "X"),
     "sb3-subproc": Look("Stable-Baselines3", "#8A8A8A", "d"),
@@ -87,13 +90,8 @@ _LOOKS = {
     "lockstep": Look("ceiling: lockstep", "#828282", "_"),
     "limit": Look("ceiling: copies alone", "#646464", "|"),
 }
-# Series that are no backends: engines between two nodes, predictions, and what the paper published.
+# Series that are no backends: predictions, and what the paper published.
 _FURTHER = {
-    "reactors": Look("reactors, MPI", "#00441B", "*"),
-    "ray": Look("Ray, call of an actor", "#E69F00", "^"),
-    "mpi": Look("MPI", "#555555", "s"),
-    "gloo": Look("gloo", "#8A8A8A", "d"),
-    "tcp": Look("TCP socket", "#000000", "o"),
     "predicted": Look("messages free", "#A1A1A1", "", hollow=True),
     "predicted_paid": Look("messages paid", "#6E6E6E", "", hollow=True),
     "predicted_here": Look("on these cores", "#4F4F4F", "", hollow=True),

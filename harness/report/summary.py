@@ -33,6 +33,7 @@ from workloads.catalogue import BACKENDS
 
 SIDE_METRICS = ("startup_time", "peak_rss", "cpu_time")
 OURS, RAY, LOOP, RAY_PAPER = "reactor-", "ray-", "serial", "ray-paper"
+_ON_NODES = "reactor-nodes"
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,12 @@ class Summary:
 
     @property
     def ours(self) -> str:
-        """The reactor backend that uses all cores: threads where the interpreter has no lock, else processes."""
+        """The reactor backend that uses all cores: threads where the interpreter has no lock, else processes; ranks on
+        two nodes in a run of nothing else.
+        """
+        present = {row.backend for row in self.rows}
+        if _ON_NODES in present and not present & {"reactor-processes", "reactor-threads"}:
+            return _ON_NODES
         locked = self.machine.get("gil_enabled_after_imports", {}).get("reactor-threads", True)
         return "reactor-processes" if locked else "reactor-threads"
 

@@ -1,15 +1,13 @@
-"""Figures of studies: phases of a round, scaling with workers, two nodes, and advice on one environment."""
+"""Figures of studies: phases of a round, scaling with workers, and advice on one environment."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Any
 
 from harness import quantity
 from harness.grouping import grouped
 from harness.report.figures import figure_points as shared
 from harness.report.summary import Summary
-from harness.stats import intervals
 from harness.stats.intervals import Estimate
 from harness.store.phase_table import COMPUTE, HUB, PLAIN_ROUND, ROUND, PhaseRow
 from harness.store.scaling_table import MEASURED, PREDICTIONS, ScalingRow
@@ -20,11 +18,6 @@ from plots.chart import REST, WORK, Bar, BarPanel, Chart, LinePanel, Points, Sca
 _MARKED = 1.5
 _NAMED = ("actors", "agents", "object_bytes", "steps_per_message")  # what a panel's title has room for
 _MEASURED = "reactor-processes"
-_LATENCY, _SOCKET, _BASE = "latency", "tcp", "ray-pooled"
-_WHERE = "A virtual link on one machine: two network namespaces with a processor each at best."
-
-# A repetition of an engine at a point; see harness.studies.nodes.
-NodeRow = Mapping[str, Any]
 
 
 def breakdown(summary: Summary, *, everything: bool) -> Chart | None:
@@ -170,77 +163,3 @@ def advice(title: str, answer: str, rounds_ns: Mapping[str, float], ideal_ns: fl
             "Measured in turns, by `python -m harness advise`.",
         ),
     )
-
-
-def latency(rows: Sequence[NodeRow]) -> Chart | None:
-    """Times of a message to another node and back as ratios to a plain socket's, by size."""
-    sizes = sorted({int(size) for row in rows if row["point"] == _LATENCY for size in row["result"] or {}})
-    curves: dict[str, dict[float, Estimate]] = {}
-    socket_us = []
-    for size in sizes:
-        times = _by_engine(rows, _LATENCY, lambda result, key=str(size): median(result[key]))  # type: ignore[misc]
-        socket_us.append(f"{quantity.size(size)} {median(times.get(_SOCKET, {0: 0.0}).values()):,.0f} us")
-        for engine, ratio in _ratios(times, _SOCKET):
-            curves.setdefault(engine, {})[size] = ratio
-    if not curves:
-        return None
-    ours = list(curves.get("reactors", {}).values())
-    found = f"reactors take {shared.span(ours)} a plain socket's time" if ours else "in times a plain socket's"
-    panel = LinePanel(
-        "", Scale("size of the message", quantity.size), Scale("time, in that of a TCP socket (x)", log=True),
-        dict(curves), {1.0: "socket"},
-    )  # fmt: skip
-    return Chart(
-        f"A message to another node and back: {found}",
-        _WHERE,
-        (panel,),
-        (
-            f"The socket itself: {', '.join(socket_us)}.",
-            "Reactors and Ray take an array, the others bytes into memory that is there.",
-            shared.starts_note(one for points in curves.values() for one in points.values()),
-        ),
-    )
-
-
-def node_sampling(rows: Sequence[NodeRow]) -> Chart | None:
-    """Speed of sampling on two nodes as a ratio to that of one Ray actor per core."""
-    panels, found, digests = [], [], set()
-    for point, own in grouped((row for row in rows if row["point"] != _LATENCY), lambda row: row["point"]).items():
-        times = _by_engine(own, point, lambda result: result["us"])
-        speeds = {engine: ratio.inverse() for engine, ratio in _ratios(times, _BASE)}
-        if speeds:
-            ranked = sorted({**speeds, _BASE: Estimate(1, 1, 1, 1)}.items(), key=lambda item: -item[1].value)
-            bars = tuple(Bar(name, one, quantity.times(one.value)) for name, one in ranked)
-            panels.append(BarPanel(point, Scale("times the speed of one Ray actor per core"), bars, line=1.0))
-            found.append(speeds)
-            digests |= {(point, row["result"]["digest"]) for row in own if row["result"]}
-    if not panels:
-        return None
-    ours = [speeds["reactor-mpi"] for speeds in found if "reactor-mpi" in speeds]
-    told = f"reactors run at {shared.span(ours)} the speed of Ray" if ours else "speed"
-    same = "All computed the same." if len(digests) == len(panels) else "Digests differ!"
-    return Chart(
-        f"Sampling on two nodes: {told}",
-        _WHERE,
-        tuple(panels),
-        (f"{same} The serial loop is on one node.", shared.starts_note(one for of in found for one in of.values())),
-    )
-
-
-def _by_engine(
-    rows: Iterable[NodeRow], point: str, value: Callable[[Mapping[str, Any]], float]
-) -> dict[str, dict[int, float]]:
-    """A number for each repetition, by engine."""
-    found: dict[str, dict[int, float]] = {}
-    for row in rows:
-        if row["point"] == point and row["result"]:
-            found.setdefault(row["engine"], {})[row["repetition"]] = value(row["result"])
-    return found
-
-
-def _ratios(times: Mapping[str, Mapping[int, float]], base: str) -> Iterator[tuple[str, Estimate]]:
-    for engine, own in times.items():
-        common = sorted(own.keys() & times.get(base, {}).keys())
-        if engine != base and common:
-            pairs = [own[repetition] for repetition in common], [times[base][repetition] for repetition in common]
-            yield engine, intervals.ratio_of_pairs(*pairs)

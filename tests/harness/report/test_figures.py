@@ -228,28 +228,6 @@ def test_scaling_is_shaded_from_the_last_count_that_was_measured(run):
         assert panel.y.log
 
 
-NODES = [
-    {"point": point, "engine": engine, "repetition": repetition, "result": result}
-    for repetition in range(3)
-    for point, engine, result in (
-        ("latency", "tcp", {"8": [50, 60], "1024": [70]}),
-        ("latency", "reactors", {"8": [55], "1024": [140]}),
-        ("latency", "ray", None),
-        ("Pong", "ray-pooled", {"us": 200, "digest": "a"}),
-        ("Pong", "reactor-mpi", {"us": 100, "digest": "a"}),
-    )
-]
-
-
-def test_two_nodes_are_compared_with_a_socket_and_with_ray():
-    (panel,) = study_figures.latency(NODES).panels
-    assert {x: one.value for x, one in panel.curves["reactors"].items()} == pytest.approx({8: 1.0, 1024: 2.0})
-    shown = study_figures.node_sampling(NODES)
-    assert bars(shown.panels[0]) == pytest.approx({"reactor-mpi": 2.0, "ray-pooled": 1.0})
-    assert "2.00x" in shown.title
-    assert study_figures.latency([]) is study_figures.node_sampling([]) is None
-
-
 def test_advice_is_bars_with_the_part_that_is_stepping():
     (panel,) = study_figures.advice("title", "answer", {"serial": 100.0, "ray-pooled": 400.0}, 50.0).panels
     assert [dict(bar.parts) for bar in panel.bars] == [{"work": 50.0, "rest": 50.0}, {"work": 50.0, "rest": 350.0}]
