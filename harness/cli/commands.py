@@ -23,6 +23,7 @@ from harness.cli.options import parser, setting
 from harness.cli.run_command import console_of_progress, end_on_signals, latest, run
 from harness.errors import Terminated, UsageError
 from harness.measure import block
+from harness.plan.metrics import MAIN_METRICS
 from harness.report import document, phases_text, run_changes, run_changes_text, summary, terminal
 from harness.report.as_json import to_json
 from harness.report.export import EXPORTS
