@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-from reactorlib.elaboration.program import Cell, Elaborated, Node
+from reactorlib.elaboration.records import Cell, Elaborated, Node
 from reactorlib.executors.protocol import CARRYING
 from reactorlib.schedule.partition import partition
 from reactorlib.schedule.plan import Plan, Send, Step, Wait, plan_of

@@ -16,7 +16,7 @@ from reactorlib.declaration.instance import Instance, instance_of
 from reactorlib.declaration.reactor import Bank, Reactor, is_reactor_class
 from reactorlib.elaboration.dependencies import order_of
 from reactorlib.elaboration.lookup import look_up_reactions
-from reactorlib.elaboration.program import DependencyGraph, Elaborated, ResetState
+from reactorlib.elaboration.records import DependencyGraph, Elaborated, ResetState
 from reactorlib.elaboration.resolution import Resolution
 from reactorlib.errors import ElaborationError, words_of
 

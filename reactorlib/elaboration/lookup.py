@@ -11,7 +11,7 @@ from reactorlib.declaration.elements import Action, Element, Signal, Transition,
 from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance, instance_of
 from reactorlib.declaration.reactor import Bank, Reactor, duration
 from reactorlib.declaration.source_position import located
-from reactorlib.elaboration.program import Argument, Cell, ReactionInstance
+from reactorlib.elaboration.records import Argument, Cell, ReactionInstance
 from reactorlib.elaboration.resolution import Resolution
 from reactorlib.elaboration.rules import argument_fault, mode_fault, touch_fault
 from reactorlib.errors import did_you_mean

@@ -18,7 +18,7 @@ from reactorlib.declaration.instance import (
     modes_of,
 )
 from reactorlib.declaration.source_position import located
-from reactorlib.elaboration.program import Cell, CellPaths, Forward, ModeInstance, ReactionInstance, Trigger
+from reactorlib.elaboration.records import Cell, CellPaths, Forward, ModeInstance, ReactionInstance, Trigger
 from reactorlib.elaboration.rules import direction_fault
 
 

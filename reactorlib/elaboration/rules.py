@@ -8,7 +8,7 @@ from typing import Any
 
 from reactorlib.declaration.class_body import Reaction
 from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, BoundTimer, Instance
-from reactorlib.elaboration.program import Argument
+from reactorlib.elaboration.records import Argument
 
 
 def direction_fault(container: Instance, port: BoundPort, side: str) -> str | None:

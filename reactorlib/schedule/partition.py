@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from reactorlib.declaration.instance import Instance
-from reactorlib.elaboration.program import Elaborated
+from reactorlib.elaboration.records import Elaborated
 from reactorlib.errors import RunError, did_you_mean
 
 WORTH_MOVING = 1.1  # load of the busiest worker with members spread evenly, over that with members balanced

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from reactorlib.elaboration.program import Argument, Cell, Elaborated, Node, ReactionInstance
+from reactorlib.elaboration.records import Argument, Cell, Elaborated, Node, ReactionInstance
 from reactorlib.errors import words_of
 from reactorlib.worker.cells import (
     NO_BUFFERS,

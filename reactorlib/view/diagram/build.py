@@ -9,11 +9,11 @@ from typing import Any
 
 from reactorlib.declaration.elements import PhysicalAction, Signal
 from reactorlib.declaration.instance import Bound, BoundAction, BoundPort, BoundTimer, Connection, PortChannel, modes_of
-from reactorlib.elaboration.program import Argument, Elaborated, ReactionInstance
+from reactorlib.elaboration.records import Argument, Elaborated, ReactionInstance
 from reactorlib.view.diagram import wording
 from reactorlib.view.diagram.bundle import Strand, bundled
 from reactorlib.view.diagram.fold import Group, groups_in, root_group
-from reactorlib.view.diagram.model import Box, Diagram, EdgeKind, Port, Symbol, SymbolKind
+from reactorlib.view.diagram.model import Box, Diagram, EdgeKind, PortSymbol, Symbol, SymbolKind
 from reactorlib.view.diagram.regions import Content, Region, Regions
 
 
@@ -105,7 +105,9 @@ class _BoxBuild:
     def _ports(self) -> None:
         content = self.regions.contents[None]
         for bound, alike in self._elements(BoundPort):
-            port = Port(self.whole.id_of(bound), wording.port_name(alike), f"{bound.declaration.kind} {bound.name}")
+            port = PortSymbol(
+                self.whole.id_of(bound), wording.port_name(alike), f"{bound.declaration.kind} {bound.name}"
+            )
             (content.inputs if bound.is_input else content.outputs)[port.id] = port
             self.regions.place(port.id, None, bound.name)
 

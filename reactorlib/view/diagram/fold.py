@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from reactorlib.declaration.instance import Instance
-from reactorlib.elaboration.program import Elaborated
+from reactorlib.elaboration.records import Elaborated
 
 
 class Group(NamedTuple):
