@@ -16,8 +16,7 @@ from reactorlib.lf.bodies import statements
 from reactorlib.lf.load import run_options
 from reactorlib.lf.syntax import codes
 from reactorlib.lf.translate import LfProgram, Translation
-from reactorlib.schedule.partition import partition
-from reactorlib.schedule.spreading import spread
+from reactorlib.schedule.partition import partition, spread
 
 
 def execution(
