@@ -13,7 +13,7 @@ from reactorlib.view.diagram.layout import lay_out
 from reactorlib.view.diagram.layout.metrics import text_width
 from reactorlib.view.diagram.svg import svg_text
 from tests.choice import first
-from tests.reactorlib.diagram.geometry import collisions, drawn, loose_ends, side_by_side, wires_through
+from tests.reactorlib.diagram.geometry import drawn, flaws_of
 from tests.reactorlib.diagram.programs import PROGRAMS
 from tests.reactorlib.reference.choices import Seeded
 from tests.reactorlib.reference.generator import generate
@@ -27,12 +27,10 @@ def diagram(cls, unfold=False, overlays=False):
 
 
 def flaws(of):
-    """Everything that would make a reader of a picture stumble."""
-    laid = lay_out(of.root)
     canvas, words, shapes = drawn(svg_text(of))
     touching = [f"{a.what} touches {b.what}" for a, b in combinations(words, 2) if a.overlaps(b)]
     cut = [f"{area.what} leaves the canvas" for area in (*words, *shapes) if not area.within(canvas)]
-    return [*collisions(laid), *wires_through(laid), *loose_ends(laid), *side_by_side(laid), *touching, *cut]
+    return [*flaws_of(lay_out(of.root)), *touching, *cut]
 
 
 @pytest.mark.parametrize("overlays", [False, True], ids=["plain", "overlays"])
