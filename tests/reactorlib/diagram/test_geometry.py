@@ -6,13 +6,14 @@ from itertools import combinations
 
 import pytest
 
-from reactorlib import MSEC, Input, Output, Reactor, connect, reaction
+from reactorlib import MSEC, Input, Output, Reactor, connect
 from reactorlib.elaboration.elaborate import examine
 from reactorlib.view.diagram import diagram_of
 from reactorlib.view.diagram.layout import lay_out
 from reactorlib.view.diagram.layout.metrics import text_width
 from reactorlib.view.diagram.svg import svg_text
 from tests.choice import first
+from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.diagram.geometry import drawn, flaws_of
 from tests.reactorlib.diagram.programs import PROGRAMS
 from tests.reactorlib.reference.choices import Seeded
@@ -58,8 +59,7 @@ class Cell(Reactor):
 
     def __init__(self, n): ...
 
-    @reaction(inp, effects=out)
-    def a_reaction_with_a_long_name(self, inp, out): ...
+    a_reaction_with_a_long_name = noted(inp, effects=out)
 
 
 def tangle(seed):

@@ -6,6 +6,7 @@ from reactorlib import Bank, Input, Output, Reactor, Tag, connect, elaborate, re
 from reactorlib.view.timeline import summarised
 from reactorlib.view.timeline.causes import Causes
 from reactorlib.worker.trace import Span
+from tests.reactorlib.conformance.reactors import noted
 
 
 class Hub(Reactor):
@@ -18,8 +19,7 @@ class Hub(Reactor):
     def begin(self, request):
         request.set(1)
 
-    @reaction(replies)
-    def gather(self, replies): ...
+    gather = noted(replies)
 
 
 class Worker(Reactor):
@@ -30,8 +30,7 @@ class Worker(Reactor):
     def serve(self, request, reply):
         reply.set(request.value)
 
-    @reaction(request)
-    def note(self, request): ...
+    note = noted(request)
 
 
 class Main(Reactor):
