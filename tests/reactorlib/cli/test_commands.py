@@ -270,7 +270,7 @@ def test_a_module_is_found_on_the_path_and_in_the_current_folder(call, tmp_path,
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("import nothing_of_that_name\n", "cannot be imported: No module named 'nothing_of_that_name'"),
+        ("import nothing_of_that_name\n", "cannot be imported: .*No module named 'nothing_of_that_name'"),
         ("x = 1 / 0\n", r"cannot be imported: ZeroDivisionError: division by zero \(.*broken\.py:2\)"),
         ("x = (\n", r"cannot be imported: SyntaxError: '\(' was never closed \(broken\.py, line 2\)"),
         ("raise SystemExit\n", "cannot be imported: SystemExit"),

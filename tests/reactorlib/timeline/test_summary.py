@@ -4,7 +4,7 @@ import pytest
 
 from reactorlib import Bank, Input, Output, Reactor, Tag, connect, elaborate, reaction, run, startup
 from reactorlib.view.timeline import summarised
-from reactorlib.view.timeline.causes import Causes
+from reactorlib.view.timeline.causes import causes_by_tag
 from reactorlib.worker.trace import Span
 from tests.reactorlib.conformance.reactors import noted
 
@@ -62,7 +62,7 @@ def by_path(summary):
 
 
 def test_causes_are_writers_and_the_same_reactors_earlier_reactions():
-    ((at_tag, causes),) = Causes(PROGRAM).by_tag(ROUND)
+    ((at_tag, causes),) = causes_by_tag(PROGRAM, ROUND)
     assert at_tag == ROUND
     assert causes == [[], [0], [0], [0, 1], [0, 2], [0, 1, 2]]
 
