@@ -1,4 +1,4 @@
-"""The names that bodies in a Lingua Franca file see: `lf`, times, tags and those of the file. Times are plain ints of ns."""
+"""The names that bodies in a Lingua Franca file see: `lf`, times, tags and those of the file. Times are ints of ns."""
 
 from __future__ import annotations
 
