@@ -12,8 +12,7 @@ Script = dict[int, str]  # tick number, counted from 0 -> mode to enter
 class Modal(Reactor):
     """Two modes; switches every 10 ms by reset or by history, as the script says."""
 
-    one = Mode(initial=True)
-    two = Mode()
+    one, two = Mode(initial=True), Mode()
     go = Timer(offset=10 * MSEC, period=10 * MSEC)
 
     def __init__(self, script: Script):
@@ -53,8 +52,7 @@ def arrived(result: Any, port: str) -> list[tuple[float, Any]]:
 
 
 class Switch(Reactor):
-    one = Mode(initial=True)
-    two = Mode()
+    one, two = Mode(initial=True), Mode()
     tick = Timer(offset=0, period=5 * MSEC)
 
     with one:

@@ -21,9 +21,7 @@ from tests.reactorlib.observing import Execute, reactions, values
 
 
 class Member(Reactor):
-    inp = Input[str]()
-    out = Output[str](width="n")
-    seen = Output[str]()
+    inp, out, seen = Input[str](), Output[str](width="n"), Output[str]()
 
     def __init__(self, name: str = "m", n: int = 1):
         self.name = name

@@ -38,8 +38,7 @@ def row_of(array: Any, index: int) -> Any:
 
 
 class Row(Reactor):
-    batch = Input[Batch]()
-    done = Output[int]()
+    batch, done = Input[Batch](), Output[int]()
 
     @reaction(batch, effects=done)
     def fill(self, batch, done) -> None:
@@ -49,8 +48,7 @@ class Row(Reactor):
 
 
 class Hub(Reactor):
-    done = Input[int](width=4)
-    batch = Output[Batch]()
+    done, batch = Input[int](width=4), Output[Batch]()
 
     def __init__(self, rounds: int, shape: Any, dtype: Any) -> None:
         self.rounds = rounds
@@ -108,8 +106,7 @@ def test_whatever_way_processes_start(method: str) -> None:
 
 
 class Filled(Reactor):
-    batch = Input[Batch]()
-    done = Output[int](width=4)
+    batch, done = Input[Batch](), Output[int](width=4)
 
     def __init__(self) -> None:
         self.rows = Bank(Row, 4)

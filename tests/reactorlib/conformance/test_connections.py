@@ -38,8 +38,7 @@ def test_delayed_connection_arrives_at_microstep_zero_or_one_microstep_later(exe
 
 
 class TokenSink(Reactor):
-    inp = Input[object]()
-    seen = Output[bool]()
+    inp, seen = Input[object](), Output[bool]()
 
     @reaction(inp, effects=seen)
     def hear(self, inp, seen):
@@ -118,8 +117,7 @@ def test_lists_on_both_sides_connect_in_parallel(execute: Execute) -> None:
 
 
 class Swap(Reactor):
-    out = Output[int](width=2)
-    inp = Input[int](width=2)
+    out, inp = Output[int](width=2), Input[int](width=2)
 
     def __init__(self):
         connect((self.inp[1], self.inp[0]), self.out)
@@ -157,8 +155,7 @@ def test_ports_are_joined_by_a_tuple_of_any_length(execute: Execute, count: int,
 class Counter(Reactor):
     """Passes on each number plus one, up to 2."""
 
-    inp = Input[int]()
-    out = Output[int]()
+    inp, out = Input[int](), Output[int]()
 
     @reaction(startup, inp, effects=out)
     def forward(self, inp, out):

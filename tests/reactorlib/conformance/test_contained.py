@@ -20,8 +20,7 @@ from tests.reactorlib.observing import Execute, reactions, steps, values
 
 
 class Doubler(Reactor):
-    inp = Input[int]()
-    out = Output[int]()
+    inp, out = Input[int](), Output[int]()
 
     @reaction(inp, effects=out)
     def double(self, inp, out):
@@ -85,9 +84,7 @@ def test_parent_reaction_reads_a_childs_output_without_being_triggered(execute: 
 class Box(Reactor):
     """Ports imported and exported through levels, and one straight through."""
 
-    inp = Input[int]()
-    out = Output[int]()
-    straight = Output[int]()
+    inp, out, straight = Input[int](), Output[int](), Output[int]()
 
     def __init__(self, depth: int):
         if depth:
@@ -149,8 +146,7 @@ def test_position_is_own_reactions_then_contained_reactors_in_order_of_creation(
 
 
 class Multiport(Reactor):
-    inp = Input[int](width=2)
-    out = Output[int](width=2)
+    inp, out = Input[int](width=2), Output[int](width=2)
 
     @reaction(inp, effects=out)
     def swap(self, inp, out):
@@ -186,8 +182,7 @@ def test_parent_reaction_reaches_the_channels_of_a_childs_multiport(execute: Exe
 class Wide(Reactor):
     """As many channels out as its index says and one more; each is the input times its number."""
 
-    inp = Input[int]()
-    out = Output[int](width=lambda bank_index: bank_index + 1)
+    inp, out = Input[int](), Output[int](width=lambda bank_index: bank_index + 1)
     total = Output[int]()
 
     @reaction(inp, effects=[out, total])

@@ -37,8 +37,7 @@ class Ticking(Reactor):
     """At the given ticks it asks for the end of the run."""
 
     tick = Timer(offset=0, period=2 * MSEC)
-    act = LogicalAction()
-    never = LogicalAction()
+    act, never = LogicalAction(), LogicalAction()
 
     def __init__(self, stops: tuple[int, ...] = ()):
         self.stops = stops
@@ -140,8 +139,7 @@ def test_program_without_events_starts_and_starves(execute: Execute) -> None:
 
 
 class Closing(Reactor):
-    inp = Input[str]()
-    out = Output[str]()
+    inp, out = Input[str](), Output[str]()
     act = LogicalAction()
     never = noted(act)
 

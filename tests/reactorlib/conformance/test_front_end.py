@@ -46,8 +46,7 @@ def faults_of(main: type[Reactor], **parameters: Any) -> tuple[str, ...]:
 
 
 class Leaf(Reactor):
-    inp = Input[int]()
-    out = Output[int]()
+    inp, out = Input[int](), Output[int]()
 
     def __init__(self, size: int = 1):
         self.size = size

@@ -52,8 +52,7 @@ def test_tag_is_now_plus_both_delays_or_the_next_microstep(execute: Execute, min
 
 
 class Chain(Reactor):
-    act = LogicalAction[int]()
-    later = LogicalAction[int](min_delay=2 * MSEC)
+    act, later = LogicalAction[int](), LogicalAction[int](min_delay=2 * MSEC)
     end = noted(later)
 
     @reaction(startup, effects=act)

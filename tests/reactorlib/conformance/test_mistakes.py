@@ -46,8 +46,7 @@ def refused(main: Any, *words: str) -> None:
 
 
 class Source(Reactor):
-    out = Output[int]()
-    wide = Output[int](width=3)
+    out, wide = Output[int](), Output[int](width=3)
     tick = Timer(0, 1 * MSEC)
 
     @reaction(startup, effects=[out, wide])
@@ -258,8 +257,7 @@ def test_a_reactor_made_in_a_class_body() -> None:
 
 
 class Sink(Reactor):
-    inp = Input[int]()
-    wide = Input[int](width=3)
+    inp, wide = Input[int](), Input[int](width=3)
 
     def __init__(self, act: Callable[[Any, Any, Any], Any]):
         self.act = act

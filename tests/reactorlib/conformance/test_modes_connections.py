@@ -210,8 +210,7 @@ def test_only_the_source_of_the_active_mode_feeds_a_port_at_shutdown(execute: Ex
 class Cycle(Reactor):
     """`back` stands before `forth` in class order but reads what it leads to: only exclusive modes allow that."""
 
-    ready = Mode(initial=True)
-    waiting = Mode()
+    ready, waiting = Mode(initial=True), Mode()
     go = Timer(offset=0, period=5 * MSEC)
 
     def __init__(self):

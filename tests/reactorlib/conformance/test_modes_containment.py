@@ -30,8 +30,7 @@ class Child(Reactor):
     """Contained in a mode: all of it lives on the mode's time."""
 
     tick = Timer(offset=1 * MSEC, period=6 * MSEC)
-    count = State(0, reset=True)
-    kept = State(0)
+    count, kept = State(0, reset=True), State(0)
     out = Output[tuple]()
 
     begin, again, end = noted(startup), noted(reset), noted(shutdown)
@@ -78,9 +77,7 @@ class Farewell(Reactor):
 
 
 class Heir(Reactor):
-    same = Input[list]()
-    copied = Input[list](mutable=True)
-    seen = Output[tuple]()
+    same, copied, seen = Input[list](), Input[list](mutable=True), Output[tuple]()
 
     @reaction(shutdown, uses=[same, copied], effects=seen)
     def end(self, same, copied, seen):

@@ -54,12 +54,10 @@ class Restored(Modal):
     """Reset states as the constructor leaves them: from parameters, changed in place, made by a callable."""
 
     with Modal.one:
-        tell = State[Any](None, reset=True)
-        count = State(0, reset=True)
+        tell, count = State[Any](None, reset=True), State(0, reset=True)
         items = State[list](list, reset=True)
         serial = State(serials.__next__, reset=True)
-        guard = State[Any](threading.Lock, reset=True)
-        kept = State[list](list)
+        guard, kept = State[Any](threading.Lock, reset=True), State[list](list)
 
     out = Output[tuple]()
 
@@ -98,8 +96,7 @@ class RestoredInside(Modal):
 
 class Counting(Reactor):
     tick = Timer(offset=0, period=5 * MSEC)
-    count = State(0, reset=True)
-    history = State[list](list, reset=True)
+    count, history = State(0, reset=True), State[list](list, reset=True)
     out = Output[list]()
 
     def __init__(self, first: int):

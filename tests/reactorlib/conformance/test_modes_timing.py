@@ -53,8 +53,7 @@ class Actions(Modal):
                 act.schedule(value="planned")
                 quick.schedule(value="planned")
 
-        act = LogicalAction[str](min_delay=5 * MSEC)
-        quick = LogicalAction[str]()
+        act, quick = LogicalAction[str](min_delay=5 * MSEC), LogicalAction[str]()
         happens, soon = noted(act), noted(quick)
 
 
@@ -266,8 +265,7 @@ def test_reset_triggers_within_modes_only(execute: Execute) -> None:
 
 
 class Left(Reactor):
-    one = Mode(initial=True)
-    two = Mode()
+    one, two = Mode(initial=True), Mode()
     go = Timer(offset=1 * MSEC)
 
     with one:

@@ -93,8 +93,7 @@ class Elements(Reactor):
     """Elements may have such names as well."""
 
     value = Timer(offset=0)
-    name = Output[str]()
-    timeout = Output[str]()
+    name, timeout = Output[str](), Output[str]()
     trace = State("t")
 
     @reaction(value, effects=[name, timeout])
@@ -111,8 +110,7 @@ def test_elements_may_have_any_name(execute: Execute) -> None:
 
 class Counter(Reactor):
     tick = Timer(offset=0, period=1 * MSEC)
-    count = State(10)
-    seen = State(list)
+    count, seen = State(10), State(list)
     out = Output[tuple]()
 
     def __init__(self):

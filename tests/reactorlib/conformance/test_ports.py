@@ -54,8 +54,7 @@ def test_setting_twice_the_last_wins_and_later_reactions_read_it(execute: Execut
 
 
 class Looking(Reactor):
-    inp = Input[list]()
-    seen = Output[str]()
+    inp, seen = Input[list](), Output[str]()
 
     @reaction(inp, effects=seen)
     def look(self, inp, seen):
@@ -65,9 +64,7 @@ class Looking(Reactor):
 class Changing(Reactor):
     """Each reaction is a reader of its own."""
 
-    inp = Input[list](mutable=True)
-    first = Output[str]()
-    second = Output[str]()
+    inp, first, second = Input[list](mutable=True), Output[str](), Output[str]()
 
     @reaction(inp, effects=first)
     def change(self, inp, first):
@@ -115,8 +112,7 @@ class Turns(Reactor):
 
 
 class Channels(Reactor):
-    inp = Input[int](width=3)
-    seen = Output[tuple]()
+    inp, seen = Input[int](width=3), Output[tuple]()
 
     def __init__(self):
         self.invocations = 0
@@ -147,8 +143,7 @@ def test_multiport_triggers_once_for_all_its_channels(execute: Execute) -> None:
 
 class Polling(Reactor):
     tick = Timer(offset=0, period=1 * MSEC)
-    inp = Input[int](width=2)
-    seen = Output[bool]()
+    inp, seen = Input[int](width=2), Output[bool]()
 
     @reaction(tick, uses=inp, effects=seen)
     def look(self, tick, inp, seen):
@@ -167,8 +162,7 @@ def test_multiport_is_present_if_any_channel_is(execute: Execute) -> None:
 
 class Sized(Reactor):
     by_name = Output[int](width="n")
-    by_expression = Output[int](width=lambda n, m: n * m)
-    one = Output[int](width=1)
+    by_expression, one = Output[int](width=lambda n, m: n * m), Output[int](width=1)
     sizes = Output[tuple]()
 
     def __init__(self, n: int = 2, m: int = 3):
@@ -188,8 +182,7 @@ def test_width_comes_from_parameters_and_expressions(execute: Execute) -> None:
 
 
 class Mutable(Reactor):
-    inp = Input[list](width=2, mutable=True)
-    seen = Output[list]()
+    inp, seen = Input[list](width=2, mutable=True), Output[list]()
 
     @reaction(inp, effects=seen)
     def change(self, inp, seen):

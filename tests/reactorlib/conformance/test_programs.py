@@ -19,11 +19,8 @@ from tests.reactorlib.observing import Execute, steps
 class Furnace(Reactor):
     """Heats in steps until it is hot, cools until it is cold; a fault suspends it and history takes it up again."""
 
-    heating = Mode(initial=True)
-    cooling = Mode()
-    broken = Mode()
-    fault = Input[bool]()
-    power = Output[int]()
+    heating, cooling, broken = Mode(initial=True), Mode(), Mode()
+    fault, power = Input[bool](), Output[int]()
 
     def __init__(self):
         self.heat = 0

@@ -13,9 +13,7 @@ def names(result) -> list[str]:
 
 
 class Using(Reactor):
-    go = Input[int]()
-    other = Input[int]()
-    seen = Output[tuple]()
+    go, other, seen = Input[int](), Input[int](), Output[tuple]()
 
     @reaction(go, uses=other, effects=seen)
     def read(self, go, other, seen):
@@ -36,10 +34,8 @@ def test_uses_are_read_after_they_are_written_without_triggering(execute: Execut
 
 
 class Once(Reactor):
-    first = Timer(offset=0)
-    second = Timer(offset=0)
-    act = LogicalAction(min_delay=1 * MSEC)
-    other = LogicalAction(min_delay=1 * MSEC)
+    first, second = Timer(offset=0), Timer(offset=0)
+    act, other = LogicalAction(min_delay=1 * MSEC), LogicalAction(min_delay=1 * MSEC)
     end = noted(act, other)
 
     @reaction(startup, first, second, effects=[act, other])
@@ -80,8 +76,7 @@ def test_reactions_of_a_reactor_run_in_class_order_and_share_its_state(execute: 
 
 class Arguments(Reactor):
     tick = Timer(offset=0)
-    one = Input[int]()
-    two = Input[int](width=2)
+    one, two = Input[int](), Input[int](width=2)
     act = LogicalAction[int]()
     out = Output[tuple]()
 

@@ -45,9 +45,7 @@ class Child(Reactor):
 class Reaching(Reactor):
     """Its second reaction, at microstep 1, reaches for what it has not declared."""
 
-    inp = Input[int]()
-    out = Output[int]()
-    wide = Output[int](width=2)
+    inp, out, wide = Input[int](), Output[int](), Output[int](width=2)
     act = LogicalAction()
     tick = Timer(0)
     one, two = Mode(initial=True), Mode()

@@ -34,14 +34,12 @@ from tests.reactorlib.conformance.reactors import Relay, noted
 
 
 class Source(Reactor):
-    out = Output[int]()
-    wide = Output[int](width=2)
+    out, wide = Output[int](), Output[int](width=2)
     begin = noted(startup, effects=[out, wide])
 
 
 class Sink(Reactor):
-    inp = Input[int]()
-    wide = Input[int](width=2)
+    inp, wide = Input[int](), Input[int](width=2)
     hear = noted(inp, wide)
 
 
@@ -370,8 +368,7 @@ def touching(triggers: Any = startup, **roles: Any) -> type[Reactor]:
     """A reactor with a child and a grandchild, and one reaction that touches something."""
 
     class Main(Reactor):
-        inp = Input[int]()
-        out = Output[int]()
+        inp, out = Input[int](), Output[int]()
         tick = Timer()
         touch = noted(triggers, **roles)
 

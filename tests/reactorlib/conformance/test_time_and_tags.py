@@ -50,9 +50,7 @@ def test_units_are_integer_nanoseconds() -> None:
 
 
 class Beginning(Reactor):
-    at_once = Timer(offset=0)
-    by_default = Timer()
-    later = Timer(offset=1 * MSEC)
+    at_once, by_default, later = Timer(offset=0), Timer(), Timer(offset=1 * MSEC)
     positional = Timer(2 * MSEC, 5 * MSEC)
     begin, first, both = noted(startup), noted(at_once), noted(startup, by_default)
     second, third = noted(later), noted(positional)
@@ -96,8 +94,7 @@ class Unheard(Reactor):
     """Timers that no reaction names, one of them in a mode, one in a reactor that reads another one."""
 
     one = Mode(initial=True)
-    never = Timer(offset=0, period=1 * MSEC)
-    tick = Timer(offset=2 * MSEC)
+    never, tick = Timer(offset=0, period=1 * MSEC), Timer(offset=2 * MSEC)
     beat = noted(tick)
 
     with one:
@@ -117,8 +114,7 @@ def test_a_timer_that_no_reaction_names_keeps_nothing_running(execute: Execute, 
 class ReadOnly(Reactor):
     """A timer that triggers nothing is read."""
 
-    often = Timer(offset=0, period=1 * MSEC)
-    seldom = Timer(offset=0, period=2 * MSEC)
+    often, seldom = Timer(offset=0, period=1 * MSEC), Timer(offset=0, period=2 * MSEC)
     seen = Output[bool]()
 
     @reaction(often, uses=seldom, effects=seen)
@@ -131,8 +127,7 @@ def test_a_timer_that_is_only_read_fires(execute: Execute) -> None:
 
 
 class Clocks(Reactor):
-    fast = Timer(offset=0, period=2 * MSEC)
-    slow = Timer(offset=0, period=3 * MSEC)
+    fast, slow = Timer(offset=0, period=2 * MSEC), Timer(offset=0, period=3 * MSEC)
     seen = Output[tuple]()
 
     @reaction(fast, slow, effects=seen)
