@@ -156,16 +156,15 @@ def test_a_batch_that_is_pickled_otherwise_says_that_it_would_be_a_copy() -> Non
             pickle.loads(pickle.dumps(batch, 5))
 
 
-class Chain(Reactor):
-    batch = Input[Batch]()
-
-    def __init__(self) -> None:
-        self.relay, self.row = Relay(quiet=True), Row()
-        connect(self.batch, self.relay.inp)
-        connect(self.relay.out, self.row.batch)
-
-
 def test_a_batch_that_is_sent_on_is_refused_rather_than_copied() -> None:
+    class Chain(Reactor):
+        batch = Input[Batch]()
+
+        def __init__(self) -> None:
+            self.relay, self.row = Relay(quiet=True), Row()
+            connect(self.batch, self.relay.inp)
+            connect(self.relay.out, self.row.batch)
+
     session = Session(Chain, executor="processes", workers=2, placement={"Chain.relay": 1})
     with pytest.raises(WorkerError, match=r"Chain.relay.out: .*no further"):
         session.step(batch=session.batch(4))

@@ -92,73 +92,68 @@ def test_timeout_and_stop_end_a_run_with_the_events_of_their_tag_and_shutdown_an
     assert result.tag == Tag(expected[-1][0] * MSEC, expected[-1][1])
 
 
-class Both(Reactor):
-    again = LogicalAction()
-    out = Output[str]()
-
-    @reaction(startup, effects=[again, out])
-    def begin(self, again, out):
-        again.schedule()
-        out.set("startup")
-
-    follow = noted(again)
-
-    @reaction(startup, shutdown, effects=out)
-    def either(self, out):
-        out.set("both" if out.is_present else "shutdown")
-
-    end = noted(shutdown)
-
-
 def test_timeout_zero_runs_startup_and_shutdown_in_one_tag(execute: Execute) -> None:
+    class Both(Reactor):
+        again = LogicalAction()
+        out = Output[str]()
+
+        @reaction(startup, effects=[again, out])
+        def begin(self, again, out):
+            again.schedule()
+            out.set("startup")
+
+        follow = noted(again)
+
+        @reaction(startup, shutdown, effects=out)
+        def either(self, out):
+            out.set("both" if out.is_present else "shutdown")
+
+        end = noted(shutdown)
+
     result = execute(Both, timeout=0)
     assert reactions(result) == [(0, 0, "Both.begin"), (0, 0, "Both.either"), (0, 0, "Both.end")]
     assert result.tag == Tag(0, 0)
 
 
-class Finite(Reactor):
-    tick = Timer(offset=3 * MSEC)
-    beat, end = noted(tick), noted(shutdown)
-
-
 @pytest.mark.parametrize("options", [{"timeout": 1 * HOUR, "fast": False}, {}], ids=["timeout", "no timeout"])
 def test_starvation_ends_at_once_one_microstep_after_the_last_tag(execute: Execute, options: dict[str, Any]) -> None:
+    class Finite(Reactor):
+        tick = Timer(offset=3 * MSEC)
+        beat, end = noted(tick), noted(shutdown)
+
     result = execute(Finite, **options)
     assert reactions(result) == [(3 * MSEC, 0, "Finite.beat"), (3 * MSEC, 1, "Finite.end")]
     assert result.tag == Tag(3 * MSEC, 1)
 
 
-class Nothing(Reactor):
-    end = noted(shutdown)
-
-
 def test_program_without_events_starts_and_starves(execute: Execute) -> None:
+    class Nothing(Reactor):
+        end = noted(shutdown)
+
     result = execute(Nothing)
     assert reactions(result) == [(0, 1, "Nothing.end")]
     assert result.tag == Tag(0, 1)
 
 
-class Closing(Reactor):
-    inp, out = Input[str](), Output[str]()
-    act = LogicalAction()
-    never = noted(act)
-
-    @reaction(shutdown, inp, effects=[out, act])
-    def end(self, inp, out, act):
-        out.set(inp.value if inp.is_present else "end")
-        act.schedule()
-
-
-class Writing(Reactor):
-    """Shutdown reactions write to each other, but what they schedule never happens."""
-
-    def __init__(self):
-        self.first, self.second = Closing(), Closing()
-        connect(self.first.out, self.second.inp)
-        connect(self.second.out, self.first.inp, after=0)
-
-
 def test_shutdown_reactions_write_ports_and_schedule_in_vain(execute: Execute) -> None:
+    class Closing(Reactor):
+        inp, out = Input[str](), Output[str]()
+        act = LogicalAction()
+        never = noted(act)
+
+        @reaction(shutdown, inp, effects=[out, act])
+        def end(self, inp, out, act):
+            out.set(inp.value if inp.is_present else "end")
+            act.schedule()
+
+    class Writing(Reactor):
+        """Shutdown reactions write to each other, but what they schedule never happens."""
+
+        def __init__(self):
+            self.first, self.second = Closing(), Closing()
+            connect(self.first.out, self.second.inp)
+            connect(self.second.out, self.first.inp, after=0)
+
     result = execute(Writing)
     assert reactions(result) == [(0, 1, "Writing.first.end"), (0, 1, "Writing.second.end")]
     assert values(result, "Writing.second.out") == ["end"]
@@ -232,26 +227,24 @@ def test_system_exit_in_a_reaction_ends_the_run_like_any_error(path: str) -> Non
     assert log[-2:] == ["left ends", "right ends"]
 
 
-class FailingInput(Reactor):
-    inp = Input[int]()
-
-    @reaction(inp)
-    def fail(self, inp):
-        raise ValueError("failed")
-
-
-class TwoFailures(Reactor):
-    """Both fail at the same tag; the one of the lower level is reported, wherever it is declared."""
-
-    def __init__(self):
-        self.later, self.source, self.sooner = FailingInput(), Relay(), FailingInput()
-        self.relay = Relay(quiet=True)
-        connect(self.source.out, self.relay.inp)
-        connect(self.relay.out, self.later.inp)
-        connect(self.source.out, self.sooner.inp)
-
-
 def test_error_reported_is_that_of_the_lowest_tag_level_position(execute: Execute) -> None:
+    class FailingInput(Reactor):
+        inp = Input[int]()
+
+        @reaction(inp)
+        def fail(self, inp):
+            raise ValueError("failed")
+
+    class TwoFailures(Reactor):
+        """Both fail at the same tag; the one of the lower level is reported, wherever it is declared."""
+
+        def __init__(self):
+            self.later, self.source, self.sooner = FailingInput(), Relay(), FailingInput()
+            self.relay = Relay(quiet=True)
+            connect(self.source.out, self.relay.inp)
+            connect(self.relay.out, self.later.inp)
+            connect(self.source.out, self.sooner.inp)
+
     for _ in range(3):
         with pytest.raises(ReactionError) as caught:
             execute(TwoFailures)

@@ -288,16 +288,15 @@ def test_setting_an_input_names_it_and_the_reaction(execute: Execute, act: Any, 
     assert isinstance(caught.value.__cause__, EffectError)
 
 
-class SetsWhatItHears(Reactor):
-    def __init__(self):
-        self.sources = Bank(Source, 2)
-
-    @reaction("sources.out")
-    def hear(self, out):
-        out[1].set(3)
-
-
 def test_setting_an_output_of_a_contained_reactor(execute: Execute) -> None:
+    class SetsWhatItHears(Reactor):
+        def __init__(self):
+            self.sources = Bank(Source, 2)
+
+        @reaction("sources.out")
+        def hear(self, out):
+            out[1].set(3)
+
     with pytest.raises(ReactionError, match=r"SetsWhatItHears\.sources\[1\]\.out\.set\(\)"):
         execute(SetsWhatItHears)
 

@@ -21,20 +21,6 @@ from tests.reactorlib.conformance.modal import Modal, Script, arrived
 from tests.reactorlib.observing import Execute, values
 
 
-class States(Modal):
-    plain = State(0)
-    out = Output[tuple]()
-
-    with Modal.one:
-        again = State(0, reset=True)
-
-        @reaction("go", effects=out)
-        def count(self, go, out):
-            self.plain += 1
-            self.again += 1
-            out.set((self.plain, self.again))
-
-
 @pytest.mark.parametrize(
     ("entry", "expected"),
     [
@@ -43,6 +29,19 @@ class States(Modal):
     ],
 )
 def test_reset_reinitialises_reset_state_only_and_history_keeps_it(execute: Execute, entry: str, expected) -> None:
+    class States(Modal):
+        plain = State(0)
+        out = Output[tuple]()
+
+        with Modal.one:
+            again = State(0, reset=True)
+
+            @reaction("go", effects=out)
+            def count(self, go, out):
+                self.plain += 1
+                self.again += 1
+                out.set((self.plain, self.again))
+
     result = execute(States, script={1: f"{entry} two", 2: f"{entry} one"}, timeout=50 * MSEC)
     assert arrived(result, "States.out") == expected
 
@@ -136,17 +135,16 @@ def test_reset_restores_what_the_constructors_of_contained_reactors_left(execute
         ]
 
 
-class Unrestorable(Modal):
-    lock = State[Any](None, reset=True)
-
-    with Modal.one:
-        inside = State[Any](None, reset=True)
-
-    def __init__(self, script: Script):
-        super().__init__(script)
-        self.lock = self.inside = threading.Lock()
-
-
 def test_a_reset_state_that_cannot_be_copied_is_named() -> None:
+    class Unrestorable(Modal):
+        lock = State[Any](None, reset=True)
+
+        with Modal.one:
+            inside = State[Any](None, reset=True)
+
+        def __init__(self, script: Script):
+            super().__init__(script)
+            self.lock = self.inside = threading.Lock()
+
     with pytest.raises(ElaborationError, match=r"Unrestorable.inside: a reset restores a copy of .* cannot pickle"):
         elaborate(Unrestorable, script={})

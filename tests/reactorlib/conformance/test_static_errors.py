@@ -514,19 +514,16 @@ def test_a_class_body_may_use_a_name_again_where_nothing_is_lost() -> None:
     assert [r.path for r in elaborate(Loop).reactions] == ["Loop.begin_0", "Loop.begin_1"]
 
 
-class Placeholder(Reactor):
-    out = Output[int]()
-
-
-class Abstract(Placeholder):
-    out = None
-
-
-class Concrete(Abstract):
-    out = Output[int](width=2)
-
-
 def test_a_declaration_may_take_the_place_of_a_placeholder() -> None:
+    class Placeholder(Reactor):
+        out = Output[int]()
+
+    class Abstract(Placeholder):
+        out = None
+
+    class Concrete(Abstract):
+        out = Output[int](width=2)
+
     elaborate(Concrete)
     with pytest.raises(ElaborationError, match=r"Abstract.out .*output out"):
         elaborate(Abstract)
