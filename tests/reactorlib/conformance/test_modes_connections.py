@@ -22,9 +22,9 @@ from reactorlib import (
     shutdown,
 )
 from tests.choice import first
-from tests.reactorlib.conformance.modal import Modal, Script, arrived, story
+from tests.reactorlib.conformance.modal import Modal, Script
 from tests.reactorlib.conformance.reactors import Relay, Source, noted
-from tests.reactorlib.observing import Execute, values, written
+from tests.reactorlib.observing import Execute, arrived, story, values, written
 
 
 def counting() -> Source:

@@ -21,9 +21,9 @@ from reactorlib import (
     shutdown,
     startup,
 )
-from tests.reactorlib.conformance.modal import Modal, Script, Switch, arrived, story
+from tests.reactorlib.conformance.modal import Modal, Script, Switch
 from tests.reactorlib.conformance.reactors import noted
-from tests.reactorlib.observing import Execute, reactions, values
+from tests.reactorlib.observing import Execute, arrived, reactions, story, values
 
 
 class Child(Reactor):

@@ -17,8 +17,8 @@ from reactorlib import (
     elaborate,
     reaction,
 )
-from tests.reactorlib.conformance.modal import Modal, Script, arrived
-from tests.reactorlib.observing import Execute, values
+from tests.reactorlib.conformance.modal import Modal, Script
+from tests.reactorlib.observing import Execute, arrived, values
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 import pytest
 
 from reactorlib import MSEC, LogicalAction, Mode, Output, Reactor, Timer, history, reaction, reset, shutdown, startup
-from tests.reactorlib.conformance.modal import Modal, Script, Switch, story
+from tests.reactorlib.conformance.modal import Modal, Script, Switch
 from tests.reactorlib.conformance.reactors import noted
-from tests.reactorlib.observing import Execute, reactions, values
+from tests.reactorlib.observing import Execute, reactions, story, values
 
 
 def test_switch_acts_at_the_end_of_the_tag_and_the_new_mode_at_the_next_microstep(execute: Execute) -> None:
