@@ -1,7 +1,5 @@
 """Reactors that many tests connect: a source of given values, readers that report, reactions that only run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

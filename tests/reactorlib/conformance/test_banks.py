@@ -107,8 +107,6 @@ def test_banks_whose_width_is_a_parameter_connect_as_a_whole_or_by_member(execut
 @pytest.mark.parametrize("n", [1, 2])
 def test_parent_reactions_write_and_read_a_bank_flattened_bank_major(execute: Execute, n: int) -> None:
     class Around(Reactor):
-        """A bank of one member is a bank all the same: programs do not change their shape with a parameter."""
-
         seen = Output[tuple]()
 
         def __init__(self, n: int):

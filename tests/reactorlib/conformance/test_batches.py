@@ -1,7 +1,5 @@
 """Arrays that several reactors fill in place, on every executor."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from typing import Any

@@ -53,8 +53,6 @@ def test_connection_copies_nothing_in_one_address_space(path: str, after: int | 
 @pytest.mark.parametrize(("after", "time"), [(0, 0), (3 * MSEC, 3 * MSEC)])
 def test_two_values_delayed_to_one_time_arrive_one_microstep_apart(execute: Execute, after: int, time: int) -> None:
     class Late(Reactor):
-        """Writes at (0, 0) and at (0, 1)."""
-
         again = LogicalAction()
         out = Output[int]()
 
@@ -71,8 +69,6 @@ def test_two_values_delayed_to_one_time_arrive_one_microstep_apart(execute: Exec
 
 def test_several_values_are_in_flight_and_the_last_set_of_a_tag_travels(execute: Execute) -> None:
     class Corrected(Reactor):
-        """Sets its output twice at each tag."""
-
         out = Output[int]()
         again = LogicalAction[int](min_delay=1 * MSEC)
 
@@ -135,8 +131,6 @@ def test_channels_are_connected_by_index_by_slice_and_in_pairs(execute: Execute)
 @pytest.mark.parametrize("count", [2, 3, 4])
 def test_ports_are_joined_by_a_tuple_of_any_length(execute: Execute, count: int, kind: type) -> None:
     class Joined(Reactor):
-        """Several sources in one endpoint."""
-
         def __init__(self, count: int, kind: type):
             self.sources = [WideSource(0, 1, 2) for _ in range(count)]
             self.sink = WideSink(3 * count)

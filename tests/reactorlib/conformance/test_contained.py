@@ -81,8 +81,6 @@ def test_parent_reaction_reads_a_childs_output_without_being_triggered(execute: 
 
 def test_ports_are_imported_and_exported_through_the_hierarchy(execute: Execute) -> None:
     class Box(Reactor):
-        """Ports imported and exported through levels, and one straight through."""
-
         inp, out, straight = Input[int](), Output[int](), Output[int]()
 
         def __init__(self, depth: int):

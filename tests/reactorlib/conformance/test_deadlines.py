@@ -112,8 +112,6 @@ class Working(Reactor):
 
 def test_deadline_is_checked_just_before_the_invocation_and_counts_from_its_tag(execute: Execute) -> None:
     class Elsewhere(Reactor):
-        """The deadline is looked at just before the invocation, and counts from its tag and not from the start."""
-
         def __init__(self):
             self.working, self.actor = Working(), Dated(2 * MSEC, offset=10 * SEC)
             connect(self.working.out, self.actor.inp)
@@ -125,8 +123,6 @@ def test_deadline_is_checked_just_before_the_invocation_and_counts_from_its_tag(
 @pytest.mark.parametrize("fast", [False, True])
 def test_deadline_is_missed_because_of_an_earlier_reaction_of_its_reactor(execute: Execute, fast: bool) -> None:
     class Busy(Working):
-        """The same within one reactor."""
-
         told = Output[str]()
 
         @reaction(startup, effects=told, deadline=2 * MSEC)
@@ -145,8 +141,6 @@ class Plain(Reactor):
 
 
 class Urgency(Reactor):
-    """Independent reactions, declared in another order than that of their deadlines."""
-
     def __init__(self):
         self.none, self.slow, self.quick, self.now = Plain(), Dated(2 * FAR), Dated(FAR), Dated(0)
 
@@ -172,8 +166,6 @@ class Mixed(Reactor):
 
 
 class OwnOrder(Reactor):
-    """What stands before an urgent reaction in its reactor is as urgent."""
-
     def __init__(self):
         self.calm, self.mixed = Plain(), Mixed()
 
@@ -201,8 +193,6 @@ def test_earliest_deadline_goes_first(execute: Execute, main: type[Reactor], ord
 
 def test_check_deadline_tells_whether_it_has_passed_by_now(path: str) -> None:
     class Overrunning(Reactor):
-        """The deadline passes while the body runs: it is told when it asks."""
-
         out = Output[tuple]()
 
         @reaction(startup, effects=out, deadline=100 * MSEC)
@@ -334,8 +324,6 @@ def test_a_reaction_changes_its_deadline_until_the_end_of_the_run(execute: Execu
             out.set(("late", check_deadline(), None))
 
     class Adaptives(Reactor):
-        """The deadline of one reactor is not that of another."""
-
         def __init__(self):
             self.adaptive, self.same, self.other = Adaptive(), Adaptive(), Dated(0, period=1 * MSEC)
 

@@ -1,7 +1,5 @@
 """Section "Determinism": traces and digests, whoever runs the program; and what a run leaves behind."""
 
-from __future__ import annotations
-
 import gc
 import os
 import subprocess

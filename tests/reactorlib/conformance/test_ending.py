@@ -137,8 +137,6 @@ def test_shutdown_reactions_write_ports_and_schedule_in_vain(execute: Execute) -
             act.schedule()
 
     class Writing(Reactor):
-        """Shutdown reactions write to each other, but what they schedule never happens."""
-
         def __init__(self):
             self.first, self.second = Closing(), Closing()
             connect(self.first.out, self.second.inp)
@@ -215,8 +213,6 @@ def test_error_reported_is_that_of_the_lowest_tag_level_position(execute: Execut
             raise ValueError("failed")
 
     class TwoFailures(Reactor):
-        """Both fail at the same tag; the one of the lower level is reported, wherever it is declared."""
-
         def __init__(self):
             self.later, self.source, self.sooner = FailingInput(), Relay(), FailingInput()
             self.relay = Relay(quiet=True)

@@ -1,7 +1,5 @@
 """What a front end needs that makes reactor classes from another language, such as positions of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -193,8 +193,6 @@ def test_without_a_spacing_events_may_overtake_each_other(execute: Execute) -> N
 
 def test_a_spacing_of_zero_lets_the_next_microstep_pass(execute: Execute) -> None:
     class Looping(Reactor):
-        """An event schedules the next one for the next microstep, which a spacing of 0 lets pass."""
-
         act = LogicalAction[int](min_spacing=0, policy="drop")
         seen = Output[int]()
 

@@ -57,8 +57,6 @@ def heard(result: Any, port: str) -> list[tuple[float, Any]]:
 
 
 class Wiring(Modal):
-    """Two sources drive one input, each in its mode."""
-
     def __init__(self, script: Script):
         super().__init__(script)
         self.left, self.right, self.sink = counting(), counting(), Listener()
@@ -89,8 +87,6 @@ def test_values_in_flight_are_resumed_by_history_and_dropped_by_reset(execute: E
 
 
 class Feeding(Modal):
-    """An output is fed by a connection in one mode, by two reactions in the other."""
-
     fed = Output[int]()
     tick = Timer(offset=0, period=4 * MSEC)
 
@@ -251,8 +247,6 @@ class Ports(Reactor):
 
 
 class Echo(Ports):
-    """What one mode's reaction sets, the other mode's reads."""
-
     with Ports.one:
 
         @reaction("tick", "a_in", effects="b_out")
@@ -261,8 +255,6 @@ class Echo(Ports):
 
 
 class HalfEcho(Ports):
-    """One half of the ring is a connection."""
-
     def __init__(self):
         with self.one:
             connect(self.a_in, self.b_out)

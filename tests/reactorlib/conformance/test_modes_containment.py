@@ -27,8 +27,6 @@ from tests.reactorlib.observing import Execute, arrived, reactions, story, value
 
 
 class Child(Reactor):
-    """Contained in a mode: all of it lives on the mode's time."""
-
     tick = Timer(offset=1 * MSEC, period=6 * MSEC)
     count, kept = State(0, reset=True), State(0)
     out = Output[tuple]()
@@ -113,8 +111,6 @@ def test_shutdown_of_a_mode_that_was_left_uses_the_connections_of_its_reactors_b
 
 
 class Inner(Modal):
-    """Modal itself, with timers in both of its modes."""
-
     go = Timer(offset=5 * MSEC, period=10 * MSEC)
 
     with Modal.one:

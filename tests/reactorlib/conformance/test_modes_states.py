@@ -85,8 +85,6 @@ class Restored(Modal):
 
 
 class RestoredInside(Modal):
-    """Reset states of a contained reactor."""
-
     def __init__(self, script: Script):
         super().__init__(script)
         with self.one:

@@ -78,8 +78,6 @@ def test_pending_actions_are_resumed_by_history_and_dropped_by_reset(execute: Ex
 )
 def test_minimum_spacing_is_forgotten_by_reset_and_suspended_by_history(execute: Execute, script, expected) -> None:
     class Spaced(Modal):
-        """An action with minimum spacing, scheduled in its mode at every tick."""
-
         with Modal.one:
             act = LogicalAction[int](min_delay=2 * MSEC, min_spacing=25 * MSEC, policy="replace")
             happens = noted(act)
@@ -99,8 +97,6 @@ def test_minimum_spacing_holds_for_what_is_scheduled_while_the_mode_is_not_activ
     execute: Execute, entry: str, expected: str, last: list[int]
 ) -> None:
     class SpacedFromOutside(Modal):
-        """Actions of a mode that is not active are scheduled three times at once, from outside the modes."""
-
         last = Output[int]()
 
         with Modal.two:
@@ -159,8 +155,6 @@ def test_history_suspends_the_spacing_of_pending_events(execute: Execute, other:
 @pytest.mark.parametrize("entry", ["history", "reset"])
 def test_events_outside_the_modes_are_not_suspended(execute: Execute, entry: str) -> None:
     class Outside(Modal):
-        """An action outside the modes goes on in logical time; whoever is active then reacts to it."""
-
         act = LogicalAction(min_delay=15 * MSEC)
 
         @reaction("go", effects=act)
@@ -235,8 +229,6 @@ def test_last_switch_of_a_tag_wins(execute: Execute) -> None:
 
 def test_reset_triggers_within_modes_only(execute: Execute) -> None:
     class Resetting(Reactor):
-        """Does not ask whether it lies in a mode: reset triggers a reaction of its own."""
-
         tick = Timer(offset=0, period=10 * MSEC)
         alone, either = noted(reset), noted(reset, tick)
 

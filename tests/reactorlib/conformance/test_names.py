@@ -1,8 +1,6 @@
 """Whatever elements are called, programs do what they did under other names: none meets a name of generated code."""
 
 # ruff: noqa: PLC2401 - names beyond ASCII are what is tested
-from __future__ import annotations
-
 import ast
 from typing import Any
 
@@ -49,8 +47,6 @@ class Hub(Reactor):
 
 
 class Listener(Reactor):
-    """Says what it reads at each tag."""
-
     inp, tick, heard = Input[int](), Input[int](), Output[Any]()
 
     @reaction(tick, uses=inp, effects=heard)

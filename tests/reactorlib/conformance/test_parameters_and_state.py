@@ -63,8 +63,6 @@ def test_bank_index_is_set_on_every_reactor_for_expressions_and_the_constructor_
 
 def test_state_is_plain_attributes_with_any_name(execute: Execute) -> None:
     class Ordinary(Reactor):
-        """Its state has the names that a careless runtime would want for itself."""
-
         tick = Timer(offset=0, period=1 * MSEC)
         out = Output[tuple]()
 
@@ -87,8 +85,6 @@ def test_state_is_plain_attributes_with_any_name(execute: Execute) -> None:
 
 def test_elements_may_have_any_name(execute: Execute) -> None:
     class Elements(Reactor):
-        """Elements may have such names as well."""
-
         value = Timer(offset=0)
         name, timeout = Output[str](), Output[str]()
         trace = State("t")

@@ -134,8 +134,6 @@ def test_scheduling_from_a_reaction_takes_physical_time() -> None:
 
 def test_event_is_just_after_the_current_tag_where_that_is_later() -> None:
     class Ahead(Reactor):
-        """In fast mode logical time runs ahead of physical time: the event is just after the current tag."""
-
         tick = Timer(offset=1000 * SEC)
         event = PhysicalAction[int]()
 

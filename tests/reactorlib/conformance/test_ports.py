@@ -93,8 +93,6 @@ def test_each_reaction_that_reads_a_mutable_input_has_its_own_deep_copy(execute:
 
 
 class Turns(Reactor):
-    """Sets one channel after the other."""
-
     tick = Timer(offset=0, period=1 * MSEC)
     out = Output[int](width=3)
 

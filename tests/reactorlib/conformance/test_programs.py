@@ -63,8 +63,6 @@ class Furnace(Reactor):
 
 
 class Controller(Reactor):
-    """Reports a fault at 4 ms and its repair at 10 ms."""
-
     def __init__(self):
         self.operator, self.furnace = (
             Source(NOTHING, NOTHING, True, NOTHING, NOTHING, False, period=2 * MSEC),

@@ -21,8 +21,6 @@ def test_uses_are_read_after_they_are_written_without_triggering(execute: Execut
             seen.set((go.value, other.is_present, other.value))
 
     class Uses(Reactor):
-        """The reaction that uses a port runs after the one that writes it, though it stands before it."""
-
         def __init__(self):
             self.using, self.half, self.values = Using(), Source(NOTHING, 2, NOTHING, 4), Source(1, 2, 3, 4)
             connect(self.half.out, self.using.go)

@@ -1,7 +1,5 @@
 """Programs that are driven from outside: what a step is, what it returns, how a session ends."""
 
-from __future__ import annotations
-
 import contextvars
 import gc
 import signal
@@ -150,8 +148,6 @@ def test_what_is_due_at_the_next_microstep_joins_the_next_step(opened: Opened) -
 
 
 class Clocked(Reactor):
-    """A timer and an action beside the caller's input."""
-
     tick = Timer(1 * MSEC, 2 * MSEC)
     again = LogicalAction[int](min_delay=500 * USEC)
     inp, seen, time = Input[int](), Output[list[int]](), Output[int]()

@@ -87,8 +87,6 @@ def test_timer_with_period_zero_fires_once(execute: Execute, offset: int) -> Non
 @pytest.mark.parametrize("timeout", [None, 1000 * SEC])
 def test_a_timer_that_no_reaction_names_keeps_nothing_running(execute: Execute, timeout: int | None) -> None:
     class Unheard(Reactor):
-        """Timers that no reaction names, one of them in a mode, one in a reactor that reads another one."""
-
         one = Mode(initial=True)
         never, tick = Timer(offset=0, period=1 * MSEC), Timer(offset=2 * MSEC)
         beat = noted(tick)
@@ -106,8 +104,6 @@ def test_a_timer_that_no_reaction_names_keeps_nothing_running(execute: Execute, 
 
 def test_a_timer_that_is_only_read_fires(execute: Execute) -> None:
     class ReadOnly(Reactor):
-        """A timer that triggers nothing is read."""
-
         often, seldom = Timer(offset=0, period=1 * MSEC), Timer(offset=0, period=2 * MSEC)
         seen = Output[bool]()
 

@@ -1,7 +1,5 @@
 """Environments that several tests use: the probes, and one that fails as it is told to."""
 
-from __future__ import annotations
-
 import functools
 import os
 import signal

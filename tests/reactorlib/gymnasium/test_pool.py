@@ -1,7 +1,5 @@
 """ReactorPool: parts of it are stepped at a time, each environment as SyncVectorEnv does; and those that fail."""
 
-from __future__ import annotations
-
 import functools
 import multiprocessing
 import threading

@@ -1,7 +1,5 @@
 """What goes to environments and comes from them: whose it is, of which class, and when it is looked at."""
 
-from __future__ import annotations
-
 import functools
 import gc
 import subprocess

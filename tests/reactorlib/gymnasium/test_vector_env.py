@@ -1,7 +1,5 @@
 """ReactorVectorEnv against SyncVectorEnv, on every executor; and what it makes of environments that fail."""
 
-from __future__ import annotations
-
 import functools
 import gc
 import multiprocessing
