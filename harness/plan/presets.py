@@ -9,6 +9,8 @@ from typing import Any
 
 Values = Mapping[str, tuple[Any, ...]]
 
+# How often each point starts afresh on each backend, unless a preset has another number.
+TRIALS = 5
 KIB = 2**10
 MIB = 2**20
 KB = 10**3
@@ -16,7 +18,6 @@ MB = 10**6
 MINUTE = 60
 _REACTORS = ("reactor-inline", "reactor-threads", "reactor-processes")
 _RAY = ("ray-paper", "ray-tuned", "ray-pooled", "ray-compiled")
-_PEERS = ("gymnasium-sync", "gymnasium-async", "reactor-vector", "envpool", "ale-vector", "xronos")
 _VECTOR_ENVIRONMENTS = (
     "gymnasium-sync", "gymnasium-async", "reactor-vector", "sb3-subproc", "torchrl-parallel", "tianshou-shmem",
     "envpool", "ale-vector",
@@ -46,10 +47,10 @@ class Preset:
 
     name: str
     summary: str
-    trials: int
-    time_limit_s: float
     backends: tuple[str, ...]
     sweeps: tuple[Sweep, ...]
+    trials: int = TRIALS
+    time_limit_s: float = 180
     budget_s: float | None = None
 
 
@@ -70,13 +71,11 @@ _SMOKE = Preset(
     ),
 )
 
-# One point of each, and a slow environment: most of a block's time goes into starting and ending Ray's many actors.
+# Most of a block's time goes into starting and ending Ray's many actors: few points, and the backends that answer.
 _QUICK = Preset(
     name="quick",
-    summary="a first answer with intervals: each workload at the paper's counts, a slow environment; 20 minutes",
-    trials=4,
-    time_limit_s=180,
-    backends=("serial", *_REACTORS, *_RAY, *_PEERS, *_LIMITS),
+    summary="a first answer with intervals: the paper's workloads, a slow environment, five starts; 25 minutes",
+    backends=("serial", "reactor-inline", "reactor-processes", "ray-paper", "ray-pooled", "ray-compiled", *_LIMITS),
     sweeps=(
         sweep("broadcast_gather", actors=16, object_bytes=10 * MIB, work_seconds=0.0, rounds=30),
         sweep("gym_sampling", env="CartPole-v1", actors=15, rounds=500),
@@ -85,16 +84,13 @@ _QUICK = Preset(
         sweep("q_learning", actors=16, minibatch=250, rounds=5),
         sweep("multi_agent", agents=4, rounds=500),
         sweep("ppo", actors=16, steps=32, rounds=5),
-        sweep("overhead", shape="fan_out", actors=16, messages_per_round=20, rounds=30),
     ),
-    budget_s=20 * MINUTE,
+    budget_s=25 * MINUTE,
 )
 
 _SWEEPS = Preset(
     name="sweeps",
     summary="what costs grow with: object size, actors, steps per message, agents, minibatch, fan-out; 40 minutes",
-    trials=5,
-    time_limit_s=180,
     budget_s=40 * MINUTE,
     backends=("serial", "reactor-inline", "reactor-processes", "ray-paper", "ray-tuned", "ray-pooled", *_LIMITS),
     sweeps=(
@@ -116,7 +112,8 @@ _SWEEPS = Preset(
         sweep("multi_agent", agents=10, representation="tensors", rounds=500),
         sweep("multi_agent", agents=10, step_busy_us=200.0, rounds=500),
         sweep("overhead", shape="fan_out", actors=(1, 2, 8), messages_per_round=20, rounds=50),
-        sweep("overhead", shape="ping_pong", actors=2, messages_per_round=20, rounds=50),
+        sweep("overhead", shape=("ping_pong", "counting", "timers")),
+        sweep("overhead", shape=("thread_ring", "fan_out", "chain"), actors=16),
     ),
 )
 
@@ -124,8 +121,6 @@ _MADE_UP = {"actors": 8, "rounds": 100, "warmup_rounds": 5}
 _CROSSOVER = Preset(
     name="crossover",
     summary="from where on Ray is as good, by step time, size of an observation and steps per message; 20 minutes",
-    trials=3,
-    time_limit_s=180,
     budget_s=20 * MINUTE,
     backends=("serial", "reactor-processes", "ray-tuned", "ray-pooled", "lockstep"),
     sweeps=(
@@ -138,8 +133,6 @@ _CROSSOVER = Preset(
 _VECTORS = Preset(
     name="vectors",
     summary="vector environments beside each other, by step time, those of the extra `vectors` too; 20 minutes",
-    trials=3,
-    time_limit_s=180,
     budget_s=20 * MINUTE,
     backends=("serial", *_VECTOR_ENVIRONMENTS, "lockstep"),
     sweeps=(
@@ -165,8 +158,6 @@ _PAPER = Preset(
         sweep("q_learning", actors=16, representation="tensors", rounds=1_000),
         sweep("multi_agent", agents=(4, 10), step_busy_us=(0.0, 200.0), rounds=100_000),
         sweep("multi_agent", agents=10, representation="tensors", rounds=100_000),
-        sweep("overhead", shape=("ping_pong", "counting", "timers")),
-        sweep("overhead", shape=("thread_ring", "fan_out", "chain"), actors=16),
         sweep("broadcast_gather", actors=(2, 4, 8, 16), object_bytes=10 * MIB, work_seconds=_WORK, rounds=1_000),
         sweep(
             "broadcast_gather",
@@ -178,4 +169,19 @@ _PAPER = Preset(
     ),
 )
 
-PRESETS: dict[str, Preset] = {preset.name: preset for preset in (_SMOKE, _QUICK, _SWEEPS, _CROSSOVER, _VECTORS, _PAPER)}
+_NODES = Preset(
+    name="nodes",
+    summary="Ray and reactors on two nodes, made of this machine's network namespaces; 20 minutes",
+    trials=5,
+    time_limit_s=180,
+    budget_s=20 * MINUTE,
+    backends=("serial", "reactor-nodes", "ray-paper-nodes", "ray-pooled-nodes"),
+    sweeps=(
+        sweep("gym_sampling", env="CartPole-v1", actors=16, rounds=500),
+        sweep("atari_sampling", env="Pong", actors=8, rounds=100),
+        sweep("broadcast_gather", actors=2, object_bytes=(KB, 10 * MIB), work_seconds=0.0, rounds=100),
+    ),
+)
+
+_ALL = (_SMOKE, _QUICK, _SWEEPS, _CROSSOVER, _VECTORS, _PAPER, _NODES)
+PRESETS: dict[str, Preset] = {preset.name: preset for preset in _ALL}

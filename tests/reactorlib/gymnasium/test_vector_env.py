@@ -46,7 +46,7 @@ def alive(pid: int) -> bool:
 
 
 def pids(env: ReactorVectorEnv) -> list[int]:
-    processes = getattr(env._session._execution.executor, "processes", {})
+    processes = getattr(env._groups.session._execution.executor, "processes", {})
     return [process.pid for process in processes.values()]
 
 
@@ -165,7 +165,7 @@ def test_actions_spaces_must_be_the_same() -> None:
 
 def test_batches_are_lent_for_as_long_as_they_are_kept(vector: Any) -> None:
     env = vector(made("images"), workers=2)
-    assert len(env._leases) > 0
+    assert len(env._groups.leases) > 0
     kept = [env.reset(seed=1)[0], *(env.step(np.zeros(3, np.int64))[0] for _ in range(20))]
     copies = [array.copy() for array in kept]
     assert len({array.__array_interface__["data"][0] for array in kept}) == len(kept)
