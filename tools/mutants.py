@@ -80,7 +80,7 @@ MUTANTS = [
         ("history keeps what was pending", "self._waiting[members[event]].append((False, delay, event, value))", "pass"),
         ("startup comes once", "if not state.entered:", "if True:"),
         ("history does not restart timers", "if state.fresh:", "if True:"),
-        ("a reset gives states their first values", "            reset_states(self.program, mode)\n        for watcher", "        for watcher"),
+        ("a reset gives states their first values", "            reset_states(self.program, mode)\n", ""),
         ("what is scheduled for a mode that waits is kept", "self._waiting[event.mode].append((True, delay, event, value))", "pass"),
     ),
     *_mutants(
