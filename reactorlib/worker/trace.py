@@ -145,11 +145,11 @@ def digest_of(records: Iterable[TraceRecord]) -> str:
     >>> digest_of([]) == digest_of([TraceRecord(Tag(0, 0), "Main.begin", ())])
     False
     """
-    import hashlib
+    from hashlib import blake2b
 
     from reactorlib.worker.canonical_form import canonical
 
-    state = hashlib.blake2b(digest_size=16)
+    state = blake2b(digest_size=16)
     for record in records:
         state.update(f"{record.tag.time} {record.tag.microstep} {record.reaction}\n".encode())
         for path, value in record.writes:

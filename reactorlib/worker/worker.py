@@ -37,8 +37,7 @@ from reactorlib.worker.trace import Recorder
 class Worker:
     """One worker of a run of `program`. Calls of its reactions go to `scheduler`.
 
-    Reactions are bound when they first run, so that a large program pays for what it uses. Workers of one process may
-    share `events` and `cells`.
+    Reactions are bound when they first run. Workers of one process may share `events` and `cells`.
     """
 
     def __init__(
@@ -155,40 +154,35 @@ class Worker:
         if argument.kind == "schedule":
             event = self.cells[argument.cells[0]]
             assert isinstance(event, Event)
-            logical = event.trigger.kind == "logical"
-            handle = PlainActionHandle if argument.plain_ns else ActionHandle
-            return handle(event, self.scheduler.schedule if logical else self.outside.schedule)
+            schedule = self.scheduler.schedule if event.trigger.kind == "logical" else self.outside.schedule
+            return PlainActionHandle(event, schedule) if argument.plain_ns else ActionHandle(event, schedule)
         if argument.kind == "contained":
-            members = [
-                Contained(argument.path, {p.name: self._argument(p) for p in ports}) for ports in argument.members
-            ]
-            return tuple(members) if argument.multi else members[0]
+            ports = [{port.name: self._argument(port) for port in member} for member in argument.members]
+            members = tuple(Contained(argument.path, named) for named in ports)
+            return members if argument.multi else members[0]
         ends = [self._writer(n) if argument.kind == "set" else self.cell(n) for n in argument.cells]
         return Multiport(ends) if argument.multi else ends[0]
 
     def _writer(self, number: Cell) -> Writer:
-        allocate, shared, crossing = self.buffers
-        if number not in crossing:
-            allocate = shared = None
-        if self.recorder is None:
-            return Writer(self.cell(number), allocate, shared)
-        return TracedWriter(self.recorder.note, self.cell(number), allocate, shared)
+        cell, buffers = self.cell(number), self.buffers if number in self.buffers.crossing else NO_BUFFERS
+        return Writer(cell, buffers) if self.recorder is None else TracedWriter(cell, buffers, self.recorder.note)
 
-    # The end of a run that failed: each shutdown reaction runs once, by itself, whatever else went wrong
+    # The end of a run that failed: each shutdown reaction runs once, whatever else went wrong
 
     def last_reactions(self, mine: Callable[[Node], bool], failed: Node | None) -> list[ReactionInstance]:
         """The shutdown reactions that are `mine` and due, but for those of the reactor whose reaction `failed`."""
-        program = self.program
-        skip = None if failed is None or failed >= len(program.reactions) else program.reactions[failed].instance
-        due = [
-            reaction
-            for reaction in program.reactions
-            if self.graph.hears_shutdown(reaction)
-            and mine(reaction.index)
-            and reaction.instance is not skip
-            and (reaction.mode is None or self.mode_states[reaction.mode].entered)
-        ]
-        return sorted(due, key=lambda reaction: program.order.rank[reaction.index])
+        skip = None if failed is None else self.graph.reaction(failed)
+
+        def is_due(reaction: ReactionInstance) -> bool:
+            return (
+                self.graph.hears_shutdown(reaction)
+                and mine(reaction.index)
+                and (skip is None or reaction.instance is not skip.instance)
+                and (reaction.mode is None or self.mode_states[reaction.mode].entered)
+            )
+
+        rank = self.program.order.rank
+        return sorted(filter(is_due, self.program.reactions), key=lambda reaction: rank[reaction.index])
 
     def break_off_tag(self) -> None:
         """After a tag that was broken off nothing may look present but shutdown."""
@@ -197,7 +191,7 @@ class Worker:
         self.shutdown.is_present = True
 
     def run_last(self, reactions: list[ReactionInstance]) -> list[str]:
-        """Run shutdown reactions that have not begun yet, however late it is; what they raise, in words."""
+        """Run shutdown reactions that have not begun yet, however late it is. Returns their errors in words."""
         raised = []
         for reaction in reactions:
             if reaction.index in self.ended:
