@@ -44,18 +44,6 @@ class Time(int):
     def __mod__(self, other: int) -> Time:
         return _rounded(int(self) % _number(other))
 
-    def __divmod__(self, other: int) -> tuple[int, Time]:
-        return self // other, self % other
-
-    def __neg__(self) -> Time:
-        return Time(-int(self))
-
-    def __pos__(self) -> Time:
-        return self
-
-    def __abs__(self) -> Time:
-        return Time(abs(int(self)))
-
 
 def _number(given: float) -> float:
     """An operand as a number of Python's: NumPy's small ones would overflow."""
@@ -144,7 +132,7 @@ def time_fault(value: object, what: str) -> str | None:
     """
     number = _whole(value)
     if number is None:
-        hint = ": a float belongs behind the unit (SEC * 0.5)" if isinstance(value, float) else ""
+        hint = ": a float goes behind the unit: SEC * 0.5 or SEC // 2" if isinstance(value, float) else ""
         return f"{what} must be a time such as 5 * MSEC, got {value!r}{hint}"
     if number < 0:
         return f"{what} must not be negative, got {number} ns"
