@@ -108,7 +108,7 @@ MUTANTS = [
     *_mutants(
         _of("elaboration", "dependencies", "conformance/test_reactions", "conformance/test_deadlines", "conformance/test_modes_timing", RANDOM),
         ("a reaction of a mode comes after those before it that have none", "last_in.get(mode, last_plain)", "last_in.get(mode)"),
-        ("a deadline is inferred from the earliest that depends", "due = deadline[node] = min(dues)", "due = deadline[node] = max(dues)"),
+        ("a deadline is inferred from the earliest that depends", "deadline[at] = min(dues)", "deadline[at] = max(dues)"),
     ),
     *_mutants(
         _of("worker", "cells", "conformance/test_ports"),

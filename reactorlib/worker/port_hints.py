@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from reactorlib.declaration.instance import typo
 from reactorlib.elaboration.program import Elaborated, ReactionInstance
-from reactorlib.elaboration.validate import touch_fault
+from reactorlib.elaboration.rules import touch_fault
 from reactorlib.errors import EffectError
 
 
@@ -18,8 +17,6 @@ def explain(program: Elaborated, node: int, error: Exception) -> None:
     reaction = program.reactions[node]
     if isinstance(error, EffectError):
         _name_port(program, reaction, error)
-    elif hint := typo(error, reaction.instance):
-        error.args = (f"{error}{hint}",)
 
 
 def _name_port(program: Elaborated, reaction: ReactionInstance, error: EffectError) -> None:
