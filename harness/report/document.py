@@ -170,9 +170,9 @@ def _table(workload: str, points: Sequence[PointSummary]) -> TextTable:
     columns = (
         "point",
         "backend",
-        _heading(metric, units[metric]),
+        heading(metric, units[metric]),
         *(f"x {'ceiling' if baseline == LIMIT else baseline}" for baseline in baselines),
-        *(_heading(_SIDE_HEADINGS[name], units[name]) for name in sides),
+        *(heading(_SIDE_HEADINGS[name], units[name]) for name in sides),
         "doubts",
     )
     rows: list[tuple[str, ...]] = []
@@ -187,7 +187,7 @@ def _table(workload: str, points: Sequence[PointSummary]) -> TextTable:
     return TextTable(workload, columns, tuple(rows), frozenset(best))
 
 
-def _heading(name: str, unit: str) -> str:
+def heading(name: str, unit: str) -> str:
     """A column's heading, with as much of the unit as is the same in every cell."""
     base, slash, per = unit.partition("/")
     words = name.replace("_", " ")

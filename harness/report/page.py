@@ -111,7 +111,7 @@ def _workloads(summary: Summary, pictures: Sequence[str]) -> Iterator[dict[str, 
         yield {
             "name": workload,
             "figures": [name for name in pictures if name.startswith(workload)],
-            "metric": points[0].metric.replace("_", " "),
+            "metric": document.heading(points[0].metric, points[0].units[points[0].metric]),
             "points": [(point.label, [_row(point, cell) for cell in point.cells if cell.main]) for point in points],
         }
 

@@ -37,7 +37,7 @@ def by_object_size(summary: Summary, *, everything: bool) -> Chart | None:
 
 def _gathered(summary: Summary, everything: bool, varied: str, unit: int, x: Scale, condition: str) -> Chart | None:
     found = shared.sweep(summary, "broadcast_gather", "overhead", [varied])
-    if found is None:
+    if found is None or (len(found.points) == 1 and varied != "actors"):  # one point has one figure
         return None
     figure = "broadcast_gather_actors" if varied == "actors" else "broadcast_gather_size"
     chosen = shared.backends(summary, found.points, everything=everything, also=[RAY_PAPER])
