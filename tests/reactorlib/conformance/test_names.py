@@ -220,8 +220,8 @@ def test_names_of_objects_and_of_the_schedule_have_different_forms(traced: bool)
     program = elaborate(Main)
     compiler = Compiler(program, traced)
     plan = plan_of(program, triggers_named(program, ["hub.ask", "shutdown"]))
-    split = Splitter(program, partition(program, 2), copies=True).split(plan)
-    sources = [compiler.write(plan), *(compiler.write(plan, part) for part in split.parts.values())]
+    parts = Splitter(program, partition(program, 2), copies=True).split(plan)
+    sources = [compiler.write(plan), *map(compiler.write, parts.values())]
     own: set[str] = set()
     for source in sources:
         used = identifiers(source.text)
