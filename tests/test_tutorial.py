@@ -85,5 +85,7 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as made:
         found = iter([ending(Path(made), program, test) for program, test, _ in STEPS])
     page = PAGE.read_text(encoding="utf-8")
-    shown = re.sub(r"(^```text\n).*?(^```$)", lambda ends: ends[1] + next(found) + ends[2], page, flags=re.M | re.S)
+    shown = re.sub(
+        r"(^```text\n).*?(^```$)", lambda ends: ends[1] + next(found) + ends[2], page, flags=re.MULTILINE | re.DOTALL
+    )
     PAGE.write_text(shown, encoding="utf-8")
