@@ -80,6 +80,9 @@ _LOOKS = {
     "ray-tuned": Look("Ray, tuned", "#E69F00", "^"),
     "ray-pooled": Look("Ray, an actor per core", "#F28E2B", "8"),
     "ray-compiled": Look("Ray, compiled graph", "#A34700", "<"),
+    "reactor-nodes": Look("reactors, two nodes", "#2E8B57", "+"),
+    "ray-paper-nodes": Look("Ray, as in the paper, two nodes", "#B5651D", "."),
+    "ray-pooled-nodes": Look("Ray, an actor per core, two nodes", "#E08E45", "$2$"),
     "gymnasium-sync": Look("Gymnasium, sync", "#999933", "h"),
     "gymnasium-async": Look("Gymnasium, async", "#CC79A7", "X"),
     "reactor-vector": Look("reactors, vector", "#44803F", "1"),
@@ -93,20 +96,13 @@ _LOOKS = {
     "lockstep": Look("ceiling: loops in lockstep", "#7A7A7A", "_"),
     "limit": Look("ceiling: copies alone", "#555555", "|"),
 }
-# What two nodes are compared by, which is no backend of a workload.
-_ENGINES = {
-    "reactors": Look("reactors, MPI", "#661100", "*"),
-    "ray": Look("Ray, call of an actor", "#E69F00", "^"),
-    "mpi": Look("MPI", "#332288", "s"),
-    "gloo": Look("gloo", "#44AA99", "d"),
-}
 _UNKNOWN = "#999999", "x"
 _PUBLISHED = {"ray": Look("", "#D55E00", "v"), "lf": Look("", "#117733", "o")}
 
 
 def look(backend: str) -> Look:
     """The look of a backend; one without an entry is grey and keeps its own name."""
-    return _LOOKS.get(backend) or _ENGINES.get(backend) or Look(backend, *_UNKNOWN)
+    return _LOOKS.get(backend) or Look(backend, *_UNKNOWN)
 
 
 def known() -> list[str]:

@@ -18,7 +18,6 @@ from reactorlib.errors import RunError, did_you_mean
 from reactorlib.execution import Execution, RunResult, fresh, kill
 from reactorlib.executors import ended_runs
 from reactorlib.executors.choice import check_names, make_executor
-from reactorlib.executors.executor import Executor
 from reactorlib.executors.failure import OutOfTime
 from reactorlib.executors.library_threads import limited
 from reactorlib.program import Program
@@ -26,7 +25,7 @@ from reactorlib.tag import Tag, time_fault
 from reactorlib.transport.batch import Batch, batch
 from reactorlib.worker.cells import ABSENT, Reader
 from reactorlib.worker.context import current
-from reactorlib.worker.coordinator import Coordinator, Pieces
+from reactorlib.worker.coordinator import Pieces
 from reactorlib.worker.event_queue import Events
 from reactorlib.worker.options import Options
 
@@ -83,18 +82,10 @@ class Session:
         check_names("Session", program, parameters, options)
         options.check()
         options = replace(options, fast=True, keepalive=True)
-        taken = fresh(program, parameters)
-        make: Callable[[Coordinator], Executor] = make_executor
+        make = make_executor
         if executor == "mpi":
-            from reactorlib.mpi import runs  # only where it is used: it needs ranks
-
-            make = runs.ask_to_serve(taken, options)
-        try:
-            self._execution = Execution(taken, options, make=make)
-        except BaseException:
-            if executor == "mpi":
-                runs.give_up()
-            raise
+            from reactorlib.mpi.runs import lead_session as make  # only where it is used: it needs ranks
+        self._execution = Execution(fresh(program, parameters), options, make)
         finalize(self, kill, self._execution.living)  # also at exit
         self._result: RunResult | None = None
         self._ended = False  # without an error

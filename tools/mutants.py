@@ -101,14 +101,14 @@ MUTANTS = [
         ("a mutable input is a copy", "deepcopy(source.value) if deep", "source.value if deep"),
     ),
     *_mutants(
-        _of("worker", "deadlines", "conformance/test_deadlines"),
-        ("a deadline counts from its tag", "outside.started + timing.now.time + self.ns", "outside.started + self.ns"),
+        _of("worker", "steps", "conformance/test_deadlines"),
+        ("a deadline counts from its tag", "outside.started + self._timing.now.time + self._ns", "outside.started + self._ns"),
         ("the handler of a deadline runs once a tag", "if self._handled != tag:", "if True:"),
     ),
     *_mutants(
         _of("elaboration", "dependencies", "conformance/test_reactions", "conformance/test_deadlines", "conformance/test_modes_timing", RANDOM),
         ("a reaction of a mode comes after those before it that have none", "last_in.get(mode, last_plain)", "last_in.get(mode)"),
-        ("a deadline is inferred from the earliest that depends", "due = deadline[node] = min(dues)", "due = deadline[node] = max(dues)"),
+        ("a deadline is inferred from the earliest that depends", "deadline[at] = min(dues)", "deadline[at] = max(dues)"),
     ),
     *_mutants(
         _of("worker", "cells", "conformance/test_ports"),
@@ -133,7 +133,7 @@ MUTANTS = [
     ),
     *_mutants(
         _of("transport", "processors", "transport/test_processors"),
-        ("only who shares a processor with a fellow leaves it", "if mine not in theirs or not free:", "if not free:"),
+        ("only a worker that shares a processor with a fellow leaves it", "if mine not in theirs:", "if False:"),
         ("who has left a processor may go anywhere again", "os.sched_setaffinity(0, allowed)", "pass"),
     ),
     *_mutants(

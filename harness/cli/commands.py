@@ -33,7 +33,6 @@ from harness.studies.advise import advising as advise
 from harness.studies.breakdown import breakdown_run
 from harness.studies.doctor import checkup as doctor
 from harness.studies.doctor import probes
-from harness.studies.nodes import nodes_run as nodes
 from harness.studies.scaling import scaling_run as scaling
 
 # Tables are not squeezed into 80 columns when nobody said how many there are.
@@ -224,7 +223,6 @@ COMMANDS = {
     "run": run,
     "breakdown": _breakdown,
     "scaling": _scaling,
-    "nodes": nodes.run,
     "report": _report,
     "compare": _compare,
 }

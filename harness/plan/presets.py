@@ -169,4 +169,19 @@ _PAPER = Preset(
     ),
 )
 
-PRESETS: dict[str, Preset] = {preset.name: preset for preset in (_SMOKE, _QUICK, _SWEEPS, _CROSSOVER, _VECTORS, _PAPER)}
+_NODES = Preset(
+    name="nodes",
+    summary="Ray and reactors on two nodes, made of this machine's network namespaces; 20 minutes",
+    trials=5,
+    time_limit_s=180,
+    budget_s=20 * MINUTE,
+    backends=("serial", "reactor-nodes", "ray-paper-nodes", "ray-pooled-nodes"),
+    sweeps=(
+        sweep("gym_sampling", env="CartPole-v1", actors=16, rounds=500),
+        sweep("atari_sampling", env="Pong", actors=8, rounds=100),
+        sweep("broadcast_gather", actors=2, object_bytes=(KB, 10 * MIB), work_seconds=0.0, rounds=100),
+    ),
+)
+
+_ALL = (_SMOKE, _QUICK, _SWEEPS, _CROSSOVER, _VECTORS, _PAPER, _NODES)
+PRESETS: dict[str, Preset] = {preset.name: preset for preset in _ALL}

@@ -14,10 +14,15 @@ from harness.stats.judgement import SLOWER, standing, undecided
 RAY = "ray-"
 BEST_RAY = "the best Ray"
 LOOP = "serial"
+_ON_NODES, _LOCAL = "reactor-nodes", ("reactor-processes", "reactor-threads")
 
 
 def parallel(summary: Summary) -> str:
-    """The reactor backend that uses all cores: threads where the interpreter has no lock, else processes."""
+    """The reactor backend that uses all cores: threads where the interpreter has no lock, else processes; ranks on two
+    nodes in a run of nothing else.
+    """
+    if any(row.backend == _ON_NODES for row in summary.rows) and not any(row.backend in _LOCAL for row in summary.rows):
+        return _ON_NODES
     locked = summary.machine.get("gil_enabled_after_imports", {}).get("reactor-threads", True)
     return "reactor-processes" if locked else "reactor-threads"
 

@@ -18,7 +18,6 @@ from typing import Any, TypeGuard
 
 from reactorlib.cli.output import UsageError
 from reactorlib.declaration.class_body import declarations_of
-from reactorlib.declaration.instance import name_in
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import meant
 from reactorlib.tag import UNITS, Time
@@ -83,7 +82,7 @@ def _class(target: str, structure: bool | None) -> type[Reactor]:
         return mains[0]
     found: Any = module
     for part in name.split("."):
-        found = getattr(found, name_in(dir(found), part), None)
+        found = getattr(found, part, None)
     if found is None:
         hint = meant(name, (cls.__name__ for cls in classes)) or declared
         raise UsageError(f"{place} has no class {name!r}{hint}")
@@ -137,7 +136,6 @@ def _arguments(cls: type[Reactor], settings: Iterable[str]) -> dict[str, Any]:
         name, equals, text = setting.partition("=")
         if not equals:
             raise UsageError(f"--set wants NAME=VALUE, got {setting!r}")
-        name = name_in(known, name)
         if name not in known and not takes_any:
             has = f"its parameters are {', '.join(known)}" if known else "it has none"
             raise UsageError(f"{cls.__name__} has no parameter {name!r}: {has}")

@@ -205,6 +205,22 @@ class Cycle(NamedTuple):
     order: tuple[tuple[int, int], ...] = ()
 
 
+class CellPaths:
+    """The path of the port or trigger whose value a cell holds. `named` has the cells that are no channel of a port."""
+
+    def __init__(self, ports: Sequence[BoundPort]) -> None:
+        self._ports = ports
+        self._starts = [port.first for port in ports]
+        self.named: dict[Cell, str] = {}
+
+    def __call__(self, cell: Cell) -> str:
+        found = self.named.get(cell)
+        if found is None:
+            port = self._ports[bisect_right(self._starts, cell) - 1]
+            found = port.channel_path(cell - port.first)
+        return found
+
+
 class Elaborated(NamedTuple):
     """A reactor class and its parameters as a program: instances, cells, reactions, triggers, levels. Immutable."""
 
@@ -213,10 +229,10 @@ class Elaborated(NamedTuple):
     root: Instance
     instances: tuple[Instance, ...]
     ports: tuple[BoundPort, ...]
-    port_starts: tuple[int, ...]
     channels: int
+    cells: int
     cell_of: tuple[Cell, ...]  # channel number -> the cell that it aliases
-    cell_paths: dict[Cell, str]
+    cell_path: CellPaths
     outputs: dict[Cell, Cell]  # channel of an output of the main reactor -> the cell that a session reads
     reactions: tuple[ReactionInstance, ...]
     forwards: tuple[Forward, ...]
@@ -226,16 +242,6 @@ class Elaborated(NamedTuple):
     graph: DependencyGraph
     order: Order
     cycle: Cycle
-    cells: int
-
-    def cell_path(self, cell: Cell) -> str:
-        """The path of the port or trigger whose value a cell holds."""
-        found = self.cell_paths.get(cell)
-        if found is None:
-            position = bisect_right(self.port_starts, cell) - 1
-            port = self.ports[position]
-            found = port.channel_path(cell - port.first)
-        return found
 
     def node_path(self, node: int) -> str:
         """The path of a reaction, or of the port that a forward copies into."""

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from reactorlib.declaration.building import building
 from reactorlib.declaration.connect import Ports, connect, interleaved
 from reactorlib.declaration.elements import Mode
-from reactorlib.declaration.instance import Channel, instance_of
+from reactorlib.declaration.instance import PortChannel, instance_of
 from reactorlib.declaration.reactor import Bank, Reactor, per_member
 from reactorlib.declaration.source_position import located, where
 from reactorlib.errors import ElaborationError, words_of
@@ -162,10 +162,10 @@ class Making:
         """The number of channels of a port."""
         return len(self._channels([reference]))
 
-    def _channels(self, references: Iterable[PortReference]) -> list[Channel]:
+    def _channels(self, references: Iterable[PortReference]) -> list[PortChannel]:
         return [channel for reference in references for channel in self._of_port(reference)]
 
-    def _of_port(self, reference: PortReference) -> list[Channel]:
+    def _of_port(self, reference: PortReference) -> list[PortChannel]:
         held: Any = self.reactor if reference.container is None else vars(self.reactor)[reference.container]
         channels = Ports()
         for member in held if isinstance(held, Bank) else [held]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from reactorlib.declaration.instance import name_in
 from reactorlib.elaboration.program import Elaborated
 from reactorlib.errors import ReactorError
 from reactorlib.schedule.compiler import Compiler
@@ -21,7 +20,7 @@ def triggers_named(program: Elaborated, names: Iterable[str]) -> list[int]:
         known[trigger.path] = index
     chosen = []
     for name in names:
-        found = known.get(name_in(known, name))
+        found = known.get(name)
         if found is None:
             raise ReactorError(f"{name!r} triggers nothing here: one of {', '.join(sorted(known)[:12])}")
         chosen.append(found)

@@ -1,7 +1,6 @@
 """The values of a run, and the arguments of reactions: rights to read, to set and to schedule.
 
-A reader is the value itself, a writer is the right to set it. Two objects save a check in `set`: a reaction can only
-set the effects that it declared.
+A reader is the value itself, a writer is the right to set it. As these are two objects, `set` needs no check.
 """
 
 from __future__ import annotations
@@ -42,30 +41,23 @@ Allocate = Callable[[int], Any]
 
 
 class Buffers(NamedTuple):
-    """Where the buffers of values lie that other workers read."""
+    """Memory for the buffers of values that other workers read; in `allocate_shared` readers may write as well."""
 
     allocate: Allocate | None
-    allocate_shared: Allocate | None  # where readers may write as well
+    allocate_shared: Allocate | None
     crossing: Container[Cell]  # the cells of these values
 
 
 NO_BUFFERS = Buffers(None, None, ())
 
 
-class Writer:
-    """The right to set one value."""
+class _Right:
+    """A right on one cell, by which it can also be read."""
 
-    __slots__ = ("_allocate", "_allocate_shared", "_cell")
+    __slots__ = ("_cell",)
 
-    def __init__(self, cell: Reader, allocate: Allocate | None = None, shared: Allocate | None = None) -> None:
+    def __init__(self, cell: Reader) -> None:
         self._cell = cell
-        self._allocate = allocate  # of bytes, in memory that the readers see
-        self._allocate_shared = shared  # in memory where they also write
-
-    def set(self, value: Any) -> None:
-        cell = self._cell
-        cell.value = value
-        cell.is_present = True
 
     @property
     def value(self) -> Any:
@@ -74,6 +66,25 @@ class Writer:
     @property
     def is_present(self) -> bool:
         return self._cell.is_present
+
+    def __repr__(self) -> str:
+        return repr(self._cell)
+
+
+class Writer(_Right):
+    """The right to set one value."""
+
+    __slots__ = ("_allocate", "_allocate_shared")
+
+    def __init__(self, cell: Reader, allocate: Allocate | None = None, shared: Allocate | None = None) -> None:
+        super().__init__(cell)
+        self._allocate = allocate
+        self._allocate_shared = shared
+
+    def set(self, value: Any) -> None:
+        cell = self._cell
+        cell.value = value
+        cell.is_present = True
 
     def allocate(self, shape: int | tuple[int, ...], dtype: Any = float) -> Any:
         """An uninitialised NumPy array of this shape and dtype, to fill and then set."""
@@ -89,23 +100,14 @@ class Writer:
         """An uninitialised array that its readers may fill in place, each in part: see Batch."""
         return batch(self._allocate_shared, shape, dtype)
 
-    def __repr__(self) -> str:
-        return repr(self._cell)
-
 
 class TracedWriter(Writer):
     """A writer that notes (path, value) of each `set`, in order."""
 
     __slots__ = ("_note",)
 
-    def __init__(
-        self,
-        cell: Reader,
-        allocate: Allocate | None,
-        shared: Allocate | None,
-        note: Callable[[tuple[str, Any]], None],
-    ) -> None:
-        super().__init__(cell, allocate, shared)
+    def __init__(self, note: Callable[[tuple[str, Any]], None], *where: Any) -> None:
+        super().__init__(*where)
         self._note = note
 
     def set(self, value: Any) -> None:
@@ -200,13 +202,13 @@ def events_of(program: Elaborated) -> list[Event]:
     return [Event(trigger.path, index, trigger) for index, trigger in enumerate(program.triggers)]
 
 
-class ActionHandle:
-    """The right to schedule one action; reads it too where the reaction does."""
+class ActionHandle(_Right):
+    """The right to schedule one action."""
 
-    __slots__ = ("_event", "_schedule")
+    __slots__ = ("_schedule",)
 
-    def __init__(self, event: Event, schedule: Callable[[Event, int, Any], None]) -> None:
-        self._event = event
+    def __init__(self, event: Event, schedule: Callable[[Any, int, Any], None]) -> None:
+        super().__init__(event)
         self._schedule = schedule
 
     def schedule(self, extra_delay: int = 0, value: Any = None) -> None:
@@ -214,20 +216,9 @@ class ActionHandle:
             fault = time_fault(extra_delay, "extra_delay")
             if fault is not None:
                 meant = "" if isinstance(extra_delay, Time) else ": did you mean schedule(value=...)?"
-                raise ReactorError(f"{self._event.path}.schedule(): {fault}{meant}")
+                raise ReactorError(f"{self._cell.path}.schedule(): {fault}{meant}")
             extra_delay = int(extra_delay)
-        self._schedule(self._event, extra_delay, value)
-
-    @property
-    def value(self) -> Any:
-        return self._event.value
-
-    @property
-    def is_present(self) -> bool:
-        return self._event.is_present
-
-    def __repr__(self) -> str:
-        return repr(self._event)
+        self._schedule(self._cell, extra_delay, value)
 
 
 class PlainActionHandle(ActionHandle):
@@ -240,7 +231,7 @@ class PlainActionHandle(ActionHandle):
             if extra_delay:
                 super().schedule(Time(round(extra_delay)), value)
             else:
-                self._schedule(self._event, 0, value)
+                self._schedule(self._cell, 0, value)
         except RunError:
             pass
 

@@ -26,13 +26,11 @@ from reactorlib.worker.cells import (
     Writer,
     events_of,
 )
-from reactorlib.worker.deadlines import Deadline
 from reactorlib.worker.event_queue import CurrentTag
-from reactorlib.worker.inbox import Outside
+from reactorlib.worker.inbox import Outside, RunHandle
 from reactorlib.worker.modes import ModeState
-from reactorlib.worker.run_handle import RunHandle
 from reactorlib.worker.scheduler import Scheduler
-from reactorlib.worker.steps import copying, in_mode, in_mode_until_shutdown, recorded
+from reactorlib.worker.steps import BoundCall, Deadline, copying, in_mode, in_mode_until_shutdown, recorded
 from reactorlib.worker.trace import Recorder
 
 
@@ -57,24 +55,21 @@ class Worker:
         cells: dict[Cell, Reader] | None = None,
         buffers: Buffers = NO_BUFFERS,
     ) -> None:
-        self.program = program
-        self.graph = program.graph
+        self.program, self.graph = program, program.graph
         self.number = number
         self.outside = outside
         self.scheduler = scheduler
         self.mode_states = mode_states
-        self.now = CurrentTag() if now is None else now
-        self.events = events_of(program) if events is None else events
-        self.cells: dict[Cell, Reader] = {} if cells is None else cells
-        if cells is None:
-            self.cells.update((event.trigger.cell, event) for event in self.events)
+        self.now = now or CurrentTag()
+        self.events = events or events_of(program)
+        self.cells: dict[Cell, Reader] = cells or {event.trigger.cell: event for event in self.events}
         self.shutdown = self.events[program.graph.shutdown]
         self.buffers = buffers
         self.recorder = Recorder(program, self.now, number) if traced else None
         self.deadline: Deadline | None = None  # of the reaction that runs
         self.process = os.getpid()  # a process that a reaction forks is no worker
         self.ended: set[int] = set()  # shutdown reactions that have begun
-        self._calls: dict[int, tuple[Callable[..., None], tuple[Any, ...]]] = {}
+        self._calls: dict[int, BoundCall] = {}
         self._deadlines: dict[int, Deadline] = {}
         if (opened := getattr(program.cls, "__opened__", None)) is not None:
             outside.adopt()
@@ -99,7 +94,7 @@ class Worker:
             found = self.cells[number] = Reader(self.program.cell_path(number))
         return found
 
-    def call(self, reaction: int) -> tuple[Callable[..., None], tuple[Any, ...]]:
+    def call(self, reaction: int) -> BoundCall:
         """The bound method of a reaction and its arguments."""
         found = self._calls.get(reaction)
         if found is None:
@@ -108,7 +103,7 @@ class Worker:
             found = self._calls[reaction] = method, tuple(self._argument(a) for a in record.arguments)
         return found
 
-    def step(self, node: Node) -> tuple[Callable[..., None], tuple[Any, ...]]:
+    def step(self, node: Node) -> BoundCall:
         """The function that runs a node, and its arguments: a plain reaction itself, else one without arguments."""
         reaction = self.graph.reaction(node)
         if reaction is None:
@@ -137,7 +132,7 @@ class Worker:
             record = self.program.reactions[reaction]
             assert record.deadline is not None
             handler = self._bound(record, record.declaration.handler or (lambda *_: None))
-            found = self._deadlines[reaction] = Deadline(self, record.deadline, *self.call(reaction), handler)
+            found = self._deadlines[reaction] = Deadline(self, record.deadline, self.call(reaction), handler)
         return found
 
     def _bound(self, record: ReactionInstance, function: Callable[..., None]) -> Callable[..., None]:
@@ -162,7 +157,7 @@ class Worker:
             assert isinstance(event, Event)
             logical = event.trigger.kind == "logical"
             handle = PlainActionHandle if argument.plain_ns else ActionHandle
-            return handle(event, self.scheduler.schedule if logical else self.scheduler.schedule_physical)
+            return handle(event, self.scheduler.schedule if logical else self.outside.schedule)
         if argument.kind == "contained":
             members = [
                 Contained(argument.path, {p.name: self._argument(p) for p in ports}) for ports in argument.members
@@ -177,7 +172,7 @@ class Worker:
             allocate = shared = None
         if self.recorder is None:
             return Writer(self.cell(number), allocate, shared)
-        return TracedWriter(self.cell(number), allocate, shared, self.recorder.note)
+        return TracedWriter(self.recorder.note, self.cell(number), allocate, shared)
 
     # The end of a run that failed: each shutdown reaction runs once, by itself, whatever else went wrong
 

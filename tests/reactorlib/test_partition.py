@@ -85,9 +85,8 @@ def test_placement_holds_for_all_that_a_reactor_contains():
 @pytest.mark.parametrize(
     ("placement", "complaint"),
     [
-        ({"single": 1}, r"no reactor of this program: 'single'; did you mean 'Main.single'\?$"),
-        ({"Main.sinlge": 1}, "no reactor of this program: 'Main.sinlge'$"),
-        ({"Main.single": "1"}, "puts Main.single on a worker by its number, got '1'$"),
+        ({"Main.sinlge": 1}, r"no reactor of this program: 'Main.sinlge': did you mean 'Main.single'\?"),
+        ({"Main.single": "1"}, "puts Main.single on worker '1', there are workers 0 to 1$"),
         ({"Main.single": 2}, "puts Main.single on worker 2, there are workers 0 to 1$"),
     ],
 )

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from reactorlib.declaration.elements import PhysicalAction, Signal
-from reactorlib.declaration.instance import Bound, BoundAction, BoundPort, BoundTimer, Channel, Connection, modes_of
+from reactorlib.declaration.instance import Bound, BoundAction, BoundPort, BoundTimer, Connection, PortChannel, modes_of
 from reactorlib.elaboration.program import Argument, Elaborated, ReactionInstance
 from reactorlib.view.diagram import wording
 from reactorlib.view.diagram.bundle import Strand, bundled
@@ -184,7 +184,7 @@ class _BoxBuild:
         region = None if connection.mode is None else connection.mode.name
         sources = connection.sources
         for position, target in enumerate(connection.targets if sources else ()):
-            source: Channel = sources[position % len(sources)]
+            source: PortChannel = sources[position % len(sources)]
             cyclic = target[0].first + target[1] in self.whole.program.cycle.channels
             members = id(source[0].owner), id(target[0].owner)
             ends = self.whole.id_of(source[0]), self.whole.id_of(target[0])
@@ -211,7 +211,7 @@ class _BoxBuild:
 
     def _modes(self) -> Iterator[Box]:
         for mode in modes_of(self.first):
-            initial: bool = mode.declaration.initial  # type: ignore[attr-defined]
+            initial: bool = mode.declaration.initial
             box = Box(f"{self.group.id}.{mode.name}", "mode", mode.name, "initial mode" if initial else "mode",
                       initial=initial, tip=f"mode {mode.name}")  # fmt: skip
             yield _filled(box, self.regions.contents[mode.name])

@@ -4,7 +4,6 @@ import pytest
 
 from reactorlib import (
     Bank,
-    ElaborationError,
     Input,
     Output,
     Reactor,
@@ -177,13 +176,7 @@ def test_arguments_of_a_bank_may_be_each_members_own(execute: Execute) -> None:
     assert values(result, "Rows.collector.seen") == [("m3-00", "m3-01", "m2-10", "m1-20", "m1-21", "m1-22")]
 
 
-def test_an_argument_per_member_is_one_of_a_bank() -> None:
-    class Alone(Reactor):
-        def __init__(self):
-            self.one = Member(n=per_member(len))
-
-    with pytest.raises(ElaborationError, match=r"Alone\.Member: n=per_member.* Bank .*test_banks\.py:"):
-        elaborate(Alone)
+def test_an_argument_per_member_is_a_function() -> None:
     with pytest.raises(TypeError, match=r"per_member .* got 3"):
         per_member(3)  # type: ignore[arg-type]
 

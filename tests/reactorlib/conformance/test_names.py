@@ -1,6 +1,5 @@
 """Whatever elements are called, programs do what they did under other names: none meets a name of generated code."""
 
-# ruff: noqa: PLC2401 - names beyond ASCII are what is tested
 from __future__ import annotations
 
 import ast
@@ -180,39 +179,6 @@ def test_names_that_begin_with_an_underscore(execute: Execute) -> None:
     result = execute(Main, timeout=1 * MSEC)
     assert (1 * MSEC, 0, "Main._3", ("Main.__", 3)) in steps(result)
     assert values(result, "Main._0[1].always") == [1, 2]
-
-
-def test_strings_mean_the_names_that_python_reads(execute: Execute) -> None:
-    """In source the micro sign is a Greek mu; so it is in what names an element, a reactor or a parameter."""
-
-    class Source(Reactor):
-        µ = Output[int](width="µs")
-
-        def __init__(self, µs: int) -> None:
-            pass
-
-        @reaction(startup, effects="µ")
-        def begin(self, µ):
-            µ[1].set(3)
-
-    class Main(Reactor):
-        µ_tick = Timer(offset="µ")
-        out = Output[int]()
-
-        def __init__(self, µ: Any = 1 * MSEC) -> None:
-            self.µ = Source(2)
-            self.ﬁrst = [Source(2)]
-
-        @reaction("µ.µ", "ﬁrst[0].µ", "µ_tick", effects=out)
-        def gather(self, inner, first, tick, out):
-            out.set((inner[1].value, first[1].value, tick.is_present))
-
-    result = execute(Main)
-    assert values(result, "Main.out") == [(3, 3, False), (3, 3, True)]
-    program = elaborate(Main)
-    assert program.source("µ_tick") == program.source("Main.\u03bc_tick")
-    placed = partition(program, 2, {"Main.µ": 1}, {"Main.ﬁrst[0]": 3.0})
-    assert placed.of_instance == (0, 1, 0)
 
 
 def identifiers(text: str) -> set[str]:

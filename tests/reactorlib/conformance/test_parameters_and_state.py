@@ -196,11 +196,9 @@ class NoParameters(Reactor):
 class NoConstructor(Reactor): ...
 
 
-@pytest.mark.parametrize(
-    ("main", "fault"), [(NoParameters, r"NoParameters\(self\): .* 'n'"), (NoConstructor, r"NoConstructor .* got n")]
-)
-def test_parameters_that_there_are_not(main: type[Reactor], fault: str) -> None:
-    with pytest.raises(ElaborationError, match=fault):
+@pytest.mark.parametrize("main", [NoParameters, NoConstructor])
+def test_parameters_that_there_are_not(main: type[Reactor]) -> None:
+    with pytest.raises(ElaborationError, match=rf"{main.__name__}\(self.*\): .* 'n'"):
         elaborate(main, n=3)
 
 

@@ -20,7 +20,6 @@ from reactorlib import (
     RunError,
     Tag,
     Timer,
-    elaborate,
     physical_elapsed,
     reaction,
     request_stop,
@@ -28,9 +27,7 @@ from reactorlib import (
     shutdown,
     startup,
 )
-from reactorlib.execution import Execution
-from reactorlib.runtime import _run_once
-from reactorlib.worker.options import Options
+from reactorlib.worker import coordinator
 from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.observing import reactions, values, written
 
@@ -320,10 +317,10 @@ class Scripted:
 @pytest.mark.parametrize("fast", [False, True])
 @pytest.mark.parametrize("delay", [0, 1 * MSEC])
 @pytest.mark.parametrize(("cost", "handled"), [(1 * MSEC, 100), (1.4 * MSEC, 100), (10 * MSEC, 16), (100 * MSEC, 2)])
-def test_what_comes_before_the_timeout_runs_for_another_50_ms_then_timers_alone(fast, delay, cost, handled) -> None:
+def test_after_the_timeout_physical_actions_run_for_another_50_ms(fast, delay, cost, handled, monkeypatch) -> None:
     clock = Scripted()
-    program = elaborate(Flooded, clock=clock, cost=int(cost), delay=delay)
-    result = _run_once(Execution(program, Options(timeout=100 * MSEC, fast=fast, trace=True), clock))
+    monkeypatch.setattr(coordinator, "PhysicalClock", lambda: clock)
+    result = run(Flooded, clock=clock, cost=int(cost), delay=delay, timeout=100 * MSEC, fast=fast, trace=True)
     assert result.tag == Tag(100 * MSEC, 0)
     ran = Counter(path.partition(".")[2] for *_, path in reactions(result))
     assert (ran["beat"], ran["end"]) == (11, 1)
