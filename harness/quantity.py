@@ -51,10 +51,9 @@ def number(value: float) -> str:
 def estimated(estimate: Estimate, sign: str = "", *, beyond: int = 1, write: Callable[[float], str] = number) -> str:
     """A value with its interval: 1.52x [1.40, 1.61]. `sign`: what follows the value alone.
 
-    `beyond`: of no more trials than this the interval says nothing, and is left out, unless it borrows from others.
+    `beyond`: of no more trials than this the interval says nothing, and is left out.
     """
-    says = estimate.count > beyond or estimate.borrows
-    interval = f" [{write(estimate.low)}, {write(estimate.high)}]" if says else ""
+    interval = f" [{write(estimate.low)}, {write(estimate.high)}]" if estimate.count > beyond else ""
     return f"{write(estimate.value)}{sign}{interval}"
 
 
@@ -105,7 +104,7 @@ def duration(nanoseconds: float) -> str:
 
 def duration_tick(nanoseconds: float) -> str:
     """A round duration, for an axis: 20000 -> '20 µs'."""
-    return _in_steps(nanoseconds, _DURATIONS, "{:g}".format)
+    return _in_steps(nanoseconds, _DURATIONS, "{:g}".format) if nanoseconds else "0"
 
 
 def size(octets: float) -> str:

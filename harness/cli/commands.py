@@ -23,6 +23,7 @@ from harness.cli.options import parser, setting
 from harness.cli.run_command import console_of_progress, end_on_signals, latest, run
 from harness.errors import Terminated, UsageError
 from harness.measure import block
+from harness.plan.metrics import MAIN_METRICS
 from harness.report import document, phases_text, run_changes, run_changes_text, summary, terminal
 from harness.report.as_json import to_json
 from harness.report.export import EXPORTS
@@ -151,7 +152,7 @@ def _scaling(parsed: argparse.Namespace, _: Sequence[str]) -> int:
 
 
 def _compare(parsed: argparse.Namespace, _: Sequence[str]) -> int:
-    metrics = (parsed.metric,) if parsed.metric else summary.MAIN_METRICS
+    metrics = (parsed.metric,) if parsed.metric else MAIN_METRICS
     try:
         base, new = finished_run.load(parsed.base), finished_run.load(parsed.new)
         changes = run_changes.compare(base, new, parsed.min_effect, metrics)
@@ -184,8 +185,9 @@ def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
         print(json.dumps(EXPORTS[parsed.export](summarised), indent=2))
         return 0
     from harness.report import markdown, page, readme  # import matplotlib
+    from harness.report.figures import figure_catalogue
 
-    drawn = _drawn(summarised, tell=parsed.full, all_backends=parsed.all_backends)
+    drawn = figure_catalogue.draw(summarised, everything=parsed.all_backends)
     markdown.write_markdown(summarised)
     written = page.write(summarised, drawn)
     for filled in parsed.readme:
@@ -196,24 +198,6 @@ def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
         console.print()
     terminal.show_answer(summarised, written, console)
     return 0
-
-
-def _drawn(summarised: summary.Summary, *, tell: bool, all_backends: bool) -> list[Path]:
-    """The figures of a run, drawn anew; none where there is nothing to draw. `tell`: name those left out, and why."""
-    from harness.report.figure_material import material
-    from plots import figures
-    from plots.errors import FigureError
-
-    try:
-        output = summarised.path / "figures"
-        skipped: list[str] = []
-        drawn = figures.draw(material(summarised, all_backends=all_backends), output, tell=skipped.append)
-        for line in skipped if tell else ():
-            print(line, file=sys.stderr)
-        return drawn
-    except FigureError as error:
-        print(error, file=sys.stderr)
-        return []
 
 
 COMMANDS = {

@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any
 
-from harness.report.summary import Cell, Summary
+from harness.report.summary import SIDE_METRICS, Cell, Summary
 
 
 def to_json(summary: Summary) -> dict[str, Any]:
@@ -28,11 +28,12 @@ def to_json(summary: Summary) -> dict[str, Any]:
 
 
 def _cell_json(cell: Cell) -> dict[str, Any]:
+    side = {name: cell.metrics[name] for name in SIDE_METRICS if name in cell.metrics}
     return {
         "mean": dataclasses.asdict(cell.main) if cell.main else None,
         "speedups": {name: dataclasses.asdict(speedup) for name, speedup in cell.speedups.items()},
-        **{name: side.value for name, side in cell.side.items()},
-        "intervals": {name: [side.low, side.high] for name, side in cell.side.items()},
+        **{name: one.value for name, one in side.items()},
+        "intervals": {name: [one.low, one.high] for name, one in side.items()},
         "doubts": list(cell.doubts),
         "failures": list(cell.failures),
     }

@@ -7,7 +7,6 @@ from pathlib import Path
 from harness.report import claims, document, run_answer
 from harness.report.document import TextTable
 from harness.report.summary import Summary
-from harness.stats.doubts import DOUBTS_EXPLAINED
 from harness.store.files import write_atomically
 
 MARKDOWN_NAME = "report.md"
@@ -18,7 +17,7 @@ def to_markdown(summary: Summary) -> str:
     found = run_answer.answers(summary)
     parts = ["# Reactors against Ray", markdown_list(document.context(summary))]
     if found:
-        told = " ".join(run_answer.sentences(found, summary.machine.get("cores_allowed")))
+        told = " ".join(run_answer.sentences(found, summary.cores))
         table = markdown_table(document.answer_table(found))
         parts += [f"## {run_answer.HEADING}", markdown_text(told), table, document.ANSWER_EXPLAINED]
     if (claimed := document.published_claims(summary)).rows:
@@ -27,8 +26,7 @@ def to_markdown(summary: Summary) -> str:
         parts += [f"## {section.heading}", markdown_list(section.lines)]
     for grid in document.tables(summary):
         parts += [f"## {markdown_text(grid.title)}", markdown_table(grid)]
-    parts += [f"{document.explained(summary)} Bold: best of its point.", DOUBTS_EXPLAINED]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, document.explained(summary)]) + "\n"
 
 
 def write_markdown(summary: Summary) -> Path:

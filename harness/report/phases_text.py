@@ -7,7 +7,7 @@ from rich.table import Table
 
 from harness import quantity
 from harness.grouping import grouped
-from harness.report.summary import point_labels
+from harness.report.point_labels import point_labels
 from harness.stats import stragglers
 from harness.store.phase_table import PHASES, PLAIN_ROUND, ROUND, PhaseRow
 

@@ -5,7 +5,7 @@ from statistics import median
 
 from harness import quantity
 from harness.grouping import grouped
-from harness.report.summary import point_labels
+from harness.report.point_labels import point_labels
 from harness.stats.intervals import Estimate
 from harness.store.scaling_table import HERE, MEASURED, PAID, PREDICTED, CostRow, ScalingRow
 

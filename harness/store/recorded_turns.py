@@ -48,6 +48,12 @@ class RecordedTurns:
             key = (row.workload, row.parameters), row.backend, row.copy
             self._taken.setdefault(key, {}).setdefault(row.trial, {})[row.sweep] = row
 
+    def of(self, point: tuple[str, str], backend: str) -> list[list[RecordedTurn]]:
+        """The turns of a backend at a point, in order, by trial."""
+        return [
+            [turns[sweep] for sweep in sorted(turns)] for turns in self._taken.get((point, backend, 0), {}).values()
+        ]
+
     def log_ratios(
         self,
         point: tuple[str, str],

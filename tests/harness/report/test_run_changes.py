@@ -245,10 +245,8 @@ def simulated(random, slowdown, trials):
 
     def side(factor):
         drift = random.uniform(1, 1.5, trials)
-        return (
-            list(factor * drift * random.lognormal(0, NOISE, trials)),
-            list(drift * random.lognormal(0, NOISE, trials)),
-        )
+        own = factor * drift * random.lognormal(0, NOISE, trials)
+        return list(np.log(own / (drift * random.lognormal(0, NOISE, trials))))
 
     return judgement.judge(intervals.change(side(1.0), side(slowdown)), 0.1)
 
