@@ -25,6 +25,7 @@ import psutil
 
 from harness.measure.subject import Running, Subject, SubjectError, used_ns
 from harness.measure.turn import Turn
+from harness.stats import turn_ratios
 
 # Ends the name of a second subject of a backend, by which a run measures its own noise.
 AGAIN = " again"
@@ -269,11 +270,8 @@ class _Outside:
 def log_ratios(above: Measured, below: Measured) -> list[float]:
     """The log ratios of two subjects' times of a round, of neighbouring turns: CPU times if both are `on_one_cpu`."""
     by_cpu = above.subject.on_one_cpu and below.subject.on_one_cpu
-    over, under = (
-        {sweep: turn.cpu_ns / turn.rounds if by_cpu else turn.round_ns for (sweep, _), turn in one.turns.items()}
-        for one in (above, below)
-    )
-    return [math.log(over[sweep] / under[sweep]) for sweep in sorted(over.keys() & under.keys())]
+    over, under = ({sweep: turn for (sweep, _), turn in one.turns.items()} for one in (above, below))
+    return turn_ratios.log_ratios(over, under, by_cpu)
 
 
 def steady(times: Sequence[float]) -> bool:

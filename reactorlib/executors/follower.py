@@ -168,9 +168,9 @@ class Follower:
         def finish() -> None:
             self._done = pack()
 
-        schedule = self.loader.load(lesson.plan, part, self._crossing, finish=finish)
+        schedule = self.loader.load(part, self._crossing, finish=finish)
         heirs = [item.to for item in part.items if isinstance(item, Send) and item.to]
-        events = [self.worker.events[i] for i in part.events]
+        events = [self.worker.events[i] for i in part.marked]
         carrying = [event for event in events if event.trigger.kind in CARRYING]
         self.parts[lesson.number] = LoadedPart(schedule, heirs, self._taker(carrying) if carrying else None)
 
@@ -220,7 +220,7 @@ class Follower:
             self.worker.now.time, self.worker.now.microstep = message.time, message.microstep
             notes = self.shut_down(message.failed)
         elif self.worker.recorder is not None:
-            self.hand_in(self.worker.recorder.take())
+            self.hand_in(self.worker.recorder.rows())
         self.messenger.tell(0, Bye(notes))
 
     def hand_in(self, rows: list[Row]) -> None:

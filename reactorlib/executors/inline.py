@@ -71,7 +71,7 @@ class Inline(Executor):
         from reactorlib.schedule.plan import plan_of
 
         plan = plan_of(self.worker.program, (event.index for event in events))
-        self.compiled += len(plan.steps) + 1
+        self.compiled += len(plan.items) + 1
         schedule: Schedule = self.loader.load(plan)
         return schedule
 

@@ -11,7 +11,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from reactorlib.elaboration.program import Node
-from reactorlib.schedule.plan import Part, Plan
+from reactorlib.schedule.plan import Plan
 from reactorlib.worker.trace import Row
 
 
@@ -26,11 +26,10 @@ class Begin(NamedTuple):
 
 
 class Lesson(NamedTuple):
-    """Worker 0: your part of the split of this number. The plan is without the steps of others."""
+    """Worker 0: your part of the split of this number."""
 
     number: int
-    plan: Plan
-    part: Part
+    part: Plan
 
 
 class Switched(NamedTuple):

@@ -150,7 +150,7 @@ class _Parser(Expressions):
         return syntax.Reactor(name, frozenset(kinds), parameters, extends, members, attributes, self.text.path, where)
 
     def members(self, modal: bool) -> tuple[syntax.Member, ...]:
-        """What stands in the braces of a reactor or a mode."""
+        """The members in the braces of a reactor or a mode."""
         self.expect("{")
         found: list[syntax.Member] = []
         while not self.taken("}"):

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from unicodedata import normalize
 
 from reactorlib.elaboration.program import Argument, Cell, Elaborated, Node, ReactionInstance
-from reactorlib.schedule.plan import Part, Plan, Send, Step, Wait
+from reactorlib.schedule.plan import Plan, Send, Step, Wait
 from reactorlib.tag import format_ns
 
 LOOP_FROM = 32  # alike steps in a row that become a loop over rows: shorter code, the same order
@@ -94,30 +94,28 @@ class Compiler:
         self.graph = program.graph
         self.traced = traced
 
-    def write(self, plan: Plan, part: Part | None = None, pauses: bool = False) -> Source:
-        """The source of the schedule for a plan, or of one worker's part of it.
+    def write(self, plan: Plan, pauses: bool = False) -> Source:
+        """The source of the schedule for a plan.
 
         With `pauses` it is a generator: it stops once the other workers have begun, and hands over each wait.
         """
-        split = part is not None
-        part = part or Part(0, plan.events, plan.steps, plan.captures, plan.cleared, ())
-        hub = part.worker == 0
+        hub = not plan.worker
         events = _first_of([self.program.triggers[index].path for index in plan.events])
         title = _in_one_line(f"schedule of {self.program.cls.__name__} ({events})")
-        out = Source(title + (f" on worker {part.worker}" if split else ""), pauses)
+        out = Source(title + ("" if plan.worker is None else f" on worker {plan.worker}"), pauses)
         out.add("def schedule(time, soon):", 0)
-        self._events(out, part.events, hub)
-        if split and hub:
+        self._events(out, plan.marked, hub)
+        if plan.worker == 0:
             out.add("go(time)", comment="the other workers begin their parts of this tag")
         if pauses:
             out.add("yield")
-        self._items(out, part.items)
-        self._captures(out, plan, part.captures)
-        if split and hub:
+        self._items(out, plan.items)
+        self._captures(out, plan)
+        if plan.worker == 0:
             out.add("collect(soon)", comment="what the other workers scheduled")
-        if part.last:
-            out.add("finish()", comment=self._shown(part.last))
-        self._clear(out, part.cleared)
+        if plan.last:
+            out.add("finish()", comment=self._shown(plan.last))
+        self._clear(out, plan.cleared)
         if plan.switches and hub:
             out.add("switch()")
         out.add("return True" if plan.stops else "return False")
@@ -219,9 +217,9 @@ class Compiler:
 
     # After the reactions
 
-    def _captures(self, out: Source, plan: Plan, captures: Sequence[int]) -> None:
+    def _captures(self, out: Source, plan: Plan) -> None:
         events = {self.program.triggers[index].cell for index in plan.events}
-        for index in captures:
+        for index in plan.captures:
             trigger = self.program.triggers[index]
             assert trigger.source is not None
             source = self._cell(out, trigger.source)

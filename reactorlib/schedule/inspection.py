@@ -34,8 +34,7 @@ def source_of(program: Elaborated, triggers: Iterable[str], workers: int) -> str
     if workers == 1:
         return compiler.write(plan).text
     placed = partition(program, workers)
-    split = Splitter(program, placed, copies=True).split(plan)
+    parts = Splitter(program, placed, copies=True).split(plan)
     texts = ["".join(f"# {line}\n" for line in placed.describe(program).splitlines())]
-    for worker, part in sorted(split.parts.items()):
-        texts.append(f"# worker {worker}\n" + compiler.write(plan, part).text)
+    texts += [f"# worker {worker}\n{compiler.write(part).text}" for worker, part in sorted(parts.items())]
     return "\n".join(texts)

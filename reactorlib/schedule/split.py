@@ -8,7 +8,7 @@ from itertools import chain, product
 
 from reactorlib.elaboration.program import Cell, Elaborated
 from reactorlib.schedule.partition import Partition
-from reactorlib.schedule.plan import Part, Plan, Send, Split, Step, Wait
+from reactorlib.schedule.plan import Plan, Send, Step, Wait
 
 
 class Splitter:
@@ -45,8 +45,8 @@ class Splitter:
             crossing |= new
         return frozenset(crossing)
 
-    def split(self, plan: Plan) -> Split:
-        """The part of each worker. Waits come right before the first step that needs them."""
+    def split(self, plan: Plan) -> dict[int, Plan]:
+        """The part of each worker that takes part. Waits come right before the first step that needs them."""
         return _Cut(self, plan).split()
 
 
@@ -85,7 +85,7 @@ class _Cut:
             for worker in self.readers.get(cell, ()):
                 self.wanted[worker].add(cell)
 
-    def split(self) -> Split:
+    def split(self) -> dict[int, Plan]:
         items_of: list[list[Step | Send | Wait]] = []
         for number, step in enumerate(self.plan.steps):
             worker, items = self.of_node[step.node], list[Step | Send | Wait]()
@@ -112,7 +112,7 @@ class _Cut:
             source_cell = self.triggers[index].source
             assert source_cell is not None
             self.drafts[self.written.get(source_cell, (0, 0))[0]].captures.append(index)
-        return Split(self.plan, self._parts())
+        return self._parts()
 
     def _needs(self, worker: int, step: Step) -> dict[int, int]:
         """The workers that a step must wait for, each with the last of its `writes` that the step reads."""
@@ -143,9 +143,9 @@ class _Cut:
                 self.drafts[target].items.append([Wait(source, cells)])
                 self.drafts[target].cells.update(dict.fromkeys(cells))
 
-    def _parts(self) -> dict[int, Part]:
+    def _parts(self) -> dict[int, Plan]:
         """The parts. A Send to worker 0 at the end of a part becomes the message that ends it."""
-        parts, hub = dict[int, Part](), self.drafts.pop(0, None) or _Draft()
+        parts, hub = dict[int, Plan](), self.drafts.pop(0, None) or _Draft()
         for worker, draft in sorted(self.drafts.items()):
             items, last = list(chain.from_iterable(draft.items)), tuple[Cell, ...]()
             end = items.pop() if items else None
@@ -158,9 +158,10 @@ class _Cut:
         parts[0] = self._part(0, hub, list(chain.from_iterable(hub.items)), ())
         return parts
 
-    def _part(self, worker: int, draft: _Draft, items: list[Step | Send | Wait], last: tuple[Cell, ...]) -> Part:
+    def _part(self, worker: int, draft: _Draft, items: list[Step | Send | Wait], last: tuple[Cell, ...]) -> Plan:
         if self.copies:
             cleared = tuple({self.triggers[index].cell: None for index in draft.events} | draft.cells)
         else:
             cleared = self.plan.cleared if worker == 0 else ()
-        return Part(worker, tuple(draft.events), tuple(items), tuple(draft.captures), cleared, last)
+        return self.plan._replace(worker=worker, marked=tuple(draft.events), items=tuple(items), last=last,
+                                  captures=tuple(draft.captures), cleared=cleared)  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 
 from reactorlib.elaboration.program import Node
 from reactorlib.schedule.compiler import IN_ROW, Compiler, Ref, Source, load
-from reactorlib.schedule.plan import Part, Plan, Step
+from reactorlib.schedule.plan import Plan, Step
 from reactorlib.worker.cells import Reader
 from reactorlib.worker.worker import Worker
 
@@ -33,20 +33,13 @@ class Loader:
             "rows": lambda ref: list(map(self._row, ref.index)),
         }
 
-    def load(
-        self,
-        plan: Plan,
-        part: Part | None = None,
-        cross: Callable[[Ref], Any] | None = None,
-        pauses: bool = False,
-        **extra: Any,
-    ) -> Any:
-        """The schedule of a plan, or of this worker's part of it. `cross` gives the functions of its sends and waits.
+    def load(self, plan: Plan, cross: Callable[[Ref], Any] | None = None, pauses: bool = False, **extra: Any) -> Any:
+        """The schedule of a plan, which may be this worker's part. `cross` gives the functions of its sends and waits.
 
         With `pauses` it is a PausingSchedule. `extra` has objects for further names.
         """
         scheduler = self.worker.scheduler
-        source = self.compiler.write(plan, part, pauses)
+        source = self.compiler.write(plan, pauses)
         objects = {"later": scheduler.at, "switch": scheduler.end_tag, "arrive": self.worker.arrive, "present": present}
         make = self._objects if cross is None else self._objects | {"send": cross, "wait": cross}
         named = {name: make[ref.kind](ref) for name, ref in source.names.items() if ref.kind != "column"}
