@@ -130,5 +130,6 @@ def _label_ends(axes: Axes, panel: LinePanel) -> None:
         axes.annotate(
             look.label, (x, height), xytext=(1.05, label_height), xycoords="axes fraction", textcoords="axes fraction",
             va="center", fontsize=8.5, color=style.readable(look.color), annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": look.color, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 4},
+            arrowprops={"arrowstyle": "-", "color": look.color, "linewidth": 0.6, "shrinkA": 2, "shrinkB": 4,
+                        "relpos": (0, 0.5)},
         )  # fmt: skip

@@ -11,6 +11,7 @@ from harness.plan.metrics import HIGHER_IS_BETTER
 from harness.quantity import counted
 from harness.report import published
 from harness.report.summary import LOOP, RAY, RAY_PAPER, Cell, PointSummary, Summary
+from harness.report.text_table import NOTHING
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import FASTER, SLOWER, TOO_FEW, UNDECIDED, standing
 
@@ -31,7 +32,6 @@ EXPLAINED = (
     "of these points. Magnitudes are not comparable: the published ones are of Lingua Franca's runtime, an older Ray "
     "and another number of cores. 'Ray otherwise': how many times as fast as ray-paper Ray's other backends are."
 )
-NOTHING = "-"
 _THEIRS, _OURS = "ray", "lf"
 _CLAIMS = {
     "broadcast_gather": "broadcast and gather: lower times, by actors and by object size",

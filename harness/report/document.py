@@ -5,18 +5,16 @@ from dataclasses import dataclass
 
 from harness import quantity
 from harness.grouping import grouped
-from harness.report import claims, run_answer
-from harness.report import scaling_text as scaling
+from harness.report import claims, run_answer, study_tables
 from harness.report.run_answer import Against, PointAnswer, WorkloadAnswer
 from harness.report.summary import LOOP, RAY_PAPER, SIDE_METRICS, Cell, PointSummary, Summary
+from harness.report.text_table import NOTHING, TextTable
 from harness.stats import intervals, limits, stragglers
 from harness.stats.doubts import DOUBTS_EXPLAINED
 from harness.stats.intervals import CONFIDENCE, Estimate
 from harness.stats.limits import LIMIT
-from harness.store.scaling_table import ScalingRow
 
 FAILED, DOUBTED, NOISE = "Failed", "Doubts about the whole run", "Noise floor"
-NOTHING = "-"
 NOT_MEASURED = "not measured: no backend of this run was measured twice in one block"
 ANSWER_COLUMNS = ("workload", "point", "against the loop", "against the best Ray", "of the ceiling", "starts", "doubts")
 ANSWER_EXPLAINED = (
@@ -54,16 +52,6 @@ class Section:
     lines: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class TextTable:
-    """A table as text: the rows of one workload. `best`: indices of the rows that lead their point."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    best: frozenset[int] = frozenset()
-
-
 def headlines(summary: Summary) -> list[Section]:
     """What the tables do not say, in this order; empty sections are left out."""
     cells = [
@@ -73,7 +61,7 @@ def headlines(summary: Summary) -> list[Section]:
         Section(FAILED, tuple(f"{where}: {failure}" for where, cell in cells for failure in cell.failures)),
         Section(DOUBTED, summary.doubts),
         Section(NOISE, tuple(_noise(summary))),
-        Section(scaling.HEADING, tuple(scaling.lines(summary.scaling, summary.messages))),
+        Section("Scaling with workers, explained", tuple(_scaling(summary))),
         Section("Not run", tuple(f"{where}: {cell.unsupported}" for where, cell in cells if cell.unsupported)),
         Section("About the backends", tuple(f"{name}: {note}" for name, note in summary.notes.items())),
     ]
@@ -92,6 +80,11 @@ def _noise(summary: Summary) -> Iterator[str]:
         )
     for workload, factor in summary.floors.items():
         yield f"{workload}: differences of less than {percent(factor)} are called undecided"
+
+
+def _scaling(summary: Summary) -> Iterator[str]:
+    if summary.scaling:
+        yield from (*study_tables.message_costs(summary.messages), study_tables.SCALING_EXPLAINED)
 
 
 def percent(factor: float) -> str:
@@ -113,12 +106,12 @@ def answer_table(found: Sequence[WorkloadAnswer]) -> TextTable:
     return TextTable(run_answer.HEADING, ANSWER_COLUMNS, rows)
 
 
-def against(one: Against | None) -> str:
+def against(one: Against | None, space: str = " ") -> str:
     """A ratio, how it stands, and the rival where it is not the loop."""
     if one is None:
         return NOTHING
     rival = "" if one.rival == LOOP else f", {one.rival}"
-    return f"{quantity.ratio(one.ratio)} {one.standing}{rival}"
+    return f"{quantity.ratio(one.ratio)}{space}{one.standing}{rival}"
 
 
 def share(end: PointAnswer) -> str:
@@ -138,7 +131,7 @@ def tables(summary: Summary) -> list[TextTable]:
         found.append(_table(workload, points))
         if any(cell.tails or cell.late for point in points for cell in point.cells):
             found.append(_tails_table(workload, points))
-    return [*found, scaling_table(summary.scaling)] if summary.scaling else found
+    return [*found, study_tables.scaling_table(summary.scaling)] if summary.scaling else found
 
 
 def _tails_table(workload: str, points: Sequence[PointSummary]) -> TextTable:
@@ -157,11 +150,6 @@ def _tails_table(workload: str, points: Sequence[PointSummary]) -> TextTable:
     return TextTable(f"{workload}: round times", columns, tuple(rows))
 
 
-def scaling_table(rows: Sequence[ScalingRow]) -> TextTable:
-    """Predicted and measured scaling of all points."""
-    return TextTable(scaling.TITLE, scaling.COLUMNS, tuple(scaling.cells(rows)))
-
-
 def _table(workload: str, points: Sequence[PointSummary]) -> TextTable:
     metric, units = points[0].metric, points[0].units
     every = [cell for point in points for cell in point.cells]
@@ -170,9 +158,9 @@ def _table(workload: str, points: Sequence[PointSummary]) -> TextTable:
     columns = (
         "point",
         "backend",
-        _heading(metric, units[metric]),
+        heading(metric, units[metric]),
         *(f"x {'ceiling' if baseline == LIMIT else baseline}" for baseline in baselines),
-        *(_heading(_SIDE_HEADINGS[name], units[name]) for name in sides),
+        *(heading(_SIDE_HEADINGS[name], units[name]) for name in sides),
         "doubts",
     )
     rows: list[tuple[str, ...]] = []
@@ -187,7 +175,7 @@ def _table(workload: str, points: Sequence[PointSummary]) -> TextTable:
     return TextTable(workload, columns, tuple(rows), frozenset(best))
 
 
-def _heading(name: str, unit: str) -> str:
+def heading(name: str, unit: str) -> str:
     """A column's heading, with as much of the unit as is the same in every cell."""
     base, slash, per = unit.partition("/")
     words = name.replace("_", " ")

@@ -5,8 +5,8 @@ from html import escape
 from pathlib import Path
 
 from harness.report import claims, document, run_answer
-from harness.report.document import TextTable
 from harness.report.summary import Summary
+from harness.report.text_table import TextTable
 from harness.store.files import write_atomically
 
 MARKDOWN_NAME = "report.md"

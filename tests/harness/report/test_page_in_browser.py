@@ -121,7 +121,7 @@ def test_every_figure_and_table_is_shown(page, chromium):
     )
     assert chromium.evaluate(small) == 0
     headings = chromium.evaluate("[...document.querySelectorAll('summary')].map(one => one.textContent)")
-    assert {"scaling with workers", "Predicted and measured scaling with workers"} <= set(headings)
+    assert {"scaling with workers", "Scaling with workers, explained"} <= set(headings)
 
 
 @pytest.mark.parametrize("size", [PHONE, TABLET, DESKTOP], ids=["phone", "tablet", "desktop"])
