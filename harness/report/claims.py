@@ -57,7 +57,7 @@ _MIB, _MB = 2**20, 10**6
 
 @dataclass(frozen=True)
 class ClaimRow:
-    """A claim. `published`: the paper's ratio at each point that is also here. `lacking`: how many of its points are not.
+    """A claim. `published`: the paper's ratio at each point that is also here. `lacking`: the number of its others.
 
     The other ratios are of reactors here at these points, but for `otherwise`, of Ray's other backends to ray-paper.
     """

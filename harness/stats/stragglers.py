@@ -18,7 +18,7 @@ EXPLAINED = (
 
 
 class Stragglers(NamedTuple):
-    """How many lanes computed, the part of the rounds that ended with the most frequent last lane, and the lag of the last
+    """How many lanes computed, the part of the rounds with the most frequent last lane, and the lag of the last
     lane behind the median one, as a part of the round.
     """
 
