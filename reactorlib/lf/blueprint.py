@@ -1,6 +1,6 @@
 """A reactor class from Lingua Franca while it makes instances: parameters, state, contained reactors, connections.
 
-What the class declares in its body is the kernel's; here is what its constructor does. Knows no syntax but references
+The kernel reads the class body; this is the constructor. Knows no syntax but references
 to ports.
 """
 
@@ -54,7 +54,7 @@ class Stage(NamedTuple):
 
 
 class Blueprint:
-    """What makes the instances of one class."""
+    """The constructor of the instances of one class."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -153,7 +153,7 @@ def _find_files(program: LfProgram) -> None:
 
 
 def run_options(cls: type[Reactor]) -> dict[str, Any]:
-    """What the file of a loaded class asks of `run` by its target properties: timeout, fast, keepalive, workers."""
+    """Options for `run` from the target properties of a loaded class: timeout, fast, keepalive, workers."""
     translation: Translation | None = getattr(cls, "__lf__", None)
     if translation is None:
         return {}

@@ -152,7 +152,7 @@ class _Parser(Expressions):
         )
 
     def members(self, modal: bool) -> tuple[syntax.Member, ...]:
-        """What stands in the braces of a reactor or a mode."""
+        """The members in the braces of a reactor or a mode."""
         self.expect("{")
         found: list[syntax.Member] = []
         while not self.taken("}"):

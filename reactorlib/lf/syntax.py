@@ -14,7 +14,7 @@ class Literal(NamedTuple):
 
 
 class Code(NamedTuple):
-    """What stands between `{=` and `=}`; line and column (from 0) are those of its first character."""
+    """The text between `{=` and `=}`; line and column (from 0) are those of its first character."""
 
     text: str
     path: str

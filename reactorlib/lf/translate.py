@@ -97,7 +97,7 @@ class Translation(Blueprint):
         self.program = program
         self._fault = program.fault
         self.elements: dict[str, elements.Element] = {}
-        self.methods: dict[str, Any] = {}  # and what the reactor's preambles define
+        self.methods: dict[str, Any] = {}  # and the names of the reactor's preambles
         self._file = program.files.file_of(reactor)
         self._mode: elements.Mode | None = None  # that the declaration stands in
         self._places: dict[str, str] = {}  # of all names that are taken
@@ -134,7 +134,7 @@ class Translation(Blueprint):
     def _linear(
         self, reactor: syntax.ReactorTree, inside: tuple[syntax.ReactorTree, ...]
     ) -> Iterator[syntax.ReactorTree]:
-        """What a reactor extends, each once, before itself."""
+        """The bases of a reactor, each once, before itself."""
         if reactor in inside:
             self._fault(reactor.where, f"{reactor.name} extends itself")
             return
@@ -354,7 +354,7 @@ class Translation(Blueprint):
         return isinstance(self._named(reference), elements.Action) and re.search(seen, text) is not None
 
     def _first(self, named: Iterable[syntax.PortReference], text: str) -> list[str]:
-        """What a body begins with: views of its inputs, and `gain_y` for what is also called `gain.y`."""
+        """The first lines of a body: views of its inputs, and `gain_y` for what is also called `gain.y`."""
         views = {ref.name: f"{ref.name} = {PORT_VIEW}(self, {ref.name!r}, {ref.name})" for ref in named
                  if ref.container is None and ref.name in self._viewed}  # fmt: skip
         joined = {f"{ref.container}_{ref.name}": str(ref) for ref in named if ref.container}

@@ -197,7 +197,7 @@ class Coordinator:
                 self.modes.hold(event, max(0, time - queue.time), value)
 
     def _gives_up(self, now: int) -> bool:
-        """Whether it is so late that physical actions are given up: the timeout holds, however many came before it."""
+        """Whether it is so late that physical actions are given up, however many came before the timeout."""
         if not self._late and self._stop_time is not None:
             self._late = now > self.inbox.started + self._stop_time + LONGEST_CATCH_UP_NS
             if self._late:

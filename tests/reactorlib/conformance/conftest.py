@@ -3,8 +3,6 @@
 REACTORLIB_TEST_EXECUTORS, such as "inline,threads:2,processes:3:scattered", says on which executors.
 """
 
-from __future__ import annotations
-
 import inspect
 import os
 from collections.abc import Callable

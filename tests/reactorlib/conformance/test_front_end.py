@@ -1,7 +1,5 @@
 """What a front end needs that makes reactor classes from another language, such as positions of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -46,8 +44,7 @@ def faults_of(main: type[Reactor], **parameters: Any) -> tuple[str, ...]:
 
 
 class Leaf(Reactor):
-    inp = Input[int]()
-    out = Output[int]()
+    inp, out = Input[int](), Output[int]()
 
     def __init__(self, size: int = 1):
         self.size = size

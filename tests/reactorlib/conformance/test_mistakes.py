@@ -46,8 +46,7 @@ def refused(main: Any, *words: str) -> None:
 
 
 class Source(Reactor):
-    out = Output[int]()
-    wide = Output[int](width=3)
+    out, wide = Output[int](), Output[int](width=3)
     tick = Timer(0, 1 * MSEC)
 
     @reaction(startup, effects=[out, wide])
@@ -248,8 +247,7 @@ def test_a_reactor_made_in_a_class_body() -> None:
 
 
 class Sink(Reactor):
-    inp = Input[int]()
-    wide = Input[int](width=3)
+    inp, wide = Input[int](), Input[int](width=3)
 
     def __init__(self, act: Callable[[Any, Any, Any], Any]):
         self.act = act
@@ -280,16 +278,15 @@ def test_setting_an_input_names_it_and_the_reaction(execute: Execute, act: Any, 
     assert isinstance(caught.value.__cause__, EffectError)
 
 
-class SetsWhatItHears(Reactor):
-    def __init__(self):
-        self.sources = Bank(Source, 2)
-
-    @reaction("sources.out")
-    def hear(self, out):
-        out[1].set(3)
-
-
 def test_setting_an_output_of_a_contained_reactor(execute: Execute) -> None:
+    class SetsWhatItHears(Reactor):
+        def __init__(self):
+            self.sources = Bank(Source, 2)
+
+        @reaction("sources.out")
+        def hear(self, out):
+            out[1].set(3)
+
     with pytest.raises(ReactionError, match=r"SetsWhatItHears\.sources\[1\]\.out\.set\(\)"):
         execute(SetsWhatItHears)
 

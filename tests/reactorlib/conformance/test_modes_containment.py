@@ -21,17 +21,14 @@ from reactorlib import (
     shutdown,
     startup,
 )
-from tests.reactorlib.conformance.modal import Modal, Script, Switch, arrived, story
+from tests.reactorlib.conformance.modal import Modal, Script, Switch
 from tests.reactorlib.conformance.reactors import noted
-from tests.reactorlib.observing import Execute, reactions, values
+from tests.reactorlib.observing import Execute, arrived, reactions, story, values
 
 
 class Child(Reactor):
-    """Contained in a mode: all of it lives on the mode's time."""
-
     tick = Timer(offset=1 * MSEC, period=6 * MSEC)
-    count = State(0, reset=True)
-    kept = State(0)
+    count, kept = State(0, reset=True), State(0)
     out = Output[tuple]()
 
     begin, again, end = noted(startup), noted(reset), noted(shutdown)
@@ -78,9 +75,7 @@ class Farewell(Reactor):
 
 
 class Heir(Reactor):
-    same = Input[list]()
-    copied = Input[list](mutable=True)
-    seen = Output[tuple]()
+    same, copied, seen = Input[list](), Input[list](mutable=True), Output[tuple]()
 
     @reaction(shutdown, uses=[same, copied], effects=seen)
     def end(self, same, copied, seen):
@@ -93,33 +88,29 @@ def bequeath(main: Any) -> None:
     connect(main.farewell.out, main.heir.copied)
 
 
-class Family(Reactor):
-    def __init__(self):
-        bequeath(self)
-
-
-class Bequest(Modal):
-    """The same reactors twice in a mode: connected by a reactor around them, and by the mode itself."""
-
-    def __init__(self, script: Script):
-        super().__init__(script)
-        with self.one:
-            self.family = Family()
-            bequeath(self)
-
-
 @pytest.mark.parametrize("script", [{}, {0: "history two"}], ids=["active", "left"])
 def test_shutdown_of_a_mode_that_was_left_uses_the_connections_of_its_reactors_but_not_its_own(
     execute: Execute, script: Script
 ) -> None:
+    class Family(Reactor):
+        def __init__(self):
+            bequeath(self)
+
+    class Bequest(Modal):
+        """The same reactors twice in a mode: connected by a reactor around them, and by the mode itself."""
+
+        def __init__(self, script: Script):
+            super().__init__(script)
+            with self.one:
+                self.family = Family()
+                bequeath(self)
+
     result = execute(Bequest, script=script, timeout=15 * MSEC)
     assert values(result, "Bequest.family.heir.seen") == [(True, True)]
     assert values(result, "Bequest.heir.seen") == [(not script, not script)]
 
 
 class Inner(Modal):
-    """Modal itself, with timers in both of its modes."""
-
     go = Timer(offset=5 * MSEC, period=10 * MSEC)
 
     with Modal.one:
@@ -175,52 +166,47 @@ def test_a_constructor_puts_things_into_one_mode_of_its_own_reactor(main: type[R
         elaborate(main)
 
 
-class Innermost(Reactor):
-    one = Mode(initial=True)
-    told = Output[int]()
+def test_a_reset_is_not_reported_to_a_mode_within_that_is_entered_later(execute: Execute) -> None:
+    class Innermost(Reactor):
+        one = Mode(initial=True)
+        told = Output[int]()
 
-    with one:
+        with one:
 
-        @reaction(reset, effects=told)
-        def tell(self, told):
-            told.set(1)
+            @reaction(reset, effects=told)
+            def tell(self, told):
+                told.set(1)
 
+    class Between(Reactor):
+        """Its mode `two` is not current when the mode around it is reset. Later it is entered by history."""
 
-class Between(Reactor):
-    """Its mode `two` is not current when the mode around it is entered by a reset; it is entered by history, later."""
+        one, two = Mode(initial=True), Mode()
+        go = Timer(offset=1 * MSEC)
 
-    one, two = Mode(initial=True), Mode()
-    go = Timer(offset=1 * MSEC)
+        def __init__(self) -> None:
+            with self.one:
+                self.first = Innermost()
+            with self.two:
+                self.second = Innermost()
 
-    def __init__(self) -> None:
-        with self.one:
-            self.first = Innermost()
-        with self.two:
-            self.second = Innermost()
+        with one:
 
-    with one:
+            @reaction(go, effects=history(two))
+            def on(self, go, two):
+                two.set()
 
-        @reaction(go, effects=history(two))
-        def on(self, go, two):
-            two.set()
+    class Outermost(Reactor):
+        calm, busy = Mode(initial=True), Mode()
+        go = Timer(offset=1 * MSEC)
 
+        def __init__(self) -> None:
+            with self.busy:
+                self.between = Between()
 
-class Outermost(Reactor):
-    calm, busy = Mode(initial=True), Mode()
-    go = Timer(offset=1 * MSEC)
+        @reaction(go, effects=reset(busy))
+        def enter(self, go, busy):
+            busy.set()
 
-    def __init__(self) -> None:
-        with self.busy:
-            self.between = Between()
-
-    @reaction(go, effects=reset(busy))
-    def enter(self, go, busy):
-        busy.set()
-
-
-def test_a_mode_within_one_that_the_reset_does_not_enter_is_not_told_of_it_when_it_is_entered_later(
-    execute: Execute,
-) -> None:
     result = execute(Outermost, timeout=5 * MSEC)
     assert values(result, "Outermost.between.first.told") == [1]
     assert values(result, "Outermost.between.second.told") == []

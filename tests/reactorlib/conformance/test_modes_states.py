@@ -17,22 +17,8 @@ from reactorlib import (
     elaborate,
     reaction,
 )
-from tests.reactorlib.conformance.modal import Modal, Script, arrived
-from tests.reactorlib.observing import Execute, values
-
-
-class States(Modal):
-    plain = State(0)
-    out = Output[tuple]()
-
-    with Modal.one:
-        again = State(0, reset=True)
-
-        @reaction("go", effects=out)
-        def count(self, go, out):
-            self.plain += 1
-            self.again += 1
-            out.set((self.plain, self.again))
+from tests.reactorlib.conformance.modal import Modal, Script
+from tests.reactorlib.observing import Execute, arrived, values
 
 
 @pytest.mark.parametrize(
@@ -43,6 +29,19 @@ class States(Modal):
     ],
 )
 def test_reset_reinitialises_reset_state_only_and_history_keeps_it(execute: Execute, entry: str, expected) -> None:
+    class States(Modal):
+        plain = State(0)
+        out = Output[tuple]()
+
+        with Modal.one:
+            again = State(0, reset=True)
+
+            @reaction("go", effects=out)
+            def count(self, go, out):
+                self.plain += 1
+                self.again += 1
+                out.set((self.plain, self.again))
+
     result = execute(States, script={1: f"{entry} two", 2: f"{entry} one"}, timeout=50 * MSEC)
     assert arrived(result, "States.out") == expected
 
@@ -54,12 +53,10 @@ class Restored(Modal):
     """Reset states as the constructor leaves them: from parameters, changed in place, made by a callable."""
 
     with Modal.one:
-        tell = State[Any](None, reset=True)
-        count = State(0, reset=True)
+        tell, count = State[Any](None, reset=True), State(0, reset=True)
         items = State[list](list, reset=True)
         serial = State(serials.__next__, reset=True)
-        guard = State[Any](threading.Lock, reset=True)
-        kept = State[list](list)
+        guard, kept = State[Any](threading.Lock, reset=True), State[list](list)
 
     out = Output[tuple]()
 
@@ -88,8 +85,6 @@ class Restored(Modal):
 
 
 class RestoredInside(Modal):
-    """Reset states of a contained reactor."""
-
     def __init__(self, script: Script):
         super().__init__(script)
         with self.one:
@@ -98,8 +93,7 @@ class RestoredInside(Modal):
 
 class Counting(Reactor):
     tick = Timer(offset=0, period=5 * MSEC)
-    count = State(0, reset=True)
-    history = State[list](list, reset=True)
+    count, history = State(0, reset=True), State[list](list, reset=True)
     out = Output[list]()
 
     def __init__(self, first: int):
@@ -139,17 +133,16 @@ def test_reset_restores_what_the_constructors_of_contained_reactors_left(execute
         ]
 
 
-class Unrestorable(Modal):
-    lock = State[Any](None, reset=True)
-
-    with Modal.one:
-        inside = State[Any](None, reset=True)
-
-    def __init__(self, script: Script):
-        super().__init__(script)
-        self.lock = self.inside = threading.Lock()
-
-
 def test_a_reset_state_that_cannot_be_copied_is_named() -> None:
+    class Unrestorable(Modal):
+        lock = State[Any](None, reset=True)
+
+        with Modal.one:
+            inside = State[Any](None, reset=True)
+
+        def __init__(self, script: Script):
+            super().__init__(script)
+            self.lock = self.inside = threading.Lock()
+
     with pytest.raises(ElaborationError, match=r"Unrestorable.inside: a reset restores a copy of .* cannot pickle"):
         elaborate(Unrestorable, script={})

@@ -1,7 +1,5 @@
 """Whatever elements are called, programs do what they did under other names: none meets a name of generated code."""
 
-from __future__ import annotations
-
 import ast
 from typing import Any
 
@@ -34,8 +32,7 @@ MANY = 100  # as many alike reactions become loops, on each of three workers too
 
 class Hub(Reactor):
     ask = Timer(offset=0, period=1 * MSEC)
-    answer = Output[int]()
-    always = Output[int]()
+    answer, always = Output[int](), Output[int]()
 
     def __init__(self) -> None:
         self.count = 0
@@ -49,11 +46,7 @@ class Hub(Reactor):
 
 
 class Listener(Reactor):
-    """Says what it reads at each tag."""
-
-    inp = Input[int]()
-    tick = Input[int]()
-    heard = Output[Any]()
+    inp, tick, heard = Input[int](), Input[int](), Output[Any]()
 
     @reaction(tick, uses=inp, effects=heard)
     def hear(self, tick, inp, heard):
@@ -133,9 +126,7 @@ def test_names_of_contained_reactors_meet_no_other(execute: Execute) -> None:
 
 def test_arguments_of_one_name_are_told_apart(execute: Execute) -> None:
     class Leaf(Reactor):
-        always_1 = Input[int]()
-        always_0 = Input[int]()
-        out = Output[Any]()
+        always_1, always_0, out = Input[int](), Input[int](), Output[Any]()
 
         def __init__(self) -> None:
             self.one, self.other = Hub(), Hub()
@@ -159,8 +150,7 @@ def test_arguments_of_one_name_are_told_apart(execute: Execute) -> None:
 
 def test_names_that_begin_with_an_underscore(execute: Execute) -> None:
     class Main(Reactor):
-        _1 = LogicalAction[int]()
-        _ = LogicalAction[int]()
+        _1, _ = LogicalAction[int](), LogicalAction[int]()
         __ = Output[int]()
         _two = Mode(initial=True)
 
@@ -191,10 +181,8 @@ def identifiers(text: str) -> set[str]:
 @pytest.mark.parametrize("traced", [False, True])
 def test_names_of_objects_and_of_the_schedule_have_different_forms(traced: bool) -> None:
     class Worker(Reactor):
-        mode = Mode(initial=True)
-        other = Mode()
-        request = Input[int](mutable=True)
-        reply = Output[int]()
+        mode, other = Mode(initial=True), Mode()
+        request, reply = Input[int](mutable=True), Output[int]()
         action = LogicalAction[int]()
 
         @reaction(request, effects=[reply, action, other], deadline=1 * MSEC)

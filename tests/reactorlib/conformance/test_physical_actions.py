@@ -18,6 +18,7 @@ from reactorlib import (
     PhysicalAction,
     Reactor,
     RunError,
+    State,
     Tag,
     Timer,
     physical_elapsed,
@@ -74,12 +75,11 @@ def test_any_thread_schedules_and_the_run_waits_for_it(fast: bool) -> None:
     assert 0 < time_ns < LIMIT
 
 
-class FarTimer(Listener):
-    far = Timer(offset=60 * SEC)
-    late = noted(far)
-
-
 def test_event_wakes_a_run_that_waits_for_a_later_tag() -> None:
+    class FarTimer(Listener):
+        far = Timer(offset=60 * SEC)
+        late = noted(far)
+
     begun = time.monotonic_ns()
     result = run(FarTimer, source=lambda event: event.schedule(value="now"), expected=1, timeout=120 * SEC, trace=True)
     assert values(result, "FarTimer.seen") == ["now"]
@@ -102,27 +102,26 @@ def test_tag_is_not_before_physical_time_plus_delays() -> None:
     assert time.monotonic_ns() - begun >= time_ns  # the run waited for that time
 
 
-class Late(Reactor):
-    """Logical time far behind: the event is just after the current tag, or at physical time, never before."""
-
-    event = PhysicalAction[int]()
-    seen = Output[tuple]()
-
-    @reaction(startup, effects=event)
-    def begin(self, event):
-        event.schedule(value=1)
-        while physical_elapsed() < 3 * MSEC:
-            pass
-        event.schedule(value=2)
-
-    @reaction(event, effects=seen)
-    def arrive(self, event, seen):
-        seen.set(event.value)
-        if event.value == 2:
-            request_stop()
-
-
 def test_scheduling_from_a_reaction_takes_physical_time() -> None:
+    class Late(Reactor):
+        """Logical time far behind: the event is just after the current tag, or at physical time, never before."""
+
+        event = PhysicalAction[int]()
+        seen = Output[tuple]()
+
+        @reaction(startup, effects=event)
+        def begin(self, event):
+            event.schedule(value=1)
+            while physical_elapsed() < 3 * MSEC:
+                pass
+            event.schedule(value=2)
+
+        @reaction(event, effects=seen)
+        def arrive(self, event, seen):
+            seen.set(event.value)
+            if event.value == 2:
+                request_stop()
+
     result = run(Late, timeout=LIMIT, trace=True)
     (first_ns, _, first), (second_ns, _, second) = written(result, "Late.seen")
     assert (first, second) == (1, 2)
@@ -130,22 +129,19 @@ def test_scheduling_from_a_reaction_takes_physical_time() -> None:
     assert second_ns >= 3 * MSEC
 
 
-class Ahead(Reactor):
-    """In fast mode logical time runs ahead of physical time: the event is just after the current tag."""
-
-    tick = Timer(offset=1000 * SEC)
-    event = PhysicalAction[int]()
-
-    @reaction(tick, effects=event)
-    def beat(self, tick, event):
-        event.schedule(value=1)
-
-    @reaction(event)
-    def arrive(self, event):
-        request_stop()
-
-
 def test_event_is_just_after_the_current_tag_where_that_is_later() -> None:
+    class Ahead(Reactor):
+        tick = Timer(offset=1000 * SEC)
+        event = PhysicalAction[int]()
+
+        @reaction(tick, effects=event)
+        def beat(self, tick, event):
+            event.schedule(value=1)
+
+        @reaction(event)
+        def arrive(self, event):
+            request_stop()
+
     result = run(Ahead, timeout=2000 * SEC, fast=True, trace=True)
     assert reactions(result)[:2] == [(1000 * SEC, 0, "Ahead.beat"), (1000 * SEC, 1, "Ahead.arrive")]
 
@@ -244,19 +240,18 @@ def test_asyncio_schedules_from_its_own_thread() -> None:
     assert values(listen(source, expected=3), "Listener.seen") == [0, 1, 2]
 
 
-class Signalled(Listener):
-    @reaction(startup, effects="event")
-    def begin(self, event):
-        self.before = signal.signal(signal.SIGUSR1, lambda number, frame: event.schedule(value=number))
-        self.thread = threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGUSR1))
-        self.thread.start()
-
-    @reaction(shutdown)
-    def restore(self):
-        signal.signal(signal.SIGUSR1, self.before)
-
-
 def test_signal_handler_schedules_while_the_run_waits() -> None:
+    class Signalled(Listener):
+        @reaction(startup, effects="event")
+        def begin(self, event):
+            self.before = signal.signal(signal.SIGUSR1, lambda number, frame: event.schedule(value=number))
+            self.thread = threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGUSR1))
+            self.thread.start()
+
+        @reaction(shutdown)
+        def restore(self):
+            signal.signal(signal.SIGUSR1, self.before)
+
     result = run(Signalled, source=print, expected=1, timeout=LIMIT, trace=True)
     assert values(result, "Signalled.seen") == [int(signal.SIGUSR1)]
 
@@ -274,35 +269,10 @@ def test_scheduling_after_the_end_is_refused() -> None:
     assert values(result, "Listener.seen") == [1]
 
 
-class Flooded(Reactor):
-    """A hundred events come a nanosecond apart, and each takes `cost` to handle; a timer is due all the while."""
-
-    event = PhysicalAction[int](min_delay="delay")
-    tick = Timer(offset=0, period=10 * MSEC)
-    beat, end = noted(tick), noted(shutdown)
-
-    def __init__(self, clock: Any, cost: int, delay: int):
-        self.clock, self.cost = clock, cost
-        self.handled = 0
-
-    @reaction(startup, effects=event)
-    def begin(self, event):
-        for number in range(100):
-            event.schedule(value=number)
-            self.clock.time += 1
-
-    @reaction(event)
-    def arrive(self, event):
-        assert event.value == self.handled
-        self.handled += 1
-        self.clock.time += self.cost
-
-
 class Scripted:
-    """A clock that only the program moves; waiting moves it, too."""
+    """A clock that only the program moves; waiting moves it as well."""
 
-    def __init__(self) -> None:
-        self.time = 0
+    time = 0
 
     def now(self) -> int:
         return self.time
@@ -320,7 +290,28 @@ class Scripted:
 def test_after_the_timeout_physical_actions_run_for_another_50_ms(fast, delay, cost, handled, monkeypatch) -> None:
     clock = Scripted()
     monkeypatch.setattr(coordinator, "PhysicalClock", lambda: clock)
-    result = run(Flooded, clock=clock, cost=int(cost), delay=delay, timeout=100 * MSEC, fast=fast, trace=True)
+
+    class Flooded(Reactor):
+        """A hundred events come a nanosecond apart, and each takes `cost` to handle; a timer is due all the while."""
+
+        event = PhysicalAction[int](min_delay=delay)
+        tick = Timer(offset=0, period=10 * MSEC)
+        beat, end = noted(tick), noted(shutdown)
+        handled = State(0)
+
+        @reaction(startup, effects=event)
+        def begin(self, event):
+            for number in range(100):
+                event.schedule(value=number)
+                clock.time += 1
+
+        @reaction(event)
+        def arrive(self, event):
+            assert event.value == self.handled
+            self.handled += 1
+            clock.time += int(cost)
+
+    result = run(Flooded, timeout=100 * MSEC, fast=fast, trace=True)
     assert result.tag == Tag(100 * MSEC, 0)
     ran = Counter(path.partition(".")[2] for *_, path in reactions(result))
     assert (ran["beat"], ran["end"]) == (11, 1)

@@ -19,11 +19,8 @@ from tests.reactorlib.observing import Execute, steps
 class Furnace(Reactor):
     """Heats in steps until it is hot, cools until it is cold; a fault suspends it and history takes it up again."""
 
-    heating = Mode(initial=True)
-    cooling = Mode()
-    broken = Mode()
-    fault = Input[bool]()
-    power = Output[int]()
+    heating, cooling, broken = Mode(initial=True), Mode(), Mode()
+    fault, power = Input[bool](), Output[int]()
 
     def __init__(self):
         self.heat = 0
@@ -66,8 +63,6 @@ class Furnace(Reactor):
 
 
 class Controller(Reactor):
-    """Reports a fault at 4 ms and its repair at 10 ms."""
-
     def __init__(self):
         self.operator, self.furnace = (
             Source(NOTHING, NOTHING, True, NOTHING, NOTHING, False, period=2 * MSEC),

@@ -1,7 +1,5 @@
 """Programs that are driven from outside: what a step is, what it returns, how a session ends."""
 
-from __future__ import annotations
-
 import contextvars
 import gc
 import signal
@@ -53,8 +51,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Doubler(Reactor):
-    inp = Input[int]()
-    out = Output[int]()
+    inp, out = Input[int](), Output[int]()
     end = noted(shutdown)
 
     @reaction(inp, effects=out)
@@ -68,11 +65,8 @@ class Doubler(Reactor):
 class Farm(Reactor):
     """Two doublers that hear the same, and two that hear on a channel of their own."""
 
-    every = Input[int]()
-    own = Input[int](width=2)
-    sums = Output[int](width=2)
-    last = Output[int]()
-    echo = Output[int]()
+    every, own, sums = Input[int](), Input[int](width=2), Output[int](width=2)
+    last, echo = Output[int](), Output[int]()
 
     def __init__(self) -> None:
         self.doublers = Bank(Doubler, 2)
@@ -138,8 +132,7 @@ def test_a_step_by_names_gives_the_outputs_that_are_present(opened: Opened) -> N
 
 
 class Delayed(Reactor):
-    inp = Input[int]()
-    out = Output[int]()
+    inp, out = Input[int](), Output[int]()
 
     def __init__(self, after: int) -> None:
         self.doublers = Bank(Doubler, 2)
@@ -155,13 +148,9 @@ def test_what_is_due_at_the_next_microstep_joins_the_next_step(opened: Opened) -
 
 
 class Clocked(Reactor):
-    """A timer and an action beside the caller's input."""
-
     tick = Timer(1 * MSEC, 2 * MSEC)
     again = LogicalAction[int](min_delay=500 * USEC)
-    inp = Input[int]()
-    seen = Output[list[int]]()
-    time = Output[int]()
+    inp, seen, time = Input[int](), Output[list[int]](), Output[int]()
 
     def __init__(self) -> None:
         self.history: list[Any] = []
@@ -281,8 +270,7 @@ def test_what_a_thread_says_in_the_middle_of_a_step_is_for_the_next(opened: Open
 class Held(Reactor):
     """Answers once the event of its input is set. For threads."""
 
-    inp = Input[Any]()
-    out = Output[int]()
+    inp, out = Input[Any](), Output[int]()
 
     @reaction(inp, effects=out)
     def wait(self, inp, out) -> None:
@@ -292,8 +280,7 @@ class Held(Reactor):
 
 
 class Waits(Reactor):
-    inp = Input[Any]()
-    out = Output[int](width=2)
+    inp, out = Input[Any](), Output[int](width=2)
 
     def __init__(self) -> None:
         self.held = Bank(Held, 2)
@@ -457,8 +444,7 @@ def test_close_runs_shutdown_and_gives_the_result_each_time(opened: Opened) -> N
 
 
 class Stops(Reactor):
-    inp = Input[int]()
-    out = Output[int]()
+    inp, out = Input[int](), Output[int]()
     tick = Timer(3 * MSEC)
 
     @reaction(inp, effects=out)

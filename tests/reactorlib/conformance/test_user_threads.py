@@ -1,7 +1,5 @@
 """Threads that reactions start: what they may ask of their run by its handle, and what happens to what they raise."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

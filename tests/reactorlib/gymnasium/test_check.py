@@ -1,7 +1,5 @@
 """The checker of vector environments: Gymnasium's own, with the faults that it knows to have, and made-up ones."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 
