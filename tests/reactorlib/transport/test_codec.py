@@ -84,6 +84,15 @@ def test_varying_shapes_stay_compiled(ends: Ends) -> None:
     assert message[0] > 1, "pickled after all"
 
 
+@pytest.mark.parametrize("make", [lambda: [0], lambda: {"a": 1}, lambda: [np.zeros(2)]], ids=["list", "dict", "array"])
+def test_one_object_in_two_places_stays_one_after_two_alike_were_sent(ends: Ends, make: Any) -> None:
+    encode, decode, one = ends.one.codec.encoder([1]), ends.other.codec.decode, make()
+    for _ in range(4):
+        decode(encode([make(), make()]))
+    received = decode(encode([one, one]))
+    assert received[0] is received[1]
+
+
 def test_a_value_that_never_comes_back_costs_no_structure(ends: Ends) -> None:
     encode = ends.one.codec.encoder([1])
     for number in range(5000):
