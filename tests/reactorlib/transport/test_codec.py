@@ -124,8 +124,7 @@ def test_a_cycle_travels_as_a_cycle(ends: Ends) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrap",
-    [lambda a: a, lambda a: (a, 1.0), lambda a: Point({"a": [a]}, 0), lambda a: Box([a]), lambda a: {None: a}],
+    "wrap", [lambda a: a, lambda a: (a, 1.0), lambda a: Point({"a": [a]}, 0), lambda a: Box([a]), lambda a: {None: a}]
 )
 def test_large_arrays_are_read_where_they_are_and_read_only(ends: Ends, wrap: Any) -> None:
     sent = np.arange(100_000)
@@ -243,10 +242,7 @@ def test_messages_are_short_whatever_the_value(ends: Ends) -> None:
     ("value", "words"),
     [
         (lambda: 0, ["function", "lambda"]),
-        (
-            (1, {"a": [open]}, {"b": [iter([]), (_ for _ in ())]}),
-            ["generator", "[2]['b'][1]", "tuple"],
-        ),
+        ((1, {"a": [open]}, {"b": [iter([]), (_ for _ in ())]}), ["generator", "[2]['b'][1]", "tuple"]),
         ({"env": Box(lambda: 0)}, ["function", "['env'].content", "dict"]),
     ],
 )
