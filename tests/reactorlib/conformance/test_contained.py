@@ -2,19 +2,8 @@
 
 import pytest
 
-from reactorlib import (
-    MSEC,
-    Bank,
-    ElaborationError,
-    Input,
-    Output,
-    ReactionError,
-    Reactor,
-    Timer,
-    connect,
-    reaction,
-    startup,
-)
+from reactorlib import MSEC, Bank, Input, Output, Reactor, Timer, connect, reaction, startup
+from reactorlib.errors import ElaborationError, ReactionError
 from tests.reactorlib.conformance.reactors import NOTHING, Source, noted
 from tests.reactorlib.observing import Execute, reactions, steps, values
 

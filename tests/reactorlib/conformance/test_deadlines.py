@@ -136,13 +136,9 @@ def test_deadline_is_missed_because_of_an_earlier_reaction_of_its_reactor(execut
     assert values(execute(Busy, fast=fast), "Busy.told") == ["late"]
 
 
-class Plain(Reactor):
-    act = noted(startup)
-
-
 class Urgency(Reactor):
     def __init__(self):
-        self.none, self.slow, self.quick, self.now = Plain(), Dated(2 * FAR), Dated(FAR), Dated(0)
+        self.none, self.slow, self.quick, self.now = Relay(), Dated(2 * FAR), Dated(FAR), Dated(0)
 
 
 class Urgent(Reactor):
@@ -167,7 +163,7 @@ class Mixed(Reactor):
 
 class OwnOrder(Reactor):
     def __init__(self):
-        self.calm, self.mixed = Plain(), Mixed()
+        self.calm, self.mixed = Relay(), Mixed()
 
 
 class Delayed(Reactor):
@@ -181,9 +177,9 @@ class Delayed(Reactor):
 @pytest.mark.parametrize(
     ("main", "order"),
     [
-        pytest.param(Urgency, "now.act quick.act slow.act none.act", id="none is last"),
+        pytest.param(Urgency, "now.act quick.act slow.act none.step", id="none is last"),
         pytest.param(Inferred, "first.step second.step urgent.act calm.step calmer.step", id="inferred upstream"),
-        pytest.param(OwnOrder, "mixed.before mixed.urgent calm.act mixed.after", id="along the order of a reactor"),
+        pytest.param(OwnOrder, "mixed.before mixed.urgent calm.step mixed.after", id="along the order of a reactor"),
         pytest.param(Delayed, "calm.step source.step urgent.act", id="not inferred through a delay"),
     ],
 )

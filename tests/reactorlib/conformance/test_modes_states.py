@@ -6,17 +6,7 @@ from typing import Any
 
 import pytest
 
-from reactorlib import (
-    MSEC,
-    Bank,
-    ElaborationError,
-    Output,
-    Reactor,
-    State,
-    Timer,
-    elaborate,
-    reaction,
-)
+from reactorlib import MSEC, Bank, ElaborationError, Output, Reactor, State, Timer, elaborate, reaction
 from tests.reactorlib.conformance.modal import Modal, Script
 from tests.reactorlib.observing import Execute, arrived, values
 

@@ -42,7 +42,7 @@ from reactorlib import (
 )
 from reactorlib.errors import ElaborationError
 from reactorlib.worker.coordinator import Coordinator
-from tests.reactorlib.conformance.reactors import noted
+from tests.reactorlib.conformance.reactors import Relay, noted
 from tests.reactorlib.observing import reactions, values
 
 Opened = Callable[..., Session]
@@ -317,16 +317,6 @@ def test_a_step_that_takes_too_long_goes_on_and_is_finished_later(then: str) -> 
 LINKS = 40  # more than a worker may be sent before it listens
 
 
-class Word(Reactor):
-    inp = Input[Any]()
-    out, word = Output[Any](), Output[Any]()
-
-    @reaction(inp, effects=(out, word))
-    def say(self, inp, out, word) -> None:
-        word.set(inp.value)
-        out.set(inp.value)
-
-
 class Ear(Reactor):
     word, inp = Input[Any](), Input[Any]()
     out = Output[Any]()
@@ -346,9 +336,9 @@ class Words(Reactor):
     inp, out = Input[Any](), Output[Any]()
 
     def __init__(self) -> None:
-        self.words, self.ears = Bank(Word, LINKS), Bank(Ear, LINKS)
+        self.words, self.ears = Bank(Relay, LINKS, quiet=True), Bank(Ear, LINKS)
         connect(self.inp, self.words[0].inp)
-        connect(self.words.word, self.ears.word)
+        connect(self.words.out, self.ears.word)
         for link in range(LINKS - 1):
             connect(self.words[link].out, self.words[link + 1].inp)
             connect(self.ears[link].out, self.ears[link + 1].inp)
@@ -487,15 +477,10 @@ def test_a_program_that_stops_before_the_tag_of_a_step_says_so(opened: Opened, b
 def test_a_failing_reaction_ends_the_session_after_the_shutdown_reactions(opened: Opened, begin: bool) -> None:
     ended: list[int] = []
 
-    class Witness(Doubler):
+    class Main(Farm):
         @reaction(shutdown)
         def note(self) -> None:
             ended.append(1)
-
-    class Main(Farm):
-        def __init__(self) -> None:
-            super().__init__()
-            self.witness = Witness()
 
     session = opened(Main)
     session.step(every=1)
