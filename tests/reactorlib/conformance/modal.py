@@ -1,5 +1,7 @@
 """Modal reactors for the tests of modes: one switches as a script says, one switches once."""
 
+from typing import Any
+
 from reactorlib import MSEC, Mode, Reactor, Timer, history, reaction, reset
 from tests.reactorlib.conformance.reactors import noted
 
@@ -34,17 +36,17 @@ class Modal(Reactor):
             two.set()
 
 
+def entering(trigger: Any, transition: Any) -> Any:
+    """A reaction that switches to a mode."""
+    return reaction(trigger, effects=transition)(lambda self, trigger, mode: mode.set())
+
+
 class Switch(Reactor):
     one, two = Mode(initial=True), Mode()
     tick = Timer(offset=0, period=5 * MSEC)
 
     with one:
-
-        @reaction(tick, effects=reset(two))
-        def before(self, tick, two):
-            two.set()
-
-        still_one = noted(tick)
+        before, still_one = entering(tick, reset(two)), noted(tick)
 
     with two:
         in_two, entered = noted(tick), noted(reset)

@@ -3,7 +3,7 @@
 import pytest
 
 from reactorlib import MSEC, LogicalAction, Mode, Output, Reactor, Timer, history, reaction, reset, shutdown, startup
-from tests.reactorlib.conformance.modal import Modal, Script, Switch
+from tests.reactorlib.conformance.modal import Modal, Script, Switch, entering
 from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.observing import Execute, reactions, story, values
 
@@ -210,13 +210,8 @@ def test_last_switch_of_a_tag_wins(execute: Execute) -> None:
         one, two, three = Mode(initial=True), Mode(), Mode()
         go = Timer(offset=0)
 
-        @reaction(go, effects=reset(two))
-        def first(self, go, two):
-            two.set()
-
-        @reaction(go, effects=reset(three))
-        def second(self, go, three):
-            three.set()
+        first = entering(go, reset(two))
+        second = entering(go, reset(three))
 
         with two:
             in_two = noted(reset)
@@ -257,8 +252,6 @@ def test_suspended_events_do_not_keep_a_program_running(execute: Execute) -> Non
             far = Timer(offset=50 * MSEC, period=1 * MSEC)
             never = noted(far)
 
-        @reaction(go, effects=history(two))
-        def leave(self, go, two):
-            two.set()
+        leave = entering(go, history(two))
 
     assert execute(Left, timeout=100 * MSEC).tag.time == 1 * MSEC
