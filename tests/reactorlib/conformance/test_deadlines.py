@@ -16,6 +16,7 @@ from reactorlib import (
     Output,
     ReactionError,
     Reactor,
+    State,
     Timer,
     check_deadline,
     connect,
@@ -88,10 +89,8 @@ IN_TIME, LATE = ("in time", False, None), ("late", True, None)
     [
         pytest.param({"period": MSEC, "timeout": 2 * MSEC, "fast": False}, [IN_TIME] * 3, id="far away"),
         pytest.param({"period": MSEC, "timeout": 2 * MSEC}, [IN_TIME] * 3, id="far away, fast"),
-        pytest.param(
-            {"period": 5 * SEC, "timeout": 60 * SEC, "deadline": 0}, [LATE] * 13, id="zero, wall clock behind"
-        ),
-        pytest.param({"timeout": 0, "deadline": 1 * NSEC, "fast": False}, [LATE], id="missed, wall clock ahead"),
+        pytest.param({"period": 5 * SEC, "timeout": 60 * SEC, "deadline": 0}, [LATE] * 13, id="zero"),
+        pytest.param({"timeout": 0, "deadline": 1 * NSEC, "fast": False}, [LATE], id="missed"),
     ],
 )
 def test_deadline_is_kept_or_missed_and_check_deadline_agrees_at_every_tag(execute: Execute, options, expected) -> None:
@@ -337,10 +336,8 @@ def test_a_check_may_invoke_the_handler_once(execute: Execute) -> None:
         """The body finds itself too late at odd tags; the handler, once at such a tag, takes its place."""
 
         tick = Timer(offset=0, period=1 * MSEC)
+        tags, said = State(0), State(list)
         out = Output[list](width=2)
-
-        def __init__(self):
-            self.tags, self.said = 0, []
 
         @reaction(tick, effects=out, deadline=FAR)
         def act(self, tick, out):

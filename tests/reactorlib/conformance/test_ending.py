@@ -17,9 +17,7 @@ from reactorlib import (
     Input,
     LogicalAction,
     Output,
-    ReactionError,
     Reactor,
-    ReactorError,
     Tag,
     Timer,
     connect,
@@ -29,6 +27,7 @@ from reactorlib import (
     shutdown,
     startup,
 )
+from reactorlib.errors import ReactionError, ReactorError
 from tests.reactorlib.conformance.reactors import Relay, noted
 from tests.reactorlib.observing import Execute, reactions, story, values
 
@@ -74,9 +73,7 @@ ROUND = "0 beat, 0+1 follow"
         pytest.param({"stops": [1]}, f"{ROUND}, 2 beat, 2+1 follow, 2+1 end", id="a later stop"),
         pytest.param({"stops": [1], "timeout": 1 * MSEC}, f"{ROUND}, 1 end", id="the timeout is earlier"),
         pytest.param({"stops": [1], "timeout": 2 * MSEC}, f"{ROUND}, 2 beat, 2 end", id="the timeout is at the stop"),
-        pytest.param(
-            {"stops": [1], "timeout": 3 * MSEC}, f"{ROUND}, 2 beat, 2+1 follow, 2+1 end", id="the stop is earlier"
-        ),
+        pytest.param({"stops": [1], "timeout": 3 * MSEC}, f"{ROUND}, 2 beat, 2+1 follow, 2+1 end", id="stop first"),
     ],
 )
 def test_timeout_and_stop_end_a_run_with_the_events_of_their_tag_and_shutdown(execute: Execute, options, told) -> None:

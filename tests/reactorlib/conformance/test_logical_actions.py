@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from reactorlib import MSEC, LogicalAction, Output, Reactor, Timer, reaction, startup
+from reactorlib import MSEC, LogicalAction, Output, Reactor, State, Timer, reaction, startup
 from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.observing import Execute, reactions, values, written
 
@@ -25,9 +25,7 @@ def arrivals(
         tick = Timer(offset=0, period=1 * MSEC)
         act = LogicalAction[str](min_delay=min_delay * MSEC, **options)
         seen = Output[str]()
-
-        def __init__(self):
-            self.now = -1
+        now = State(-1)
 
         @reaction(act, effects=seen)
         def arrive(self, act, seen):

@@ -14,15 +14,11 @@ import reactorlib as rl
 from reactorlib import (
     MSEC,
     Bank,
-    EffectError,
-    ElaborationError,
     Input,
     LogicalAction,
     Output,
     PhysicalAction,
-    ReactionError,
     Reactor,
-    RunError,
     State,
     Timer,
     connect,
@@ -31,6 +27,7 @@ from reactorlib import (
     run,
     startup,
 )
+from reactorlib.errors import EffectError, ElaborationError, ReactionError, RunError
 from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.observing import Execute, values
 

@@ -192,9 +192,7 @@ LIFE = ("start_one", "start_two", "reset_one", "reset_two", "end_one", "end_two"
             "0 start_one, 10+1 start_two, 10+1 reset_two, 20+1 reset_one, 40+1 reset_one, 45 end_one, 45 end_two",
             id="reset at each entry by reset",
         ),
-        pytest.param(
-            {0: "history two"}, 15, "0 start_one, 10+1 start_two, 15 end_one, 15 end_two", id="no reset by history"
-        ),
+        pytest.param({0: "history two"}, 15, "0 start_one, 10+1 start_two, 15 end_one, 15 end_two", id="history"),
         pytest.param({}, 15, "0 start_one, 15 end_one", id="a mode that is never active"),
         pytest.param({0: "reset two"}, 10, "0 start_one, 10 end_one", id="a mode switched to at the last tag"),
     ],

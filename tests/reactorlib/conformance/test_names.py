@@ -13,6 +13,7 @@ from reactorlib import (
     Mode,
     Output,
     Reactor,
+    State,
     Timer,
     connect,
     elaborate,
@@ -34,9 +35,7 @@ MANY = 100  # as many alike reactions become loops, on each of three workers too
 class Hub(Reactor):
     ask = Timer(offset=0, period=1 * MSEC)
     answer, always = Output[int](), Output[int]()
-
-    def __init__(self) -> None:
-        self.count = 0
+    count = State(0)
 
     @reaction(ask, effects=[answer, always])
     def beat(self, ask, answer, always):

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from reactorlib import MSEC, Bank, Input, Output, Reactor, Timer, connect, reaction, startup
+from reactorlib import MSEC, Bank, Input, Output, Reactor, State, Timer, connect, reaction, startup
 from tests.reactorlib.conformance.reactors import NOTHING, Pair, Reader, Source, WideSource
 from tests.reactorlib.observing import Execute, steps, values, written
 
@@ -95,9 +95,7 @@ def test_each_reaction_that_reads_a_mutable_input_has_its_own_deep_copy(execute:
 class Turns(Reactor):
     tick = Timer(offset=0, period=1 * MSEC)
     out = Output[int](width=3)
-
-    def __init__(self):
-        self.count = 0
+    count = State(0)
 
     @reaction(tick, effects=out)
     def beat(self, tick, out):
@@ -107,9 +105,7 @@ class Turns(Reactor):
 
 class Channels(Reactor):
     inp, seen = Input[int](width=3), Output[tuple]()
-
-    def __init__(self):
-        self.invocations = 0
+    invocations = State(0)
 
     @reaction(inp, effects=seen)
     def look(self, inp, seen):

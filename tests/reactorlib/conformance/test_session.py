@@ -22,12 +22,9 @@ from reactorlib import (
     LogicalAction,
     Output,
     PhysicalAction,
-    ReactionError,
     Reactor,
-    RunError,
     Session,
     Tag,
-    ThreadError,
     Timer,
     connect,
     current_tag,
@@ -40,7 +37,7 @@ from reactorlib import (
     shutdown,
     startup,
 )
-from reactorlib.errors import ElaborationError
+from reactorlib.errors import ElaborationError, ReactionError, RunError, ThreadError
 from reactorlib.worker.coordinator import Coordinator
 from tests.reactorlib.conformance.reactors import Relay, noted
 from tests.reactorlib.observing import reactions, values

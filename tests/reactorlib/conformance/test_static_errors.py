@@ -12,14 +12,12 @@ import pytest
 from reactorlib import (
     MSEC,
     Bank,
-    ElaborationError,
     Input,
     LogicalAction,
     Mode,
     Output,
     PhysicalAction,
     Reactor,
-    ReactorError,
     State,
     Timer,
     connect,
@@ -31,6 +29,7 @@ from reactorlib import (
     run,
     startup,
 )
+from reactorlib.errors import ElaborationError, ReactorError
 from tests.reactorlib.conformance.reactors import Relay, noted
 
 

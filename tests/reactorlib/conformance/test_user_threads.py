@@ -12,9 +12,7 @@ from reactorlib import (
     Bank,
     LogicalAction,
     Reactor,
-    RunError,
     RunHandle,
-    ThreadError,
     current_tag,
     physical_elapsed,
     physical_time,
@@ -25,6 +23,7 @@ from reactorlib import (
     shutdown,
     startup,
 )
+from reactorlib.errors import RunError, ThreadError
 from tests.reactorlib.observing import Execute, reactions
 
 LIMIT = 20 * SEC  # no run here lasts longer, whatever goes wrong
