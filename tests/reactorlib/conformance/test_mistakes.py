@@ -157,12 +157,20 @@ def test_a_time_that_is_no_delay_is_no_value() -> None:
 # Values that all reactors of a class would share
 
 
+SHARED = ([], {}, set(), bytearray(), np.zeros(2), deque())
+
+
 @pytest.mark.parametrize(
-    "value", [[], {}, set(), bytearray(), np.zeros(2), deque()], ids=lambda value: type(value).__name__
+    ("value", "words"),
+    [
+        *((value, [type(value).__name__, "State(", "__init__", "ClassVar or Final"]) for value in SHARED),
+        *((kind, ["is the class", "it = Output()"]) for kind in (Output[int], Output)),
+        *((kind, ["is the class", "it = Input()"]) for kind in (Input[list[int]], Input)),
+        (Timer, ["is the class", "it = Timer()"]),
+    ],
 )
-def test_a_class_attribute_that_all_reactors_share(value: Any) -> None:
-    kind = type(value).__name__
-    refused(type("Main", (Source,), {"log": value}), "Main.log", kind, "State(", "__init__", "ClassVar or Final")
+def test_a_class_attribute_that_all_reactors_share_or_that_is_not_called(value: Any, words: list[str]) -> None:
+    refused(type("Main", (Source,), {"it": value}), "Main.it", *words)
 
 
 def test_a_class_attribute_of_a_base_is_told_once_and_not_where_it_is_replaced() -> None:
@@ -218,14 +226,6 @@ def test_a_class_made_in_a_constructor_declares_what_it_wants() -> None:
             self.made = type("Made", (Reactor,), {"inp": Input()})()
 
     elaborate(Main)
-
-
-@pytest.mark.parametrize(
-    ("value", "call"),
-    [(Output[int], "Output()"), (Input, "Input()"), (Timer, "Timer()"), (Input[list[int]], "Input()")],
-)
-def test_an_element_that_is_not_called(value: Any, call: str) -> None:
-    refused(type("Main", (Source,), {"port": value}), "Main.port is the class", f"port = {call}")
 
 
 def test_an_element_that_is_not_called_as_an_effect() -> None:
