@@ -53,9 +53,6 @@ class Source(Reactor):
             port.set(2)
 
 
-# Names in another order
-
-
 def body(*parameters: str) -> Callable[..., None]:
     """A method with these parameters."""
     namespace: dict[str, Any] = {}
@@ -114,9 +111,6 @@ def test_arguments_of_a_handler_that_have_each_others_names() -> None:
     refused(type("Main", (Fusion,), {"react": react}), "handler", "imu and gps in another order")
 
 
-# Delays
-
-
 class Schedules(Reactor):
     logical = LogicalAction[Any](min_delay=1 * MSEC)
     physical = PhysicalAction[Any](min_delay=1 * MSEC)
@@ -152,9 +146,6 @@ def test_a_time_that_is_no_delay_is_no_value() -> None:
     with pytest.raises(ReactionError, match=r"negative, got -1000000 ns$") as caught:
         run(Schedules, delay=-1 * MSEC, action="logical", fast=True)
     assert (caught.value.reactor, caught.value.reaction) == ("Schedules", "begin")
-
-
-# Values that all reactors of a class would share
 
 
 SHARED = ([], {}, set(), bytearray(), np.zeros(2), deque())
@@ -204,9 +195,6 @@ def test_constants_and_what_cannot_change_are_no_mistake() -> None:
     elaborate(Main)
 
 
-# Elements where they are none
-
-
 @pytest.mark.parametrize("kind", [Input, Output, Timer, LogicalAction, PhysicalAction, rl.Mode])
 def test_an_element_made_in_a_constructor(kind: type) -> None:
     class Main(Reactor):
@@ -238,9 +226,6 @@ def test_a_reactor_made_in_a_class_body() -> None:
         source = Source()
 
     refused(Main, "Main.source", "class body", "__init__", HERE)
-
-
-# Setting what is read
 
 
 class Sink(Reactor):
@@ -286,9 +271,6 @@ def test_setting_an_output_of_a_contained_reactor(execute: Execute) -> None:
 
     with pytest.raises(ReactionError, match=r"SetsWhatItHears\.sources\[1\]\.out\.set\(\)"):
         execute(SetsWhatItHears)
-
-
-# Misspelt names
 
 
 class Takes(Reactor):

@@ -78,8 +78,8 @@ class Farm(Reactor):
         last.set([channel.value if channel.is_present else None for channel in out])
 
 
-def acting(act: Callable[[], object]) -> type[Reactor]:
-    """A program that calls this function whenever its input is set."""
+def acting(act: Callable[[], object], ended: list[int] | None = None) -> type[Reactor]:
+    """A program that calls this function whenever its input is set, and notes that it is shut down."""
 
     class Acting(Reactor):
         inp = Input[int]()
@@ -88,10 +88,12 @@ def acting(act: Callable[[], object]) -> type[Reactor]:
         def act(self, inp) -> None:
             act()
 
+        @reaction(shutdown)
+        def end(self) -> None:
+            if ended is not None:
+                ended.append(1)
+
     return Acting
-
-
-# A step
 
 
 def test_a_step_sets_inputs_runs_one_tag_and_gives_the_outputs(opened: Opened) -> None:
@@ -261,9 +263,6 @@ def test_what_a_thread_says_in_the_middle_of_a_step_is_for_the_next(opened: Open
     assert len([record for record in session.close().trace if record.reaction == "Alarm.hear"]) == 4
 
 
-# Overlap
-
-
 class Held(Reactor):
     """Answers once the event of its input is set. For threads."""
 
@@ -375,9 +374,6 @@ def test_finish_without_begin_is_refused(opened: Opened) -> None:
         assert session.finish() == ()
 
 
-# What is given
-
-
 @pytest.mark.parametrize(
     ("act", "fault"),
     [
@@ -411,9 +407,6 @@ def test_a_program_may_have_run_before(opened: Opened) -> None:
     run(program)
     with opened(program) as session:
         assert session.step(every=1)["sums"] == [2, 3]
-
-
-# The end
 
 
 def test_close_runs_shutdown_and_gives_the_result_each_time(opened: Opened) -> None:
@@ -522,13 +515,7 @@ def test_stop_iteration_in_a_reaction_is_its_error(opened: Opened) -> None:
 
 def test_ctrl_c_in_a_step_ends_the_session_after_the_shutdown_reactions(opened: Opened) -> None:
     ended: list[int] = []
-
-    class Interrupted(acting(lambda: signal.raise_signal(signal.SIGINT))):
-        @reaction(shutdown)
-        def end(self) -> None:
-            ended.append(1)
-
-    session = opened(Interrupted)
+    session = opened(acting(lambda: signal.raise_signal(signal.SIGINT), ended))
     with pytest.raises(KeyboardInterrupt):
         session.step(inp=1)
     assert session.closed
@@ -542,9 +529,6 @@ def test_a_session_installs_no_handlers_of_signals(opened: Opened) -> None:
         assert [signal.getsignal(number) for number in SIGNALS] == before
         session.step(inp=1)
     assert seen == before
-
-
-# Threads, reactions, garbage
 
 
 def test_steps_may_come_from_different_threads(opened: Opened) -> None:
@@ -610,9 +594,9 @@ def test_a_session_that_is_collected_leaves_no_thread(opened: Opened) -> None:
     before = threading.active_count()
     session: Any = opened(Farm)
     session.step(every=1)
-    threads = [other.thread for other in getattr(session._execution.executor, "followers", {}).values()] if (
-        session._execution.executor.name == "threads") else []  # fmt: skip
-    del session
+    followers = getattr(session._execution.executor, "followers", {}).values()
+    threads = [follower.thread for follower in followers if hasattr(follower, "thread")]
+    del session, followers
     gc.collect()
     for thread in threads:
         thread.join(20)
@@ -621,13 +605,7 @@ def test_a_session_that_is_collected_leaves_no_thread(opened: Opened) -> None:
 
 def test_kill_ends_a_session_without_its_shutdown_reactions() -> None:
     ended: list[int] = []
-
-    class Quiet(Reactor):
-        @reaction(shutdown)
-        def end(self) -> None:
-            ended.append(1)
-
-    session = Session(Quiet)
+    session = Session(acting(print, ended))
     session.kill()
     assert (session.closed, session.close(), ended) == (True, None, [])
     with pytest.raises(RunError, match="killed"):
