@@ -24,7 +24,7 @@ from reactorlib import (
     shutdown,
     startup,
 )
-from tests.reactorlib.conformance.modal import Modal, Script, Switch, entering
+from tests.reactorlib.conformance.modal import Modal, Script, entering
 from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.observing import Execute, arrived, reactions, story, values
 
@@ -279,14 +279,14 @@ class Nesting(Reactor):
 
 class Foreign(Reactor):
     def __init__(self) -> None:
-        self.modal = Switch()
+        self.modal = Modal({})
         with self.modal.two:
             self.leaf = Child()
 
 
 @pytest.mark.parametrize(
     ("main", "words"),
-    [(Nesting, "modes of one reactor do not nest"), (Foreign, "only the constructor of Switch can put .* mode two")],
+    [(Nesting, "modes of one reactor do not nest"), (Foreign, "only the constructor of Modal can put .* mode two")],
 )
 def test_a_constructor_puts_things_into_one_mode_of_its_own_reactor(main: type[Reactor], words: str) -> None:
     with pytest.raises(ElaborationError, match=words):

@@ -3,12 +3,24 @@
 import pytest
 
 from reactorlib import MSEC, LogicalAction, Mode, Output, Reactor, Timer, history, reaction, reset, shutdown, startup
-from tests.reactorlib.conformance.modal import Modal, Script, Switch, entering
+from tests.reactorlib.conformance.modal import Modal, Script, entering
 from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.observing import Execute, reactions, story, values
 
 
 def test_switch_acts_at_the_end_of_the_tag_and_the_new_mode_at_the_next_microstep(execute: Execute) -> None:
+    class Switch(Reactor):
+        one, two = Mode(initial=True), Mode()
+        tick = Timer(offset=0, period=5 * MSEC)
+
+        with one:
+            before, still_one = entering(tick, reset(two)), noted(tick)
+
+        with two:
+            in_two, entered = noted(tick), noted(reset)
+
+        always = noted(tick)
+
     told = story(execute(Switch, timeout=5 * MSEC), "before", "still_one", "in_two", "always", "entered")
     assert told == "0 before, 0 still_one, 0 always, 0+1 entered, 5 in_two, 5 always"
 
