@@ -278,11 +278,6 @@ class Takes(Reactor):
         pass
 
 
-class TakesAny(Reactor):
-    def __init__(self, **options: Any):
-        self.options = options
-
-
 @pytest.mark.parametrize("main", [Source, Takes])
 def test_an_option_of_run_that_is_misspelt(main: type[Reactor]) -> None:
     for program, name in ((main, main.__name__), (elaborate(main), "Program")):
@@ -291,6 +286,10 @@ def test_an_option_of_run_that_is_misspelt(main: type[Reactor]) -> None:
 
 
 def test_a_parameter_that_is_misspelt() -> None:
+    class TakesAny(Reactor):
+        def __init__(self, **options: Any):
+            self.options = options
+
     with pytest.raises(ElaborationError, match=r"'siez': did you mean 'size'\?"):
         run(Takes, siez=3)
     run(TakesAny, executer=1, fast=True)

@@ -119,10 +119,8 @@ def test_scheduling_from_a_reaction_takes_physical_time() -> None:
         @reaction(event, effects=seen)
         def arrive(self, event, seen):
             seen.set(event.value)
-            if event.value == 2:
-                request_stop()
 
-    result = run(Late, timeout=LIMIT, trace=True)
+    result = run(Late, timeout=LIMIT, keepalive=False, trace=True)
     (first_ns, _, first), (second_ns, _, second) = written(result, "Late.seen")
     assert (first, second) == (1, 2)
     assert 0 <= first_ns < second_ns
@@ -133,17 +131,14 @@ def test_event_is_just_after_the_current_tag_where_that_is_later() -> None:
     class Ahead(Reactor):
         tick = Timer(offset=1000 * SEC)
         event = PhysicalAction[int]()
+        arrive = noted(event)
 
         @reaction(tick, effects=event)
         def beat(self, tick, event):
             event.schedule(value=1)
 
-        @reaction(event)
-        def arrive(self, event):
-            request_stop()
-
-    result = run(Ahead, timeout=2000 * SEC, fast=True, trace=True)
-    assert reactions(result)[:2] == [(1000 * SEC, 0, "Ahead.beat"), (1000 * SEC, 1, "Ahead.arrive")]
+    result = run(Ahead, timeout=2000 * SEC, fast=True, keepalive=False, trace=True)
+    assert reactions(result) == [(1000 * SEC, 0, "Ahead.beat"), (1000 * SEC, 1, "Ahead.arrive")]
 
 
 THREADS, EACH = 8, 1250

@@ -291,10 +291,8 @@ def test_what_an_element_declares_is_checked(kinds: list[Any], options: dict[str
 
 @pytest.mark.parametrize("width", [0, -2, 2.5, "2"], ids=repr)
 def test_width_of_a_bank_must_be_a_positive_integer(width: Any) -> None:
-    def construct(main):
-        main.members = Bank(Sink, width)
-
-    assert lacking(faults_of(declaring(__init__=construct)), f"width Sink {width!r}") == []
+    main = declaring(__init__=lambda main: setattr(main, "members", Bank(Sink, width)))
+    assert lacking(faults_of(main), f"width Sink {width!r}") == []
 
 
 @pytest.mark.parametrize(
