@@ -89,7 +89,7 @@ class ReactorError(Exception):
 class ElaborationError(ReactorError):
     """Every static fault of a program, found in one pass before the run starts.
 
-    `faults` holds one line or block of text for each, with the full paths of the elements involved.
+    `faults` holds a text for each, with the full paths of the elements involved.
 
     >>> print(ElaborationError(["Main.a: width must be positive", "Main.b: no such port"]))
     2 faults in the program:
@@ -102,20 +102,16 @@ class ElaborationError(ReactorError):
 
     def __init__(self, faults: Sequence[str]) -> None:
         self.faults = tuple(faults)
-        if len(self.faults) == 1:
-            text = self.faults[0]
-        else:
-            lines = [f"{len(self.faults)} faults in the program:"]
-            lines += [f"  {number}. {fault}" for number, fault in enumerate(_alike(self.faults), 1)]
-            text = "\n".join(lines)
-        super().__init__(text)
+        lines = [f"{len(self.faults)} faults in the program:"]
+        lines += [f"  {number}. {fault}" for number, fault in enumerate(_alike(self.faults), 1)]
+        super().__init__(self.faults[0] if len(self.faults) == 1 else "\n".join(lines))
 
     def __reduce__(self) -> tuple[type[ElaborationError], tuple[tuple[str, ...]]]:
         return type(self), (self.faults,)
 
 
 def _alike(faults: Iterable[str]) -> Iterator[str]:
-    """The faults; of many that differ in the index of a member or channel the first, and how many there are."""
+    """The faults. Of many that differ in an index only the first, and their number."""
     import re  # only where something is wrong
 
     alike: dict[str, list[str]] = {}
@@ -140,9 +136,7 @@ class ReactionError(ReactorError):
     """
 
     def __init__(self, reactor: str, reaction: str, tag: Tag, cause: BaseException) -> None:
-        self.reactor = reactor
-        self.reaction = reaction
-        self.tag = tag
+        self.reactor, self.reaction, self.tag = reactor, reaction, tag
         super().__init__(f"{reactor}.{reaction} raised {kind_of(cause)} at tag {tag}: {words_of(cause)}")
         self.__cause__ = cause
 
@@ -151,9 +145,7 @@ class ReactionError(ReactorError):
 
 
 class ThreadError(ReactorError):
-    """A function raised that a thread called by `RunHandle.call`.
-
-    The original exception is the `__cause__`, `thread` is the name of the thread.
+    """A function raised that `thread` called by `RunHandle.call`. The original exception is the `__cause__`.
 
     >>> print(ThreadError("feeder", ValueError("no reply")))
     thread 'feeder', which a reaction started, raised ValueError: no reply
@@ -171,10 +163,8 @@ class ThreadError(ReactorError):
 class EffectError(ReactorError):
     """A reaction set a port or scheduled an action that it did not declare as an effect.
 
-    >>> raise EffectError("Main.out", "set()")
-    Traceback (most recent call last):
-    ...
-    reactorlib.errors.EffectError: Main.out.set() by a reaction that does not list it in effects=
+    >>> print(EffectError("Main.out", "set()"))
+    Main.out.set() by a reaction that does not list it in effects=
     """
 
     def __init__(self, element: str, call: str, why: str = "") -> None:
@@ -207,9 +197,7 @@ class RunError(ReactorError):
 
 
 class WorkerError(ReactorError):
-    """A worker of a parallel executor died, or a value could not travel between workers.
-
-    `worker` is the number of the one that died, where one did.
+    """`worker` of a parallel executor died, or (None) a value could not travel between workers.
 
     >>> issubclass(WorkerError, ReactorError), WorkerError("full").worker
     (True, None)

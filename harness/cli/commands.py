@@ -24,10 +24,8 @@ from harness.cli.run_command import console_of_progress, end_on_signals, latest,
 from harness.errors import Terminated, UsageError
 from harness.measure import block
 from harness.plan.metrics import MAIN_METRICS
-from harness.report import document, phases_text, run_changes, run_changes_text, summary, terminal
-from harness.report.as_json import to_json
-from harness.report.export import EXPORTS
-from harness.report.scaling_text import EXPLAINED, told_costs
+from harness.report import run_changes, run_changes_text, study_tables, summary, terminal
+from harness.report.export import EXPORTS, to_json
 from harness.stats.judgement import Judgement
 from harness.store import finished_run, run_directory
 from harness.studies.advise import advising as advise
@@ -122,10 +120,10 @@ def _breakdown(parsed: argparse.Namespace, _: Sequence[str]) -> int:
         tell=console_of_progress().print,
     )
     output = _output()
-    for table in phases_text.tables(rows):
-        output.print(table)
+    for table in study_tables.phase_tables(rows):
+        terminal.print_grid(table, output)
         output.print()
-    output.print(phases_text.EXPLAINED, style="dim")
+    output.print(study_tables.PHASES_EXPLAINED, style="dim")
     return 1 if any(row.is_failure for row in rows) else 0
 
 
@@ -143,11 +141,11 @@ def _scaling(parsed: argparse.Namespace, _: Sequence[str]) -> int:
         tell=console_of_progress().print,
     )
     output = _output()
-    terminal.print_grid(document.scaling_table(rows), output)
+    terminal.print_grid(study_tables.scaling_table(rows), output)
     output.print()
-    for line in told_costs(costs):
+    for line in study_tables.message_costs(costs):
         output.print(line)
-    output.print(f"\n{EXPLAINED}", style="dim")
+    output.print(f"\n{study_tables.SCALING_EXPLAINED}", style="dim")
     return 1 if any(row.is_failure for row in rows) else 0
 
 

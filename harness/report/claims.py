@@ -1,6 +1,6 @@
-"""The paper's claims of reactors over Ray, each with what was measured here, and how much of it is how Ray is called.
+"""The paper's claims of reactors over Ray, each beside the ratios measured here.
 
-What was published comes from another machine with other versions, and decides nothing.
+Published ratios come from another machine with other versions, and decide nothing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,6 +11,7 @@ from harness.plan.metrics import HIGHER_IS_BETTER
 from harness.quantity import counted
 from harness.report import published
 from harness.report.summary import LOOP, RAY, RAY_PAPER, Cell, PointSummary, Summary
+from harness.report.text_table import NOTHING
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import FASTER, SLOWER, TOO_FEW, UNDECIDED, standing
 
@@ -31,7 +32,6 @@ EXPLAINED = (
     "of these points. Magnitudes are not comparable: the published ones are of Lingua Franca's runtime, an older Ray "
     "and another number of cores. 'Ray otherwise': how many times as fast as ray-paper Ray's other backends are."
 )
-NOTHING = "-"
 _THEIRS, _OURS = "ray", "lf"
 _CLAIMS = {
     "broadcast_gather": "broadcast and gather: lower times, by actors and by object size",
@@ -57,7 +57,7 @@ _MIB, _MB = 2**20, 10**6
 
 @dataclass(frozen=True)
 class ClaimRow:
-    """A claim. `published`: the paper's ratio at each point that is also here; `lacking`: how many are not.
+    """A claim. `published`: the paper's ratio at each point that is also here. `lacking`: the number of its others.
 
     The other ratios are of reactors here at these points, but for `otherwise`, of Ray's other backends to ray-paper.
     """

@@ -5,18 +5,16 @@ from dataclasses import dataclass
 
 from harness import quantity
 from harness.grouping import grouped
-from harness.report import claims, run_answer
-from harness.report import scaling_text as scaling
+from harness.report import claims, run_answer, study_tables
 from harness.report.run_answer import Against, PointAnswer, WorkloadAnswer
 from harness.report.summary import LOOP, RAY_PAPER, SIDE_METRICS, Cell, PointSummary, Summary
-from harness.stats import intervals, limits, stragglers
+from harness.report.text_table import NOTHING, TextTable
+from harness.stats import intervals, limits
 from harness.stats.doubts import DOUBTS_EXPLAINED
 from harness.stats.intervals import CONFIDENCE, Estimate
 from harness.stats.limits import LIMIT
-from harness.store.scaling_table import ScalingRow
 
 FAILED, DOUBTED, NOISE = "Failed", "Doubts about the whole run", "Noise floor"
-NOTHING = "-"
 NOT_MEASURED = "not measured: no backend of this run was measured twice in one block"
 ANSWER_COLUMNS = ("workload", "point", "against the loop", "against the best Ray", "of the ceiling", "starts", "doubts")
 ANSWER_EXPLAINED = (
@@ -36,14 +34,9 @@ EXPLAINED = (
     "time where both run in one thread. '50 % within': the time that half of the rounds do not exceed. "
     f"{limits.EXPLAINED} "
     "'startup': until the first round can begin. 'memory': the most that the whole process tree held, shared "
-    "pages counted once. 'CPU': time of the whole process tree per unit of work."
+    "pages counted once. 'CPU': time of the whole process tree per unit of work. Bold: best of its point. "
+    f"{DOUBTS_EXPLAINED}"
 )
-
-
-def explained(summary: Summary) -> str:
-    """What the tables' words mean."""
-    late = any(cell.late for point in summary.points for cell in point.cells)
-    return f"{EXPLAINED} {f'{stragglers.EXPLAINED} ' if late else ''}Bold: best of its point. {DOUBTS_EXPLAINED}"
 
 
 @dataclass(frozen=True)
@@ -54,18 +47,8 @@ class Section:
     lines: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class TextTable:
-    """A table as text: the rows of one workload. `best`: indices of the rows that lead their point."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    best: frozenset[int] = frozenset()
-
-
 def headlines(summary: Summary) -> list[Section]:
-    """What the tables do not say, in this order; empty sections are left out."""
+    """The sections beside the tables, in order, without empty ones."""
     cells = [
         (f"{point.workload} {point.label}, {cell.backend}", cell) for point in summary.points for cell in point.cells
     ]
@@ -73,7 +56,7 @@ def headlines(summary: Summary) -> list[Section]:
         Section(FAILED, tuple(f"{where}: {failure}" for where, cell in cells for failure in cell.failures)),
         Section(DOUBTED, summary.doubts),
         Section(NOISE, tuple(_noise(summary))),
-        Section(scaling.HEADING, tuple(scaling.lines(summary.scaling, summary.messages))),
+        Section("Scaling with workers, explained", tuple(_scaling(summary))),
         Section("Not run", tuple(f"{where}: {cell.unsupported}" for where, cell in cells if cell.unsupported)),
         Section("About the backends", tuple(f"{name}: {note}" for name, note in summary.notes.items())),
     ]
@@ -92,6 +75,11 @@ def _noise(summary: Summary) -> Iterator[str]:
         )
     for workload, factor in summary.floors.items():
         yield f"{workload}: differences of less than {percent(factor)} are called undecided"
+
+
+def _scaling(summary: Summary) -> Iterator[str]:
+    if summary.scaling:
+        yield from (*study_tables.message_costs(summary.messages), study_tables.SCALING_EXPLAINED)
 
 
 def percent(factor: float) -> str:
@@ -113,12 +101,12 @@ def answer_table(found: Sequence[WorkloadAnswer]) -> TextTable:
     return TextTable(run_answer.HEADING, ANSWER_COLUMNS, rows)
 
 
-def against(one: Against | None) -> str:
+def against(one: Against | None, space: str = " ") -> str:
     """A ratio, how it stands, and the rival where it is not the loop."""
     if one is None:
         return NOTHING
     rival = "" if one.rival == LOOP else f", {one.rival}"
-    return f"{quantity.ratio(one.ratio)} {one.standing}{rival}"
+    return f"{quantity.ratio(one.ratio)}{space}{one.standing}{rival}"
 
 
 def share(end: PointAnswer) -> str:
@@ -136,30 +124,21 @@ def tables(summary: Summary) -> list[TextTable]:
     found = []
     for workload, points in grouped(summary.points, lambda point: point.workload).items():
         found.append(_table(workload, points))
-        if any(cell.tails or cell.late for point in points for cell in point.cells):
+        if any(cell.tails for point in points for cell in point.cells):
             found.append(_tails_table(workload, points))
-    return [*found, scaling_table(summary.scaling)] if summary.scaling else found
+    return [*found, study_tables.scaling_table(summary.scaling)] if summary.scaling else found
 
 
 def _tails_table(workload: str, points: Sequence[PointSummary]) -> TextTable:
-    """Round times of each backend: the usual, and the slow ones; and whom they waited for, where that is known."""
-    taken_apart = any(cell.late for point in points for cell in point.cells)
+    """Round times of each backend: the usual, and the slow ones."""
     rows = []
     for point in points:
-        cells = [cell for cell in point.cells if cell.tails or cell.late]
-        for position, cell in enumerate(cells):
-            half, middle, slow = cell.tails or (None, None, None)
-            times = (NOTHING if one is None else quantity.show(one, "ns") for one in (half, middle, slow))
+        for position, cell in enumerate(cell for cell in point.cells if cell.tails):
+            half, _, slow = cell.tails
+            times = (NOTHING if one is None else quantity.show(one, "ns") for one in cell.tails)
             ratio = f"{slow / half:.2f}x" if slow and half else NOTHING
-            late = (cell.late.cells if cell.late else (NOTHING, NOTHING)) if taken_apart else ()
-            rows.append(("" if position else point.label, cell.backend, *times, ratio, *late))
-    columns = (*TAIL_COLUMNS, *(stragglers.COLUMNS if taken_apart else ()))
-    return TextTable(f"{workload}: round times", columns, tuple(rows))
-
-
-def scaling_table(rows: Sequence[ScalingRow]) -> TextTable:
-    """Predicted and measured scaling of all points."""
-    return TextTable(scaling.TITLE, scaling.COLUMNS, tuple(scaling.cells(rows)))
+            rows.append(("" if position else point.label, cell.backend, *times, ratio))
+    return TextTable(f"{workload}: round times", TAIL_COLUMNS, tuple(rows))
 
 
 def _table(workload: str, points: Sequence[PointSummary]) -> TextTable:
@@ -170,9 +149,9 @@ def _table(workload: str, points: Sequence[PointSummary]) -> TextTable:
     columns = (
         "point",
         "backend",
-        _heading(metric, units[metric]),
+        heading(metric, units[metric]),
         *(f"x {'ceiling' if baseline == LIMIT else baseline}" for baseline in baselines),
-        *(_heading(_SIDE_HEADINGS[name], units[name]) for name in sides),
+        *(heading(_SIDE_HEADINGS[name], units[name]) for name in sides),
         "doubts",
     )
     rows: list[tuple[str, ...]] = []
@@ -187,7 +166,7 @@ def _table(workload: str, points: Sequence[PointSummary]) -> TextTable:
     return TextTable(workload, columns, tuple(rows), frozenset(best))
 
 
-def _heading(name: str, unit: str) -> str:
+def heading(name: str, unit: str) -> str:
     """A column's heading, with as much of the unit as is the same in every cell."""
     base, slash, per = unit.partition("/")
     words = name.replace("_", " ")

@@ -14,6 +14,7 @@ from harness.report import claims, document, run_answer
 from harness.report.figures import figure_catalogue
 from harness.report.run_answer import Against, WorkloadAnswer
 from harness.report.summary import LOOP, OURS, Cell, PointSummary, Summary
+from harness.report.text_table import NOTHING
 from harness.stats import intervals
 from harness.stats.limits import LIMIT
 from harness.store.files import write_atomically
@@ -36,7 +37,7 @@ def write(summary: Summary, drawn: Mapping[str, Path]) -> Path:
 
 
 def render(summary: Summary, drawn: Mapping[str, Path]) -> str:
-    """The page: the answer, how far to trust it, a figure, the workloads, the paper's claims; all else folded."""
+    """The page: the answer, how far to trust it, a figure, the workloads and the paper's claims. All else is folded."""
     found = run_answer.answers(summary)
     sections = document.headlines(summary)
     urgent = [one for one in sections if one.heading in (document.FAILED, document.DOUBTED)]
@@ -65,7 +66,7 @@ def render(summary: Summary, drawn: Mapping[str, Path]) -> str:
         figures={name: _figure(name, path) for name, path in drawn.items()},
         more_figures=[name for name in drawn if name not in placed],
         tables=document.tables(summary),
-        explained=document.explained(summary),
+        explained=document.EXPLAINED,
         folded=[one for one in sections if one not in urgent],
         context=document.context(summary),
         ours=OURS,
@@ -82,13 +83,13 @@ def _answer_rows(one: WorkloadAnswer) -> Iterator[list[tuple[str, str, str]]]:
             _against(end.ray),
             ("", document.share(end), ""),
             ("", str(end.starts), ""),
-            ("", ", ".join(end.doubts) or document.NOTHING, ""),
+            ("", ", ".join(end.doubts) or NOTHING, ""),
         ]
 
 
 def _against(against: Against | None) -> tuple[str, str, str]:
     if against is None:
-        return "", document.NOTHING, ""
+        return "", NOTHING, ""
     return against.standing, quantity.ratio(against.ratio), "" if against.rival == LOOP else against.rival
 
 
@@ -111,7 +112,7 @@ def _workloads(summary: Summary, pictures: Sequence[str]) -> Iterator[dict[str, 
         yield {
             "name": workload,
             "figures": [name for name in pictures if name.startswith(workload)],
-            "metric": points[0].metric.replace("_", " "),
+            "metric": document.heading(points[0].metric, points[0].units[points[0].metric]),
             "points": [(point.label, [_row(point, cell) for cell in point.cells if cell.main]) for point in points],
         }
 
@@ -120,10 +121,10 @@ def _row(point: PointSummary, cell: Cell) -> tuple[str, ...]:
     loop, ceiling = cell.speedups.get(LOOP), cell.speedups.get(LIMIT)
     return (
         cell.backend,
-        document.value(cell.main, point.units[point.metric]) if cell.main else document.NOTHING,
-        quantity.ratio(loop) if loop else document.NOTHING,
-        f"{ceiling.value:.0%}" if ceiling else document.NOTHING,
-        ", ".join(cell.doubts) or document.NOTHING,
+        document.value(cell.main, point.units[point.metric]) if cell.main else NOTHING,
+        quantity.ratio(loop) if loop else NOTHING,
+        f"{ceiling.value:.0%}" if ceiling else NOTHING,
+        ", ".join(cell.doubts) or NOTHING,
     )
 
 

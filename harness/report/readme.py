@@ -1,6 +1,6 @@
 """The parts of README and of other pages that results fill, between markers. No number by hand.
 
-`results`: one figure and one table. `claims`: the paper's claims and what was measured of them. `vectors`: vector
+`results`: one figure and one table. `claims`: the paper's claims beside the ratios measured. `vectors`: vector
 environments beside the loop.
 """
 
@@ -15,6 +15,7 @@ from harness.report.figures import figure_catalogue
 from harness.report.markdown import markdown_table, markdown_text
 from harness.report.run_answer import Against, PointAnswer
 from harness.report.summary import LOOP, RAY, Cell, PointSummary, Summary, in_order
+from harness.report.text_table import TextTable
 from harness.stats import intervals
 from harness.stats.judgement import FASTER, SLOWER
 from harness.store.files import write_atomically
@@ -25,7 +26,7 @@ _UNKNOWN = "–"
 
 
 def marks(part: str) -> tuple[str, str]:
-    """What stands before and after a part."""
+    """The markers before and after a part."""
     return f"<!-- {part}:begin -->", f"<!-- {part}:end -->"
 
 
@@ -70,13 +71,13 @@ def section(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
     return "\n\n".join((*_picture(_FIGURE, drawn, base), markdown_table(table(summary)), words)) + "\n"
 
 
-def table(summary: Summary) -> document.TextTable:
+def table(summary: Summary) -> TextTable:
     """The weakest and the strongest point of each workload, in the order of the catalogue."""
     ranks = {name: rank for rank, name in enumerate(WORKLOADS)}
     found = sorted(run_answer.answers(summary), key=lambda one: ranks.get(one.workload, len(ranks)))
     rows = tuple(_row(end, summary.ours, one.workload, place) for one in found for place, end in one.placed)
     columns = ("workload", "point", LOOP, summary.ours, "best Ray", f"{summary.ours} over best Ray", "starts")
-    return document.TextTable("", columns, rows)
+    return TextTable("", columns, rows)
 
 
 def _row(end: PointAnswer, ours: str, workload: str, place: str) -> tuple[str, ...]:
@@ -109,7 +110,7 @@ def _value(point: PointSummary, cell: Cell | None) -> str:
 
 
 def claimed(summary: Summary, _drawn: Mapping[str, Path], _base: Path) -> str:
-    """The paper's claims, and what was measured of each; a word where Ray was never called as the paper does."""
+    """The paper's claims beside the ratios measured, or a sentence where Ray was never called as in the paper."""
     grid = document.published_claims(summary)
     told = markdown_table(grid) if grid.rows else "The results have nothing to compare with `ray-paper`."
     doubts = markdown_text(_doubts(summary))
@@ -124,7 +125,7 @@ def vectors(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
         (point.workload, point.label, *(_of_loop(point.cell(backend)) for backend in backends))
         for point in summary.points
     )
-    table = document.TextTable("", ("workload", "point", *backends), rows)
+    table = TextTable("", ("workload", "point", *backends), rows)
     words = (
         f"In times the speed of `{LOOP}`; in brackets: 95 % intervals, from three starts on. "
         f"{_source(summary, base)} Made by `make readme`."

@@ -10,9 +10,9 @@ from rich.text import Text
 
 from harness import quantity
 from harness.report import document, markdown, run_answer
-from harness.report.document import NOTHING, TextTable
-from harness.report.run_answer import Against, WorkloadAnswer
-from harness.report.summary import LOOP, Summary
+from harness.report.run_answer import WorkloadAnswer
+from harness.report.summary import Summary
+from harness.report.text_table import NOTHING, TextTable
 
 _ENOUGH_STARTS = 5
 _SHOWN_DOUBTS = 2
@@ -55,19 +55,12 @@ def _cells(one: WorkloadAnswer) -> tuple[str, ...]:
     weakest = one.weakest
     return (
         f"{one.workload}\n{weakest.point.label}",
-        _against(weakest.loop),
-        _against(weakest.ray),
+        document.against(weakest.loop, "\n"),
+        document.against(weakest.ray, "\n"),
         document.share(weakest),
         str(weakest.starts),
         " ".join(weakest.doubts) or NOTHING,
     )
-
-
-def _against(against: Against | None) -> str:
-    if against is None:
-        return NOTHING
-    rival = "" if against.rival == LOOP else f", {against.rival}"
-    return f"{quantity.ratio(against.ratio)}\n{against.standing}{rival}"
 
 
 def _circumstances(summary: Summary) -> Iterator[str]:
@@ -86,7 +79,7 @@ def _circumstances(summary: Summary) -> Iterator[str]:
 
 
 def _next_command(summary: Summary, found: Sequence[WorkloadAnswer]) -> str:
-    """What serves the reader most: to complete the run, to repeat it, or to ask about an environment of their own."""
+    """The command that serves the reader most: complete the run, repeat it, or try an environment of their own."""
     resume = f"python -m harness run --output {summary.path} --resume"
     if summary.failures or any("--resume" in doubt for doubt in summary.doubts):
         return resume

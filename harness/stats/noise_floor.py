@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from harness.grouping import grouped
 from harness.stats import intervals
 from harness.stats.intervals import Estimate
+from harness.stats.turn_ratios import by_block
 from harness.store.measurements import Measurement
 from harness.store.recorded_turns import RecordedTurns
 
@@ -49,7 +50,7 @@ class SelfComparison:
 def of_run(rows: Sequence[Measurement], taken: RecordedTurns) -> Iterator[SelfComparison]:
     """The comparisons of a run: of the backends that some of its blocks had twice."""
     for (point, backend), own in grouped((row for row in rows if row.ok), lambda row: (row.point, row.backend)).items():
-        logs = taken.log_ratios(point, (backend, 0), (backend, 1), {one.trial for one in own})
+        logs = by_block(taken, point, (backend, 0), (backend, 1), [one.trial for one in own])
         if logs:
             yield SelfComparison(*point[:1], own[0].scenario, point[1], backend, intervals.ratio_of_turns(logs))
 

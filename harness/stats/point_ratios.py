@@ -9,6 +9,7 @@ from harness.plan.metrics import HIGHER_IS_BETTER, MAIN_METRICS
 from harness.stats import intervals
 from harness.stats.intervals import Estimate
 from harness.stats.limits import LIMIT, ceiling
+from harness.stats.turn_ratios import by_block
 from harness.store import digests
 from harness.store.measurements import Measurement
 from harness.store.recorded_turns import RecordedTurns
@@ -48,7 +49,7 @@ class PointRatios:
         found: list[list[float]] = []
         if common and self.metric in MAIN_METRICS:
             less = self._uncounted_ns(baseline), self._uncounted_ns(backend)
-            found = self._taken.log_ratios(self._point, (baseline, 0), (backend, 0), common, less)
+            found = by_block(self._taken, self._point, (baseline, 0), (backend, 0), common, less)
         # An overhead is a difference, and may come out as nothing: then there is no ratio.
         if not found and all(own[trial] > 0 and other[trial] > 0 for trial in common):
             sign = 1 if self._faster_is_more else -1
@@ -56,7 +57,7 @@ class PointRatios:
         return [[one - math.log(gain) for one in logs] for logs in found]
 
     def _uncounted_ns(self, backend: str) -> float:
-        """What the metric leaves out of a backend's round: the simulated work, of an overhead."""
+        """The time that the metric leaves out of a backend's round: of an overhead the simulated work."""
         if self.metric != "overhead":
             return 0.0
         rounds, counted = (by_trial(self._rows[backend], name) for name in ("round_time", self.metric))

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
-from reactorlib.elaboration.program import Elaborated, Node, ReactionInstance
+from reactorlib.elaboration.records import Elaborated, Node, ReactionInstance
 from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure, Poisoned, Stopped
 from reactorlib.executors.messenger import Heard, Messenger
@@ -220,7 +220,7 @@ class Follower:
             self.worker.now.time, self.worker.now.microstep = message.time, message.microstep
             notes = self.shut_down(message.failed)
         elif self.worker.recorder is not None:
-            self.hand_in(self.worker.recorder.take())
+            self.hand_in(self.worker.recorder.rows())
         self.messenger.tell(0, Bye(notes))
 
     def hand_in(self, rows: list[Row]) -> None:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from reactorlib.elaboration.program import Cell, Elaborated
+from reactorlib.elaboration.records import Cell, Elaborated
 from reactorlib.errors import EffectError, ReactorError, RunError
 from reactorlib.tag import Time, time_fault
 from reactorlib.transport.batch import Batch, batch
@@ -41,7 +42,7 @@ Allocate = Callable[[int], Any]
 
 
 class Buffers(NamedTuple):
-    """Memory for the buffers of values that other workers read; in `allocate_shared` readers may write as well."""
+    """Memory for values that other workers read. In shared memory they may write as well."""
 
     allocate: Allocate | None
     allocate_shared: Allocate | None
@@ -74,12 +75,11 @@ class _Right:
 class Writer(_Right):
     """The right to set one value."""
 
-    __slots__ = ("_allocate", "_allocate_shared")
+    __slots__ = ("_buffers",)
 
-    def __init__(self, cell: Reader, allocate: Allocate | None = None, shared: Allocate | None = None) -> None:
+    def __init__(self, cell: Reader, buffers: Buffers = NO_BUFFERS) -> None:
         super().__init__(cell)
-        self._allocate = allocate
-        self._allocate_shared = shared
+        self._buffers = buffers
 
     def set(self, value: Any) -> None:
         cell = self._cell
@@ -90,15 +90,15 @@ class Writer(_Right):
         """An uninitialised NumPy array of this shape and dtype, to fill and then set."""
         import numpy as np
 
-        kind = np.dtype(dtype)
-        if self._allocate is None or kind.hasobject or kind.subdtype is not None or not kind.itemsize:
+        kind, allocate = np.dtype(dtype), self._buffers.allocate
+        if allocate is None or kind.hasobject or kind.subdtype is not None or not kind.itemsize:
             return np.empty(shape, kind)
         count = int(math.prod(shape) if isinstance(shape, tuple | list) else shape)
-        return np.frombuffer(self._allocate(max(1, count * kind.itemsize)), kind, count).reshape(shape)
+        return np.frombuffer(allocate(max(1, count * kind.itemsize)), kind, count).reshape(shape)
 
     def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Batch:
         """An uninitialised array that its readers may fill in place, each in part: see Batch."""
-        return batch(self._allocate_shared, shape, dtype)
+        return batch(self._buffers.allocate_shared, shape, dtype)
 
 
 class TracedWriter(Writer):
@@ -106,8 +106,8 @@ class TracedWriter(Writer):
 
     __slots__ = ("_note",)
 
-    def __init__(self, note: Callable[[tuple[str, Any]], None], *where: Any) -> None:
-        super().__init__(*where)
+    def __init__(self, cell: Reader, buffers: Buffers, note: Callable[[tuple[str, Any]], None]) -> None:
+        super().__init__(cell, buffers)
         self._note = note
 
     def set(self, value: Any) -> None:
@@ -157,7 +157,7 @@ class Contained:
 
 
 class Absent:
-    """The type of ABSENT, which is False: an input that a step leaves absent, an output that nothing set at its tag.
+    """The type of ABSENT, which is False: the value of an absent input or output of a step.
 
     >>> from reactorlib import Input, Output, Reactor, Session, connect
     >>> class Wire(Reactor):
@@ -222,18 +222,13 @@ class ActionHandle(_Right):
 
 
 class PlainActionHandle(ActionHandle):
-    """The same, with plain numbers of nanoseconds; after the end of the run, nothing happens."""
+    """The same with plain numbers of nanoseconds. Does nothing after the end of the run."""
 
     __slots__ = ()
 
     def schedule(self, extra_delay: float = 0, value: Any = None) -> None:
-        try:
-            if extra_delay:
-                super().schedule(Time(round(extra_delay)), value)
-            else:
-                self._schedule(self._cell, 0, value)
-        except RunError:
-            pass
+        with suppress(RunError):
+            super().schedule(Time(round(extra_delay)), value)
 
 
 class ModeHandle:

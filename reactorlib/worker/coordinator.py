@@ -7,7 +7,7 @@ from math import inf
 from typing import Any, Protocol
 
 from reactorlib.clock import LONGEST_WAIT_NS, PhysicalClock
-from reactorlib.elaboration.program import Elaborated, Trigger
+from reactorlib.elaboration.records import Elaborated, Trigger
 from reactorlib.worker.cells import Event, events_of
 from reactorlib.worker.event_queue import Events, Queue
 from reactorlib.worker.inbox import Inbox
@@ -197,7 +197,7 @@ class Coordinator:
                 self.modes.hold(event, max(0, time - queue.time), value)
 
     def _gives_up(self, now: int) -> bool:
-        """Whether it is so late that physical actions are given up: the timeout holds, however many came before it."""
+        """Whether it is so late that physical actions are given up, however many came before the timeout."""
         if not self._late and self._stop_time is not None:
             self._late = now > self.inbox.started + self._stop_time + LONGEST_CATCH_UP_NS
             if self._late:

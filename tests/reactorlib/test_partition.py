@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from reactorlib import Bank, Input, Output, PhysicalAction, Reactor, connect, elaborate, reaction
+from reactorlib import Bank, Input, Output, PhysicalAction, Reactor, connect, elaborate
 from reactorlib.errors import RunError
 from reactorlib.schedule.partition import Partition, partition
+from tests.reactorlib.conformance.reactors import noted
 
 
 class Leaf(Reactor):
     inp = Input[int]()
     out = Output[int]()
-
-    @reaction(inp, effects=out)
-    def answer(self, inp, out) -> None: ...
+    answer = noted(inp, effects=out)
 
 
 class Group(Reactor):
@@ -27,9 +26,7 @@ class Group(Reactor):
 
 class Ear(Reactor):
     event = PhysicalAction[int]()
-
-    @reaction(event)
-    def hear(self, event) -> None: ...
+    hear = noted(event)
 
 
 class Main(Reactor):

@@ -37,7 +37,7 @@ def by_object_size(summary: Summary, *, everything: bool) -> Chart | None:
 
 def _gathered(summary: Summary, everything: bool, varied: str, unit: int, x: Scale, condition: str) -> Chart | None:
     found = shared.sweep(summary, "broadcast_gather", "overhead", [varied])
-    if found is None:
+    if found is None or (len(found.points) == 1 and varied != "actors"):  # one point has one figure
         return None
     figure = "broadcast_gather_actors" if varied == "actors" else "broadcast_gather_size"
     chosen = shared.backends(summary, found.points, everything=everything, also=[RAY_PAPER])
@@ -156,7 +156,8 @@ def _steps_panel(title: str, curves: Mapping[str, Points]) -> LinePanel:
 
 def _elapsed(summary: Summary, point: PointSummary, cell: Cell) -> Points:
     """By steps done, the seconds that have passed in the recorded turns; empty without turns."""
-    trials = summary.turns.of(point.key, cell.backend)
+    taken = summary.turns.of(point.key, cell.backend).values()
+    trials = [[turns[sweep] for sweep in sorted(turns)] for turns in taken]
     round_ns = cell.metrics.get("round_time")
     if not trials or round_ns is None or cell.main is None:
         return {}

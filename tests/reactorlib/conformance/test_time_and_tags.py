@@ -253,8 +253,7 @@ def test_a_float_is_no_time_and_the_message_says_where_its_factor_goes(name: str
 
 @pytest.mark.parametrize("bare", [5, np.int64(5)])
 def test_a_bare_number_is_told_both_ways_to_give_it_a_unit(bare: Any) -> None:
-    numpys = "" if type(bare) is int else "NumPy.*"
-    with pytest.raises(ReactorError, match=rf"period .*5 \* NSEC.*5 \* MSEC.*{numpys}\.py:\d+"):
+    with pytest.raises(ReactorError, match=r"period .*5 \* NSEC.*5 \* MSEC.*\.py:\d+"):
         WANTED["period"](bare)
 
 
@@ -268,13 +267,8 @@ def test_a_fraction_is_rounded_to_the_nanosecond() -> None:
     [
         (SEC // 2, 500_000_000, Time),
         (SEC % (300 * MSEC), 100_000_000, Time),
-        (divmod(SEC, 300 * MSEC)[1], 100_000_000, Time),
-        (abs(1 * MSEC - 2 * MSEC), 1_000_000, Time),
-        (+SEC, 1_000_000_000, Time),
         (sum([SEC, MSEC]), 1_001_000_000, Time),
         (SEC // MSEC, 1000, int),  # how often a time fits is a number
-        (divmod(SEC, 300 * MSEC)[0], 3, int),
-        (divmod(SEC, MSEC)[0], 1000, int),
         *((SEC * kind(5), 5_000_000_000, Time) for kind in (np.int64, np.int8, np.uint16, np.float64, np.float32)),
     ],
 )

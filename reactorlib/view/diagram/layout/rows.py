@@ -1,18 +1,20 @@
-"""The height of each vertex in its column: as straight to its neighbours as order and spacing allow.
+"""The order of each column, for few crossings, and the heights in it, for straight wires.
 
-Each column in turn is an isotonic regression in the L1 norm, by pooling adjacent violators. A median, unlike a mean,
-makes most wires exactly straight.
+Order: sweeps from side to side sort a column by its neighbours' places (Sugiyama, Tagawa and Toda 1981). Heights: each
+column is an isotonic regression in the L1 norm, whose medians, unlike means, make most wires exactly straight.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from statistics import median
 
 from reactorlib.view.diagram.layout.metrics import HEAD
-from reactorlib.view.diagram.layout.network import Lane, Side, Vertex, Wire
+from reactorlib.view.diagram.layout.network import Lane, Pin, Side, Vertex, Wire
 
+SWEEPS: tuple[Side, ...] = ("left", "right") * 4 + ("left",)
 ROUNDS = 8
 STRAIGHT = 8  # the weight of a wire that only passes between two columns; that of any other is 1
 LANE = 12.0  # the room above a lane
@@ -20,6 +22,34 @@ THIN = ("bus", "link")
 
 # The wires on each side of a vertex: the neighbour, how far below it the vertex is best, how much that matters.
 Beside = dict[tuple[Vertex, Side], list[tuple[Vertex, float, int]]]
+
+
+def ordered(vertices: Iterable[Vertex], wires: Sequence[Wire], count: int) -> list[list[Vertex]]:
+    """The vertices by column, from top to bottom. Ports keep the order of their declaration."""
+    columns: list[list[Vertex]] = [[] for _ in range(count)]
+    for vertex in vertices:
+        columns[vertex.column].append(vertex)
+    place = {vertex: number for column in columns for number, vertex in enumerate(column)}
+    beside: dict[tuple[Vertex, Side], list[Pin]] = defaultdict(list)  # neighbours on a side
+    for _, one, other in wires:
+        beside[one.vertex, "right"].append(other)
+        beside[other.vertex, "left"].append(one)
+
+    def height(pin: Pin) -> float:
+        """In units of vertices; within one, by its pins."""
+        return place[pin.vertex] + (pin.offset / (pin.vertex.height + 1) if pin.vertex.height else 0.5)
+
+    for side in SWEEPS:
+        for column in columns if side == "left" else reversed(columns):
+            if column[0].is_port:
+                continue
+            wishes: dict[Vertex, float] = {}
+            for vertex in column:
+                heights = [height(pin) for pin in beside.get((vertex, side), ())]
+                wishes[vertex] = math.fsum(heights) / len(heights) if heights else place[vertex]
+            column.sort(key=wishes.__getitem__)
+            place.update((vertex, number) for number, vertex in enumerate(column))
+    return columns
 
 
 def place(columns: Sequence[Sequence[Vertex]], wires: Iterable[Wire], lanes: Sequence[Lane]) -> None:

@@ -1,4 +1,4 @@
-"""Prediction and measurement as text, and the file that they are read from."""
+"""The studies of a run as tables, and the files that scaling is read from."""
 
 import dataclasses
 import json
@@ -7,7 +7,9 @@ import pytest
 
 from harness.errors import UsageError
 from harness.prediction.simulation import MessageCost
-from harness.report import scaling_text
+from harness.report import study_tables
+from harness.stats.stragglers import LAG, LAG_95, LANES, STRAGGLER, UNITS
+from harness.store.phase_table import PhaseRow
 from harness.store.scaling_table import (
     HERE,
     MEASURED,
@@ -19,6 +21,7 @@ from harness.store.scaling_table import (
     ScalingRow,
     cost_rows,
 )
+from harness.studies.breakdown.round_parts import NAMES
 
 
 def row(kind, workers, speedup, actors=2, workload="gym_sampling", status="ok"):
@@ -59,27 +62,8 @@ PAID_ROWS = [
 ]
 
 
-def test_a_line_says_how_far_the_two_are_apart_on_the_most_workers():
-    line, explained = scaling_text.lines(ROWS)
-    assert line == (
-        "gym_sampling on 2 workers: predicted 2.00x [1.80, 2.20], measured 1.00x [0.900, 1.10] to 1.80x [1.62, 1.98], "
-        "which is 45 % to 99 % of it"
-    )
-    assert explained == scaling_text.EXPLAINED
-    assert list(scaling_text.lines([])) == []
-
-
-def test_of_one_point_the_interval_is_told_and_of_one_trial_the_value():
-    rows = [row(PREDICTED, 2, 1.8), row(MEASURED, 2, 1.82)]
-    start = "gym_sampling on 2 workers: predicted 1.80x"
-    told = f"{start} [1.62, 1.98], measured 1.82x [1.64, 2.00], which is 91 % to 111 % of it"
-    assert next(scaling_text.lines(rows)) == told
-    single = [dataclasses.replace(one, trials=1, low=one.speedup, high=one.speedup) for one in rows]
-    assert next(scaling_text.lines(single)) == f"{start}, measured 1.82x, which is 101 % of it"
-
-
 def test_the_table_has_all_numbers_of_workers():
-    assert list(scaling_text.cells(ROWS))[:3] == [
+    assert list(study_tables.scaling_table(ROWS).rows)[:3] == [
         ("gym_sampling CartPole-v1, 2 actors", "1", "1.00x [0.900, 1.10]", "-", "-", "0.500x [0.450, 0.550]", "50 %"),
         ("", "2", "2.00x [1.80, 2.20]", "-", "-", "1.00x [0.900, 1.10]", "50 %"),
         ("", "64", "4.00x [3.60, 4.40]", "-", "-", "-", "-"),
@@ -88,7 +72,7 @@ def test_the_table_has_all_numbers_of_workers():
 
 def test_what_is_measured_is_compared_with_messages_paid_on_the_cores_there_are():
     rows = [dataclasses.replace(one, trials=1) for one in PAID_ROWS]
-    assert list(scaling_text.cells(rows))[:4] == [
+    assert list(study_tables.scaling_table(rows).rows)[:4] == [
         ("gym_sampling CartPole-v1, 2 actors", "1", "1.00x", "0.500x", "0.500x", "0.500x", "100 %"),
         ("", "2", "2.00x", "1.00x", "1.00x", "1.00x", "100 %"),
         ("", "4", "-", "2.00x", "1.00x", "1.10x", "110 %"),
@@ -96,23 +80,15 @@ def test_what_is_measured_is_compared_with_messages_paid_on_the_cores_there_are(
     ]
 
 
-def test_lines_are_of_as_many_workers_as_cores_and_of_the_most_and_say_what_a_message_cost():
-    rows = [dataclasses.replace(one, trials=1, low=one.speedup, high=one.speedup) for one in PAID_ROWS]
-    assert list(scaling_text.lines(rows, COSTS)) == [
-        "gym_sampling on 2 workers: predicted 1.00x, measured 1.00x to 1.80x, which is 100 % to 180 % of it",
-        "gym_sampling on 4 workers: predicted 1.00x, measured 0.800x to 1.10x, which is 80 % to 110 % of it",
-        (
-            "A message between two workers cost, measured between two on this machine: 4.40 us of its sender, 4.60 us "
-            "of its receiver, 21.0 us between the two, and 200 us for each MB"
-        ),
-        scaling_text.EXPLAINED,
-    ]
+def test_what_a_message_cost_is_told():
+    (line,) = study_tables.message_costs(COSTS)
+    assert all(part in line for part in ("4.40 us", "4.60 us", "21.0 us", "200 us"))
+    assert list(study_tables.message_costs([])) == []
 
 
 def test_what_failed_is_told():
     rows = [row(PREDICTED, 1, 1.0), row(MEASURED, 1, None, status="killed by SIGKILL")]
-    assert next(scaling_text.lines(rows)) == "gym_sampling: not compared (killed by SIGKILL)"
-    assert list(scaling_text.cells(rows)) == [
+    assert list(study_tables.scaling_table(rows).rows) == [
         ("gym_sampling CartPole-v1, 2 actors", "1", "1.00x [0.900, 1.10]", "-", "-", "killed by SIGKILL", "-")
     ]
 
@@ -145,3 +121,49 @@ def test_a_broken_file_is_refused_in_one_line(tmp_path, old, new):
     with pytest.raises(UsageError, match=r"line \d+: .*expected .*; remove the file") as refusal:
         SCALING.read(tmp_path)
     assert "\n" not in str(refusal.value)
+
+
+def phase_rows(steps_per_message):
+    """A trial of a point."""
+    for phase in NAMES:
+        yield PhaseRow(
+            run_id="a-run",
+            started_at="2026-05-01T10:00:00Z",
+            workload="gym_sampling",
+            scenario="CartPole-v1",
+            backend="reactor-inline",
+            actors=4,
+            object_bytes=None,
+            steps_per_message=steps_per_message,
+            minibatch=None,
+            parameters=json.dumps({"actors": 4, "rounds": 5, "steps_per_message": steps_per_message}),
+            trial=0,
+            rounds=5,
+            phase=phase,
+            value=1000.0,
+            unit=UNITS.get(phase, "ns"),
+            status="ok",
+        )
+
+
+def test_points_that_differ_in_any_parameter_are_told_apart():
+    (table,) = study_tables.phase_tables([row for steps in (1, 10, 100) for row in phase_rows(steps)])
+    assert [line[0] for line in table.rows] == [
+        f"CartPole-v1, 4 actors, {steps} per message" for steps in ("1 step", "10 steps", "100 steps")
+    ]
+
+
+def test_why_there_is_no_value_is_told():
+    failed = [dataclasses.replace(row, value=None, status="unsupported: no") for row in phase_rows(1)]
+    ((_, *cells),) = next(study_tables.phase_tables(failed)).rows
+    assert cells[:2] == ["reactor-inline", "unsupported: no"]
+
+
+def test_the_straggler_stands_beside_the_phases_where_it_is_known():
+    values = {LANES: 4.0, STRAGGLER: 0.5, LAG: 0.12, LAG_95: 0.3}
+    told = [dataclasses.replace(row, value=values.get(row.phase, row.value)) for row in phase_rows(1)]
+    (table,) = study_tables.phase_tables(told)
+    assert table.columns[-2:] == ("straggler", "lag")
+    assert table.rows[0][-2:] == ("50% of 4", "12%, 95 %: 30%")
+    (older,) = study_tables.phase_tables([row for row in told if row.phase not in UNITS])
+    assert older.rows[0][-2:] == ("", "")
