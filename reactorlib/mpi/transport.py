@@ -15,7 +15,7 @@ from typing import Any
 from reactorlib.errors import WorkerError
 from reactorlib.mpi.waiting import RankWaiter
 from reactorlib.transport.codec import Codec
-from reactorlib.transport.placing import Placed, Placing, Reference
+from reactorlib.transport.transport import Placed, Placing, Reference
 
 ROOM = 16 * 1024  # of a message with its head, in the memory of a receiver
 MESSAGE_HEAD = Struct("<II")  # bytes of the message, parts that follow

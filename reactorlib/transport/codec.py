@@ -21,8 +21,8 @@ from typing import Any
 
 from reactorlib.transport import pickling
 from reactorlib.transport.codec_compiler import CodecCompiler, Decode, Encode
-from reactorlib.transport.placing import Lending, Placed, Placing
 from reactorlib.transport.structure import BIG, SHORT, Describer, Structure, has_blocks
+from reactorlib.transport.transport import Lending, Placed, Placing
 
 PICKLED, ENCLOSED = 0, 1
 HEAD = struct.Struct("<BBHI")  # form, nothing, sender, number of references
