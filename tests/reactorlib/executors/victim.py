@@ -104,11 +104,9 @@ class Victim(Reactor):
         connect(self.leaf.reply, self.hub.replies)
 
 
-def main(executor: str, what: str, log: str, start_method: str | None = None) -> None:
+def main(executor: str, what: str, log: str) -> None:
     """Run until a signal comes."""
     options: dict[str, Any] = {"placement": {"Victim.leaf[1]": 1, "Victim.leaf[2]": 2}, "workers": 3}
-    if executor == "processes":
-        options["start_method"] = start_method
     run(Victim, what=what, log=log, executor=executor, **({} if executor == "inline" else options))
 
 
