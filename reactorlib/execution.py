@@ -123,7 +123,7 @@ class Execution:
 
     def _end_early(self, error: BaseException) -> None:
         """Run the shutdown reactions of the other reactors, then raise: a ReactionError where a reaction raised."""
-        worker, tag = self.worker, self._tag
+        worker, tag = self.worker, self.tag
         error, failed = self.executor.abandon(error)
         self.over = f"{kind_of(error)} ended it at {tag}"
         if failed is None or not isinstance(error, Exception):
@@ -138,10 +138,11 @@ class Execution:
         if self.coordinator.inbox.failure is not None:
             raise self.coordinator.inbox.failure
         self.executor.finish()
-        self.over = f"it ended at {self._tag}"
+        self.over = f"it ended at {self.tag}"
 
     @property
-    def _tag(self) -> Tag:
+    def tag(self) -> Tag:
+        """The current tag, or the last one."""
         return Tag(self.worker.now.time, self.worker.now.microstep)
 
     def kill(self) -> None:
@@ -160,7 +161,7 @@ class Execution:
     def result(self) -> RunResult:
         """The result, after `finish`."""
         self._release()
-        worker, executor, tag = self.worker, self.executor, self._tag
+        worker, executor, tag = self.worker, self.executor, self.tag
         told = RunResult(
             tag, executor.name, executor.workers, reason=executor.reason, start_method=executor.start_method
         )

@@ -99,8 +99,8 @@ class Session:
         self._result: RunResult | None = None
         self._ended = False  # without an error
         self._pending: Stepper | None = None  # whose step has begun
-        self._callers: dict[int, str] = {}  # the call that a thread is in, at most one of which runs
-        self._named: dict[tuple[str, ...], _Named] = {}
+        self._callers: set[int] = set()  # threads in a call, at most one of which runs
+        self._named: dict[tuple[str, ...], Stepper] = {}
         self._events = {event.trigger.cell: event for event in self._execution.worker.events}
         with limited(library_threads):
             self._execution.guarded(self._execution.begin)
@@ -119,7 +119,7 @@ class Session:
         """The same in two halves: until `finish`, other workers run their parts of the tag beside the caller."""
         names = tuple(inputs)
         if names not in self._named:
-            self._named[names] = _Named(self, names, list(self._ports(is_input=False)))
+            self._named[names] = Stepper(self, names, None)
         self._named[names].begin(*inputs.values(), until=until)
 
     def finish(self, timeout: float | None = None) -> Any:
@@ -141,8 +141,7 @@ class Session:
     @property
     def tag(self) -> Tag:
         """The tag of the last step; its time is in ns since the start of the session."""
-        now = self._execution.worker.now
-        return Tag(now.time, now.microstep)
+        return self._execution.tag
 
     def close(self) -> RunResult | None:
         """Finish a step that has begun, run the shutdown reactions with the events due at their tag, and end.
@@ -152,7 +151,7 @@ class Session:
         if not self.closed and self._pending is not None:
             self.finish()
         if not self.closed:
-            self._alone("close", self._execution.guarded, self._stop)
+            self._alone("close", self._advance, self._stop)
         if self._ended and self._result is None:
             self._leave()
         return self._result
@@ -180,64 +179,61 @@ class Session:
         if self._callers:
             self._refuse(call)
         try:
-            self._callers[thread] = call
+            self._callers.add(thread)
             if self._execution.over is not None:
                 raise RunError(f"{call}(): the session is closed: {self._execution.over}")
             if len(self._callers) > 1:
                 self._refuse(call)
             return part(*arguments)
         finally:
-            self._callers.pop(thread, None)
+            self._callers.discard(thread)
 
     def _refuse(self, call: str) -> NoReturn:
         raise RunError(f"{call}(): another call of this session is under way")
 
-    def _stop(self) -> bool:
-        self._execution.coordinator.stop()
-        return self._reached(self.tag.time + 1)
+    def _advance(self, part: Callable[..., bool | None], *arguments: Any) -> bool | None:
+        """Run a part in which reactions run. True from it: the program has run its last tag, and the session ends."""
+        last = self._execution.guarded(self._finishing, part, arguments)
+        if last:
+            self._leave()
+        return last
 
-    def _ended_with(self, last: bool) -> bool:
-        """Finish the execution after its last tag."""
+    def _finishing(self, part: Callable[..., bool | None], arguments: Sequence[Any]) -> bool | None:
+        last = part(*arguments)
         if last:
             self._execution.finish()
             self._ended = True
         return last
-
-    def _reach(self, until: int) -> None:
-        """Run what is due before the time of a step."""
-        fault = time_fault(until, "until")
-        if fault is not None:
-            raise RunError(fault)
-        if until < self.tag.time:
-            raise RunError(f"until={until} is before the last step, which was at {self.tag}")
-        if self._execution.guarded(self._reached, int(until)):
-            self._leave()
-            raise RunError(f"step(): the program stopped at {self.tag}, before the tag of this step")
-
-    def _reached(self, until: int) -> bool:
-        return self._ended_with(self._execution.coordinator.reach(self._execution.executor, until))
 
     def _leave(self) -> None:
         self._pending = None
         ended_runs.collect_if_worthwhile()
         self._result = self._execution.result()
 
-    def _ports(self, *, is_input: bool) -> dict[str, BoundPort]:
-        ports = self._execution.worker.program.root.elements
-        return {p.name: p for p in ports.values() if isinstance(p, BoundPort) and p.is_input == is_input}
+    def _stop(self) -> bool:
+        coordinator = self._execution.coordinator
+        coordinator.stop()
+        return coordinator.reach(self._execution.executor, coordinator.queue.time + 1)
 
-    def _found(self, names: Sequence[str], *, is_input: bool) -> list[BoundPort]:
-        """Ports of the main reactor by their names."""
-        if isinstance(names, str):
-            raise RunError(f"stepper(): give names in a list or tuple, such as ({names!r},)")
-        if len(set(names)) != len(names):
-            raise RunError(f"stepper(): a name twice in {', '.join(map(repr, names))}")
-        known = self._ports(is_input=is_input)
-        for name in names:
+    def _reach(self, until: int) -> None:
+        """Run earlier events than those of a step."""
+        fault = time_fault(until, "until")
+        if fault is not None:
+            raise RunError(fault)
+        if until < self.tag.time:
+            raise RunError(f"until={until} is before the last step, which was at {self.tag}")
+        if self._advance(self._execution.coordinator.reach, self._execution.executor, int(until)):
+            raise RunError(f"step(): the program stopped at {self.tag}, before the tag of this step")
+
+    def _ports(self, names: Sequence[str] | None, *, is_input: bool) -> list[BoundPort]:
+        """Ports of the main reactor by their names, or all of them."""
+        root = self._execution.worker.program.root
+        known = {p.name: p for p in root.elements.values() if isinstance(p, BoundPort) and p.is_input == is_input}
+        for name in names or ():
             if name not in known:
-                what, path = "input" if is_input else "output", self._execution.worker.program.root.path
-                raise RunError(f"{path} has no {what} {name!r}{did_you_mean(name, known)}")
-        return [known[name] for name in names]
+                what = "input" if is_input else "output"
+                raise RunError(f"{root.path} has no {what} {name!r}{did_you_mean(name, known)}")
+        return [known[name] for name in (known if names is None else names)]
 
 
 class Stepper:
@@ -258,18 +254,20 @@ class Stepper:
     ([2, 1], [4, 3])
     """
 
-    def __init__(self, session: Session, inputs: Sequence[str], outputs: Sequence[str]) -> None:
+    def __init__(self, session: Session, inputs: Sequence[str], outputs: Sequence[str] | None) -> None:
         self._session = session
-        worker = session._execution.worker
+        self._execution = session._execution
+        worker = self._execution.worker
         self._inputs = [
             (port, [session._events[port.first + channel] for channel in range(port.width)])
-            for port in session._found(inputs, is_input=True)
+            for port in session._ports(inputs, is_input=True)
         ]
         single = len(self._inputs) == 1 and not self._inputs[0][0].multi
         self._only = self._inputs[0][1][0] if single else None  # as mostly: nothing to look through
+        self._by_name = outputs is None  # returns all outputs that are present
         self._outputs: list[tuple[BoundPort, list[Reader]]] = [
             (port, [worker.cell(worker.program.outputs[port.first + channel]) for channel in range(port.width)])
-            for port in session._found(outputs, is_input=False)
+            for port in session._ports(outputs, is_input=False)
         ]
         self._cells = [cell for _, cells in self._outputs for cell in cells]
         self._pieces: Pieces
@@ -277,19 +275,11 @@ class Stepper:
 
     def __call__(self, *values: Any, until: int | None = None) -> Any:
         """Run one tag with these values of the inputs: at the next microstep, or `until` ns since the start."""
-        return self._session._alone("step", self._whole, self._present(values), until)
-
-    def _whole(self, inputs: Events, until: int | None) -> Any:
-        self._prepare(until)
-        return self._outcome(self._session._execution.guarded(self._tag, inputs, until))
+        return self._session._alone("step", self._whole, self._events(values), until)
 
     def begin(self, *values: Any, until: int | None = None) -> None:
         """Let the other workers run their parts of the tag, after what is due before it."""
-        self._session._alone("begin", self._begin, self._present(values), until)
-
-    def _begin(self, inputs: Events, until: int | None) -> None:
-        self._prepare(until)
-        self._session._execution.guarded(self._first_half, inputs, until)
+        self._session._alone("begin", self._begin, self._events(values), until)
 
     def finish(self, timeout: float | None = None) -> Any:
         """Run the rest of the tag that was begun and return its outputs.
@@ -298,76 +288,66 @@ class Stepper:
         """
         return self._session._alone("finish", self._finish, timeout)
 
+    def _whole(self, inputs: Events, until: int | None) -> Any:
+        self._prepare(until)
+        self._session._advance(self._execution.coordinator.step, self._execution.executor, inputs, until)
+        return self._values()
+
+    def _begin(self, inputs: Events, until: int | None) -> None:
+        self._prepare(until)
+        self._session._advance(self._start, inputs, until)
+
     def _finish(self, timeout: float | None) -> Any:
         if self._session._pending is not self:
             raise RunError("finish(): no step of this stepper has begun")
         limit = None if timeout is None else monotonic() + timeout
-        ended = self._session._execution.guarded(self._second_half, limit)
-        if ended is None:
+        if self._session._advance(self._resume, limit) is None:
             raise TimeoutError(f"finish(): the step takes longer than {timeout} s")
-        return self._outcome(ended)
-
-    def _outcome(self, ended: bool) -> Any:
-        if ended:
-            self._session._leave()
-        return self._read()
-
-    def _tag(self, inputs: Events, until: int | None) -> bool:
-        """Run the tag of a step: whether it was the last one."""
-        execution = self._session._execution
-        return self._session._ended_with(execution.coordinator.step(execution.executor, inputs, until))
-
-    def _first_half(self, inputs: Events, until: int | None) -> None:
-        coordinator, executor = self._session._execution.coordinator, self._session._execution.executor
-        events, queue = coordinator.join(inputs, until), coordinator.queue
-        self._pieces = executor.pausing(events)(queue.time, queue.soon)
-        self._session._pending = self
-        self._wait = next(self._pieces)
-
-    def _second_half(self, limit: float | None) -> bool | None:
-        """Whether the tag was the last one; None where it takes too long."""
-        ended = self._resume(limit)
-        if ended is None:
-            return None
-        self._session._pending = None
-        return self._session._ended_with(ended)
+        return self._values()
 
     def _prepare(self, until: int | None) -> None:
         """Before the tag of a step: run earlier events, empty the outputs."""
-        session = self._session
-        if session._pending is not None:
+        if self._session._pending is not None:
             raise RunError("a step has begun: finish() it first")
         if until is not None:
-            session._reach(until)
+            self._session._reach(until)
         for cell in self._cells:
             cell.value = ABSENT
+
+    def _start(self, inputs: Events, until: int | None) -> None:
+        """Run the tag until the other workers have begun."""
+        coordinator = self._execution.coordinator
+        events, queue = coordinator.join(inputs, until), coordinator.queue
+        self._pieces = self._execution.executor.pausing(events)(queue.time, queue.soon)
+        self._session._pending = self
+        self._wait = next(self._pieces)
 
     def _resume(self, limit: float | None) -> bool | None:
         """Run to the end of the tag: whether it was the last one. None: a wait, which can be repeated, took too long.
 
         Only waits are broken off: a message that is being sent could not be sent again.
         """
-        pieces, executor = self._pieces, self._session._execution.executor
+        executor = self._execution.executor
         try:
             while True:
                 if self._wait is not None:
                     executor.limit = limit
                     self._wait()
                     self._wait = executor.limit = None
-                self._wait = next(pieces)
+                self._wait = next(self._pieces)
         except StopIteration as end:
+            self._session._pending = None
             return bool(end.value)
         except RuntimeError as error:
-            inner = error.__traceback__ is not None and error.__traceback__.tb_next is not None
-            if isinstance(error.__cause__, StopIteration) and not inner:
-                raise error.__cause__ from None  # a reaction raised it: no generator lets it pass
+            if isinstance(error.__cause__, StopIteration):  # of a reaction: no generator lets it pass
+                raise error.__cause__ from None
             raise
         except OutOfTime:
             return None
         finally:
             executor.limit = None
 
-    def _present(self, values: Sequence[Any]) -> Events:
+    def _events(self, values: Sequence[Any]) -> Events:
         """The events of the inputs that are not ABSENT."""
         if self._only is not None and len(values) == 1:
             return {} if values[0] is ABSENT else {self._only: values[0]}
@@ -384,19 +364,9 @@ class Stepper:
             events.update((channel, one) for channel, one in zip(channels, given, strict=True) if one is not ABSENT)
         return events
 
-    def _read(self) -> Any:
-        if len(self._outputs) == 1:
-            return _held(*self._outputs[0])
-        return tuple(_held(port, cells) for port, cells in self._outputs)
-
-
-def _held(port: BoundPort, cells: Sequence[Reader]) -> Any:
-    return [cell.value for cell in cells] if port.multi else cells[0].value
-
-
-class _Named(Stepper):
-    """Returns all outputs that are present, by name."""
-
-    def _read(self) -> dict[str, Any]:
-        present = ((p, cells) for p, cells in self._outputs if any(cell.value is not ABSENT for cell in cells))
-        return {port.name: _held(port, cells) for port, cells in present}
+    def _values(self) -> Any:
+        values = [[cell.value for cell in cells] if port.multi else cells[0].value for port, cells in self._outputs]
+        if self._by_name:
+            named = zip(self._outputs, values, strict=True)
+            return {port.name: value for (port, cells), value in named if any(c.value is not ABSENT for c in cells)}
+        return values[0] if len(values) == 1 else tuple(values)

@@ -10,17 +10,13 @@ from __future__ import annotations
 
 import copyreg
 import sys
-from collections.abc import Generator, Iterable, Iterator
-from functools import cache
-from io import BytesIO
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from hashlib import blake2b
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from pickle import Pickler
-
-DEEPEST = 20_000  # values nested in each other: a value that reduces to a new one without end stops here
-SHORT = 64  # bytes of a part of an object; a longer form is replaced by its digest
+SHORT = 64  # bytes of the form of an object; a longer one is replaced by its digest
 
 _PLAIN = (int, float, str, bytes, type(None))
 _NEW_OBJECT = vars(copyreg)["__newobj__"]  # the call in the pickle of an object, unless its class has its own
@@ -31,120 +27,71 @@ class _CircularError(Exception):
 
 
 def canonical(value: Any) -> bytes:
-    """Bytes that equal values share, whatever process made them."""
+    """Bytes that equal values share. Raises RecursionError for a value that nests too deep."""
     try:
-        return _plain(value) or _form(value)
+        return _Parts(numbered=False).form(value)
     except _CircularError:
-        stream = BytesIO()
-        _pickler()(stream, 5).dump(value)
-        return stream.getvalue()
+        return _Parts(numbered=True).form(value)
 
 
-def _plain(value: Any) -> bytes | None:
-    """The form of a number or a text."""
-    if not isinstance(value, _PLAIN):
-        return None
-    try:
-        return repr(value).encode()
-    except ValueError:
-        if isinstance(value, int):  # of more digits than Python writes
-            return hex(value).encode()
-        raise
+class _Parts:
+    """Makes the form of a value from the forms of its parts.
 
+    `numbered`: a part that comes again is its number. So a circular value has a form, in which shared parts count.
+    """
 
-def _form(value: Any) -> bytes:
-    """The form of any value that is no part of itself."""
-    return _Canonical().form(value)
-
-
-# Gives the parts whose forms it needs, one by one, and takes the form of each; its result is the form of the whole.
-Parts = Generator[Any, bytes, bytes]
-
-
-class _Canonical:
-    """Builds the form of one value. Values under way wait on a stack of its own, so nesting takes no frames."""
-
-    def __init__(self) -> None:
-        self._open: set[int] = set()  # values of which parts are being looked at
-        self._objects = 0  # how many of them are objects
-        self._known: dict[int, tuple[Any, bytes]] = {}  # parts of the outermost object, each with its form
+    def __init__(self, *, numbered: bool) -> None:
+        self._numbered = numbered
+        self._open: set[int] = set()  # values whose parts are being looked at
+        self._known: dict[int, tuple[Any, bytes]] = {}  # values that have a form; held, so that none takes their id
 
     def form(self, value: Any) -> bytes:
-        stack = [self._value(value)]
-        form: Any = None
-        while stack:
-            try:
-                part = stack[-1].send(form)
-            except StopIteration as end:
-                form = end.value
-                stack.pop()
-            else:
-                if len(stack) > DEEPEST:
-                    raise RecursionError(f"it is nested in more than {DEEPEST} values")
-                stack.append(self._value(part))
-                form = None
-        return form  # type: ignore[no-any-return]
-
-    def _value(self, value: Any) -> Parts:
-        form = _plain(value)
-        if form is not None:
-            return form
+        if isinstance(value, _PLAIN):
+            return _plain(value)
         identity = id(value)
         if identity in self._known:
             return self._known[identity][1]
         if identity in self._open:
             raise _CircularError
-        is_object = not (isinstance(value, tuple | list | dict | set | frozenset) or _holds_objects(value))
-        if is_object and (form := _whole(value)) is not None:
-            return self._shortened(form)
+        whole = _whole(value)
+        if whole is not None:
+            return whole
+        if self._numbered:
+            if isinstance(value, set | frozenset):  # its parts have no order in which to number them
+                with suppress(_CircularError):
+                    return _Parts(numbered=False).form(value)
+            self._known[identity] = value, b"^%d" % len(self._known)
         self._open.add(identity)
-        self._objects += is_object
-        form = yield from self._object(value) if is_object else self._container(value)
+        form = self._container(value)
+        if form is None:
+            form = _shortened(self._object(value))
+            if not self._numbered:
+                self._known[identity] = value, form
         self._open.remove(identity)
-        short = self._shortened(form)
-        if short is not form:
-            self._known[identity] = value, short
-        self._objects -= is_object
-        if not self._objects:
-            self._known.clear()
-        return short
+        return form
 
-    def _shortened(self, form: bytes) -> bytes:
-        """A part in the form of an object: short, however often a part is shared."""
-        if not self._objects or len(form) <= SHORT:
-            return form
-        from hashlib import blake2b
-
-        return b"#" + blake2b(form, digest_size=16).hexdigest().encode()
-
-    def _container(self, value: Any) -> Parts:
+    def _container(self, value: Any) -> bytes | None:
         """The form of a value that consists of its parts."""
         if isinstance(value, tuple):
-            return (yield from self._sequence(value))
+            return self._sequence(value)
         if isinstance(value, list):
-            return b"list" + (yield from self._sequence(value))
+            return b"list" + self._sequence(value)
         if isinstance(value, dict):
-            return (yield from self._mapping(value))
+            return self._mapping(value)
         if isinstance(value, set | frozenset):
-            return b"set(" + b",".join(sorted((yield from self._forms(value)))) + b")"
-        return _shape(value.dtype, value.shape) + (yield value.tolist())
+            return b"set(" + b",".join(sorted(map(self.form, value))) + b")"
+        if _is_array(value):
+            return _shape(value.dtype, value.shape) + self.form(value.tolist())
+        return None
 
-    def _forms(self, parts: Iterable[Any]) -> Generator[Any, bytes, list[bytes]]:
-        forms: list[bytes] = []
-        for part in parts:
-            forms.append(_plain(part) or (yield part))  # noqa: PERF401  # no comprehension can yield
-        return forms
+    def _sequence(self, parts: Iterable[Any]) -> bytes:
+        return b"(" + b",".join(map(self.form, parts)) + b")"
 
-    def _sequence(self, parts: Iterable[Any]) -> Parts:
-        return b"(" + b",".join((yield from self._forms(parts))) + b")"
-
-    def _mapping(self, value: dict[Any, Any]) -> Parts:
-        keys = yield from self._forms(value)
-        items = yield from self._forms(value.values())
-        pairs = sorted(zip(keys, items, strict=True))
+    def _mapping(self, value: dict[Any, Any]) -> bytes:
+        pairs = sorted(zip(map(self.form, value), map(self.form, value.values()), strict=True))
         return b"{" + b",".join([key + b":" + item for key, item in pairs]) + b"}"
 
-    def _object(self, value: Any) -> Parts:
+    def _object(self, value: Any) -> bytes:
         """Any other value is what its pickle would call, and with what: attributes in order of their names."""
         reducer = copyreg.dispatch_table.get(type(value))
         reduced = value.__reduce_ex__(4) if reducer is None else reducer(value)  # 5 may take arrays apart into buffers
@@ -153,11 +100,25 @@ class _Canonical:
         padded: list[Any] = [*reduced, *[None] * (5 - len(reduced))]
         make, arguments, state, items, pairs, *setter = padded
         if make is _NEW_OBJECT:  # as nearly always
-            made = _class(arguments[0]) + (yield from self._sequence(arguments[1:]))
+            made = _class(arguments[0]) + self._sequence(arguments[1:])
         else:
-            made = yield from self._sequence((make, *arguments))
-        attributes = yield from self._mapping(state) if type(state) is dict else self._sequence([state])
-        return made + attributes + (yield from self._sequence([items and list(items), pairs and list(pairs), *setter]))
+            made = self._sequence((make, *arguments))
+        attributes = self._mapping(state) if type(state) is dict else self._sequence([state])
+        return made + attributes + self._sequence([items and list(items), pairs and list(pairs), *setter])
+
+
+def _plain(value: Any) -> bytes:
+    """The form of a number or a text."""
+    try:
+        return repr(value).encode()
+    except ValueError:
+        if isinstance(value, int):  # of more digits than Python writes
+            return hex(value).encode()
+        raise
+
+
+def _shortened(form: bytes) -> bytes:
+    return form if len(form) <= SHORT else b"#" + blake2b(form, digest_size=16).hexdigest().encode()
 
 
 def _whole(value: Any) -> bytes | None:
@@ -168,7 +129,7 @@ def _whole(value: Any) -> bytes | None:
         return _named(value)
     if _is_tensor(value):
         return _tensor(value)
-    return _array(value) if _is_array(value) else None
+    return _array(value) if _is_array(value) and getattr(value.dtype, "hasobject", False) is not True else None
 
 
 def _class(value: type) -> bytes:
@@ -191,10 +152,6 @@ def _is_array(value: Any) -> bool:
 
 def _is_tensor(value: Any) -> bool:
     return "torch" in sys.modules and isinstance(value, sys.modules["torch"].Tensor)
-
-
-def _holds_objects(value: Any) -> bool:
-    return _is_array(value) and getattr(value.dtype, "hasobject", False) is True
 
 
 def _array(array: Any) -> bytes:
@@ -233,30 +190,3 @@ def _tensor(tensor: Any) -> bytes:
     except TypeError:  # NumPy has no such numbers: bfloat16
         octets = plain.clone(memory_format=torch.contiguous_format).reshape(-1).view(torch.uint8)
         return _shape(plain.dtype, tuple(plain.shape)) + bytes(octets.numpy().tobytes())
-
-
-# Values that are parts of themselves
-
-
-@cache
-def _pickler() -> type[Pickler]:
-    """A pickler to which equal texts are one, as are equal sets and arrays that hold nothing circular."""
-    from pickle import Pickler
-
-    class Canonical(Pickler):
-        def __init__(self, *arguments: Any) -> None:
-            super().__init__(*arguments)
-            self._texts: dict[tuple[type, Any], Any] = {}
-
-        def persistent_id(self, value: Any) -> Any:
-            kind = type(value)
-            if kind is str or kind is bytes:
-                return self._texts.setdefault((kind, value), value)
-            if isinstance(value, set | frozenset) or _is_tensor(value) or _is_array(value):
-                try:
-                    return _form(value)
-                except _CircularError:
-                    return None
-            return None
-
-    return Canonical

@@ -11,7 +11,6 @@ from reactorlib.elaboration.program import Elaborated, Trigger
 from reactorlib.worker.cells import Event, events_of
 from reactorlib.worker.event_queue import Events, Queue
 from reactorlib.worker.inbox import Inbox
-from reactorlib.worker.modal_queue import ModalQueue
 from reactorlib.worker.modes import Modes
 from reactorlib.worker.options import Options
 from reactorlib.worker.scheduler import Call
@@ -60,9 +59,8 @@ class Coordinator:
         self.options = options
         self.events = events_of(program)
         self.shutdown = self.events[program.graph.shutdown]
-        modal = ModalQueue()
-        self.queue = modal if program.modes else Queue()
-        self.modes = Modes(program, modal, self.events)
+        self.queue = Queue()
+        self.modes = Modes(program, self.queue, self.events)
         self.clock = clock or PhysicalClock()
         self.inbox = Inbox(self.clock)
         self.listen: Callable[[], None] = lambda: None  # to threads that reactions of other processes started
@@ -223,7 +221,7 @@ class Coordinator:
         if not self._late and self._stop_time is not None:
             self._late = now > self.inbox.started + self._stop_time + LONGEST_CATCH_UP_NS
             if self._late:
-                self.queue.discard(lambda event: event.trigger.kind == "physical")
+                self.queue.take_out(lambda event: event.trigger.kind == "physical")
         return self._late
 
     def _wait(self, schedules: Schedules) -> None:

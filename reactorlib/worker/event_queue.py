@@ -7,9 +7,8 @@ Schedules write into it directly: nearly all events of an `after=0` loop go ther
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from heapq import heapify, heappop, heappush
-from itertools import chain
 from math import inf
 from typing import Any
 
@@ -174,7 +173,9 @@ class Queue(CurrentTag):
                 self._step_at(*tags[-1])[event] = value
                 return
             if pending and policy == "update":
-                self._take_back(event, tags.pop())
+                time, microstep = tags.pop()
+                del self._step_at(time, microstep)[event]
+                self._forget_empty([time])
             if tags:
                 tag = max(tag, _spaced(tags[-1], spacing))
         tags.append(self._place(tag[0], event, value))
@@ -185,45 +186,50 @@ class Queue(CurrentTag):
             return self.soon if ahead == 0 else self.ahead[ahead - 1]
         return self._steps[time] if microstep == 0 else self._more[time][microstep - 1]
 
-    def _take_back(self, event: Event, tag: tuple[int, int]) -> None:
-        del self._step_at(*tag)[event]
-        self._tidy(tag[0])
+    def take_out(self, wanted: Callable[[Event], bool]) -> list[tuple[int, Event, Any]]:
+        """Take out the pending events that are wanted: (ns from now, event, value), in the order of tags."""
+        taken: list[tuple[int, Event, Any]] = []
+        steps = [(0, step) for step in (self.soon, *self.ahead)]
+        for time in sorted(self._steps):
+            steps += [(time - self.time, step) for step in (self._steps[time], *self._more.get(time, ()))]
+        for delay, step in steps:
+            taken += [(delay, event, step.pop(event)) for event in [*step] if wanted(event)]
+        if taken:
+            self._forget_empty([*self._steps])
+        return taken
 
-    def discard(self, unwanted: Callable[[Event], bool]) -> None:
-        """Take back all pending events that are unwanted, whenever they are due."""
-        for step in (self.soon, *self.ahead, *self._steps.values(), *chain.from_iterable(self._more.values())):
-            for event in [event for event in step if unwanted(event)]:
-                del step[event]
-        empty = {time for time in self._steps if self._is_empty(time)}
+    def _forget_empty(self, times: Iterable[int]) -> None:
+        """No empty microstep may stand last: a time without events must not be visited."""
+        for more in (self.ahead, *self._more.values()):
+            while more and not more[-1]:
+                more.pop()
+        empty = {time for time in times if not self._steps.get(time, True) and not self._more.get(time)}
         for time in empty:
             del self._steps[time]
             self._more.pop(time, None)
-        self._is_empty(self.time)
         if self._first in empty:
             self._first = None
-        self._times = [time for time in self._times if time not in empty]
-        heapify(self._times)
-
-    def _tidy(self, time: int) -> None:
-        """No empty microstep may stand last: a time without events must not be visited."""
-        if self._is_empty(time) and time != self.time:
-            self._more.pop(time, None)
-            if self._steps.pop(time, None) is not None:
-                self._forget_time(time)
-
-    def _is_empty(self, time: int) -> bool:
-        """Whether nothing is left at a time, once the empty microsteps that stand last are gone."""
-        more = self.ahead if time == self.time else self._more.get(time, [])
-        while more and not more[-1]:
-            more.pop()
-        return not more and not self._steps.get(time)
-
-    def _forget_time(self, time: int) -> None:
-        if time == self._first:
-            self._first = None
-        else:
-            self._times.remove(time)
+        if empty:
+            self._times = [time for time in self._times if time not in empty]
             heapify(self._times)
+
+    # The local time of a mode that is not active stands still
+
+    def pause_spacing(self, event: Event) -> int | None:
+        """Forget the tags of an event. Returns how long ago the last one was handled."""
+        now = self.time, self.microstep
+        handled = [tag for tag in self._tags.pop(event, ()) if tag <= now]
+        return self.time - handled[-1][0] if handled else None
+
+    def resume_spacing(self, event: Event, ago: int | None) -> None:
+        """Its local time goes on: `ago` ns of it have passed since the last event was handled."""
+        self._tags[event] = [] if ago is None else [(self.time - ago, 0)]
+
+    def resume(self, event: Event, delay: int, value: Any) -> None:
+        """Put back an event that was taken out, `delay` ns from now."""
+        tag = self._place(self.time + delay, event, value)
+        if event in self._tags:
+            self._tags[event].append(tag)
 
 
 def _spaced(tag: tuple[int, int], spacing: int) -> tuple[int, int]:

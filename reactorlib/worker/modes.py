@@ -12,7 +12,7 @@ from typing import Any
 
 from reactorlib.elaboration.program import Elaborated
 from reactorlib.worker.cells import Event
-from reactorlib.worker.modal_queue import ModalQueue
+from reactorlib.worker.event_queue import Queue
 
 
 class ModeState:
@@ -27,19 +27,18 @@ class ModeState:
 
 
 class Modes:
-    """The modes of one run. The cost of a switch follows the modes that it leaves and enters, not all modes."""
+    """The modes of one run."""
 
-    def __init__(self, program: Elaborated, queue: ModalQueue, events: Iterable[Event]) -> None:
+    def __init__(self, program: Elaborated, queue: Queue, events: Iterable[Event]) -> None:
         self.program = program
         self.queue = queue
         self.states = [ModeState() for _ in program.modes]
         self._current = {mode.siblings: index for index, mode in enumerate(program.modes) if mode.initial}
         self._requested: dict[tuple[int, ...], tuple[int, bool]] = {}
         self._reset_due: set[int] = set()  # modes that were reset while not active
-        # By mode: its events in the queue when it was left, and those scheduled since, not yet spaced.
-        self._suspended: dict[int, list[tuple[int, Event, Any]]] = defaultdict(list)
-        self._held: dict[int, list[tuple[int, Event, Any]]] = defaultdict(list)
-        self._spacing: dict[Event, int | None] = {}  # of events whose mode is not active: see ModalQueue.pause_spacing
+        # By mode that is not active: its events with their delays. `new`: scheduled since, and not yet spaced.
+        self._waiting: dict[int, list[tuple[bool, int, Event, Any]]] = defaultdict(list)
+        self._spacing: dict[Event, int | None] = {}  # of events whose mode is not active: see Queue.pause_spacing
         self._members: list[list[Event]] = [[] for _ in program.modes]
         self._within: list[list[int]] = [[] for _ in program.modes]  # the modes directly within each
         for index, mode in enumerate(program.modes):
@@ -64,7 +63,7 @@ class Modes:
     def hold(self, event: Event, delay: int, value: Any) -> None:
         """Keep an event scheduled for a mode that is not active: its local time stands still."""
         assert event.mode is not None
-        self._held[event.mode].append((delay, event, value))
+        self._waiting[event.mode].append((True, delay, event, value))
 
     def start(self) -> None:
         """Queue startup and timers of the modes active at the start of the run."""
@@ -75,11 +74,10 @@ class Modes:
     def apply(self) -> None:
         """Carry out the switches requested at this tag; the new modes are active from the next microstep on.
 
-        1. Modes that restart forget their pending events.
-        2. Modes that are left suspend theirs.
-        3. States are reset.
-        4. Startup, reset and timers are queued, parents before modes within them.
-        5. Suspended events return.
+        1. Modes that are left or restart lose their pending events. Those of modes that do not restart wait.
+        2. States are reset.
+        3. Startup, reset and timers are queued, parents before modes within them.
+        4. Waiting events return.
         """
         if not self._requested:
             return
@@ -87,22 +85,18 @@ class Modes:
         self.version += 1
         restarted = self._make_current(requests)
         concerned = sorted(self._and_within(mode for siblings in requests for mode in siblings))
-        for mode in restarted:
-            self._forget(mode)
         self._activate(concerned)
-        for mode in concerned:
-            if not self.states[mode].active:
-                self._suspend(mode)
+        active = [mode for mode in concerned if self.states[mode].active]
+        self._suspend({*concerned}.difference(active) | restarted)
+        self._forget(restarted)
         self._reset(restarted)
-        for mode in concerned:
-            if self.states[mode].active:
-                if mode in self._reset_due:
-                    self._reset_due.discard(mode)
-                    self._signal(self.program.modes[mode].reset)
-                self._enter(mode)
-        for mode in concerned:
-            if self.states[mode].active:
-                self._resume(mode)
+        for mode in active:
+            if mode in self._reset_due:
+                self._reset_due.discard(mode)
+                self._signal(self.program.modes[mode].reset)
+            self._enter(mode)
+        for mode in active:
+            self._resume(mode)
 
     def _make_current(self, requests: dict[tuple[int, ...], tuple[int, bool]]) -> set[int]:
         """Note which modes are current from now on. Returns the modes that restart, with all within them."""
@@ -143,31 +137,33 @@ class Modes:
                 due.add(mode)
         self._reset_due = self._reset_due - modes | due
 
-    def _forget(self, mode: int) -> None:
-        """Drop all pending events of a mode that restarts."""
-        self.queue.extract(self._members[mode])
-        self._suspended.pop(mode, None)
-        self._held.pop(mode, None)
-        for event in self._members[mode]:
-            self.queue.pause_spacing(event)
-            self._spacing.pop(event, None)
-
-    def _suspend(self, mode: int) -> None:
-        """Take the pending events of a mode that is not active out of the queue."""
-        self._suspended[mode] += self.queue.extract(self._members[mode])
-        for event in self._members[mode]:
+    def _suspend(self, modes: set[int]) -> None:
+        """Take the pending events of these modes out of the queue."""
+        members = {event: mode for mode in modes for event in self._members[mode]}
+        if members:  # as the whole queue is searched
+            for delay, event, value in self.queue.take_out(members.__contains__):
+                self._waiting[members[event]].append((False, delay, event, value))
+        for event in members:
             if event.trigger.min_spacing is not None and event not in self._spacing:
                 self._spacing[event] = self.queue.pause_spacing(event)
 
+    def _forget(self, modes: set[int]) -> None:
+        """Drop the waiting events of modes that restart."""
+        for mode in modes:
+            self._waiting.pop(mode, None)
+            for event in self._members[mode]:
+                self._spacing.pop(event, None)
+
     def _resume(self, mode: int) -> None:
-        """Put back suspended events, and schedule held ones."""
+        """Put back the waiting events of a mode, and schedule those that are new."""
         for event in self._members[mode]:
             if event in self._spacing:
                 self.queue.resume_spacing(event, self._spacing.pop(event))
-        for delay, event, value in self._suspended.pop(mode, ()):
-            self.queue.resume(event, delay, value)
-        for delay, event, value in self._held.pop(mode, ()):
-            self.queue.schedule_at(event, self.queue.time + delay, value)
+        for new, delay, event, value in self._waiting.pop(mode, ()):
+            if new:
+                self.queue.schedule_at(event, self.queue.time + delay, value)
+            else:
+                self.queue.resume(event, delay, value)
 
     def _enter(self, mode: int) -> None:
         """Queue startup of an active mode the first time, and its timers when they are fresh."""

@@ -7,7 +7,6 @@ import pytest
 
 from reactorlib.worker.cells import Event
 from reactorlib.worker.event_queue import Queue
-from reactorlib.worker.modal_queue import ModalQueue
 
 
 class Model:
@@ -30,24 +29,23 @@ class Model:
         self.pending = [entry for entry in self.pending if entry[:2] != self.now]
         return due
 
-    def extract(self, name):
-        taken = [entry[3] for entry in self.pending if entry[2] == name]
+    def take_out(self, name):
+        taken = [(entry[0], entry[3]) for entry in sorted(self.pending) if entry[2] == name]
         self.pending = [entry for entry in self.pending if entry[2] != name]
         return taken
 
 
-def events_named(names, mode):
-    return {name: Event(name, index, SimpleNamespace(mode=mode, delay=0, min_spacing=None, kind="logical"))
+def events_named(names):
+    return {name: Event(name, index, SimpleNamespace(mode=None, delay=0, min_spacing=None, kind="logical"))
             for index, name in enumerate(names)}  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", [Queue, ModalQueue])
 @pytest.mark.parametrize("seed", range(300))
-def test_events_come_in_the_order_of_tags(seed, kind):
+def test_events_come_in_the_order_of_tags(seed):
     choose = random.Random(seed)
-    events = events_named("abcde"[: choose.randint(1, 5)], mode=0 if kind is ModalQueue else None)
+    events = events_named("abcde"[: choose.randint(1, 5)])
     far = choose.choice([1, 3, 30, 300])
-    queue, model = kind(), Model()
+    queue, model = Queue(), Model()
     for first, (name, event) in enumerate(events.items(), 100):
         time = choose.randrange(far)
         queue.at(event, time, first)
@@ -57,14 +55,10 @@ def test_events_come_in_the_order_of_tags(seed, kind):
             assert queue.next_time() == min(model.pending)[0]
             assert {event.path: value for event, value in queue.pop().items()} == model.pop()
             assert (queue.time, queue.microstep) == model.now
-        elif model.now[1] >= 0 and kind is ModalQueue and choose.random() < 0.1:
-            unwanted = choose.choice(list(events))
-            taken = queue.extract([events[unwanted]])
-            assert sorted(value for *_, value in taken) == sorted(model.extract(unwanted))
-        elif model.now[1] >= 0 and choose.random() < 0.05:
-            unwanted = choose.choice(list(events))
-            queue.discard(lambda event, name=unwanted: event.path == name)
-            model.extract(unwanted)
+        elif model.now[1] >= 0 and choose.random() < 0.1:
+            wanted = choose.choice(list(events))
+            taken = queue.take_out(lambda event, name=wanted: event.path == name)
+            assert [(queue.time + delay, value) for delay, _, value in taken] == model.take_out(wanted)
         elif model.now[1] >= 0:
             name, time = choose.choice(list(events)), queue.time + choose.choice([0, 0, 1, choose.randrange(far)])
             if choose.random() < 0.5:

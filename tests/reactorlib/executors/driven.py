@@ -17,6 +17,12 @@ from reactorlib import Bank, Input, Output, Reactor, RunError, Session, connect,
 from tests.reactorlib.executors.programs import note
 
 
+def rest() -> None:
+    """Sleep for a minute, in naps: a signal just before one long sleep would wait for its end."""
+    for _ in range(600):
+        time.sleep(0.1)
+
+
 class Echo(Reactor):
     inp = Input[Any]()
     out = Output[Any]()
@@ -32,7 +38,7 @@ class Echo(Reactor):
     def answer(self, inp, out) -> None:
         if inp.value == "sleep":
             os.write(1, b"ready\n")
-            time.sleep(60)
+            rest()
         if inp.value == "die" and self.bank_index == 1:
             os._exit(3)
         out.set(inp.value)
@@ -62,7 +68,7 @@ def idle(log: str) -> None:
     """Between two steps, until a signal comes."""
     with opened(log):
         os.write(1, b"ready\n")
-        time.sleep(60)
+        rest()
 
 
 def other_thread(log: str) -> None:
@@ -91,7 +97,7 @@ def collected(log: str) -> None:
     gc.collect()
     assert len([*Path("/proc/self/fd").iterdir()]) < descriptors
     os.write(1, b"ready\n")
-    time.sleep(60)
+    rest()
 
 
 def use_copy(session: Session, log: str) -> None:

@@ -150,19 +150,6 @@ def test_one_that_is_not_the_caller_s_gives_no_batch() -> None:
         session.batch((3,))
 
 
-@pytest.mark.parametrize(
-    ("inputs", "outputs", "message"),
-    [
-        (("inp", "inp"), ("out",), r"a name twice in 'inp', 'inp'"),
-        ("inp", ("out",), r"give names in a list or tuple, such as \('inp',\)"),
-        (("inp",), "out", r"give names in a list or tuple, such as \('out',\)"),
-    ],
-)
-def test_names_that_make_no_sense_are_refused(inputs: Any, outputs: Any, message: str) -> None:
-    with opened("inline") as session, pytest.raises(RunError, match=message):
-        session.stepper(inputs, outputs)
-
-
 # Other processes than that of a plain script
 
 

@@ -55,8 +55,10 @@ def test_ctrl_c_reaches_what_a_reaction_started(executor: str) -> None:
     script = """
         def act(index):
             if index == 1:
-                child = subprocess.Popen([sys.executable, "-c", "import time; print('up', flush=True); time.sleep(60)"],
-                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                # It naps: a signal just before one long sleep would wait for its end.
+                code = "import time; print('up', flush=True); [time.sleep(0.1) for _ in range(600)]"
+                child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE,
+                                         stderr=subprocess.DEVNULL)
                 child.stdout.readline()
                 print(child.pid, flush=True)
                 os.killpg(0, signal.SIGINT)
