@@ -162,8 +162,9 @@ def _plan(parsed: argparse.Namespace, chosen: Grid, console: Console) -> None:
     """Say what would run: the grid asked for, or what an interrupted run lacks of its own."""
     again = 0
     if parsed.resume:
-        chosen, rows = run_directory.inspect(_resumed(parsed), *_asked(parsed, chosen))
-        kept, again = runner.without_failures(rows)
+        found = run_directory.inspect(_resumed(parsed), *_asked(parsed, chosen))
+        kept = runner.without_failures(found.trials)
+        chosen, again = found.grid, len(found.trials) - len(kept)
         todo = run_directory.to_run(chosen, kept)
     else:
         todo = list(chosen.trials())

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from harness.errors import UsageError
 from harness.grouping import grouped
 from harness.plan.grid import Block, Grid, Point, Trial
-from harness.store import trial_records
+from harness.store.trial_records import TRIALS, TrialRecord
 
 Key = tuple[str, ...]
 
@@ -63,7 +64,7 @@ class Forecast:
         self.source = source
         self._grid = grid
         self._own, self._before = Durations(), Durations()
-        known = [detail for run in runs for detail in trial_records.read(run / trial_records.FILE_NAME).values()]
+        known = [trial for run in runs for trial in _trials(run)]
         self.knows = bool(known)
         for detail in known:
             self._before.add(detail.workload, detail.parameters, detail.backend, detail.duration_s)
@@ -97,6 +98,14 @@ def here(grid: Grid, runs: Path) -> Forecast:
     newest = sorted(runs.glob("*/"), key=lambda run: run.stat().st_mtime)[-_NEWEST_RUNS:]
     found = Forecast(grid, newest, "as runs here took")
     return found if found.knows else Forecast(grid, _SHIPPED.glob("*/"), "as they took on another machine")
+
+
+def _trials(run: Path) -> list[TrialRecord]:
+    """The trials of a run, none where its file is broken."""
+    try:
+        return TRIALS.read(run)
+    except UsageError:
+        return []
 
 
 def _keys(workload: str, parameters: str, backend: str) -> tuple[Key, ...]:

@@ -15,7 +15,7 @@ import psutil
 
 from harness import quantity
 from harness.measure import block as engine
-from harness.measure import percentiles, trial_values
+from harness.measure import percentiles
 from harness.measure.block import Effort, Measured
 from harness.measure.forecast import Budget
 from harness.measure.interim import AGAIN
@@ -84,33 +84,35 @@ def _counted(grid: Grid) -> str:
 
 
 def forget_failures(results: RunDirectory) -> int:
-    """Take the rows of failed trials out of the results, so that their blocks run again; returns how many that were.
+    """Take failed trials out of the results, so that their blocks run again; returns how many that were.
 
     What made a trial fail may have passed: a machine out of memory, a time limit, a mistake since corrected. What a
     backend doesn't support stays. So does a trial whose digest was wrong: that one did run, and a second attempt until
     it comes out right would hide that it doesn't always.
     """
-    kept, again = without_failures(results.rows)
+    kept = without_failures(results.trials)
+    again = len(results.trials) - len(kept)
     if again:
-        results.replace_rows(kept)
+        results.replace_trials(kept)
     return again
 
 
-def without_failures(rows: Sequence[Measurement]) -> tuple[list[Measurement], int]:
-    """The rows without those of failed trials that run again, and how many trials these are."""
-    failed = {row.trial_key for row in rows if row.is_failure and not digests.is_disagreement(row.status)}
-    return [row for row in rows if row.trial_key not in failed], len(failed)
+def without_failures(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
+    """The trials without those that failed and run again."""
+    return [one for one in trials if not one.is_failure or digests.is_disagreement(one.status)]
 
 
 def _judge(results: RunDirectory, block: Block, watcher: Watcher) -> set[str]:
-    """Turn rows of the block's point into failures whose digest isn't the point's, now that all are there. Returns the
-    backends that were wrong in some trial.
+    """Turn trials of the block's point into failures whose digest isn't the point's. Returns the backends that were
+    wrong in some trial.
     """
     point = block[0].point
-    wrong = digests.disagreements(row for row in results.rows if row.point == (point.workload, point.parameters))
+    wrong = digests.disagreements(one for one in results.trials if one.point == (point.workload, point.parameters))
     if not wrong:
         return set()
-    results.replace_rows([row.failed(wrong[row.trial_key]) if row.trial_key in wrong else row for row in results.rows])
+    results.replace_trials(
+        [replace(one, status=wrong[one.trial_key]) if one.trial_key in wrong else one for one in results.trials]
+    )
     for (workload, _, backend, index), reason in wrong.items():
         watcher.note(f"FAILED {workload} {point.scenario} {backend} trial {index}: {reason}")
     return {backend for _, _, backend, _ in wrong}
@@ -141,9 +143,8 @@ def _run_block(results: RunDirectory, block: Block, effort: Effort, watcher: Wat
         for name, path in logs.items():  # without an outcome the block will run again
             if not (name in found and _failed(found[name]) and path.exists() and path.stat().st_size):
                 path.unlink(missing_ok=True)
-    rows = {trial.key: _rows(results.run_id, started_at, trial, found[trial.backend]) for trial in block}
     durations = _durations(block, found, time.monotonic() - began)
-    details = [_detail(trial, found[trial.backend], started_at, durations[trial.key]) for trial in block]
+    records = [_record(trial, found[trial.backend], started_at, durations[trial.key]) for trial in block]
     taken = [
         turn
         for trial in block
@@ -151,12 +152,12 @@ def _run_block(results: RunDirectory, block: Block, effort: Effort, watcher: Wat
         if name in found
         for turn in _turns(trial.key, copy, found[name])
     ]
-    results.add([row for own in rows.values() for row in own], details, taken)
+    results.add(records, taken)
     for trial in block:
         enabled = found[trial.backend].gil_enabled
         if enabled is not None:
             results.note_gil(trial.backend, enabled)
-        watcher.trial_ends(trial, rows[trial.key], durations[trial.key])
+        watcher.trial_ends(trial, results.rows_of(trial.key), durations[trial.key])
     return found
 
 
@@ -189,39 +190,20 @@ def _subject(trial: Trial, again: bool = False) -> Subject:
     )
 
 
-def _rows(run_id: str, started_at: str, trial: Trial, measured: Measured) -> list[Measurement]:
-    task = trial.point.task
-    workers = workers_of(BACKENDS[trial.backend], task)
-    values = {} if measured.failure else trial_values.measured(task, measured, workers)
-    return [
-        Measurement(
-            run_id=run_id,
-            started_at=started_at,
-            backend=trial.backend,
-            workers=workers,
-            trial=trial.index,
-            metric=metric,
-            value=values.get(metric),
-            unit=unit,
-            digest="" if measured.failure else measured.digest,
-            status=measured.failure or OK,
-            **trial.point.columns,
-        )
-        for metric, unit in trial.point.units.items()
-    ]
-
-
-def _detail(trial: Trial, measured: Measured, started_at: str, duration_s: float) -> TrialRecord:
+def _record(trial: Trial, measured: Measured, started_at: str, duration_s: float) -> TrialRecord:
     taken = measured.turns.values()
     return TrialRecord(
         *trial.key,
         started_at=started_at,
         duration_s=round(duration_s, 3),
         outside_cores=round(measured.outside_cores, 3),
+        workers=workers_of(BACKENDS[trial.backend], trial.point.task),
+        digest="" if measured.failure else measured.digest,
+        status=measured.failure or OK,
+        startup_ns=measured.startup_ns,
+        peak_bytes=measured.peak_bytes,
         gil_enabled=measured.gil_enabled,
         measured_ns=sum(turn.wall_ns for turn in taken),
-        rounds=sum(turn.rounds for turn in taken),
-        turns=len(taken),
         warmup_turns=measured.warmup_turns,
         warmup_s=round(measured.warmup_s, 3),
         steady=measured.steady,

@@ -11,7 +11,7 @@ import json
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from harness.errors import UsageError
 from harness.plan import metrics
@@ -27,11 +27,8 @@ Scalar = int | float | str | bool
 _VERIFY_ROUNDS = {"gym_sampling": 200, "multi_agent": 120, "atari_sampling": 50, "broadcast_gather": 3}
 _VERIFY_ROUNDS_ELSE = 12
 _VERIFY_BYTES = 4 * 2**30  # of arrays: hashing takes a second for each GiB; one round in any case
-# What the values of a run's files mean. 1: medians over rounds of trials by themselves, in files that name no schema;
-# 2: geometric means over turns, a trial being a block. 3: simulated work counts as overhead's ideal on the cores that a
-# backend uses; q_learning and multi_agent send arrays unless told otherwise. 4: every turn begins with a lead, until
-# the backend runs as it does without rests.
-SCHEMA = LEADS_SINCE = 4
+# The version of a run's files. Files of another version are refused: their values mean something else.
+SCHEMA = 5
 # More trials than any machine gets through: who asks for them has made a mistake.
 MOST_TRIALS = 100_000
 _LONGEST_S = 1e8  # as a time limit; of much more the system can't wait
@@ -51,7 +48,7 @@ class Point:
         values: dict[str, Any] = json.loads(self.parameters)
         return values
 
-    @property
+    @cached_property
     def task(self) -> Any:
         """The task of this point."""
         return make_task(self.workload, self.values)
@@ -125,13 +122,13 @@ class Description(TypedDict):
     seed: int
     time_limit_s: float
     schema: int
-    budget_s: float | None
+    budget_s: NotRequired[float | None]
 
 
 @dataclass(frozen=True)
 class Grid:
     """All trials of a run. `time_limit_s`: for one trial, `budget_s`: for all, which may then be fewer than these (see
-    `manager.run`); neither is a part of what makes two grids different. `schema`: of its files.
+    `manager.run`); neither is a part of what makes two grids different.
 
     Raises ParameterError for more trials or a longer limit than make sense, and for none.
     """
@@ -140,7 +137,6 @@ class Grid:
     backends: tuple[str, ...]
     seed: int
     time_limit_s: float
-    schema: int = SCHEMA
     budget_s: float | None = None
 
     def __post_init__(self) -> None:
@@ -206,16 +202,15 @@ class Grid:
             "backends": list(self.backends),
             "seed": self.seed,
             "time_limit_s": self.time_limit_s,
-            "schema": self.schema,
+            "schema": SCHEMA,
             "budget_s": self.budget_s,
         }
 
     @classmethod
     def restore(cls, description: Mapping[str, Any]) -> "Grid":
         """The grid of a description; raises ParameterError where it can't run any more."""
-        schema = description.get("schema", 1)
-        if not 1 <= schema <= SCHEMA:
-            raise ParameterError(f"schema {schema}, where this version reads 1 to {SCHEMA}")
+        if description["schema"] != SCHEMA:
+            raise ParameterError(f"schema {description['schema']}, where this version reads {SCHEMA}")
         points = tuple(
             Point(
                 entry["workload"],
@@ -229,7 +224,7 @@ class Grid:
         for name in names:
             if name not in BACKENDS:
                 raise ParameterError(unknown("backend", name, BACKENDS))
-        return cls(points, names, seed, description["time_limit_s"], schema, description.get("budget_s"))
+        return cls(points, names, seed, description["time_limit_s"], description.get("budget_s"))
 
 
 def differences(before: Grid, now: Grid) -> str:
@@ -237,8 +232,6 @@ def differences(before: Grid, now: Grid) -> str:
     no difference.
     """
     found = []
-    if before.schema != now.schema:
-        found.append(f"files of schema {before.schema} there, {now.schema} here")
     if before.backends != now.backends:
         found.append(f"backends {', '.join(before.backends)} there, {', '.join(now.backends)} here")
     budgeted = before.budget_s is not None and now.budget_s is not None

@@ -8,7 +8,7 @@ from harness.report import claims, document, run_answer
 from harness.report.document import TextTable
 from harness.report.summary import Summary
 from harness.stats.doubts import DOUBTS_EXPLAINED
-from harness.store.measurements import write_atomically
+from harness.store.files import write_atomically
 
 MARKDOWN_NAME = "report.md"
 

@@ -16,7 +16,7 @@ from harness.report.summary import LIMIT, OURS, Cell, PointSummary, Summary
 from harness.report.verdict import LOOP
 from harness.stats import intervals, noise_floor
 from harness.stats.doubts import DOUBTS_EXPLAINED
-from harness.store.measurements import write_atomically
+from harness.store.files import write_atomically
 from plots import figures
 
 PAGE_NAME = "report.html"

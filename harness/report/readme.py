@@ -15,7 +15,7 @@ from harness.report.markdown import markdown_table, markdown_text
 from harness.report.run_answer import Against, PointAnswer
 from harness.report.summary import Cell, PointSummary, Summary
 from harness.stats.judgement import UNDECIDED
-from harness.store.measurements import write_atomically
+from harness.store.files import write_atomically
 from plots.figures import CAPTIONS
 from workloads.catalogue import BACKENDS, WORKLOADS
 

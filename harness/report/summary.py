@@ -16,20 +16,20 @@ from typing import Any
 from harness import quantity
 from harness.errors import UsageError
 from harness.grouping import grouped
-from harness.plan.grid import LEADS_SINCE, TrialKey, runs_alone
+from harness.plan.grid import TrialKey
 from harness.plan.metrics import HIGHER_IS_BETTER
 from harness.stats import doubts, intervals, limits, noise_floor, stragglers
 from harness.stats.intervals import Estimate
 from harness.stats.moderated import moderated
 from harness.stats.noise_floor import SelfComparison
 from harness.stats.stragglers import Stragglers
-from harness.store import digests, machine, measurements, recorded_turns, run_directory, status, trial_records
-from harness.store.csv_table import CsvTable
-from harness.store.measurements import Measurement, OfPoint
+from harness.store import digests, machine, run_directory, status
+from harness.store.measurements import MEASUREMENTS, Measurement
 from harness.store.phase_table import BREAKDOWN, PhaseRow
-from harness.store.recorded_turns import RecordedTurns
+from harness.store.recorded_turns import TURNS, RecordedTurns
 from harness.store.scaling_table import MESSAGES, SCALING, CostRow, ScalingRow
-from harness.store.trial_records import TrialRecord
+from harness.store.table import Table
+from harness.store.trial_records import TRIALS, TrialRecord
 from workloads.catalogue import BACKENDS
 
 # A point is compared by the first of these that it has.
@@ -38,7 +38,6 @@ SIDE_METRICS = ("startup_time", "peak_rss", "cpu_time")
 # What nothing can pass, as a baseline: no rival, but the measure of all.
 LIMIT = "limit"
 OURS = "reactor-"
-_WITHOUT_LEADS = "timed as they wake, which may be slower or faster than they are for good"
 _NOT_A_SETTING = ("rounds", "warmup_rounds", "seed")
 _SIZES = ("actors", "agents")
 
@@ -104,16 +103,16 @@ class Summary:
 
 def summarise(path: Path) -> Summary:
     """The summary of a results directory; raises UsageError where it can't be read."""
-    rows = measurements.read(path / measurements.FILE_NAME)
+    rows = MEASUREMENTS.read(path)
     if not rows:
-        raise UsageError(f"{path / measurements.FILE_NAME}: holds no rows yet; complete the run with --resume")
+        raise UsageError(f"{path / MEASUREMENTS.file_name}: holds no rows; expected the results of `harness run`")
     # A run that was killed before it judged its last block has rows whose digests nobody has compared.
     wrong = digests.disagreements(rows)
     rows = [row.failed(wrong[row.trial_key]) if row.trial_key in wrong else row for row in rows]
     file = path / machine.FILE_NAME
     described = machine.read(file, "restore it") if file.exists() else {}
-    known = trial_records.read(path / trial_records.FILE_NAME)
-    taken = RecordedTurns(recorded_turns.read(path / recorded_turns.FILE_NAME))
+    known = {trial.trial_key: trial for trial in TRIALS.read(path)}
+    taken = RecordedTurns(TURNS.read(path))
     noise = tuple(noise_floor.of_run(rows, taken))
     present = list(dict.fromkeys(row.backend for row in rows))
     others = [name for name in present if not (name.startswith(OURS) or limits.is_limit(name))]
@@ -160,30 +159,17 @@ def _run_doubts(described: Mapping[str, Any]) -> list[str]:
 
 
 def _grid_doubts(path: Path, rows: Sequence[Measurement]) -> list[str]:
-    """How it was measured otherwise than now, and what it lacks of its grid; nothing where the grid isn't there."""
+    """The trials of its grid that a run lacks, if any."""
     if not (path / run_directory.GRID_NAME).exists():
         return []
-    try:
-        _, grid = run_directory.stored_grid(path)
-    except UsageError as error:
-        return [f"whether trials are missing is not known: {error}"]
-    waking = _order([row.backend for row in rows if row.ok and not _alone(row)])
-    without_leads = [f"{', '.join(waking)}: {_WITHOUT_LEADS}"] if waking and 1 < grid.schema < LEADS_SINCE else []
-    found = []
-    missing, expected = len(run_directory.missing(grid, rows)), grid.size
-    if missing:
-        found.append(f"{missing} of {expected} trials {'is' if missing == 1 else 'are'} missing")
-    if measurements.is_torn(path / measurements.FILE_NAME):
-        found.append(f"the last line of {measurements.FILE_NAME} is torn")
-    return without_leads + ([f"{', '.join(found)}: complete the run with --resume"] if found else [])
-
-
-def _alone(row: Measurement) -> bool:
-    return row.backend in BACKENDS and runs_alone(json.loads(row.parameters), BACKENDS[row.backend])
+    _, grid = run_directory.stored_grid(path)
+    missing = len(run_directory.missing(grid, rows))
+    lacking = f"{missing} of {grid.size} trials {'is' if missing == 1 else 'are'} missing"
+    return [f"{lacking}: complete the run with --resume"] if missing else []
 
 
 def _of_other_runs(
-    beside: Mapping[CsvTable[Any], Sequence[Any]], rows: Sequence[Measurement], described: Mapping[str, Any]
+    beside: Mapping[Table[Any], Sequence[Any]], rows: Sequence[Measurement], described: Mapping[str, Any]
 ) -> Iterator[str]:
     """The tables that lie beside the measurements, but were measured in another run."""
     runs = list(dict.fromkeys(row.run_id for row in rows))
@@ -203,7 +189,7 @@ def _order(names: Iterable[str]) -> list[str]:
     return catalogued + [name for name in present if name not in BACKENDS]
 
 
-def point_labels(rows: Iterable[OfPoint]) -> dict[tuple[str, str], str]:
+def point_labels(rows: Iterable[Measurement | PhaseRow | ScalingRow]) -> dict[tuple[str, str], str]:
     """A name for each point, unique within its workload, from what its parameters vary."""
     scenarios = {row.point: row.scenario for row in rows}
     values = {point: json.loads(point[1]) for point in scenarios}

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from harness.plan.grid import TrialKey
 from harness.store.measurements import Measurement
+from harness.store.trial_records import TrialRecord
 
 REFERENCE_BACKEND = "serial"
 
@@ -12,7 +13,7 @@ _DIGEST_CHARACTERS = 8
 _DIFFERS = "digest differs: "
 
 
-def disagreements(rows: Iterable[Measurement]) -> dict[TrialKey, str]:
+def disagreements(rows: Iterable[Measurement | TrialRecord]) -> dict[TrialKey, str]:
     """Trials whose digest isn't that of their point, each with the reason.
 
     The point's digest is the one of the serial backend's first trial, or else the one that most backends

@@ -1,7 +1,6 @@
-"""A finished run, as a comparison needs it: complete, unbroken, of one machine and one commit. Refuses all else.
+"""A finished run, as a comparison needs it: complete, unbroken, of one machine and one commit.
 
-`report` shows what there is of a run; here nothing that is missing, torn, failed or foreign may pass, because what
-follows is a verdict.
+`report` shows whatever a run has. A comparison ends in a verdict, so that nothing missing, failed or foreign may pass.
 """
 
 from collections.abc import Mapping
@@ -11,8 +10,8 @@ from typing import Any
 
 from harness.errors import UsageError
 from harness.plan.grid import Grid
-from harness.store import digests, machine, measurements, run_directory
-from harness.store.measurements import Measurement
+from harness.store import digests, machine, run_directory
+from harness.store.measurements import MEASUREMENTS, Measurement
 
 
 @dataclass(frozen=True)
@@ -60,10 +59,8 @@ def _both(told: list[Any]) -> str:
 
 
 def _rows(path: Path, run_id: str, grid: Grid) -> tuple[Measurement, ...]:
-    file = path / measurements.FILE_NAME
-    rows = measurements.read(file)
-    if measurements.is_torn(file):
-        raise UsageError(f"{file}: its last line is torn; complete the run with --resume")
+    file = path / MEASUREMENTS.file_name
+    rows = MEASUREMENTS.read(path)
     expected = {(*trial.key, metric) for trial in grid.trials() for metric in trial.point.units}
     for number, row in enumerate(rows, start=2):
         if row.run_id != run_id:

@@ -17,8 +17,8 @@ from typing import Any, TypedDict
 
 import psutil
 
-from harness.errors import UsageError
-from harness.store import measurements
+from harness.store.files import read_json
+from harness.store.row import Positive
 from reactorlib.cpus import available_cpus
 from workloads.ray_styles import STYLES
 
@@ -40,16 +40,16 @@ _CLOCK_READINGS = 10_000
 _GIB = 2**30
 
 
-class _Cpu(TypedDict):
+class _Cpu(TypedDict, total=False):
     model: str
     cores: int | None
 
 
-class _Clock(TypedDict):
+class _Clock(TypedDict, total=False):
     tick_ns: float
 
 
-class _Session(TypedDict):
+class _Session(TypedDict, total=False):
     started_at: str
     command: list[str]
     commit: str | None
@@ -59,11 +59,11 @@ class _Session(TypedDict):
     variables: dict[str, str]
 
 
-class _Description(TypedDict):
-    """What readers rely on where it is there; there is more."""
+class _Description(TypedDict, total=False):
+    """Fields that readers rely on where they are there. There are more."""
 
     cpu: _Cpu
-    cores_allowed: int
+    cores_allowed: Positive
     memory_gib: float
     kernel: str
     interpreter: dict[str, str | bool]
@@ -74,11 +74,8 @@ class _Description(TypedDict):
 
 
 def read(path: Path, remedy: str) -> dict[str, Any]:
-    """A description from its file; raises UsageError, which ends with the remedy."""
-    described = measurements.read_object(path, _Description, remedy)
-    if described.get("cores_allowed", 1) < 1:
-        raise UsageError(f"{path}: broken (cores_allowed: expected at least 1); {remedy}")
-    return described
+    """A description from its file. Raises UsageError, which ends with the remedy."""
+    return read_json(path, _Description, remedy)
 
 
 def describe() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A results directory: what belongs into it, and who may write there.
+"""A results directory: the files that belong into it, and the process that may write there.
 
 Owns the refusals. Nothing that a run left behind is ever overwritten, and rows of two grids or two machines
 never meet in one file.
@@ -6,36 +6,40 @@ never meet in one file.
 
 import contextlib
 import fcntl
-import json
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from harness.errors import UsageError
-from harness.plan.grid import SCHEMA, Block, Description, Grid, Trial, differences
-from harness.store import digests, machine, measurements, recorded_turns, status, trial_records
-from harness.store.measurements import Journal, Measurement
+from harness.plan.grid import Block, Description, Grid, Trial, TrialKey, differences
+from harness.store import digests, machine, status
+from harness.store.files import read_json, write_json
+from harness.store.measurements import MEASUREMENTS, Measurement, derived
+from harness.store.recorded_turns import TURNS, RecordedTurn
+from harness.store.trial_records import TRIALS, TrialRecord
 from workloads.parameter import ParameterError
 
 GRID_NAME = "grid.json"
 LOGS_NAME = "logs"
 EXPECTED = "expected the results of `harness run`"
 _ANOTHER = "restore it, or choose another --output"
-_OWN = (measurements.FILE_NAME, machine.FILE_NAME, GRID_NAME)
+_OWN = (MEASUREMENTS.file_name, machine.FILE_NAME, GRID_NAME)
 
 
 @dataclass
 class RunDirectory:
-    """An open directory, locked against other runs."""
+    """The files of a run. `rows` follow from `trials` and `turns`."""
 
     path: Path
     run_id: str
     grid: Grid
-    rows: list[Measurement]
-    journal: Journal
+    machine: dict[str, Any]
+    trials: list[TrialRecord] = field(default_factory=list)
+    turns: list[RecordedTurn] = field(default_factory=list)
+    rows: list[Measurement] = field(default_factory=list)
 
     @property
     def logs(self) -> Path:
@@ -44,58 +48,70 @@ class RunDirectory:
 
     def missing(self) -> list[Trial]:
         """The trials that will run."""
-        return to_run(self.grid, self.rows)
+        return to_run(self.grid, self.trials)
 
-    def add(
-        self, rows: list[Measurement], found: list[trial_records.TrialRecord], taken: list[recorded_turns.RecordedTurn]
-    ) -> None:
-        """Keep a block's rows, details and turns, instead of what there is of its trials."""
-        for detail in found:
-            trial_records.append(self.path / trial_records.FILE_NAME, detail)
-        wrong = {row.trial_key for row in self.rows if digests.is_disagreement(row.status)}
-        rows = [row for row in rows if row.trial_key not in wrong]  # which did run, and a second time hides nothing
-        measured = {row.trial_key for row in rows}
-        recorded_turns.replace(
-            self.path / recorded_turns.FILE_NAME, measured, [turn for turn in taken if turn.trial_key not in wrong]
-        )
-        kept = [row for row in self.rows if row.trial_key not in measured]
-        if len(kept) < len(self.rows):
-            self.replace_rows([*kept, *rows])
-        else:
-            self.journal.append(rows)
-            self.rows.extend(rows)
+    def rows_of(self, trial: TrialKey) -> list[Measurement]:
+        """The rows of a trial."""
+        return [row for row in self.rows if row.trial_key == trial]
+
+    def add(self, trials: Sequence[TrialRecord], turns: Sequence[RecordedTurn]) -> None:
+        """Keep a block's trials and turns, in place of those that its trials have by now.
+
+        A trial whose digest was wrong stays: it ran, and a second attempt would hide that.
+        """
+        wrong = {one.trial_key for one in self.trials if digests.is_disagreement(one.status)}
+        added = {one.trial_key for one in trials} - wrong
+        self.turns = [turn for turn in self.turns if turn.trial_key not in added]
+        self.turns += [turn for turn in turns if turn.trial_key in added]
+        kept = [one for one in self.trials if one.trial_key not in added]
+        self.replace_trials([*kept, *(one for one in trials if one.trial_key in added)])
+
+    def replace_trials(self, trials: Sequence[TrialRecord]) -> None:
+        """Put other trials in place of all, and write the files.
+
+        An interruption leaves turns whose trial is missing. They are dropped when the run is resumed.
+        """
+        self.trials = list(trials)
+        self.rows = list(derived(self.run_id, self.grid.points, self.trials, self.turns))
+        TURNS.write(self.path, self.turns)
+        TRIALS.write(self.path, self.trials)
+        MEASUREMENTS.write(self.path, self.rows)
 
     def settle_without(self, left_out: Sequence[Block]) -> bool:
         """Have each point of the grid end before the first of its blocks that is among these, which are in the order in
-        which they run; not where a later one has rows.
+        which they run. False, and no change, where a later block has been measured.
         """
         ends = {first.point: first.index for first, *_ in reversed(left_out)}
-        present = {row.trial_key for row in self.rows}
+        present = {one.trial_key for one in self.trials}
         if any(one.key in present and one.index >= ends.get(one.point, math.inf) for one in self.grid.trials()):
             return False
         points = tuple(replace(point, trials=ends.get(point, point.trials)) for point in self.grid.points)
         self.grid = replace(self.grid, points=points)
-        _write_json(self.path / GRID_NAME, {"run_id": self.run_id, **self.grid.describe()})
+        self.write_grid()
         return True
 
-    def replace_rows(self, rows: list[Measurement]) -> None:
-        """Put other rows in place of all."""
-        self.journal.rewrite(rows)
-        self.rows[:] = rows
+    def write_grid(self) -> None:
+        """Write grid.json."""
+        write_json(self.path / GRID_NAME, {"run_id": self.run_id, **self.grid.describe()})
 
     def note_gil(self, backend: str, enabled: bool) -> None:
         """Record whether the GIL is on once everything that a backend needs is imported."""
-        path = self.path / machine.FILE_NAME
-        described = machine.read(path, _ANOTHER)
-        known = described.setdefault("gil_enabled_after_imports", {})
+        known = self.machine.setdefault("gil_enabled_after_imports", {})
         if known.get(backend) != enabled:
             known[backend] = enabled
-            _write_json(path, described)
+            write_json(self.path / machine.FILE_NAME, self.machine)
+
+    def begin_session(self, session: Mapping[str, Any]) -> None:
+        """Record a call of the harness, and write all files."""
+        self.machine.setdefault("sessions", []).append(dict(session))
+        self.write_grid()
+        write_json(self.path / machine.FILE_NAME, self.machine)
+        self.replace_trials(self.trials)
 
 
 @contextlib.contextmanager
 def create(path: Path, run_id: str, grid: Grid, session: Mapping[str, Any]) -> Iterator[RunDirectory]:
-    """A new directory, or an existing one without measurements; raises UsageError."""
+    """A new directory, or an existing one without measurements, locked against other runs. Raises UsageError."""
     with contextlib.ExitStack() as stack:
         with _writable(path):
             path.mkdir(parents=True, exist_ok=True)
@@ -105,43 +121,33 @@ def create(path: Path, run_id: str, grid: Grid, session: Mapping[str, Any]) -> I
                 raise UsageError(
                     f"{path} already holds {present[0]}; add --resume to complete that run, or choose another --output"
                 )
-            _write_json(path / GRID_NAME, {"run_id": run_id, **grid.describe()})
-            _write_json(path / machine.FILE_NAME, {**machine.describe(), "sessions": [dict(session)]})
-            journal = stack.enter_context(contextlib.closing(Journal.create(path / measurements.FILE_NAME)))
-        yield RunDirectory(path, run_id, grid, [], journal)
+            made = RunDirectory(path, run_id, grid, machine.describe())
+            made.begin_session(session)
+        yield made
 
 
 @contextlib.contextmanager
 def reopen(path: Path, grid: Grid | None, trials: int | None, session: Mapping[str, Any]) -> Iterator[RunDirectory]:
-    """The directory of a run, to be completed; raises UsageError unless everything fits.
+    """The directory of a run, to be completed, locked against other runs. Raises UsageError unless everything fits.
 
     `grid`: the one asked for, or None to take the directory's own. `trials`: how many of each point there shall be, at
-    least as many as there are, or None for these. A torn last row is removed.
+    least as many as there are, or None for these.
     """
     with contextlib.ExitStack() as stack:
         with _writable(path):
             stack.enter_context(_locked(path))
-            run_id, stored, described, rows = _interrupted(path, grid, trials)
-            measurements.repair(path / measurements.FILE_NAME)
-            if trials is not None:
-                _write_json(path / GRID_NAME, {"run_id": run_id, **stored.describe()})
-            described.setdefault("sessions", []).append(dict(session))
-            _write_json(path / machine.FILE_NAME, described)
-            journal = stack.enter_context(contextlib.closing(Journal(path / measurements.FILE_NAME)))
-        yield RunDirectory(path, run_id, stored, rows, journal)
+            found = _interrupted(path, grid, trials)
+            found.begin_session(session)
+        yield found
 
 
-def inspect(path: Path, grid: Grid | None, trials: int | None) -> tuple[Grid, list[Measurement]]:
-    """The grid and the rows that `reopen` would go on with; refuses what that refuses, and writes nothing."""
+def inspect(path: Path, grid: Grid | None, trials: int | None) -> RunDirectory:
+    """The run that `reopen` would go on with. Refuses the same, and writes nothing."""
     with _writable(path), _locked(path):
-        _, stored, _, rows = _interrupted(path, grid, trials)
-        return stored, rows
+        return _interrupted(path, grid, trials)
 
 
-def _interrupted(
-    path: Path, grid: Grid | None, trials: int | None
-) -> tuple[str, Grid, dict[str, Any], list[Measurement]]:
-    """Id, grid, description and rows of the run in a directory; raises UsageError unless everything fits."""
+def _interrupted(path: Path, grid: Grid | None, trials: int | None) -> RunDirectory:
     run_id, stored = stored_grid(path, _ANOTHER)
     described = machine.read(path / machine.FILE_NAME, _ANOTHER)
     if trials is not None:
@@ -153,24 +159,33 @@ def _interrupted(
         except ParameterError as error:
             raise UsageError(str(error)) from None
     _check_same(path, stored, grid, described)
-    rows = measurements.read(path / measurements.FILE_NAME)
-    _check_members(path, rows, stored)
-    return run_id, stored, described, rows
+    known = {trial.key for trial in stored.trials()}
+    found = TRIALS.read(path)
+    for number, one in enumerate(found, start=2):
+        if one.trial_key not in known:
+            raise UsageError(
+                f"{path / TRIALS.file_name}, line {number}: a trial of another grid "
+                f"({one.workload} {one.backend} trial {one.trial}); choose another --output"
+            )
+    turns = TURNS.read(path)
+    measured = {turn.trial_key for turn in turns}
+    found = [one for one in found if not one.ok or one.trial_key in measured]
+    present = {one.trial_key for one in found}
+    turns = [turn for turn in turns if turn.trial_key in present]
+    return RunDirectory(path, run_id, stored, described, found, turns)
 
 
-def missing(grid: Grid, rows: Sequence[Measurement]) -> list[Trial]:
-    """The trials of the grid that lack a row."""
-    present = {row.key for row in rows}
-    return [
-        trial for trial in grid.trials() if any((*trial.key, metric) not in present for metric in trial.point.units)
-    ]
+def missing(grid: Grid, rows: Sequence[TrialRecord | Measurement]) -> list[Trial]:
+    """The trials of the grid that are in no row."""
+    present = {row.trial_key for row in rows}
+    return [trial for trial in grid.trials() if trial.key not in present]
 
 
-def to_run(grid: Grid, rows: Sequence[Measurement]) -> list[Trial]:
-    """The trials of all blocks in which one lacks a row, in the order in which they will run: a block runs as a whole,
+def to_run(grid: Grid, trials: Sequence[TrialRecord]) -> list[Trial]:
+    """The trials of all blocks in which one is missing, in the order in which they will run: a block runs as a whole,
     for its ratios are of turns that its trials took beside each other.
     """
-    lacking = {trial.key for trial in missing(grid, rows)}
+    lacking = {trial.key for trial in missing(grid, trials)}
     return [trial for block in grid.blocks() if any(one.key in lacking for one in block) for trial in block]
 
 
@@ -180,17 +195,17 @@ def holds_run(path: Path) -> bool:
 
 
 def stored_grid(path: Path, remedy: str = EXPECTED) -> tuple[str, Grid]:
-    """The id and the grid of the run in a directory; raises UsageError, which ends with the remedy."""
-    stored = measurements.read_object(path / GRID_NAME, Description, remedy)
+    """The id and the grid of the run in a directory. Raises UsageError, which ends with the remedy."""
+    stored = read_json(path / GRID_NAME, Description, remedy)
     try:
         return stored["run_id"], Grid.restore(stored)
-    except (KeyError, ParameterError) as error:
+    except ParameterError as error:
         reason = status.one_line(str(error))
         raise UsageError(f"{path / GRID_NAME} describes no grid of this version ({reason}); {remedy}") from None
 
 
 def _check_same(path: Path, stored: Grid, grid: Grid | None, described: Mapping[str, Any]) -> None:
-    differing = differences(stored, grid or replace(stored, schema=SCHEMA))
+    differing = differences(stored, grid or stored)
     if differing:
         raise UsageError(
             f"{path} holds another grid ({differing}); repeat its command line, or choose another --output"
@@ -198,16 +213,6 @@ def _check_same(path: Path, stored: Grid, grid: Grid | None, described: Mapping[
     differing = machine.differences(described, machine.describe())
     if differing:
         raise UsageError(f"{path} is from another machine ({differing}); choose another --output")
-
-
-def _check_members(path: Path, rows: list[Measurement], grid: Grid) -> None:
-    expected = {trial.key for trial in grid.trials()}
-    for number, row in enumerate(rows, start=2):
-        if row.trial_key not in expected:
-            raise UsageError(
-                f"{path / measurements.FILE_NAME}, line {number}: a row of another grid "
-                f"({row.workload} {row.backend} trial {row.trial}); choose another --output"
-            )
 
 
 @contextlib.contextmanager
@@ -228,7 +233,3 @@ def _locked(path: Path) -> Iterator[None]:
         raise UsageError(f"{path}: another run is writing there; wait or choose another --output") from None
     finally:
         os.close(descriptor)
-
-
-def _write_json(path: Path, content: Mapping[str, Any]) -> None:
-    measurements.write_atomically(path, (json.dumps(content, indent=2) + "\n").encode())

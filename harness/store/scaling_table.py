@@ -1,35 +1,11 @@
-"""`scaling.csv` and `messages.csv` of a run's directory: speed-up by number of workers, and what a message costs.
+"""`scaling.csv` and `messages.csv` of a run's directory: speed-up by number of workers, and the cost of a message."""
 
-Owns the files.
-
-`scaling.csv` has one row per point, kind and number of workers, in these columns:
-
-- `run_id`, `workload`, `scenario`, `actors`, `object_bytes`, `steps_per_message`, `minibatch` and `parameters` as in
-  `measurements.csv`; `parameters` are the point's, by which the two files can be joined
-- `backend`: whose reactions were traced (of what is predicted), or what was measured
-- `kind`: `predicted`, the speed-up over one worker that the static graph allows, at no cost of messages and with a core
-  for each worker, from what the reactions took in a traced run on one worker; `predicted_paid`, the same with messages
-  paid for; `predicted_here`, this on the cores that there are; or `measured`, the speed-up over the serial loop. A file
-  may be without the second and third, from a time when there were none.
-- `workers`: how many
-- `trials`: how many repetitions the number is of
-- `speedup`, `low`, `high`: the median (where measured, of ratios paired by trial) and its 95 % interval, or nothing
-- `status`: `ok`, or in one line why there is no speed-up
-
-`messages.csv` has one row per trial and part of a message's cost (see harness.studies.scaling.messages):
-
-- `run_id` and `trial`; `cores`: how many there were
-- `part`: `send_ns` of its sender's processor, `receive_ns` of its receiver's, `latency_ns` between them, and `byte_ns`
-  for each byte
-- `value`: in `unit`, `ns` or `ns/byte`
-"""
-
-import math
 from dataclasses import dataclass
+from typing import Annotated
 
 from harness.prediction.simulation import MessageCost
-from harness.store.csv_table import CsvTable
-from harness.store.measurements import OfPoint, check_parameters
+from harness.store.row import Count, OfPoint, Positive, PositiveFinite, Text, one_of
+from harness.store.table import Table
 
 PREDICTED, PAID, HERE, MEASURED = "predicted", "predicted_paid", "predicted_here", "measured"
 PREDICTIONS = (PREDICTED, PAID, HERE)
@@ -37,46 +13,52 @@ PREDICTIONS = (PREDICTED, PAID, HERE)
 
 @dataclass(frozen=True)
 class ScalingRow(OfPoint):
-    """A speed-up; the fields are the columns, in their order."""
+    """A speed-up. The fields are the columns, in their order.
+
+    Columns that `measurements.csv` has as well mean the same, and join the two files. `backend`: whose reactions were
+    traced, or what was measured. `kind`:
+
+    - `predicted`: over one worker, as the static graph allows; messages are free, and each worker has a core
+    - `predicted_paid`: the same with messages paid for
+    - `predicted_here`: the same on the cores that there are
+    - `measured`: over the serial loop
+
+    `trials`: how many repetitions the number is of. `speedup`: the median, of ratios paired by trial if measured.
+    `low` and `high`: its 95 % interval.
+    """
 
     run_id: str
-    workload: str
+    workload: Text
     scenario: str
-    backend: str
+    backend: Text
     actors: int | None
     object_bytes: int | None
     steps_per_message: int | None
     minibatch: int | None
     parameters: str
-    kind: str
-    workers: int
-    trials: int
-    speedup: float | None
-    low: float | None
-    high: float | None
-    status: str
+    kind: Annotated[str, one_of((*PREDICTIONS, MEASURED))]
+    workers: Positive
+    trials: Count
+    speedup: PositiveFinite | None
+    low: PositiveFinite | None
+    high: PositiveFinite | None
+    status: Text
 
 
 @dataclass(frozen=True)
 class CostRow:
-    """A part of what a message costs; the fields are the columns, in their order."""
+    """A part of a message's cost in one trial. The fields are the columns, in their order.
+
+    `part`: `send_ns` of its sender's processor, `receive_ns` of its receiver's, `latency_ns` between them, and
+    `byte_ns` for each byte.
+    """
 
     run_id: str
-    trial: int
-    cores: int
-    part: str
-    value: float
+    trial: Count
+    cores: Positive
+    part: Annotated[str, one_of(MessageCost._fields)]
+    value: PositiveFinite
     unit: str
-
-
-def _valid(row: ScalingRow) -> bool:
-    numbers = [number for number in (row.speedup, row.low, row.high) if number is not None]
-    check_parameters(row.parameters)
-    return row.kind in (*PREDICTIONS, MEASURED) and all(0 < number < math.inf for number in numbers)
-
-
-def _valid_cost(row: CostRow) -> bool:
-    return row.part in MessageCost._fields and 0 < row.value < math.inf
 
 
 def cost_rows(run_id: str, trial: int, cores: int, costs: MessageCost) -> list[CostRow]:
@@ -87,5 +69,6 @@ def cost_rows(run_id: str, trial: int, cores: int, costs: MessageCost) -> list[C
     ]
 
 
-SCALING = CsvTable("scaling.csv", ScalingRow, "scaling", "measure the scaling", _valid)
-MESSAGES = CsvTable("messages.csv", CostRow, "scaling", "measure the scaling", _valid_cost)
+_REMEDY = "remove the file, or write it anew with `harness scaling`"
+SCALING = Table("scaling.csv", ScalingRow, _REMEDY)
+MESSAGES = Table("messages.csv", CostRow, _REMEDY)

@@ -3,8 +3,8 @@
 import json
 
 from harness.plan.grid import Grid, Point, canonical
-from harness.store import machine, measurements
-from harness.store.measurements import Journal, Measurement
+from harness.store import machine
+from harness.store.measurements import MEASUREMENTS, Measurement
 from harness.store.run_directory import GRID_NAME
 from workloads.catalogue import BACKENDS, make_task, workers_of
 
@@ -73,10 +73,15 @@ def write(path, *, factors=None, described=MACHINE, sessions=None, chosen=None, 
     path.mkdir(parents=True)
     (path / GRID_NAME).write_text(json.dumps({"run_id": run_id, **chosen.describe()}))
     (path / machine.FILE_NAME).write_text(json.dumps({**described, "sessions": sessions or [session()]}))
-    journal = Journal.create(path / measurements.FILE_NAME)
+    written: list[Measurement] = []
     for trial in chosen.trials():
         usual = ROUND_S.get(trial.backend, 1e-3) * WOBBLE[trial.index % len(WOBBLE)]
         rows = rows_of(trial, run_id, usual * (factors or {}).get(trial.backend, 1.0))
-        journal.append([changed for row in rows if (changed := change(row)) is not None])
-    journal.close()
+        written += filter(None, map(change, rows))
+    MEASUREMENTS.write(path, written)
     return path
+
+
+def add_rows(path, *rows):
+    """Add rows to those of a directory."""
+    MEASUREMENTS.write(path, [*MEASUREMENTS.read(path), *rows])

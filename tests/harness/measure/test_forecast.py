@@ -1,6 +1,5 @@
 """How long a run is said to take."""
 
-import json
 import time
 from pathlib import Path
 
@@ -9,8 +8,7 @@ import pytest
 from harness.measure import forecast
 from harness.measure.forecast import Budget, Forecast
 from harness.plan.selection import Setting, select
-from harness.store import trial_records
-from harness.store.trial_records import TrialRecord
+from harness.store.trial_records import TRIALS, TrialRecord
 
 DETAIL = {"started_at": "2026-01-01T00:00:00Z", "outside_cores": 0.0}
 
@@ -50,8 +48,7 @@ def test_it_comes_from_what_is_most_like_the_trial(trials):
 
 
 def test_what_this_run_took_counts_before_what_others_did(trials, tmp_path):
-    for trial in trials:
-        trial_records.append(tmp_path / trial_records.FILE_NAME, detail_of(trial, 8.0))
+    TRIALS.write(tmp_path, [detail_of(trial, 8.0) for trial in trials])
     expected = Forecast(runs=[tmp_path])
     assert expected.seconds(trials) == 64
     expected.add(trials[0], 2.0)
@@ -98,7 +95,7 @@ def test_runs_here_count_before_those_that_the_checkout_brings(grid, trials, tmp
     assert forecast.here(grid, tmp_path).source == "as they took on another machine"
     run = tmp_path / "20260101-000000-smoke"
     run.mkdir()
-    trial_records.append(run / trial_records.FILE_NAME, detail_of(trials[0], 3.0))
+    TRIALS.write(run, [detail_of(trials[0], 3.0)])
     found = forecast.here(grid, tmp_path)
     assert (found.source, found.seconds(grid.trials())) == ("as runs here took", 18)
 
@@ -110,6 +107,5 @@ def test_the_trials_of_a_run_took_as_long_as_it_did(harness):
     )
     all_s = time.monotonic() - began
     assert done.returncode == 0, done.stderr
-    lines = Path("out/trials.jsonl").read_text().splitlines()
-    taken = sum(json.loads(line)["duration_s"] for line in lines)
+    taken = sum(trial.duration_s for trial in TRIALS.read(Path("out")))
     assert 0.2 * all_s < taken <= all_s  # each beside itself, whose time counts as well

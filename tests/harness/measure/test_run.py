@@ -1,7 +1,5 @@
 """Whole runs of the fake workload: real processes, real files."""
 
-import contextlib
-import csv
 import itertools
 import json
 import math
@@ -21,9 +19,10 @@ import pytest
 
 from harness.cli.options import budget_s
 from harness.measure import block, runner
-from harness.store import measurements, recorded_turns, trial_records
-from harness.store.measurements import COLUMNS
+from harness.store.measurements import MEASUREMENTS
+from harness.store.recorded_turns import TURNS
 from harness.store.status import OK
+from harness.store.trial_records import TRIALS
 
 METRICS = {"throughput", "round_time", "startup_time", "peak_rss", "cpu_time"}
 TWO = ("--workload", "fake", "--backend", "serial", "--backend", "reactor-inline")
@@ -32,7 +31,7 @@ LIMIT_S = 60
 
 
 def rows_of(directory):
-    return measurements.read(Path(directory) / "measurements.csv")
+    return MEASUREMENTS.read(Path(directory))
 
 
 def statuses(directory):
@@ -62,29 +61,25 @@ def test_every_trial_gives_every_metric_and_one_digest(harness):
     assert len({row.digest for row in rows}) == 1
     assert {row.actors for row in rows} == {5}
     assert len({row.run_id for row in rows}) == 1
-    with Path("out/measurements.csv").open() as file:
-        assert tuple(next(csv.reader(file))) == COLUMNS
     assert list(Path("out/logs").iterdir()) == []
 
 
 def test_every_turn_is_kept_and_the_values_come_from_them(harness):
     assert harness("run", *TWO, "--trials", "2", "--set", "pause=0.001", "--output", "out").returncode == 0
-    taken = recorded_turns.read(Path("out") / recorded_turns.FILE_NAME)
+    taken = [turn for turn in TURNS.read(Path("out")) if not turn.copy]
     rows = {row.trial_key: row.value for row in rows_of("out") if row.metric == "round_time"}
-    for key, own in taken[taken["copy"] == 0].groupby(["workload", "parameters", "backend", "trial"]):
-        logs = [math.log(wall / rounds) for wall, rounds in zip(own["wall_ns"], own["rounds"], strict=True)]
-        assert rows[key] == pytest.approx(math.exp(fmean(logs)))
-        assert sorted(own["sweep"]) == list(range(len(own)))
     assert len(rows) == 4
-    known = trial_records.read(Path("out") / trial_records.FILE_NAME)
-    assert all(detail.turns == 3 and detail.warmup_turns >= 1 and detail.rounds >= 3 for detail in known.values())
+    for key, value in rows.items():
+        own = [turn for turn in taken if turn.trial_key == key]
+        assert value == pytest.approx(math.exp(fmean(math.log(turn.wall_ns / turn.rounds) for turn in own)))
+        assert sorted(turn.sweep for turn in own) == [0, 1, 2]
+    assert all(trial.warmup_turns >= 1 for trial in TRIALS.read(Path("out")))
 
 
 @pytest.mark.slow(reason="three blocks; `make test` has the noise floor of made-up blocks")
 def test_every_run_has_backends_of_each_kind_beside_themselves_and_reports_its_floor(harness):
     harness("run", *TWO, "--trials", "3", "--output", "out")
-    taken = recorded_turns.read(Path("out") / recorded_turns.FILE_NAME)
-    assert set(taken[taken["copy"] == 1]["backend"]) == {"serial", "reactor-inline"}
+    assert {turn.backend for turn in TURNS.read(Path("out")) if turn.copy} == {"serial", "reactor-inline"}
     noise = json.loads(harness("report", "out", "--json").stdout)["noise"]
     assert {one["backend"]: one["ratio"]["count"] for one in noise} == {"serial": 3, "reactor-inline": 3}
 
@@ -295,12 +290,10 @@ def test_a_wrong_digest_is_not_tried_until_it_comes_out_right(harness):
 @pytest.mark.usefixtures("made_up")
 def test_a_wrong_digest_stays_where_another_trial_of_its_block_runs_again(harness, finished):
     finished(*TWO)
-    path = Path("out/measurements.csv")
-    rows = rows_of("out")
-    backends = sorted({row.backend for row in rows})
+    trials = TRIALS.read(Path("out"))
+    backends = sorted({trial.backend for trial in trials})
     status = {backends[0]: "digest differs: aa, most backends have bb", backends[1]: "error: it was the weather"}
-    with contextlib.closing(measurements.Journal(path)) as journal:
-        journal.rewrite([row.failed(status[row.backend]) for row in rows])
+    TRIALS.write(Path("out"), [replace(trial, status=status[trial.backend]) for trial in trials])
     done = harness("run", "--output", "out", "--resume")
     assert done.returncode == 1
     assert {row.backend: row.status for row in rows_of("out")} == {
@@ -322,25 +315,23 @@ def test_trials_that_are_added_know_no_budget_but_their_own(harness, monkeypatch
 
 
 @pytest.mark.usefixtures("made_up")
-def test_rows_lost_with_a_torn_line_are_measured_again(harness, finished):
+@pytest.mark.parametrize("table", [TRIALS, TURNS], ids=lambda table: table.file_name)
+def test_a_trial_whose_record_or_turns_are_missing_is_measured_again(harness, finished, table):
     finished(*ONE)
-    path = Path("out/measurements.csv")
-    whole = path.read_bytes()
-    path.write_bytes(whole[:-10])
+    table.write(Path("out"), [one for one in table.read(Path("out")) if one.backend == "serial"])
     done = harness("run", *ONE, "--output", "out", "--resume")
     assert done.returncode == 0, done.stderr
-    assert path.read_bytes().count(b"\n") == whole.count(b"\n")
+    assert "2 trials into out" in done.stderr  # a block runs as a whole
     assert len({row.key for row in rows_of("out")}) == 2 * len(METRICS)
+    assert len(TURNS.read(Path("out"))) == 3 * 2 * 2  # sweeps, trials, copies
 
 
 @pytest.mark.usefixtures("made_up")
 def test_a_block_that_nobody_judged_is_judged_when_the_run_is_resumed(harness, finished):
     finished(*ONE)
-    path = Path("out/measurements.csv")
-    lines = path.read_text().splitlines(keepends=True)
-    digest = rows_of("out")[0].digest
-    forged = [line.replace(digest, "beef-01") if "reactor-inline" in line else line for line in lines]
-    path.write_text("".join(forged))
+    trials = TRIALS.read(Path("out"))
+    forged = [replace(one, digest="beef-01") if one.backend == "reactor-inline" else one for one in trials]
+    TRIALS.write(Path("out"), forged)
     done = harness("run", *ONE, "--output", "out", "--resume")
     assert done.returncode == 1
     assert statuses("out")["good", "reactor-inline"].startswith("digest differs: beef-01, serial has ")
@@ -389,9 +380,8 @@ def test_a_plan_is_printed_and_nothing_run(harness, tmp_path):
 @pytest.mark.parametrize("output", [["--output", "out"], []], ids=str)
 def test_a_plan_of_a_run_to_complete_is_what_it_lacks(harness, output):
     harness("run", *TWO, "--trials", "2", "--set", "behaviour=good,raises", *output)
-    path = Path("out" if output else "results/latest", "measurements.csv")
-    lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join(lines[:-7]) + lines[-7][:20])  # of the last two trials and half a row
+    path = Path("out" if output else "results/latest")
+    TRIALS.write(path, TRIALS.read(path)[:-2])
     before = {file: file.read_bytes() for file in Path().rglob("*") if file.is_file()}
     done = harness("run", *output, "--resume", "--dry-run")
     assert done.returncode == 0, done.stderr
@@ -493,11 +483,10 @@ def test_a_run_with_a_budget_is_completed_by_the_command_that_began_it(harness, 
 def test_a_budget_that_is_used_up_cuts_nothing_that_was_measured(harness, monkeypatch):
     line = ("run", *TWO, "--set", "actors=2,5", "--trials", "3", "--output", "out")
     assert harness(*line, "--budget", "1h").returncode == 0
-    path = Path("out/measurements.csv")
     before = rows_of("out")
-    again = [row.failed("error: it was the weather") if row.trial == 1 else row for row in before]
-    with contextlib.closing(measurements.Journal(path)) as journal:
-        journal.rewrite(again)
+    trials = TRIALS.read(Path("out"))
+    failed = [replace(trial, status="error: it was the weather") if trial.trial == 1 else trial for trial in trials]
+    TRIALS.write(Path("out"), failed)
     clock = itertools.count(0, 1000)
     monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     done = harness(*line, "--budget", "1h", "--resume")

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from harness.store import machine, measurements
+from harness.store import machine
+from harness.store.measurements import MEASUREMENTS, replace
 from harness.store.scaling_table import SCALING
 from tests.harness import runs
 
@@ -16,19 +17,19 @@ def path(tmp_path):
 
 
 def text_of(path):
-    return (path / measurements.FILE_NAME).read_text()
+    return (path / MEASUREMENTS.file_name).read_text()
 
 
 ROWS = {
-    "missing": (None, "o such file"),
-    "empty": (lambda text: "", "measurements.csv: "),
-    "rows only": (lambda text: text[: text.index("\n") + 1], "holds no rows yet"),
+    "missing": (None, "holds no rows"),
+    "empty": (lambda text: "", "measurements.csv, line 1: expected the columns"),
+    "rows only": (lambda text: text[: text.index("\n") + 1], "holds no rows"),
     "a column missing": (lambda text: text.replace(",value,", ",worth,", 1), "line 1: expected"),
     "values broken": (
         lambda text: re.sub(r"[0-9.e+]+,(observations/s|ns|bytes)", r"fast,\1", text),
-        "line 2: broken, could not convert string to float: 'fast'",
+        "line 2: column value: expected float | null, got 'fast'",
     ),
-    "parameters broken": (lambda text: text.replace("{", "["), "line 2: broken"),
+    "parameters broken": (lambda text: text.replace("{", "["), "line 2: parameters: expected named values as JSON"),
 }
 
 
@@ -36,9 +37,9 @@ ROWS = {
 def test_rows_that_say_nothing_are_refused_in_one_line(harness, path, case):
     change, message = ROWS[case]
     if change is None:
-        (path / measurements.FILE_NAME).unlink()
+        (path / MEASUREMENTS.file_name).unlink()
     else:
-        (path / measurements.FILE_NAME).write_text(change(text_of(path)))
+        (path / MEASUREMENTS.file_name).write_text(change(text_of(path)))
     done = harness("report", path)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert done.stderr.startswith("harness: ")
@@ -47,7 +48,7 @@ def test_rows_that_say_nothing_are_refused_in_one_line(harness, path, case):
 
 
 def test_of_an_interrupted_run_is_shown_what_there_is(harness, path):
-    (path / measurements.FILE_NAME).write_text(text_of(path)[:-40])
+    (path / MEASUREMENTS.file_name).write_text("".join(text_of(path).splitlines(keepends=True)[:-2]))
     (path / machine.FILE_NAME).unlink()
     report = harness("report", path, "--full")
     assert report.returncode == 0
@@ -60,15 +61,13 @@ def test_a_broken_file_of_a_further_command_is_refused(harness, path):
     (path / SCALING.file_name).write_text("kind,workers\npredicted,1\n")
     report = harness("report", path)
     assert report.returncode == 2
-    assert "scaling.csv, line 1: not the columns of this version; remove the file" in report.stderr
+    assert "scaling.csv, line 1: expected the columns" in report.stderr
 
 
 @pytest.mark.slow(reason="figures and a report; `make test` draws odd names by themselves")
 def test_a_name_that_looks_like_a_formula_is_a_name(harness, tmp_path):
     odd = "$x^{2$"
-    path = runs.write(
-        tmp_path / "run", chosen=runs.grid(trials=1), change=lambda row: measurements.replace(row, scenario=odd)
-    )
+    path = runs.write(tmp_path / "run", chosen=runs.grid(trials=1), change=lambda row: replace(row, scenario=odd))
     report = harness("report", path, "--full")
     assert report.returncode == 0
     assert (path / "figures" / "gym_sampling.svg").exists()

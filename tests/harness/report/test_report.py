@@ -12,12 +12,13 @@ from harness.report import as_json, claims, document, markdown, page, readme
 from harness.report.summary import summarise
 from harness.stats import doubts, intervals
 from harness.stats.stragglers import UNITS
-from harness.store import machine, measurements, recorded_turns
-from harness.store.measurements import Journal
+from harness.store import machine
+from harness.store.measurements import MEASUREMENTS
 from harness.store.phase_table import BREAKDOWN
 from harness.store.phase_table import PhaseRow as TakenApart
+from harness.store.recorded_turns import TURNS, RecordedTurn
 from harness.store.scaling_table import MESSAGES, CostRow
-from harness.store.trial_records import TrialRecord, append
+from harness.store.trial_records import TRIALS, TrialRecord
 from tests.harness import runs
 
 MACHINE = {
@@ -38,20 +39,17 @@ def results(tmp_path, row):
 
     def write(*points, described=MACHINE, details=(), setting=(), **changes):
         (tmp_path / machine.FILE_NAME).write_text(json.dumps(described))
-        journal = Journal.create(tmp_path / measurements.FILE_NAME)
+        rows = []
         for number, backends in enumerate(points):
             for backend, values in backends.items():
                 given = {"actors": number + 2, "env": "CartPole-v1", "rounds": 10 + number, **dict(setting)}
                 parameters = json.dumps(given)
-                journal.append(
-                    [
-                        row(backend=backend, trial=trial, value=value, parameters=parameters, **changes)
-                        for trial, value in enumerate(values)
-                    ]
-                )
-        journal.close()
-        for detail in details:
-            append(tmp_path / "trials.jsonl", detail)
+                rows += [
+                    row(backend=backend, trial=trial, value=value, parameters=parameters, **changes)
+                    for trial, value in enumerate(values)
+                ]
+        MEASUREMENTS.write(tmp_path, rows)
+        TRIALS.write(tmp_path, details)
         return summarise(tmp_path)
 
     return write
@@ -91,12 +89,10 @@ def test_who_beats_the_limit_is_doubted(results, ours, beats):
 
 def test_a_backend_that_was_wrong_in_one_trial_has_no_result(results, tmp_path, row):
     results({"serial": times(80), "reactor-processes": times(100)}, setting=THEIRS, digest="aa")
-    journal = Journal(tmp_path / measurements.FILE_NAME)
     parameters = json.dumps({"env": "CartPole-v1", "rounds": 10, "actors": 15})
     for trial, digest in enumerate(("aa", "aa", "bb", "aa", "aa")):
         changes = {"backend": "ray-paper", "trial": trial, "digest": digest, "value": 5.0 + trial / 100}
-        journal.append([row(parameters=json.dumps(json.loads(parameters) | {}), **changes)])
-    journal.close()
+        runs.add_rows(tmp_path, row(parameters=parameters, **changes))
     summary = summarise(tmp_path)
     (wrong,) = (cell for point in summary.points for cell in point.cells if cell.backend == "ray-paper")
     assert wrong.failures
@@ -121,10 +117,9 @@ def test_without_the_loop_or_the_cores_no_limit_is_told(results):
 
 def test_what_cannot_run_is_no_failure_and_says_why(results, tmp_path, row):
     results({"serial": times(2)})
-    journal = Journal(tmp_path / measurements.FILE_NAME)
     parameters = json.dumps({"actors": 2, "env": "CartPole-v1", "rounds": 10})
-    journal.append([row(backend="envpool", parameters=parameters, value=None, status="unsupported: no such thing")])
-    journal.close()
+    refused = row(backend="envpool", parameters=parameters, value=None, status="unsupported: no such thing")
+    runs.add_rows(tmp_path, refused)
     summary = summarise(tmp_path)
     found = sections(summary)
     assert "Failed" not in found
@@ -170,19 +165,16 @@ def overheads(path, row, *, least_ns):
     parameters = json.dumps({"actors": 2, "work_seconds": 0.001})
     beyond = {"reactor-processes": [2_000, 1_000, least_ns], "ray-tuned": [20_000, 10_000, 10 * least_ns]}
     point = {"workload": "broadcast_gather", "parameters": parameters, "unit": "ns"}
-    journal = Journal.create(path / measurements.FILE_NAME)
     for backend, turns_ns in beyond.items():
         metrics = {"overhead": fmean(turns_ns), "round_time": fmean(turns_ns) + 1_000_000}
-        journal.append([row(backend=backend, metric=name, value=value, **point) for name, value in metrics.items()])
-    journal.close()
+        rows = [row(backend=backend, metric=name, value=value, **point) for name, value in metrics.items()]
+        runs.add_rows(path, *rows)
     taken = [
-        recorded_turns.RecordedTurn(
-            "broadcast_gather", parameters, backend, 0, 0, sweep, 0, 10, 10 * (1_000_000 + ns), 10
-        )
+        RecordedTurn("broadcast_gather", parameters, backend, 0, 0, sweep, 0, 10, 10 * (1_000_000 + ns), 10)
         for backend, turns_ns in beyond.items()
         for sweep, ns in enumerate(turns_ns)
     ]
-    recorded_turns.replace(path / recorded_turns.FILE_NAME, (), taken)
+    TURNS.write(path, taken)
     return ratio_of(summarise(path), "reactor-processes", "ray-tuned")
 
 
@@ -204,22 +196,6 @@ def test_what_the_limit_is_taken_from_is_as_fast_as_itself(results):
     cells = {cell.backend: cell for cell in results({"serial": [150.0], **blocks}).points[0].cells}
     assert cells["serial"].speedups["limit"] == intervals.Estimate(1.0, 1.0, 1.0, 1)
     assert not cells["serial"].speedups["limit"].borrows
-
-
-@pytest.mark.parametrize(("schema", "doubted"), [(1, False), (2, True), (3, True), (4, False)])
-def test_turns_without_a_lead_are_a_doubt_about_backends_that_wait(tmp_path, schema, doubted):
-    path = runs.write(tmp_path / "run", chosen=runs.grid())
-    described = json.loads((path / "grid.json").read_text())
-    (path / "grid.json").write_text(json.dumps({**described, "schema": schema}))
-    told = "ray-paper: timed as they wake, which may be slower or faster than they are for good"
-    assert summarise(path).doubts == ((told,) if doubted else ())
-
-
-def test_turns_without_a_lead_are_no_doubt_about_backends_of_one_thread(tmp_path):
-    path = runs.write(tmp_path / "run", chosen=runs.grid(backends=("serial", "reactor-inline")))
-    described = json.loads((path / "grid.json").read_text())
-    (path / "grid.json").write_text(json.dumps({**described, "schema": 3}))
-    assert summarise(path).doubts == ()
 
 
 def test_what_another_run_left_beside_the_measurements_is_a_doubt(tmp_path):
@@ -246,28 +222,21 @@ def test_what_a_run_lacks_of_its_grid_is_a_doubt_about_it(tmp_path):
     path = runs.write(tmp_path / "run", chosen=runs.grid(trials=4))
     heading = "Doubts about the whole run"
     assert heading not in sections(summarise(path))
-    file = path / measurements.FILE_NAME
-    lines = file.read_bytes().splitlines(keepends=True)
-    file.write_bytes(b"".join(lines[:-5]))
+    file = path / MEASUREMENTS.file_name
+    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-5]))
     assert sections(summarise(path))[heading] == ["1 of 12 trials is missing: complete the run with --resume"]
-    file.write_bytes(b"".join(lines[:-8]) + lines[-8][:9])
-    assert sections(summarise(path))[heading] == [
-        "2 of 12 trials are missing, the last line of measurements.csv is torn: complete the run with --resume"
-    ]
     for content in ("{}", '{"run_id": 1, "points": 3}', '{"run_id": 1, "points": [[]]}', "["):
         (path / "grid.json").write_text(content)
-        (doubt,) = sections(summarise(path))[heading]
-        assert doubt.startswith("whether trials are missing is not known: ")
+        with pytest.raises(UsageError, match=r"grid\.json"):
+            summarise(path)
     (path / "grid.json").unlink()
     assert heading not in sections(summarise(path))
 
 
 def test_failures_are_said_and_have_no_value(results, tmp_path, row):
     summary = results({"serial": STEADY, "reactor-inline": STEADY})
-    journal = Journal(tmp_path / measurements.FILE_NAME)
     failed = row(backend="ray-paper", parameters=summary_parameters(tmp_path)).failed("time limit: no result")
-    journal.append([failed])
-    journal.close()
+    runs.add_rows(tmp_path, failed)
     summary = summarise(tmp_path)
     assert sections(summary)["Failed"] == [
         "gym_sampling CartPole-v1, 2 actors, ray-paper: trial 0: time limit: no result"
@@ -277,14 +246,12 @@ def test_failures_are_said_and_have_no_value(results, tmp_path, row):
 
 
 def summary_parameters(directory):
-    return measurements.read(directory / measurements.FILE_NAME)[0].parameters
+    return MEASUREMENTS.read(directory)[0].parameters
 
 
 def test_digests_that_nobody_judged_are_failures_here_too(results, tmp_path, row):
     results({"serial": STEADY})
-    journal = Journal(tmp_path / measurements.FILE_NAME)
-    journal.append([row(backend="ray-paper", digest="cc-dd", parameters=summary_parameters(tmp_path))])
-    journal.close()
+    runs.add_rows(tmp_path, row(backend="ray-paper", digest="cc-dd", parameters=summary_parameters(tmp_path)))
     (line,) = sections(summarise(tmp_path))["Failed"]
     assert line.endswith("trial 0: digest differs: cc-dd, serial has aa-bb")
 

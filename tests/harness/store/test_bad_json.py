@@ -1,21 +1,18 @@
 """Files that somebody edited: whatever JSON they hold, a command works or refuses them in one line, and soon."""
 
-import dataclasses
 import json
 
 import pytest
 
 from harness.plan.grid import MOST_TRIALS
-from harness.store import machine, measurements, trial_records, validation
+from harness.store import machine
 from harness.store.run_directory import GRID_NAME
-from harness.store.trial_records import TrialRecord
 from tests.choice import first
 from tests.harness import runs
 
 DEEP = "[" * 20_000 + "]" * 20_000
 WRONG = ("null", "true", "-1", "1000000000", "1e400", "NaN", '"text"', '"\\ud800"', "[]", "[null]", "{}", DEEP)
 MARK = "\x00mark"
-UNKNOWN = "whether trials are missing is not known"  # of a report, which shows what there is
 COMMANDS = ("report", "resume", "compare")
 
 
@@ -67,7 +64,7 @@ def test_no_value_of_a_wrong_type_ends_in_a_traceback(ask, name, command):
         for wrong in (WRONG[number % len(WRONG)], WRONG[(number * 5 + 1) % len(WRONG)]):
             file.write_text(text.replace(json.dumps(MARK), wrong))
             done = ask(command, "")
-            refused += done.returncode == 2 or UNKNOWN in done.stdout
+            refused += done.returncode == 2
     assert refused > len(marked)
 
 
@@ -75,14 +72,14 @@ def test_no_value_of_a_wrong_type_ends_in_a_traceback(ask, name, command):
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
-        (machine.FILE_NAME, {"sessions": 1}, "machine.json: broken (sessions: expected an array, got an integer)"),
-        (machine.FILE_NAME, {"packages": ["ray"]}, "(packages: expected an object, got an array)"),
-        (machine.FILE_NAME, {"cpu": {"cores": "4"}}, "(cpu.cores: expected an integer, got text)"),
-        (GRID_NAME, {"backends": "serial"}, "grid.json: broken (backends: expected an array, got text)"),
-        (GRID_NAME, {"points": [{"trials": 1.5}]}, "(points[0].trials: expected an integer, got a number)"),
+        (machine.FILE_NAME, {"sessions": 1}, "machine.json: broken (sessions: expected array, got int)"),
+        (machine.FILE_NAME, {"packages": ["ray"]}, "(packages: expected object, got array)"),
+        (machine.FILE_NAME, {"cpu": {"cores": "4"}}, "(cpu.cores: expected int | null, got str)"),
+        (GRID_NAME, {"backends": "serial"}, "grid.json: broken (backends: expected array, got str)"),
+        (GRID_NAME, {"points": [{"trials": 1.5}]}, "(points[0].trials: expected int, got float)"),
         (GRID_NAME, {"time_limit_s": 1e300}, "time_limit_s: must be more than 0, at most 1e+08"),
-        (GRID_NAME, {"schema": 5}, "describes no grid of this version (schema 5, where this version reads 1 to 4)"),
-        (GRID_NAME, {"schema": "2"}, "grid.json: broken (schema: expected an integer, got text)"),
+        (GRID_NAME, {"schema": 4}, "describes no grid of this version (schema 4, where this version reads 5)"),
+        (GRID_NAME, {"schema": "5"}, "grid.json: broken (schema: expected int, got str)"),
         (GRID_NAME, {"points": []}, "describes no grid of this version (trials: expected 1 or more"),
     ],
 )
@@ -90,11 +87,7 @@ def test_what_is_wrong_is_told_with_its_place(ask, command, name, change, messag
     file = ask.path / name
     file.write_text(json.dumps(json.loads(file.read_text()) | change))
     done = ask(command, name)
-    if command == "report" and name == GRID_NAME:
-        assert UNKNOWN in done.stdout
-        assert message.replace('"', '\\"') in done.stdout
-    else:
-        assert message in done.stderr
+    assert message in done.stderr
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -111,60 +104,3 @@ def test_so_many_trials_are_not_begun_either(harness):
     done = harness("run", "--workload", "gym_sampling", "--trials", MOST_TRIALS, "--dry-run")
     assert (done.returncode, done.stdout) == (2, "")
     assert "at most 100,000 together" in done.stderr
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("parameters", [DEEP, '{"actors": [2]}', '{"actors": {"a": 1}}', '{"env": "\\ud800"}', "[]"])
-def test_parameters_are_named_values_without_parts(ask, command, parameters):
-    file = ask.path / measurements.FILE_NAME
-    lines = file.read_text().splitlines(keepends=True)
-    cells = measurements._split(file, 2, lines[1].encode())
-    cells[measurements.COLUMNS.index("parameters")] = parameters
-    lines[1] = measurements._lines([cells]).decode()
-    file.write_text("".join(lines))
-    done = ask(command, "measurements.csv, line 2: broken, ")
-    assert done.returncode == 2
-
-
-def test_details_of_a_wrong_type_leave_doubts_unsaid(ask):
-    key = next(iter(measurements.read(ask.path / measurements.FILE_NAME))).trial_key
-    good = dataclasses.asdict(TrialRecord(*key, "2026-01-01T00:00:00Z", 1.0, 0.0, measured_ns=1, idle_share=0.5))
-    file = ask.path / trial_records.FILE_NAME
-    file.write_text(json.dumps(good) + "\n")
-    assert list(trial_records.read(file)) == [key]
-    for content in places(good):
-        for wrong in ("{}", "[]", DEEP):
-            file.write_text(json.dumps(content).replace(json.dumps(MARK), wrong) + "\n")
-            assert not trial_records.read(file)
-            assert ask("report", "").returncode == 0
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("[" * 1_000_000, "nested too deep"),
-        ("9" * 301, "a number of 301 digits"),
-        ("[1e999]", "Out of range"),
-        ("[NaN]", "Out of range"),
-        ('"\\ud800"', "surrogates not allowed"),
-        ("{", "Expecting"),
-    ],
-)
-def test_text_that_says_nothing_usable_is_no_json(text, reason):
-    with pytest.raises(ValueError, match=reason):
-        validation.parse(text)
-
-
-@pytest.mark.parametrize(
-    ("content", "kind", "reason"),
-    [
-        (1, float, ""),
-        (True, int, "expected an integer, got true or false"),
-        (None, str | None, ""),
-        (1, str | None, "expected text, got an integer"),
-        ({"a": [1, "b"]}, dict[str, list[int]], "a[1]: expected an integer, got text"),
-        ([], dict[str, int], "expected an object, got an array"),
-    ],
-)
-def test_a_mismatch_is_told_by_place(content, kind, reason):
-    assert validation.mismatch(content, kind) == reason

@@ -5,8 +5,7 @@ import math
 
 import pytest
 
-from harness.store.recorded_turns import COLUMNS, RecordedTurns, read, replace
-from harness.store.recorded_turns import RecordedTurn as Turn
+from harness.store.recorded_turns import RecordedTurn, RecordedTurns
 
 POINT = "fake", json.dumps({"actors": 2})
 # Of a round in the sweeps 0, 1, 2: wall time and CPU time.
@@ -15,21 +14,12 @@ TIMES = {"serial": (4, 2), "reactor-inline": (12, 3), "reactor-processes": (20, 
 
 def taken(point, *left_out):
     return [
-        Turn(*point, backend, trial, 0, sweep, 0, 10, 10 * wall * (sweep + 1), 10 * cpu * (sweep + 1))
+        RecordedTurn(*point, backend, trial, 0, sweep, 0, 10, 10 * wall * (sweep + 1), 10 * cpu * (sweep + 1))
         for backend, (wall, cpu) in TIMES.items()
         for trial in (0, 1)
         for sweep in range(3)
         if (backend, trial, sweep) not in left_out
     ]
-
-
-@pytest.fixture
-def stored(tmp_path):
-    def store(*rows):
-        replace(tmp_path / "turns.csv", (), rows)
-        return RecordedTurns(read(tmp_path / "turns.csv"))
-
-    return store
 
 
 @pytest.mark.parametrize(
@@ -41,38 +31,23 @@ def stored(tmp_path):
         ("reactor-inline", {"actors": 2, "work_seconds": 0.5}, 12 / 4),  # which wait
     ],
 )
-def test_cpu_time_counts_where_both_compute_in_one_thread_else_wall_time(stored, above, parameters, ratio):
+def test_cpu_time_counts_where_both_compute_in_one_thread_else_wall_time(above, parameters, ratio):
     point = "fake", json.dumps(parameters)
-    blocks = stored(*taken(point)).log_ratios(point, (above, 0), ("serial", 0))
+    blocks = RecordedTurns(taken(point)).log_ratios(point, (above, 0), ("serial", 0))
     assert blocks == [pytest.approx([math.log(ratio)] * 3)] * 2
 
 
-def test_only_turns_of_one_sweep_are_compared(stored):
-    turns = stored(*taken(POINT, ("serial", 0, 1), ("serial", 1, 0), ("serial", 1, 1), ("serial", 1, 2)))
+def test_only_turns_of_one_sweep_are_compared():
+    turns = RecordedTurns(taken(POINT, ("serial", 0, 1), ("serial", 1, 0), ("serial", 1, 1), ("serial", 1, 2)))
     assert list(map(len, turns.log_ratios(POINT, ("reactor-processes", 0), ("serial", 0)))) == [2]
     assert turns.log_ratios(POINT, ("reactor-processes", 0), ("serial", 0), trials=[1]) == []
     assert turns.log_ratios(POINT, ("reactor-processes", 1), ("serial", 0)) == []
 
 
-def test_what_does_not_count_is_taken_from_every_turn_and_nothing_is_compared_where_one_has_no_more(stored):
+def test_what_does_not_count_is_taken_from_every_turn_and_nothing_is_compared_where_one_has_no_more():
     point = "fake", json.dumps({"actors": 2, "work_seconds": 0.5})
-    turns = stored(*taken(point))
+    turns = RecordedTurns(taken(point))
     pairs = [math.log((20 * (sweep + 1) - 10) / (4 * (sweep + 1) - 3)) for sweep in range(3)]
     found = turns.log_ratios(point, ("reactor-processes", 0), ("serial", 0), less=(10, 3))
     assert found == [pytest.approx(pairs)] * 2
     assert turns.log_ratios(point, ("reactor-processes", 0), ("serial", 0), less=(10, 4)) == []
-
-
-@pytest.mark.parametrize("kept", [1, 8, 20, 40])
-def test_a_line_that_was_torn_is_left_out_and_replaced(stored, tmp_path, kept):
-    stored(*taken(POINT))
-    path, last = tmp_path / "turns.csv", taken(POINT)[-1]
-    whole = path.read_bytes()
-    path.write_bytes(whole + whole.splitlines()[-1][:kept])  # in the middle of a quoted field, too
-    assert len(read(path)) == len(taken(POINT))
-    replace(path, {last.trial_key}, [last])
-    assert len(read(path)) == len(taken(POINT)) - 2
-
-
-def test_no_file_is_no_turn(tmp_path):
-    assert tuple(read(tmp_path / "turns.csv").columns) == COLUMNS

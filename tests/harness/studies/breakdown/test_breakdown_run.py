@@ -40,7 +40,7 @@ def test_the_points_of_a_run_are_taken_apart(harness, finished):
     again = harness("breakdown", "out")
     assert (again.returncode, again.stderr) == (
         2,
-        "harness: out/breakdown.csv exists; remove it to take the rounds apart anew\n",
+        "harness: out/breakdown.csv exists; remove it to measure anew\n",
     )
 
 

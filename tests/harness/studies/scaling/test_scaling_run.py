@@ -68,7 +68,7 @@ def test_the_points_of_a_run_are_predicted_measured_and_reported(harness, run):
     assert "A message between two workers cost, measured between two on this machine: " in done.stdout
 
     again = harness("scaling", "out")
-    message = "harness: out/scaling.csv exists; remove it to measure the scaling anew\n"
+    message = "harness: out/scaling.csv exists; remove it to measure anew\n"
     assert (again.returncode, again.stderr) == (2, message)
 
     assert harness("report", "out").returncode == 0

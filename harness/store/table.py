@@ -1,0 +1,116 @@
+"""A CSV file of rows in a run's directory: written atomically, and checked as it is read. Knows no columns."""
+
+import csv
+import gzip
+import io
+import re
+import tempfile
+import zlib
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from dataclasses import fields as fields_of
+from pathlib import Path
+from types import NoneType
+from typing import Generic, TypeVar, get_args, get_type_hints
+
+import msgspec
+
+from harness.errors import UsageError
+from harness.store.files import explained, write_atomically
+
+_Row = TypeVar("_Row")
+
+
+@dataclass(frozen=True)
+class Table(Generic[_Row]):
+    """A file whose columns are the fields of a dataclass, in their order. An empty cell is None where a field may be.
+
+    `file_name`: compressed if it ends in .gz. `row`: the dataclass; msgspec heeds its types and their bounds, and a
+    ValueError of `__post_init__`. `remedy`: what to do about a broken file. `key`: what no two rows may share.
+    """
+
+    file_name: str
+    row: type[_Row]
+    remedy: str
+    key: Callable[[_Row], Hashable] | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The header."""
+        return tuple(field.name for field in fields_of(self.row))  # type: ignore[arg-type]
+
+    def check_absent(self, directory: Path) -> None:
+        """Raise UsageError where the file exists or can't be written."""
+        path = directory / self.file_name
+        if path.exists():
+            raise UsageError(f"{path} exists; remove it to measure anew")
+        try:
+            with tempfile.TemporaryFile(dir=directory):
+                pass
+        except OSError as error:
+            raise UsageError(f"{path}: {error.strerror}; make its directory one that can be written to") from None
+
+    def write(self, directory: Path, rows: Iterable[_Row]) -> None:
+        """Put these rows in place of all, atomically. Raises OSError."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows([_cell(getattr(row, name)) for name in self.columns] for row in rows)
+        data = text.getvalue().encode()
+        write_atomically(directory / self.file_name, gzip.compress(data, mtime=0) if self._compressed else data)
+
+    def read(self, directory: Path) -> list[_Row]:
+        """The rows of a directory, none where the file is missing. Raises UsageError for a broken file."""
+        path = directory / self.file_name
+        try:
+            data = path.read_bytes()
+            text = (gzip.decompress(data) if self._compressed else data).decode()
+            header, *lines = list(csv.reader(io.StringIO(text, newline=""), strict=True)) or [[]]
+        except FileNotFoundError:
+            return []
+        except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+            raise UsageError(f"{path}: not readable ({reason}); {self.remedy}") from None
+        if tuple(header) != self.columns:
+            raise UsageError(f"{path}, line 1: expected the columns {','.join(self.columns)}; {self.remedy}")
+        rows = self._parsed(path, lines)
+        self._check_keys(path, rows)
+        return rows
+
+    @property
+    def _compressed(self) -> bool:
+        return self.file_name.endswith(".gz")
+
+    def _parsed(self, path: Path, lines: Sequence[Sequence[str]]) -> list[_Row]:
+        hints = get_type_hints(self.row)
+        blank = [None if NoneType in get_args(hints[name]) else "" for name in self.columns]
+        for number, line in enumerate(lines, start=2):
+            if len(line) != len(self.columns):
+                expected = f"expected {len(self.columns)} columns, got {len(line)}"
+                raise UsageError(f"{path}, line {number}: {expected}; {self.remedy}")
+        named = [
+            dict(zip(self.columns, (cell or empty for cell, empty in zip(line, blank, strict=True)), strict=True))
+            for line in lines
+        ]
+        try:
+            return msgspec.convert(named, list[self.row], strict=False)  # type: ignore[name-defined]
+        except msgspec.ValidationError as error:
+            place, reason = explained(error)
+        found = re.fullmatch(r"\[(\d+)\](?:\.(\w+))?.*", place)
+        assert found is not None
+        index, column = int(found[1]), found[2]
+        if column is not None:
+            reason = f"column {column}: {reason.partition(', got ')[0]}, got {named[index][column] or ''!r}"
+        raise UsageError(f"{path}, line {index + 2}: {reason}; {self.remedy}")
+
+    def _check_keys(self, path: Path, rows: Sequence[_Row]) -> None:
+        seen: dict[Hashable, int] = {}
+        for number, row in enumerate(rows, start=2) if self.key else ():
+            first = seen.setdefault(self.key(row), number)  # type: ignore[misc]
+            if first != number:
+                raise UsageError(f"{path}, line {number}: repeats line {first}; remove one of the two")
+
+
+def _cell(value: object) -> object:
+    """A cell's value. A whole number is written as one, whatever its type."""
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
