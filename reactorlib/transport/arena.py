@@ -21,9 +21,9 @@ from weakref import WeakSet
 
 from reactorlib.cpus import gil_enabled
 from reactorlib.errors import WorkerError
+from reactorlib.transport.codec import Placed, Placing, Reference
 from reactorlib.transport.memory import PAGE, Memory, fence, format_bytes, keeps_store_order
 from reactorlib.transport.structure import BIG
-from reactorlib.transport.transport import Placed, Placing, Reference
 
 TABLE_GRAIN = 64 * 1024  # bytes of release counts that get their pages together
 BLOCKS = 1 << 20  # of one arena, at most

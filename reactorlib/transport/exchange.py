@@ -173,7 +173,7 @@ class Endpoint:
         ]
         self.arena = arenas[me]
         self.allocate = self.allocate_shared = self.arena.allocate
-        self._lenders = [Lender(arena, me) for arena in arenas]
+        self._lenders = {worker: Lender(arena, me) for worker, arena in enumerate(arenas)}
         self.codec = Codec(self.arena, self._lenders)
         self._states = memory.view[exchange.states : exchange.counts].cast("Q")
         self.waiter = Waiter(exchange.bells[me], self._states, me, check, self._pull, exchange.spin_ns)
