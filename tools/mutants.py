@@ -64,7 +64,7 @@ MUTANTS = [
         ("a second event of a tag takes the next microstep", "while at < len(more) and event in more[at]:", "while False:"),
     ),
     *_mutants(
-        _of("worker", "coordinator", "conformance/test_timers", "conformance/test_ending", "conformance/test_time_and_tags", "conformance/test_physical_actions", "conformance/test_logical_actions"),
+        _of("worker", "coordinator", "conformance/test_ending", "conformance/test_time_and_tags", "conformance/test_physical_actions", "conformance/test_logical_actions"),
         ("a timer begins at its offset", "self.queue.at(event, event.trigger.delay, None)", "self.queue.at(event, 0, None)"),
         ("a stop that is asked for comes at the next microstep", "self.queue.soon[self.shutdown] = None", "self.queue.at(self.shutdown, self.queue.time + 1, None)"),
         ("a run without events ends at the next microstep", "queue.at(self.shutdown, queue.time, None)", "queue.at(self.shutdown, queue.time + 1, None)"),
@@ -111,7 +111,7 @@ MUTANTS = [
         ("a deadline is inferred from the earliest that depends", "due = deadline[node] = min(dues)", "due = deadline[node] = max(dues)"),
     ),
     *_mutants(
-        _of("worker", "cells", "conformance/test_multiports"),
+        _of("worker", "cells", "conformance/test_ports"),
         ("a multiport is present if any channel is", "return any(channel.is_present", "return all(channel.is_present"),
     ),
     *_mutants(

@@ -89,9 +89,9 @@ _BACKENDS = (
     Backend("ray-tuned", "Ray actors as Ray's own advice has them", "on_ray_tuned", kind="ray"),
     Backend(
         "ray-pooled",
-        "Ray actors, one per core with its share of the workers, tuned",
+        "Ray actors, tuned: the workers in shares, one per core, of which the driver holds the first",
         "on_ray_pooled",
-        note="one call per actor and round asks all workers of the actor, and their replies come in one message; each "
+        note="one call per actor and round asks all workers of its share, and their replies come in one message; each "
         "worker still takes steps_per_message steps",
     ),
     Backend(

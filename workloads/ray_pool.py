@@ -1,8 +1,8 @@
-"""A pool of Ray actors, one per core, each with its share of the members that are actors of their own elsewhere.
+"""Members in shares, one per core: the driver holds the first share, and a Ray actor each of the others.
 
-Owns the shares and the batches: a call to an actor asks all of its members, and the replies come back in one message.
-What members are and what they are asked is the workloads' own. This is how RLlib's runners hold environments, and
-shares are made as reactors are placed on workers.
+Or each member has an actor of its own, and the driver has none. A call to an actor asks all members of its share, and
+one message brings their replies. The driver asks its own members between the calls and the wait for the replies. Shares
+are made as reactors are placed on workers.
 """
 
 import pickle
@@ -21,24 +21,30 @@ Batch = bytes | list[Any]
 
 
 class Share:
-    """The members of one actor, made in it."""
+    """The members that one process holds, made in it."""
 
     def __init__(self, member_class: Any, arguments: Iterable[tuple[Any, ...]]) -> None:
         self.members = [member_class(*own) for own in arguments]
         self._is_small: bool | None = None  # as the first batch was, and the others are like it
 
-    def ask(self, method: str, *arguments: Any) -> Batch:
+    def replies(self, method: str, *arguments: Any) -> list[Any]:
         """The replies of all members to the same call, in their order."""
-        replies = [getattr(member, method)(*arguments) for member in self.members]
+        return [getattr(member, method)(*arguments) for member in self.members]
+
+    def batch(self, method: str, *arguments: Any) -> Batch:
+        """The same replies for another process.
+
+        Ray's own pickling calls Python for every array, which costs more than a small array's bytes. Large arrays it
+        puts where the driver reads them without a copy.
+        """
+        replies = self.replies(method, *arguments)
         if self._is_small is None:
             self._is_small = _pickled_bytes(replies) <= INLINE_LIMIT_BYTES
-        # Ray's own pickling calls Python for every array, which costs more than a small array's bytes; large ones it
-        # puts where the driver reads them without a copy.
         return pickle.dumps(replies, protocol=5) if self._is_small else replies
 
 
 class Pool:
-    """The actors that hold the members of a class, one member per tuple of arguments, in shares of `share_class`."""
+    """The members of a class, one per tuple of arguments, in shares of `share_class`; `apart`: in an actor each."""
 
     def __init__(
         self,
@@ -46,26 +52,32 @@ class Pool:
         member_class: Any,
         arguments: Iterable[tuple[Any, ...]],
         share_class: type[Share] = Share,
+        *,
+        apart: bool = False,
     ) -> None:
         members = list(arguments)
+        if apart:
+            self.actors = ray_session.start(share_class, ((member_class, [own]) for own in members))
+            self.own = share_class(member_class, [])
+            return
         workers = min(len(members), available_cpus())
         shares: list[list[tuple[Any, ...]]] = [[] for _ in range(workers)]
         for index, own in enumerate(members):
             shares[worker_of_member(index, len(members), workers)].append(own)
-        self.actors = ray_session.start(share_class, ((member_class, share) for share in shares))
+        self.actors = ray_session.start(share_class, ((member_class, share) for share in shares[1:]))
+        self.own = share_class(member_class, shares[0])
 
-    def ask(self, method: str, *arguments: Any) -> list[Any]:
-        """Call a method of every member; the references of the batches to come, one per actor."""
-        return [actor.ask.remote(method, *arguments) for actor in self.actors]
+    def gather(self, method: str, *arguments: Any, stored: bool = False) -> list[Any]:
+        """Call a method of every member, and wait for the replies, in the members' order.
 
-    def gather(self, method: str, *arguments: Any) -> list[Any]:
-        """Call a method of every member, and wait for the replies, in the members' order."""
-        return replies(ray.get(self.ask(method, *arguments)))
-
-
-def replies(batches: Iterable[Batch]) -> list[Any]:
-    """The replies in batches, one after the other."""
-    return [reply for batch in batches for reply in (pickle.loads(batch) if isinstance(batch, bytes) else batch)]
+        With `stored` the arguments go through the object store, once for all actors.
+        """
+        sent = [ray.put(argument) for argument in arguments] if stored and self.actors else arguments
+        coming = [actor.batch.remote(method, *sent) for actor in self.actors]
+        replies = self.own.replies(method, *arguments)
+        for batch in ray.get(coming):
+            replies += pickle.loads(batch) if isinstance(batch, bytes) else batch
+        return replies
 
 
 def _pickled_bytes(value: Any) -> int:

@@ -41,8 +41,7 @@ def load(path: str | Path, reactor: str | None = None, *, structure: bool | None
 
     Its parameters are the reactor's; `run_options` gives what its target properties ask of `run`. With `structure` all
     code is left out (with None, where the target is not Python), so that any program can be drawn and checked. Raises
-    ElaborationError with all faults of all files, each with its line; warns, as LinguaFrancaWarning, of what has no
-    meaning here.
+    ElaborationError with all faults of all files. Warns of properties without a meaning here: LinguaFrancaWarning.
 
     >>> import pathlib, tempfile
     >>> from reactorlib import run
@@ -141,10 +140,7 @@ def _refuse_missing(program: Program, file: File) -> None:
 
 
 def _find_files(program: Program) -> None:
-    """Let Python files and packages be imported: Lingua Franca copies them to the directory of the program.
-
-    They are beside the file that names them, or beside its package, and come before what is installed.
-    """
+    """Let Python files beside the file that names them, or beside its package, be imported before installed ones."""
     for path, file in program.files.files.items():
         for entry in file.properties:
             names = entry.value if isinstance(entry.value, list) else [entry.value]

@@ -58,10 +58,7 @@ def execution(
 
 
 def federates(program: Elaborated, workers: int) -> dict[str, int] | None:
-    """The placement of a federated program: what the main reactor contains, each with the next worker, in turn.
-
-    None where the program is not federated.
-    """
+    """The placement of a federated program, each reactor of the main one with the next worker; None of any other."""
     translation: Translation | None = getattr(program.cls, "__lf__", None)
     if translation is None or not translation.federated:
         return None

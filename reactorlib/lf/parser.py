@@ -1,34 +1,24 @@
-"""The grammar of Lingua Franca, by recursive descent: from text to syntax tree, every fault of a file reported.
+"""The grammar of Lingua Franca, by recursive descent: from text to syntax tree, with every fault of a file.
 
-Written by hand, for its errors and its speed. After a fault it goes on with the next declaration. Types are read over:
-they mean nothing to Python. Knows what is written, not what it refers to.
+Written by hand, for its errors and its speed. Knows the text, not the meaning of its names.
 """
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any
 
-from reactorlib.errors import ElaborationError, closest
+from reactorlib.errors import ElaborationError
 from reactorlib.lf import syntax
-from reactorlib.lf.tokens import Text, Token
-from reactorlib.tag import LONGEST, UNITS, Time
+from reactorlib.lf.cursor import FaultError
+from reactorlib.lf.expressions import WORDS, Expressions
+from reactorlib.lf.tokens import Text
 
-T = TypeVar("T")
-CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
-WORDS = {"true": True, "True": True, "false": False, "False": False,
-         "forever": Time(LONGEST), "never": Time(-LONGEST - 1)}  # fmt: skip
 HANDLERS = ("deadline", "STP", "STAA", "tardy", "maxwait")
 PATH_ENDS = (",", ":", "[", "]", "{", "}", ";")
 MOST_FAULTS = 10
 NOTHING = syntax.Literal(0)
-
-
-class _FaultError(Exception):
-    """Where a declaration stops making sense; the fault is noted already."""
 
 
 def parse(text: str, path: str) -> syntax.File:
@@ -36,7 +26,7 @@ def parse(text: str, path: str) -> syntax.File:
     parser = _Parser(Text(text, path))
     try:
         file = None if parser.faults else parser.file()
-    except (_FaultError, RecursionError) as error:
+    except (FaultError, RecursionError) as error:
         file = None
         if isinstance(error, RecursionError):
             parser.faults.append(parser.text.fault(parser.token.start, "what stands here is nested too deeply"))
@@ -45,105 +35,14 @@ def parse(text: str, path: str) -> syntax.File:
     return file
 
 
-class _Parser:
-    """One pass over the tokens. Each method reads what it is named after."""
-
-    def __init__(self, text: Text) -> None:
-        self.text = text
-        self.tokens, self.faults = text.tokens()
-        self.position = 0
-        self.token = self.tokens[0]
-
-    # Tokens
-
-    def next(self) -> Token:
-        token = self.token
-        if token.kind != "end":
-            self.position += 1
-            self.token = self.tokens[self.position]
-        return token
-
-    def ahead(self, distance: int = 1) -> Token:
-        return self.tokens[min(self.position + distance, len(self.tokens) - 1)]
-
-    def at(self, *texts: str) -> bool:
-        return self.token.text in texts and self.token.kind in ("name", "sign")
-
-    def taken(self, *texts: str) -> bool:
-        if self.at(*texts):
-            self.next()
-            return True
-        return False
-
-    def expect(self, text: str) -> Token:
-        return self.next() if self.at(text) else self.fail(f"{text!r}")
-
-    def of_kind(self, kind: str, what: str) -> Token:
-        return self.next() if self.token.kind == kind else self.fail(what)
-
-    def name(self, what: str) -> str:
-        return self.of_kind("name", what).text
-
-    def typed(self, what: str) -> str:
-        """A name and the type behind it, which means nothing here."""
-        name = self.name(what)
-        self.annotation()
-        return name
-
-    def annotation(self) -> None:
-        if self.taken(":"):
-            self.type()
-
-    @property
-    def where(self) -> str:
-        return f"{self.text.path}:{self.text.line(self.token.start)}"
-
-    def fail(self, expected: str) -> NoReturn:
-        """Note what was expected here, and give up the declaration."""
-        got = {"end": "the end of the file", "code": "code"}.get(self.token.kind, f"{self.token.text!r}")
-        self.refuse(f"expected {expected}, got {got}")
-
-    def refuse(self, words: str) -> NoReturn:
-        """Note a fault at this token, and give up the declaration."""
-        self.faults.append(self.text.fault(self.token.start, words))
-        raise _FaultError
-
-    def recover(self, starters: tuple[str, ...]) -> None:
-        """To the next line that begins with a starter, or to the brace that closes what we are in."""
-        depth = 0
-        while self.token.kind != "end":
-            if depth == 0 and (self.at("}") or (self.at(*starters) and self.text.begins_line(self.token))):
-                return
-            depth += self.at("{") - self.at("}")
-            self.next()
-
-    def several(self, one: Callable[[], T], closing: str | None = None) -> tuple[T, ...]:
-        """One or more, separated by commas; with `closing`, any number of them up to it, a comma may end them."""
-        found: list[T] = []
-        while closing is None or not self.taken(closing):
-            found.append(one())
-            if not self.taken(","):
-                if closing is not None:
-                    self.expect(closing)
-                break
-        return tuple(found)
-
-    # Files
+class _Parser(Expressions):
+    """The declarations of files, reactors and modes. Each method reads what it is named after."""
 
     def file(self) -> syntax.File:
         file = syntax.File(self.text.path, *self.target(), [], [], [])
         while self.token.kind != "end" and len(self.faults) < MOST_FAULTS:
             self.guarded(lambda: self.declaration(file), FILE_STARTERS, "}")
         return file
-
-    def guarded(self, read: Callable[[], None], starters: tuple[str, ...], skipped: str = "") -> None:
-        """Read a declaration; after a fault in it, go on at the next one."""
-        before = self.position
-        with suppress(_FaultError):
-            return read()
-        if self.at(skipped) or (self.position == before and not self.at("}")):
-            self.next()
-        return self.recover(starters)
 
     def declaration(self, file: syntax.File) -> None:
         if self.at("import"):
@@ -154,10 +53,6 @@ class _Parser:
             file.reactors.append(self.reactor())
         else:
             self.fail("import, preamble or reactor" + self.meant(FILE_STARTERS))
-
-    def meant(self, words: tuple[str, ...]) -> str:
-        close = closest(self.token.text, words) if self.token.kind == "name" else None
-        return f" (did you mean {close!r}?)" if close else ""
 
     def target(self) -> tuple[str, tuple[syntax.Property, ...]]:
         self.expect("target")
@@ -188,13 +83,6 @@ class _Parser:
             self.fail(what)
         return self.word(*PATH_ENDS)
 
-    def word(self, *ends: str) -> str:
-        """What stands together without blanks, up to one of the ends."""
-        start = end = self.token.start
-        while self.token.kind != "end" and self.token.start == end and not self.at(*ends):
-            end = self.next().end
-        return self.text.text[start:end]
-
     def property_value(self) -> Any:
         if self.taken("["):
             return list(self.several(self.property_value, "]"))
@@ -213,24 +101,16 @@ class _Parser:
         self.expect("from")
         package = self.taken("<")
         if package:
-            path, end, _ = self.text.text[self.token.start :].partition(">")
-            if not end or "\n" in path:
-                self.fail("a package in < >")
-            closing = self.token.start + len(path)
-            while self.token.start < closing:
-                self.next()
+            path = self.word(">") or self.fail("a package in < >")
             self.expect(">")
         else:
             path = self.string("the file to import from, in quotation marks, or a package's in < >")
         self.taken(";")
-        return syntax.Import(names, path.strip(), package, where)
+        return syntax.Import(names, path, package, where)
 
     def imported(self) -> tuple[str, str]:
         name = self.name("the name of a reactor")
         return (self.name("a name") if self.taken("as") else name), name
-
-    def string(self, what: str) -> str:
-        return str(self.text_value()) if self.token.kind == "string" else self.fail(what)
 
     def preamble(self) -> syntax.Method:
         self.taken("private", "public")
@@ -238,13 +118,6 @@ class _Parser:
         code = self.code()
         self.taken(";")
         return syntax.Method("", (), code)
-
-    def code(self) -> syntax.Code:
-        token = self.of_kind("code", "a body in {= =}")
-        start = token.start + 2
-        return syntax.Code(token.text[2:-2], self.text.path, self.text.line(start), self.text.column(start))
-
-    # Reactors
 
     def attributes(self) -> dict[str, tuple[Any, ...]]:
         found: dict[str, tuple[Any, ...]] = {}
@@ -316,18 +189,6 @@ class _Parser:
         self.expect("state")
         return self.variable("the name of a state variable")._replace(reset=reset)
 
-    def variable(self, what: str) -> syntax.Variable:
-        where = self.where
-        return syntax.Variable(self.typed(what), self.initializer(), where)
-
-    def initializer(self) -> syntax.Expression | None:
-        if self.taken("="):
-            return self.expression()
-        if not self.at("(", "{"):
-            return None
-        items = self.several(self.expression, CLOSING[self.next().text])
-        return items[0] if len(items) == 1 else syntax.Listing("init", items)
-
     def method(self) -> syntax.Method:
         self.taken("const")
         self.expect("method")
@@ -343,25 +204,6 @@ class _Parser:
         output = self.taken("output") or not self.expect("input")
         width = self.width()
         return syntax.Port(self.typed("the name of the port"), output, mutable, width, where)
-
-    def width(self) -> syntax.Expression | None:
-        if not self.taken("["):
-            return None
-        terms = [self.width_term()]
-        while self.taken("+"):
-            terms.append(self.width_term())
-        self.expect("]")
-        return terms[0] if len(terms) == 1 else syntax.Listing("+", tuple(terms))
-
-    def width_term(self) -> syntax.Expression:
-        if self.taken("widthof"):
-            self.expect("(")
-            port = self.port_reference()
-            self.expect(")")
-            return syntax.Listing("widthof", (port,))
-        if self.at("]"):
-            self.fail("a width (one that follows from the connections is not supported)")
-        return self.expression()
 
     def timer(self) -> syntax.Trigger:
         where = self.where
@@ -416,21 +258,6 @@ class _Parser:
         argument = self.variable("the name of a parameter")
         return self.fail("'=' and the value") if argument.value is None else argument
 
-    # Reactions and connections
-
-    def port_reference(self, *around: str) -> syntax.PortReference:
-        if self.at(*(around or ("interleaved",))) and self.ahead().text == "(":
-            extra = self.next().text
-            self.next()
-            inner = self.port_reference(*around)
-            self.expect(")")
-            return inner._replace(extra=extra)
-        where = self.where
-        name = self.name("a port")
-        if self.taken("."):
-            return syntax.PortReference(name, self.name("the name of a port"), where)
-        return syntax.PortReference(None, name, where)
-
     def reaction(self) -> syntax.Reaction:
         where = self.where
         if self.at("mutation", "watchdog"):
@@ -476,82 +303,6 @@ class _Parser:
         if self.taken("serializer"):
             self.string("the serializer, in quotation marks")
         return syntax.Connection(sources, targets, iterated, physical, after, where)
-
-    # Expressions and types
-
-    def expression(self) -> syntax.Expression:
-        token, where = self.token, self.where
-        if token.kind == "code":
-            return self.code()
-        if token.kind == "string":
-            return syntax.Literal(self.text_value())
-        if token.kind == "number" or self.at("-", "+"):
-            return self.number()
-        if token.kind == "name":
-            self.next()
-            if token.text in WORDS:
-                return syntax.Literal(WORDS[token.text])
-            return syntax.PortReference(None, token.text, where)
-        if self.at("(", "[", "{"):
-            bracket = self.next().text
-            items = self.several(self.expression, CLOSING[bracket])
-            return items[0] if bracket == "(" and len(items) == 1 else syntax.Listing(bracket, items)
-        return self.fail("a value")
-
-    def number(self) -> syntax.Literal:
-        sign = -1 if self.at("-") else 1
-        if self.at("-", "+"):
-            self.next()
-        text = self.of_kind("number", "a number").text
-        unit = self.token
-        has_unit = unit.kind == "name" and unit.text in UNITS and not self.text.begins_line(unit)
-        try:
-            is_whole = text.isdecimal() or text[:2] in ("0x", "0X")
-            value = sign * (int(text, 10 if text.isdecimal() else 16) if is_whole else float(text))
-            return syntax.Literal(UNITS[unit.text] * value if has_unit else value)
-        except (ValueError, OverflowError):
-            self.refuse("a number that is too large")
-        finally:
-            if has_unit:
-                self.next()
-
-    def text_value(self) -> Any:
-        """A text as Python reads it."""
-        try:
-            value = ast.literal_eval(self.token.text)
-        except (SyntaxError, ValueError):
-            self.refuse("a text that Python cannot read")
-        self.next()
-        return value
-
-    def type(self) -> None:
-        self.taken("&")
-        if self.token.kind == "lifetime":  # of Rust
-            self.next()
-        if self.token.kind in ("code", "string", "number"):
-            self.next()
-        elif self.at("(", "["):
-            self.several(self.type, CLOSING[self.next().text])
-        else:
-            self.name("a type")
-            while self.taken(".", "::"):
-                self.name("a name")
-            self.type_arguments()
-        while self.taken("*", "&", "?"):
-            pass
-        while self.taken("["):
-            if not self.at("]"):
-                self.expression()
-            self.expect("]")
-
-    def type_arguments(self) -> None:
-        if self.taken("<"):
-            self.several(self.type, ">")
-
-    def host(self) -> None:
-        """Where a federate would run: a word without blanks, which means nothing here."""
-        if self.taken("at"):
-            self.word(";", "{")
 
 
 MEMBERS: dict[str, Callable[[_Parser], syntax.Member]] = {

@@ -1,7 +1,4 @@
-"""The syntax tree of a Lingua Franca file: frozen records that know their place. Owns no text and evaluates nothing.
-
-`where` is "path:line", as faults show it.
-"""
+"""The syntax tree of a Lingua Franca file: frozen records, each with its place `where`, "path:line"."""
 
 from __future__ import annotations
 

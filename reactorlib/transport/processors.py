@@ -1,7 +1,8 @@
 """The processors that the workers of a run are on: one each, also where the system put two on one and left them there.
 
-It may: a worker that is woken may start beside the one that wakes it, and from then on one sleeps while the other
-works, so that nothing looks overloaded. No worker is bound to a processor: the system is free to move it again.
+It may: a worker that is woken may start beside the one that wakes it. From then on one sleeps while the other works, so
+that nothing looks overloaded. Where other programs use the other processors, sharing one is right: a worker leaves only
+for a processor that was idle meanwhile. No worker is bound to a processor: the system is free to move it again.
 """
 
 from __future__ import annotations
@@ -9,29 +10,61 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
+LOOK_NS = 50_000_000  # idle time is counted in ticks of 10 ms
+IDLE = 0.5  # of the time since the last look
+_TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 0
 
-def leave_fellows(fellows: Iterable[int]) -> bool:
-    """Move this thread to a processor on which none of these threads is, where it shares one; whether it did."""
-    mine = _processor_of("thread-self")
-    if mine is None or not hasattr(os, "sched_setaffinity"):
-        return False
-    theirs = {_processor_of(thread) for thread in fellows}
-    allowed = os.sched_getaffinity(0)
-    free = allowed - theirs - {mine}
-    if mine not in theirs or not free:
-        return False
-    try:
-        os.sched_setaffinity(0, free)
-        os.sched_setaffinity(0, allowed)
-    except OSError:  # somebody took processors away meanwhile
-        return False
-    return True
+
+class Placement:
+    """Where one worker's thread runs; remembers since when it has seen the processors, and their idle time then."""
+
+    def __init__(self) -> None:
+        self._seen: tuple[int, dict[int, int]] | None = None
+
+    def leave(self, fellows: Iterable[int], now: int) -> bool:
+        """Move this thread off a processor that it shares with one of these threads; whether it did."""
+        mine = _processor_of("thread-self")
+        if mine is None or not hasattr(os, "sched_setaffinity"):
+            return False
+        theirs = {_processor_of(thread) for thread in fellows}
+        if mine not in theirs:
+            return False
+        allowed = os.sched_getaffinity(0)
+        free = (allowed & self._idle(now)) - theirs
+        if not free:
+            return False
+        try:
+            os.sched_setaffinity(0, free)
+            os.sched_setaffinity(0, allowed)
+        except OSError:  # somebody took processors away meanwhile
+            return False
+        return True
+
+    def _idle(self, now: int) -> set[int]:
+        """The processors that were idle since the last look; none where that was too short ago."""
+        if self._seen is not None and now - self._seen[0] < LOOK_NS:
+            return set()
+        last, self._seen = self._seen, (now, _idle_ticks())
+        if last is None:
+            return set()
+        least = IDLE * (now - last[0])
+        return {at for at, ticks in self._seen[1].items() if (ticks - last[1].get(at, ticks)) * _TICK_NS > least}
 
 
 def _processor_of(thread: int | str) -> int | None:
     """Where it runs, or ran last; None where that cannot be known, or it has ended."""
     try:
-        with open(f"/proc/{thread}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123  # as in spinning
+        with open(f"/proc/{thread}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123  # as in waiting
             return int(file.read().rpartition(")")[2].split()[36])
     except (OSError, ValueError, IndexError):
         return None
+
+
+def _idle_ticks() -> dict[int, int]:
+    """How long each processor has been idle since the system started."""
+    try:
+        with open("/proc/stat", encoding="ascii") as file:  # noqa: PTH123  # as in waiting
+            lines = [line.split() for line in file if line.startswith("cpu") and line[3].isdigit()]
+        return {int(name[3:]): int(idle) for name, _, _, _, idle, *_ in lines}
+    except (OSError, ValueError):
+        return {}

@@ -21,7 +21,7 @@ from threading import get_native_id
 from time import perf_counter_ns as clock
 
 from reactorlib.transport.memory import fence
-from reactorlib.transport.processors import leave_fellows
+from reactorlib.transport.processors import Placement
 
 SPIN_NS = 5_000_000
 SURE_NS = 200_000  # spun in any case, and no longer where the kernel does not count; longer waits are long ones
@@ -43,6 +43,7 @@ class Spinner:
     def __init__(self, spin_ns: int = SPIN_NS, fellows: Callable[[], Iterable[int]] = tuple) -> None:
         self.spin_ns = spin_ns
         self._fellows = fellows
+        self._placement = Placement()
         self._rested = 0  # when it may spin again
         self._rest_ns = REST_NS
         self._vain = 0  # long waits in succession that were spun in vain
@@ -61,7 +62,7 @@ class Spinner:
         kept = _kept_ns()
         if kept is None:
             return
-        if self._is_wanted(now, kept) and not leave_fellows(self._fellows()):
+        if self._is_wanted(now, kept) and not self._placement.leave(self._fellows(), now):
             self._rest(now)
             return
         until = began + (self.spin_ns if self._vain % PROBE == 0 else self.spin_ns >> min(self._vain, 4))

@@ -27,7 +27,7 @@ TASKS = {
 # One of each way to use a compiled graph: its actors take seconds to start.
 IN_GRAPHS = ["broadcast_gather", "several steps per message", "thread_ring", "counting", "timers"]
 # Nothing is left to pool where an actor is all there is of its kind.
-NOT_POOLED = ["ping_pong", "counting", "timers"]
+NOT_POOLED = ["ping_pong", "counting"]
 POOLED = [task for task in TASKS if task not in NOT_POOLED]
 
 

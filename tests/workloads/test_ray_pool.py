@@ -1,5 +1,7 @@
 """A pool's shares, batches and calls; that they compute the loop's bits is tested with each workload."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from reactorlib.schedule.partition import partition
 from workloads import ray_pool
 from workloads.broadcast_gather.on_ray_pooled import PooledClient, WaitingShare
 from workloads.broadcast_gather.task import Task
-from workloads.ray_pool import Pool, Share, replies
+from workloads.ray_pool import Pool, Share
 
 
 class Member:
@@ -24,19 +26,41 @@ class Session:
     """Starts what a pool starts, in this process."""
 
     def start(self, share_class, arguments):
-        return [share_class(*own) for own in arguments]
+        return [Actor(share_class(*own)) for own in arguments]
+
+
+class Actor:
+    """Answers calls as a Ray actor, in this process."""
+
+    def __init__(self, share):
+        self.share = share
+        self.batch = self
+
+    def remote(self, method, *arguments):
+        return self.share.batch(method, *arguments)
+
+
+@pytest.fixture
+def pool_of(monkeypatch):
+    """A pool on so many cores, whose actors answer in this process."""
+
+    def make(members, cores, size=1):
+        monkeypatch.setattr(ray_pool, "available_cpus", lambda: cores)
+        return Pool(Session(), Member, [(index, size) for index in range(members)])
+
+    monkeypatch.setattr(ray_pool.ray, "get", lambda references: references)
+    return make
 
 
 @pytest.mark.parametrize(("members", "cores"), [(1, 2), (2, 2), (5, 2), (3, 4), (16, 3)])
-def test_shares_are_those_of_the_reactors_on_as_many_workers(members, cores, monkeypatch):
+def test_shares_are_those_of_the_reactors_on_as_many_workers(members, cores, pool_of):
     class Main(Reactor):
         def __init__(self):
             self.members = Bank(Reactor, members)
 
-    monkeypatch.setattr(ray_pool, "available_cpus", lambda: cores)
-    pool = Pool(Session(), Member, [(index,) for index in range(members)])
-    held = [[member.index for member in share.members] for share in pool.actors]
-    assert len(pool.actors) == min(members, cores)
+    pool = pool_of(members, cores)
+    held = [[member.index for member in share.members] for share in (pool.own, *(actor.share for actor in pool.actors))]
+    assert len(held) == min(members, cores)
     assert all(held)
     workers = partition(elaborate(Main), min(members, cores)).of_instance[1:]
     assert held == [[index for index, at in enumerate(workers) if at == worker] for worker in range(len(held))]
@@ -45,23 +69,39 @@ def test_shares_are_those_of_the_reactors_on_as_many_workers(members, cores, mon
 @pytest.mark.parametrize("size", [1, 100_000])
 def test_the_replies_of_a_share_are_one_message_and_keep_their_order(size):
     share = Share(Member, [(index, size) for index in range(3)])
-    batch = share.ask("add", 1)
+    batch = share.batch("add", 1)
     assert isinstance(batch, bytes) == (size == 1)  # a large one is left to Ray, which does not copy it in vain
-    assert [reply[0] for reply in replies([batch, batch])] == [1, 2, 3, 1, 2, 3]
+    assert [reply[0] for reply in (pickle.loads(batch) if size == 1 else batch)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("cores", [1, 2, 3])
+@pytest.mark.parametrize("size", [1, 100_000])
+def test_a_pool_gathers_in_the_members_order(cores, size, pool_of):
+    assert [reply[0] for reply in pool_of(5, cores, size).gather("add", 1)] == [1, 2, 3, 4, 5]
+
+
+def test_what_is_stored_is_put_once_and_only_for_other_processes(pool_of, monkeypatch):
+    put = []
+    monkeypatch.setattr(ray_pool.ray, "put", lambda value: put.append(value) or value)
+    pool_of(3, 1).gather("add", 7, stored=True)
+    assert put == []
+    pool_of(3, 3).gather("add", 7, stored=True)
+    assert put == [7]
 
 
 @pytest.mark.parametrize("size", [1, 100_000])
 def test_every_worker_replies_with_an_array_of_its_own(size):
     share = WaitingShare(PooledClient, [(Task(actors=3, object_bytes=8 * size, work_seconds=0.0),)] * 3)
     value = np.zeros(size)
-    batch = share.ask("work", value)
-    assert len(ray_pool.pickle.dumps(batch)) > 3 * value.nbytes
-    assert [reply.tobytes() for reply in replies([batch])] == [value.tobytes()] * 3
+    replies = share.replies("work", value)
+    assert not any(np.shares_memory(value, reply) for reply in replies)
+    assert len(pickle.dumps(share.batch("work", value))) > 3 * value.nbytes
+    assert [reply.tobytes() for reply in replies] == [value.tobytes()] * 3
 
 
 def test_the_workers_of_a_share_wait_at_the_same_time(monkeypatch):
     waits = []
     monkeypatch.setattr(Task, "wait", lambda _: waits.append(1))
     task = Task(actors=24, object_bytes=8)
-    WaitingShare(PooledClient, [(task,)] * 24).ask("work", np.zeros(1))
+    WaitingShare(PooledClient, [(task,)] * 24).replies("work", np.zeros(1))
     assert waits == [1]

@@ -1,12 +1,12 @@
-"""Broadcast and gather with one Ray actor per core, each with its share of the workers: one call per actor and round.
+"""Broadcast and gather with the workers in shares: the driver holds the first, an actor each of the others.
 
-The array is stored once per broadcast, and each broadcast is made in the memory of the one before, as in
-on_ray_tuned. All workers of an actor wait at the same time.
+The array is stored once per broadcast. Each broadcast is made in the memory of the one before, as in on_ray_tuned.
+All workers of a share wait at the same time.
 """
 
 from functools import partial
 
-import ray
+import numpy as np
 
 from workloads.broadcast_gather.task import Task, Value, into
 from workloads.probe import Probe
@@ -16,24 +16,38 @@ from workloads.ray_styles import INLINE_LIMIT_BYTES
 
 
 class PooledClient:
-    """One worker that leaves the copying to Ray, and the waiting to its share."""
+    """One worker, which leaves the waiting to its share."""
+
+    def __init__(self) -> None:
+        self._memory: Value | None = None
 
     def work(self, value: Value) -> Value:
-        """Answer a broadcast: with an array of its own, for of one array in many replies Ray would send one copy."""
+        """Answer a broadcast with a copy, in memory that is used again."""
+        if self._memory is None:
+            self._memory = np.empty_like(value)
+        np.copyto(self._memory, value)
+        return self._memory
+
+    def work_in_actor(self, value: Value) -> Value:
+        """Answer a broadcast with a view, which Ray copies. Of one array in many replies Ray would send one copy."""
         return value[:]
 
 
 class WaitingShare(Share):
-    """The workers of one actor, who wait at the same time."""
+    """The workers of one process, which wait at the same time."""
 
     def __init__(self, member_class: type[PooledClient], arguments: list[tuple[Task]]) -> None:
         super().__init__(member_class, [() for _ in arguments])
         (self._task,) = arguments[0]
 
-    def ask(self, method: str, *arguments: Value) -> Batch:
+    def replies(self, method: str, *arguments: Value) -> list[Value]:
         """The replies of all workers, after the time that each of them needs."""
         self._task.wait()
-        return super().ask(method, *arguments)
+        return super().replies(method, *arguments)
+
+    def batch(self, method: str, *arguments: Value) -> Batch:
+        """The same for the driver."""
+        return super().batch(f"{method}_in_actor", *arguments)
 
 
 def run(task: Task, probe: Probe) -> None:
@@ -46,8 +60,7 @@ def run(task: Task, probe: Probe) -> None:
         is_large = task.object_bytes > INLINE_LIMIT_BYTES
         probe.ready()
         for round_index in range(task.total_rounds):
-            message = ray.put(value) if is_large else value
-            replies = clients.gather("work", message)
+            replies = clients.gather("work", value, stored=is_large)
             if probe.verifying:
                 task.record(probe.digest, replies)
             value = task.next_value(replies[0], round_index, allocate)

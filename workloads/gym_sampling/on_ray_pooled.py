@@ -1,4 +1,4 @@
-"""Sampling with one Ray actor per core, each with its share of the environments: one call per actor and round."""
+"""Sampling with the environments in shares: the driver steps the first, an actor each of the others."""
 
 from workloads.probe import Probe
 from workloads.ray_pool import Pool

@@ -1,12 +1,11 @@
 """Sampling with one Ray actor per environment, in a session as Ray advises.
 
-That is all there is to tune: a step number is far too small for the object store, the replies are contiguous NumPy
-arrays already, and one get per round takes them all.
+A step number is far too small for the object store. A small reply is packed by one pickle, since Ray's own calls Python
+for every array in it. One get per round takes all replies.
 """
 
-import ray
-
 from workloads.probe import Probe
+from workloads.ray_pool import Pool
 from workloads.ray_session import session
 from workloads.sampling import Sampler, SamplingTask
 
@@ -14,12 +13,12 @@ from workloads.sampling import Sampler, SamplingTask
 def run(task: SamplingTask, probe: Probe) -> None:
     """Run all rounds of the task, reporting to the probe."""
     with session("tuned", probe) as ray_session:
-        clients = ray_session.start(Sampler, ((task, index) for index in range(task.actors)))
+        clients = Pool(ray_session, Sampler, ((task, index) for index in range(task.actors)), apart=True)
         ray_session.await_actors()
         probe.ready()
         for round_index in range(task.total_rounds):
             step = round_index * task.steps_per_message
-            replies = ray.get([client.step_message.remote(step) for client in clients])
+            replies = clients.gather("step_message", step)
             if probe.verifying:
                 task.record(probe.digest, replies)
             probe.round()

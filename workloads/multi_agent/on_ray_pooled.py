@@ -1,6 +1,4 @@
-"""Traffic Junction with one Ray actor per core, each with its share of the agents: one call per actor and round."""
-
-import ray
+"""Traffic Junction with the agents in shares: the driver holds the first, an actor each of the others."""
 
 from workloads.multi_agent.ray_actors import Agent
 from workloads.multi_agent.task import Task
@@ -19,8 +17,7 @@ def run(task: Task, probe: Probe) -> None:
         is_large = episodes.observation.nbytes > INLINE_LIMIT_BYTES
         probe.ready()
         for _ in range(task.total_rounds):
-            observation = ray.put(episodes.message) if is_large else episodes.message
-            actions = agents.gather("act", observation)
+            actions = agents.gather("act", episodes.message, stored=is_large)
             rewards = episodes.step(actions)
             if probe.verifying:
                 task.record(probe.digest, actions, rewards)

@@ -1,4 +1,4 @@
-"""The shapes whose members can share an actor, with one Ray actor per core: one call per actor and message."""
+"""The shapes whose members can be held in shares: the driver holds the first, an actor each of the others."""
 
 from workloads.overhead.by_shape import by_shape
 from workloads.overhead.task import Task

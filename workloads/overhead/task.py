@@ -6,7 +6,7 @@ that the clock is read rarely.
 
 import heapq
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -162,3 +162,28 @@ class TimerCounts:
     def retrieve(self) -> list[int]:
         """The counts so far."""
         return self.counts
+
+
+class TimerHeap:
+    """Some of a task's timers: a heap of the next firing of each, in ns, and the counts of their firings."""
+
+    def __init__(self, task: Task, timers: Iterable[int]) -> None:
+        offsets_ns = task.timer_offsets_ns()
+        self._counts = dict.fromkeys(timers, 0)
+        self._queue = [(offsets_ns[index], index) for index in self._counts]
+        heapq.heapify(self._queue)
+        self._period_ns = task.timer_period_ns
+        self._firings = task.messages_per_round * len(self._queue)
+
+    def play_round(self) -> int:
+        """Let a round's time pass; the number of firings."""
+        queue, counts, period_ns = self._queue, self._counts, self._period_ns
+        for _ in range(self._firings):
+            time_ns, index = queue[0]
+            counts[index] += 1
+            heapq.heapreplace(queue, (time_ns + period_ns, index))
+        return self._firings
+
+    def retrieve(self) -> list[int]:
+        """The counts so far, in the order of the timers."""
+        return [*self._counts.values()]

@@ -1,4 +1,4 @@
-"""PPO with one Ray actor per core, each with its share of the environments: one call per actor and step."""
+"""PPO with the environments in shares: the driver, which learns, steps the first, an actor each of the others."""
 
 from workloads.ppo.player import Player, joined
 from workloads.ppo.task import Task

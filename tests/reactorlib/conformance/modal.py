@@ -2,28 +2,21 @@
 
 from typing import Any
 
-from reactorlib import (
-    MSEC,
-    Mode,
-    Reactor,
-    Timer,
-    history,
-    reaction,
-    reset,
-)
-from tests.reactorlib.observing import reactions
+from reactorlib import MSEC, Mode, Reactor, Timer, history, reaction, reset
+from tests.reactorlib.conformance.reactors import noted
+from tests.reactorlib.observing import reactions, written
 
 Script = dict[int, str]  # tick number, counted from 0 -> mode to enter
 
 
 class Modal(Reactor):
-    """Two modes with a timer each; switches by reset or by history, as the script says."""
+    """Two modes; switches every 10 ms by reset or by history, as the script says."""
 
     one = Mode(initial=True)
     two = Mode()
-    go = Timer(offset="begin", period=10 * MSEC)
+    go = Timer(offset=10 * MSEC, period=10 * MSEC)
 
-    def __init__(self, script: Script, begin: int = 10 * MSEC):
+    def __init__(self, script: Script):
         self.script = script
         self.now = -1
 
@@ -45,10 +38,18 @@ class Modal(Reactor):
             two.set()
 
 
-def local(result: Any, *names: str) -> list[tuple[float, int, str]]:
-    """(time in ms, microstep, reaction) of the reactions with these names."""
-    steps = [(at / MSEC, microstep, path.rpartition(".")[2]) for at, microstep, path in reactions(result)]
-    return [step for step in steps if step[-1] in names]
+def story(result: Any, *names: str) -> str:
+    """What reactions with these names ran when, such as "4 in_one, 10+1 in_two": the time in ms and the microstep."""
+    steps = [(at, microstep, path.rpartition(".")[2]) for at, microstep, path in reactions(result)]
+    return ", ".join(
+        f"{at / MSEC:g}{f'+{microstep}' if microstep else ''} {name}" for at, microstep, name in steps if name in names
+    )
+
+
+def arrived(result: Any, port: str) -> list[tuple[float, Any]]:
+    """What a port reported: the time in ms and the value. All of it at microstep 0."""
+    assert {microstep for _, microstep, _ in written(result, port)} <= {0}
+    return [(at / MSEC, value) for at, _, value in written(result, port)]
 
 
 class Switch(Reactor):
@@ -62,16 +63,9 @@ class Switch(Reactor):
         def before(self, tick, two):
             two.set()
 
-        @reaction(tick)
-        def still_one(self, tick): ...
+        still_one = noted(tick)
 
     with two:
+        in_two, entered = noted(tick), noted(reset)
 
-        @reaction(tick)
-        def in_two(self, tick): ...
-
-        @reaction(reset)
-        def entered(self): ...
-
-    @reaction(tick)
-    def always(self, tick): ...
+    always = noted(tick)

@@ -16,6 +16,7 @@ from reactorlib import (
     run,
     startup,
 )
+from tests.reactorlib.conformance.reactors import WideSink, WideSource
 from tests.reactorlib.observing import Execute, reactions, values
 
 
@@ -37,23 +38,20 @@ class Member(Reactor):
         seen.set(inp.value)
 
 
-class Collector(Reactor):
-    inp = Input[str](width="n")
-    seen = Output[tuple]()
-
-    def __init__(self, n: int):
-        pass
-
-    @reaction(inp, effects=seen)
-    def collect(self, inp, seen):
-        seen.set(tuple(port.value for port in inp))
+def seen(result, bank: str, count: int = 3) -> list:
+    """What each member reported first."""
+    return [values(result, f"{bank}[{index}].seen")[0] for index in range(count)]
 
 
 class Flat(Reactor):
     def __init__(self):
         self.bank = Bank(Member, 3, "b", n=2)
-        self.collector = Collector(6)
-        connect(self.bank.out, self.collector.inp)
+        self.flat, self.by_channel = WideSink(6), WideSink(6)
+        connect(self.bank.out, self.flat.inp)
+        connect(interleaved(self.bank.out), self.by_channel.inp)
+        self.source = WideSource(*range(6))
+        self.sinks = Bank(WideSink, 3, 2)
+        connect(self.source.out, interleaved(self.sinks.inp))
 
 
 def test_bank_is_n_instances_constructed_with_the_same_arguments(execute: Execute) -> None:
@@ -62,36 +60,11 @@ def test_bank_is_n_instances_constructed_with_the_same_arguments(execute: Execut
     assert values(result, "Flat.bank[2].out[1]") == ["b21"]
 
 
-def test_ports_of_a_bank_flatten_bank_major(execute: Execute) -> None:
-    assert values(execute(Flat), "Flat.collector.seen") == [("b00", "b01", "b10", "b11", "b20", "b21")]
-
-
-class Interleaved(Reactor):
-    def __init__(self):
-        self.bank = Bank(Member, 3, "b", n=2)
-        self.collector = Collector(6)
-        connect(interleaved(self.bank.out), self.collector.inp)
-
-
-def test_interleaved_flattens_channel_major(execute: Execute) -> None:
-    result = execute(Interleaved)
-    assert values(result, "Interleaved.collector.seen") == [("b00", "b10", "b20", "b01", "b11", "b21")]
-
-
-class InterleavedRight(Reactor):
-    def __init__(self):
-        self.source = Member("s", n=6)
-        self.bank = Bank(Collector, 3, 2)
-        connect(self.source.out, interleaved(self.bank.inp))
-
-
-def test_interleaved_on_the_right_side(execute: Execute) -> None:
-    result = execute(InterleavedRight)
-    assert [values(result, f"InterleavedRight.bank[{index}].seen") for index in range(3)] == [
-        [("s00", "s03")],
-        [("s01", "s04")],
-        [("s02", "s05")],
-    ]
+def test_ports_of_a_bank_flatten_bank_major_and_interleaved_channel_major(execute: Execute) -> None:
+    result = execute(Flat)
+    assert values(result, "Flat.flat.seen") == [("b00", "b01", "b10", "b11", "b20", "b21")]
+    assert values(result, "Flat.by_channel.seen") == [("b00", "b10", "b20", "b01", "b11", "b21")]
+    assert seen(result, "Flat.sinks") == [(0, 3), (1, 4), (2, 5)]  # interleaved on the right side
 
 
 class Group(Reactor):
@@ -105,7 +78,7 @@ class Group(Reactor):
 class Nested(Reactor):
     def __init__(self):
         self.groups = Bank(Group, 2)
-        self.collector = Collector(8)
+        self.collector = WideSink(8)
         connect(self.groups.out, self.collector.inp)
 
 
@@ -121,69 +94,28 @@ def test_nested_banks_multiply(execute: Execute) -> None:
 
 
 class BankToBank(Reactor):
-    def __init__(self):
-        self.left = Bank(Member, 3, "l")
-        self.right = Bank(Member, 3, "r")
-        connect(self.left.out, self.right.inp)
-
-
-def test_bank_to_bank_connects_member_by_member(execute: Execute) -> None:
-    result = execute(BankToBank)
-    assert [values(result, f"BankToBank.right[{index}].seen") for index in range(3)] == [["l00"], ["l10"], ["l20"]]
-
-
-class Width(Reactor):
     def __init__(self, n: int):
-        self.bank = Bank(Member, n)
+        self.left, self.right, self.reversed = Bank(Member, n, "l"), Bank(Member, n, "r"), Bank(Member, n)
+        connect(self.left.out, self.right.inp)
+        for index, source in enumerate(self.left):
+            connect(source.out, self.reversed[len(self.reversed) - 1 - index].inp)
 
 
-def test_bank_width_comes_from_a_parameter(execute: Execute) -> None:
-    assert len(reactions(execute(Width, n=4))) == 4
-    assert len(reactions(execute(Width, n=1))) == 1
-    assert reactions(execute(Width, n=1)) == [(0, 0, "Width.bank[0].begin")]
+@pytest.mark.parametrize("n", [1, 3])
+def test_banks_whose_width_is_a_parameter_connect_as_a_whole_or_by_member(execute: Execute, n: int) -> None:
+    result = execute(BankToBank, n=n)
+    sent = [f"l{index}0" for index in range(n)]
+    assert seen(result, "BankToBank.right", n) == sent
+    assert seen(result, "BankToBank.reversed", n) == sent[::-1]
 
 
-class Iterated(Reactor):
-    """A bank is indexed, iterated and measured where that is handier than flattening."""
-
-    def __init__(self):
-        self.sources = Bank(Member, 3, "s")
-        self.sinks = Bank(Member, 3, "t")
-        for index, source in enumerate(self.sources):
-            connect(source.out, self.sinks[len(self.sinks) - 1 - index].inp)
-
-
-def test_bank_members_are_indexed_and_iterated(execute: Execute) -> None:
-    result = execute(Iterated)
-    assert [values(result, f"Iterated.sinks[{index}].seen") for index in range(3)] == [["s20"], ["s10"], ["s00"]]
-
-
-class Writing(Reactor):
-    def __init__(self):
-        self.bank = Bank(Member, 3)
-
-    @reaction(startup, effects="bank.inp")
-    def begin(self, inp):
-        for index, port in enumerate(inp):
-            port.set(str(index))
-
-    @reaction("bank.seen")
-    def look(self, seen): ...
-
-
-def test_parent_reaction_writes_every_member_of_a_bank(execute: Execute) -> None:
-    result = execute(Writing)
-    assert [values(result, f"Writing.bank[{index}].seen") for index in range(3)] == [["0"], ["1"], ["2"]]
-    assert (0, 0, "Writing.look") in reactions(result)
-
-
-class Alone(Reactor):
+class Around(Reactor):
     """A bank of one member is a bank all the same: programs do not change their shape with a parameter."""
 
     seen = Output[tuple]()
 
-    def __init__(self, n: int = 1):
-        self.bank = Bank(Member, n, "b")
+    def __init__(self, n: int):
+        self.bank = Bank(Member, n, "b", n=2)
 
     @reaction(startup, effects="bank.inp")
     def write(self, inp):
@@ -192,27 +124,16 @@ class Alone(Reactor):
 
     @reaction("bank.out", uses="bank.seen", effects=seen)
     def look(self, out, heard, seen):
-        seen.set((len(out), out[0].value, [port.value for port in heard], heard.is_present))
+        seen.set(([port.value for port in out], out.is_present, len(heard), [port.value for port in heard]))
 
 
-def test_ports_of_a_bank_of_one_are_indexed_and_iterated(execute: Execute) -> None:
-    assert values(execute(Alone), "Alone.seen") == [(1, "b00", ["0"], True)]
-    assert values(execute(Alone, n=2), "Alone.seen") == [(2, "b00", ["0", "1"], True)]
-
-
-class Reading(Reactor):
-    seen = Output[tuple]()
-
-    def __init__(self):
-        self.bank = Bank(Member, 2, "b", n=2)
-
-    @reaction("bank.out", effects=seen)
-    def look(self, out, seen):
-        seen.set((len(out), out.is_present, tuple(port.value for port in out)))
-
-
-def test_parent_reaction_reads_a_bank_flattened_bank_major(execute: Execute) -> None:
-    assert values(execute(Reading), "Reading.seen") == [(4, True, ("b00", "b01", "b10", "b11"))]
+@pytest.mark.parametrize("n", [1, 2])
+def test_parent_reactions_write_and_read_a_bank_flattened_bank_major(execute: Execute, n: int) -> None:
+    result = execute(Around, n=n)
+    out = [f"b{index}{channel}" for index in range(n) for channel in range(2)]
+    heard = [str(index) for index in range(n)]
+    assert seen(result, "Around.bank", n) == heard
+    assert values(result, "Around.seen") == [(out, True, n, heard)]
 
 
 class Private(Reactor):
@@ -228,24 +149,12 @@ class Reads(Reactor):
 
     def __init__(self, n: int):
         self.members = Bank(Private, n)
-        self.sink = PrivateSink(n)
+        self.sink = WideSink(n)
         connect(self.members._out, self.sink.inp)
 
     @reaction("members._out", uses="members[0]._out", effects=seen)
     def read(self, members, first, seen):
         seen.set(([port.value for port in members], first.value))
-
-
-class PrivateSink(Reactor):
-    inp = Input[int](width="n")
-    seen = Output[tuple]()
-
-    def __init__(self, n: int):
-        pass
-
-    @reaction(inp, effects=seen)
-    def hear(self, inp, seen):
-        seen.set(tuple(inp.value))
 
 
 @pytest.mark.parametrize("n", [1, 2])
@@ -257,10 +166,9 @@ def test_a_bank_and_its_first_member_are_two_arguments_whatever_the_width(execut
 
 class Rows(Reactor):
     def __init__(self, size: int):
-        self.members = Bank(
-            Member, size, per_member(lambda index: f"m{size - index}-"), n=per_member([2, 1, 3].__getitem__)
-        )
-        self.collector = Collector(6)
+        names = per_member(lambda index: f"m{size - index}-")
+        self.members = Bank(Member, size, names, n=per_member([2, 1, 3].__getitem__))
+        self.collector = WideSink(6)
         connect(self.members.out, self.collector.inp)
 
 
@@ -270,12 +178,13 @@ def test_arguments_of_a_bank_may_be_each_members_own(execute: Execute) -> None:
 
 
 def test_an_argument_per_member_is_one_of_a_bank() -> None:
-    alone = type("Alone", (Reactor,), {"__init__": lambda self: setattr(self, "one", Member(n=per_member(len)))})
-    with pytest.raises(
-        ElaborationError, match=r"Alone\.Member: n=per_member\(\.\.\.\) is for a Bank .*test_banks\.py:"
-    ):
-        elaborate(alone)
-    with pytest.raises(TypeError, match=r"per_member takes a function of the bank index, got 3"):
+    class Alone(Reactor):
+        def __init__(self):
+            self.one = Member(n=per_member(len))
+
+    with pytest.raises(ElaborationError, match=r"Alone\.Member: n=per_member.* Bank .*test_banks\.py:"):
+        elaborate(Alone)
+    with pytest.raises(TypeError, match=r"per_member .* got 3"):
         per_member(3)  # type: ignore[arg-type]
 
 

@@ -26,9 +26,15 @@ from reactorlib import (
     run,
     startup,
 )
+from tests.reactorlib.conformance.reactors import Relay
 from tests.reactorlib.observing import Execute
 
 SHAPES = [((4, 3), "f4"), ((4,), "?"), ((4, 50, 70), "u1"), ((4, 0), "i8"), ((4, 2), [("a", "i4"), ("b", "f8")])]
+
+
+def row_of(array: Any, index: int) -> Any:
+    """What member `index` fills its row with."""
+    return (index, 0.5) if array.dtype.names else index % 2 + 1
 
 
 class Row(Reactor):
@@ -37,9 +43,8 @@ class Row(Reactor):
 
     @reaction(batch, effects=done)
     def fill(self, batch, done) -> None:
-        row = batch.value.array[self.bank_index]
-        batch.value.array[self.bank_index] = np.ones(row.shape, row.dtype) * (self.bank_index % 2 + 1) if (
-            row.dtype.names is None) else (self.bank_index, 0.5)  # fmt: skip
+        array = batch.value.array
+        array[self.bank_index] = row_of(array, self.bank_index)
         done.set(self.bank_index)
 
 
@@ -81,7 +86,7 @@ SEEN: list[Any] = []
 def expected(shape: Any, dtype: Any) -> Any:
     array = np.zeros(shape, dtype)
     for index in range(4):
-        array[index] = (index, 0.5) if array.dtype.names else index % 2 + 1
+        array[index] = row_of(array, index)
     return array
 
 
@@ -102,7 +107,7 @@ def test_whatever_way_processes_start(method: str) -> None:
         np.testing.assert_array_equal(array, expected((4, 5), "i2"))
 
 
-class Farm(Reactor):
+class Filled(Reactor):
     batch = Input[Batch]()
     done = Output[int](width=4)
 
@@ -119,9 +124,9 @@ class Modal(Reactor):
 
     def __init__(self) -> None:
         self.maker = Maker()
-        self.farm = Farm()
+        self.filled = Filled()
         with self.mode:
-            connect(self.maker.batch, self.farm.batch)
+            connect(self.maker.batch, self.filled.batch)
 
 
 class Maker(Reactor):
@@ -135,16 +140,6 @@ class Maker(Reactor):
 
 def test_a_batch_goes_on_along_a_connection_in_a_mode(execute: Execute) -> None:
     execute(Modal, timeout=3 * MSEC, trace=False)
-
-
-class Filled(Reactor):
-    batch = Input[Batch]()
-    done = Output[int](width=4)
-
-    def __init__(self) -> None:
-        self.rows = Bank(Row, 4)
-        connect(self.batch, self.rows.batch)
-        connect(self.rows.done, self.done)
 
 
 def test_a_caller_passes_the_same_batch_again_and_again(opened: Callable[..., Session]) -> None:
@@ -164,26 +159,16 @@ def test_a_batch_that_is_pickled_otherwise_says_that_it_would_be_a_copy() -> Non
             pickle.loads(pickle.dumps(batch, 5))
 
 
-class Passes(Reactor):
-    batch = Input[Batch]()
-    further = Output[Batch]()
-
-    @reaction(batch, effects=further)
-    def act(self, batch, further) -> None:
-        further.set(batch.value)
-
-
 class Chain(Reactor):
     batch = Input[Batch]()
 
     def __init__(self) -> None:
-        self.passes = Passes()
-        self.row = Row()
-        connect(self.batch, self.passes.batch)
-        connect(self.passes.further, self.row.batch)
+        self.relay, self.row = Relay(quiet=True), Row()
+        connect(self.batch, self.relay.inp)
+        connect(self.relay.out, self.row.batch)
 
 
 def test_a_batch_that_is_sent_on_is_refused_rather_than_copied() -> None:
-    session = Session(Chain, executor="processes", workers=2, placement={"Chain.passes": 1})
-    with pytest.raises(WorkerError, match=r"Chain.passes.further: .*no further"):
+    session = Session(Chain, executor="processes", workers=2, placement={"Chain.relay": 1})
+    with pytest.raises(WorkerError, match=r"Chain.relay.out: .*no further"):
         session.step(batch=session.batch(4))

@@ -15,6 +15,7 @@ from reactorlib import (
     reaction,
     startup,
 )
+from tests.reactorlib.conformance.reactors import NOTHING, Source, noted
 from tests.reactorlib.observing import Execute, reactions, steps, values
 
 
@@ -28,6 +29,8 @@ class Doubler(Reactor):
 
 
 class Parent(Reactor):
+    """Its two feeding reactions write one input. The last of them wins."""
+
     tick = Timer(offset=0, period=1 * MSEC)
     seen = Output[tuple]()
 
@@ -40,29 +43,27 @@ class Parent(Reactor):
         self.count += 1
         inp.set(self.count)
 
+    @reaction(tick, effects="child.inp")
+    def feed_again(self, tick, inp):
+        if self.count == 2:
+            inp.set(10)
+
     @reaction("child.out", effects=seen)
     def collect(self, out, seen):
         seen.set((out.is_present, out.value))
 
 
-def test_parent_reaction_writes_a_childs_input_and_is_triggered_by_its_output(execute: Execute) -> None:
+def test_parent_reactions_write_a_childs_input_and_are_triggered_by_its_output(execute: Execute) -> None:
     assert steps(execute(Parent, timeout=1 * MSEC)) == [
         (0, 0, "Parent.feed", ("Parent.child.inp", 1)),
+        (0, 0, "Parent.feed_again"),
         (0, 0, "Parent.child.double", ("Parent.child.out", 2)),
         (0, 0, "Parent.collect", ("Parent.seen", (True, 2))),
         (1 * MSEC, 0, "Parent.feed", ("Parent.child.inp", 2)),
-        (1 * MSEC, 0, "Parent.child.double", ("Parent.child.out", 4)),
-        (1 * MSEC, 0, "Parent.collect", ("Parent.seen", (True, 4))),
+        (1 * MSEC, 0, "Parent.feed_again", ("Parent.child.inp", 10)),
+        (1 * MSEC, 0, "Parent.child.double", ("Parent.child.out", 20)),
+        (1 * MSEC, 0, "Parent.collect", ("Parent.seen", (True, 20))),
     ]
-
-
-class Beacon(Reactor):
-    tick = Timer(offset=0, period=2 * MSEC)
-    out = Output[int]()
-
-    @reaction(tick, effects=out)
-    def beat(self, tick, out):
-        out.set(5)
 
 
 class Reading(Reactor):
@@ -70,7 +71,7 @@ class Reading(Reactor):
     seen = Output[tuple]()
 
     def __init__(self):
-        self.beacon = Beacon()
+        self.beacon = Source(5, NOTHING, 5)
 
     @reaction(tick, uses="beacon.out", effects=seen)
     def look(self, tick, out, seen):
@@ -81,29 +82,8 @@ def test_parent_reaction_reads_a_childs_output_without_being_triggered(execute: 
     assert values(execute(Reading, timeout=2 * MSEC), "Reading.seen") == [(True, 5), (False, 5), (True, 5)]
 
 
-class Twice(Reactor):
-    def __init__(self):
-        self.child = Doubler()
-
-    @reaction(startup, effects="child.inp")
-    def first(self, inp):
-        inp.set(1)
-
-    @reaction(startup, effects="child.inp")
-    def second(self, inp):
-        inp.set(10)
-
-
-def test_two_parent_reactions_write_one_input_and_the_last_wins(execute: Execute) -> None:
-    assert steps(execute(Twice)) == [
-        (0, 0, "Twice.first", ("Twice.child.inp", 1)),
-        (0, 0, "Twice.second", ("Twice.child.inp", 10)),
-        (0, 0, "Twice.child.double", ("Twice.child.out", 20)),
-    ]
-
-
 class Box(Reactor):
-    """Ports imported and exported through two levels, and one straight through."""
+    """Ports imported and exported through levels, and one straight through."""
 
     inp = Input[int]()
     out = Output[int]()
@@ -124,67 +104,48 @@ class Outside(Reactor):
     seen = Output[tuple]()
 
     def __init__(self):
-        self.box = Box(2)
+        self.box, self.other = Box(2), Box(0)
+        connect(self.box.out, self.other.inp)
 
     @reaction(startup, effects="box.inp")
     def begin(self, inp):
         inp.set(21)
 
-    @reaction("box.out", "box.straight", effects=seen)
-    def collect(self, out, straight, seen):
-        seen.set((out.value, straight.value))
+    @reaction("other.out", uses=["box.straight", "other.straight"], effects=seen)
+    def collect(self, out, box, other, seen):
+        seen.set((out.value, box.value, other.value))
 
 
 def test_ports_are_imported_and_exported_through_the_hierarchy(execute: Execute) -> None:
     assert steps(execute(Outside)) == [
         (0, 0, "Outside.begin", ("Outside.box.inp", 21)),
         (0, 0, "Outside.box.inner.inner.inner.double", ("Outside.box.inner.inner.inner.out", 42)),
-        (0, 0, "Outside.collect", ("Outside.seen", (42, 21))),
+        (0, 0, "Outside.other.inner.double", ("Outside.other.inner.out", 84)),
+        (0, 0, "Outside.collect", ("Outside.seen", (84, 21, 42))),
     ]
 
 
 class Leaf(Reactor):
-    @reaction(startup)
-    def begin(self): ...
+    begin = noted(startup)
 
 
 class Tree(Reactor):
+    begin = noted(startup)
+
     def __init__(self, depth: int = 0):
         if depth:
             self.left = Tree(depth - 1)
-            self.right = Tree(depth - 1)
+            self.right = [Tree(depth - 1)]
+            self.fixed = (Leaf(), Leaf())
+            self.bank = Bank(Leaf, 2)
         self.leaf = Leaf()
-
-    @reaction(startup)
-    def begin(self): ...
 
 
 def test_position_is_own_reactions_then_contained_reactors_in_order_of_creation(execute: Execute) -> None:
-    assert [step[2] for step in reactions(execute(Tree, depth=1))] == [
-        "Tree.begin",
-        "Tree.left.begin",
-        "Tree.left.leaf.begin",
-        "Tree.right.begin",
-        "Tree.right.leaf.begin",
-        "Tree.leaf.begin",
-    ]
-
-
-class Collections(Reactor):
-    def __init__(self):
-        self.several = [Leaf(), Leaf()]
-        self.fixed = (Leaf(),)
-        self.bank = Bank(Leaf, 2)
-
-
-def test_contained_reactors_may_stand_in_lists_and_tuples(execute: Execute) -> None:
-    assert [step[2] for step in reactions(execute(Collections))] == [
-        "Collections.several[0].begin",
-        "Collections.several[1].begin",
-        "Collections.fixed[0].begin",
-        "Collections.bank[0].begin",
-        "Collections.bank[1].begin",
-    ]
+    """Contained reactors may stand in lists and in tuples."""
+    order = ["", ".left", ".left.leaf", ".right[0]", ".right[0].leaf"]
+    order += [".fixed[0]", ".fixed[1]", ".bank[0]", ".bank[1]", ".leaf"]
+    assert [step[2] for step in reactions(execute(Tree, depth=1))] == [f"Tree{path}.begin" for path in order]
 
 
 class Multiport(Reactor):
@@ -214,15 +175,10 @@ class OverMultiport(Reactor):
 
 
 def test_parent_reaction_reaches_the_channels_of_a_childs_multiport(execute: Execute) -> None:
+    inp, out = "OverMultiport.child.inp", "OverMultiport.child.out"
     assert steps(execute(OverMultiport)) == [
-        (0, 0, "OverMultiport.begin", ("OverMultiport.child.inp[0]", 1), ("OverMultiport.child.inp[1]", 2)),
-        (
-            0,
-            0,
-            "OverMultiport.child.swap",
-            ("OverMultiport.child.out[0]", 2),
-            ("OverMultiport.child.out[1]", 1),
-        ),
+        (0, 0, "OverMultiport.begin", (f"{inp}[0]", 1), (f"{inp}[1]", 2)),
+        (0, 0, "OverMultiport.child.swap", (f"{out}[0]", 2), (f"{out}[1]", 1)),
         (0, 0, "OverMultiport.collect", ("OverMultiport.seen", (2, [2, 1]))),
     ]
 
@@ -268,32 +224,28 @@ class ManyNested(Reactor):
         self.parents = Bank(Nested, 40)
 
 
-def test_ports_of_contained_reactors_may_come_by_reactor(execute: Execute) -> None:
+@pytest.mark.parametrize(("main", "path"), [(Nested, "Nested"), (ManyNested, "ManyNested.parents[39]")])
+def test_ports_of_contained_reactors_may_come_by_reactor(execute: Execute, main: type[Reactor], path: str) -> None:
     """Each member has its own multiport, and what is set and read of it is one argument; alike in a compiled loop."""
-    expected = [
+    assert values(execute(main, timeout=2 * MSEC), f"{path}.seen") == [
         [2, [10, 11, None], False, [0, 11]],
         [4, [20, 21, 22], True, [0, 21]],
         [6, [30, None, None], False, [0, 21]],
     ]
-    result = execute(Nested, timeout=2 * MSEC)
-    assert values(result, "Nested.seen") == expected
-    result = execute(ManyNested, timeout=2 * MSEC)
-    assert values(result, "ManyNested.parents[39].seen") == expected
 
 
-class ReadsMore(Reactor):
+class WithChild(Reactor):
     def __init__(self):
         self.child = Doubler()
 
+
+class ReadsMore(WithChild):
     @reaction(startup, effects="child.inp", nested=True)
     def read(self, child):
         child.out.set(1)
 
 
-class SetsAnOutput(Reactor):
-    def __init__(self):
-        self.child = Doubler()
-
+class SetsAnOutput(WithChild):
     @reaction(startup, effects="child.inp")
     def begin(self, inp):
         inp.set(1)
@@ -303,18 +255,15 @@ class SetsAnOutput(Reactor):
         child.out.set(1)
 
 
-class OneArgument(Reactor):
-    def __init__(self):
-        self.child = Doubler()
-
+class OneArgument(WithChild):
     @reaction("child.out", effects="child.inp", nested=True)
     def both(self, out, inp): ...
 
 
 def test_a_contained_reactor_gives_the_ports_that_are_named(execute: Execute) -> None:
-    with pytest.raises(ReactionError, match=r"the reaction is given inp of ReadsMore\.child, not out"):
+    with pytest.raises(ReactionError, match=r"inp of ReadsMore\.child, not out"):
         execute(ReadsMore)
-    with pytest.raises(ReactionError, match=r"SetsAnOutput\.child\.out\.set\(\) by a reaction"):
+    with pytest.raises(ReactionError, match=r"SetsAnOutput\.child\.out\.set\(\)"):
         execute(SetsAnOutput)
-    with pytest.raises(ElaborationError, match=r"OneArgument.both: takes \(self, out, inp\), expected \(self, child\)"):
+    with pytest.raises(ElaborationError, match=r"OneArgument.both: .* expected \(self, child\)"):
         execute(OneArgument)

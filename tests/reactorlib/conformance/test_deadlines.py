@@ -1,6 +1,6 @@
 """Row "deadline"."""
 
-import time
+from typing import Any
 
 import pytest
 
@@ -27,6 +27,7 @@ from reactorlib import (
     startup,
     update_deadline,
 )
+from tests.reactorlib.conformance.reactors import Relay, noted
 from tests.reactorlib.observing import Execute, reactions, steps, values
 
 FAR = 1_000_000 * SEC
@@ -60,76 +61,46 @@ def test_deadline_zero_is_always_missed_and_the_handler_runs_instead(execute: Ex
     ]
 
 
-class Far(Reactor):
-    tick = Timer(offset=0, period=1 * MSEC)
-    out = Output[str]()
+class Dated(Reactor):
+    """Reports whether it is in time, whether its deadline has passed by then, and its input."""
 
-    @reaction(tick, effects=out, deadline="deadline")
-    def in_time(self, tick, out):
-        out.set("in time")
+    inp = Input[Any]()
+    tick = Timer(offset="offset", period="period")
+    out = Output[tuple]()
 
-    @in_time.missed
-    def late(self, tick, out):
-        out.set("late")
-
-    def __init__(self, deadline: int = FAR):
+    def __init__(self, deadline: int = FAR, offset: int = 0, period: int = 0):
         pass
 
-
-class AfterSleep(Reactor):
-    tick = Timer(offset=10 * SEC)
-    out = Output[str]()
-
-    @reaction(startup)
-    def sleep(self):
-        time.sleep(0.02)
-
-    @reaction(tick, effects=out, deadline=1 * MSEC)
-    def in_time(self, tick, out):
-        out.set("in time")
-
-    @in_time.missed
-    def late(self, tick, out):
-        out.set("late")
-
-
-def test_deadline_counts_from_its_tag_and_not_from_the_start(execute: Execute) -> None:
-    assert values(execute(AfterSleep, fast=True), "AfterSleep.out") == ["in time"]
-
-
-@pytest.mark.parametrize("fast", [False, True])
-def test_deadline_far_away_is_kept(execute: Execute, fast: bool) -> None:
-    assert values(execute(Far, timeout=2 * MSEC, fast=fast), "Far.out") == ["in time"] * 3
-
-
-class Busy(Reactor):
-    """The first reaction takes 5 ms, which the second does not have."""
-
-    out = Output[str]()
-
-    @reaction(startup)
-    def work(self):
-        while physical_elapsed() < 5 * MSEC:
-            pass
-
-    @reaction(startup, effects=out, deadline=2 * MSEC)
-    def act(self, out):
-        out.set("in time")
+    @reaction(tick, inp, effects=out, deadline="deadline")
+    def act(self, tick, inp, out):
+        out.set(("in time", check_deadline(), inp.value))
 
     @act.missed
-    def late(self, out):
-        out.set("late")
+    def late(self, tick, inp, out):
+        out.set(("late", check_deadline(), inp.value))
 
 
-class Elsewhere(Reactor):
-    """The same over a port, so that the deadline must be looked at just before the invocation."""
-
-    def __init__(self):
-        self.worker, self.actor = Worker(), Actor()
-        connect(self.worker.out, self.actor.inp)
+IN_TIME, LATE = ("in time", False, None), ("late", True, None)
 
 
-class Worker(Reactor):
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        pytest.param({"period": MSEC, "timeout": 2 * MSEC, "fast": False}, [IN_TIME] * 3, id="far away"),
+        pytest.param({"period": MSEC, "timeout": 2 * MSEC}, [IN_TIME] * 3, id="far away, fast"),
+        pytest.param(
+            {"period": 5 * SEC, "timeout": 60 * SEC, "deadline": 0}, [LATE] * 13, id="zero, wall clock behind"
+        ),
+        pytest.param({"timeout": 0, "deadline": 1 * NSEC, "fast": False}, [LATE], id="missed, wall clock ahead"),
+    ],
+)
+def test_deadline_is_kept_or_missed_and_check_deadline_agrees_at_every_tag(execute: Execute, options, expected) -> None:
+    assert values(execute(Dated, **options), "Dated.out") == expected
+
+
+class Working(Reactor):
+    """Takes 5 ms, which the others do not have."""
+
     out = Output[int]()
 
     @reaction(startup, effects=out)
@@ -139,98 +110,67 @@ class Worker(Reactor):
         out.set(1)
 
 
-class Actor(Reactor):
-    inp = Input[int]()
-    out = Output[str]()
+class Elsewhere(Reactor):
+    """The deadline is looked at just before the invocation, and counts from its tag and not from the start."""
 
-    @reaction(inp, effects=out, deadline=2 * MSEC)
-    def act(self, inp, out):
-        out.set("in time")
+    def __init__(self):
+        self.working, self.actor = Working(), Dated(2 * MSEC, offset=10 * SEC)
+        connect(self.working.out, self.actor.inp)
+
+
+def test_deadline_is_checked_just_before_the_invocation_and_counts_from_its_tag(execute: Execute) -> None:
+    result = execute(Elsewhere)
+    assert values(result, "Elsewhere.actor.out") == [("late", True, 1), ("in time", False, 1)]
+
+
+class Busy(Working):
+    """The same within one reactor."""
+
+    told = Output[str]()
+
+    @reaction(startup, effects=told, deadline=2 * MSEC)
+    def act(self, told):
+        told.set("in time")
 
     @act.missed
-    def late(self, inp, out):
-        out.set(f"late {inp.value}")
+    def late(self, told):
+        told.set("late")
 
 
 @pytest.mark.parametrize("fast", [False, True])
-def test_deadline_is_checked_just_before_the_invocation(execute: Execute, fast: bool) -> None:
-    assert values(execute(Busy, fast=fast), "Busy.out") == ["late"]
-    assert values(execute(Elsewhere, fast=fast), "Elsewhere.actor.out") == ["late 1"]
+def test_deadline_is_missed_because_of_an_earlier_reaction_of_its_reactor(execute: Execute, fast: bool) -> None:
+    assert values(execute(Busy, fast=fast), "Busy.told") == ["late"]
 
 
-class Prompt(Reactor):
-    tick = Timer(offset=0)
-    out = Output[str]()
-
-    @reaction(tick, effects=out, deadline="deadline")
-    def act(self, tick, out):
-        out.set("in time")
-
-    @act.missed
-    def late(self, tick, out):
-        out.set("late")
-
-    def __init__(self, deadline: int):
-        pass
+class Plain(Reactor):
+    act = noted(startup)
 
 
 class Urgency(Reactor):
     """Independent reactions, declared in another order than that of their deadlines."""
 
     def __init__(self):
-        self.none, self.slow, self.quick = Plain(), Prompt(2 * FAR), Prompt(FAR)
-        self.now = Prompt(0)
-
-
-class Plain(Reactor):
-    @reaction(startup)
-    def act(self): ...
-
-
-def test_earliest_deadline_goes_first_and_none_is_last(execute: Execute) -> None:
-    assert [step[2] for step in reactions(execute(Urgency))] == [
-        "Urgency.now.act",
-        "Urgency.quick.act",
-        "Urgency.slow.act",
-        "Urgency.none.act",
-    ]
-
-
-class Stage(Reactor):
-    inp = Input[int]()
-    out = Output[int]()
-
-    @reaction(startup, inp, effects=out)
-    def step(self, inp, out):
-        out.set(1)
+        self.none, self.slow, self.quick, self.now = Plain(), Dated(2 * FAR), Dated(FAR), Dated(0)
 
 
 class Urgent(Reactor):
     inp = Input[int]()
-
-    @reaction(inp, deadline=FAR)
-    def act(self, inp): ...
+    act = noted(inp, deadline=FAR)
 
 
 class Inferred(Reactor):
     """The chain to the urgent reaction goes before the chain declared first, level for level."""
 
     def __init__(self):
-        self.calm, self.calmer = Stage(), Stage()
-        self.first, self.second, self.urgent = Stage(), Stage(), Urgent()
+        self.calm, self.calmer = Relay(), Relay()
+        self.first, self.second, self.urgent = Relay(), Relay(), Urgent()
         connect(self.calm.out, self.calmer.inp)
         connect(self.first.out, self.second.inp)
         connect(self.second.out, self.urgent.inp)
 
 
-def test_deadline_is_inferred_upstream(execute: Execute) -> None:
-    assert [step[2] for step in reactions(execute(Inferred))] == [
-        "Inferred.first.step",
-        "Inferred.second.step",
-        "Inferred.urgent.act",
-        "Inferred.calm.step",
-        "Inferred.calmer.step",
-    ]
+class Mixed(Reactor):
+    before, urgent, after = noted(startup), noted(startup, deadline=FAR), noted(startup)
 
 
 class OwnOrder(Reactor):
@@ -240,56 +180,25 @@ class OwnOrder(Reactor):
         self.calm, self.mixed = Plain(), Mixed()
 
 
-class Mixed(Reactor):
-    @reaction(startup)
-    def before(self): ...
-
-    @reaction(startup, deadline=FAR)
-    def urgent(self): ...
-
-    @reaction(startup)
-    def after(self): ...
-
-
-def test_deadline_is_inferred_along_the_order_of_one_reactor(execute: Execute) -> None:
-    assert [step[2] for step in reactions(execute(OwnOrder))] == [
-        "OwnOrder.mixed.before",
-        "OwnOrder.mixed.urgent",
-        "OwnOrder.calm.act",
-        "OwnOrder.mixed.after",
-    ]
-
-
 class Delayed(Reactor):
     """A delay ends the inference: the source is no more urgent than any other."""
 
     def __init__(self):
-        self.calm, self.source, self.urgent = Stage(), Stage(), Urgent()
+        self.calm, self.source, self.urgent = Relay(), Relay(), Urgent()
         connect(self.source.out, self.urgent.inp, after=1 * MSEC)
 
 
-def test_deadline_is_not_inferred_through_a_delay(execute: Execute) -> None:
-    assert [step[2] for step in reactions(execute(Delayed))] == [
-        "Delayed.calm.step",
-        "Delayed.source.step",
-        "Delayed.urgent.act",
-    ]
-
-
-class Checking(Reactor):
-    out = Output[tuple]()
-
-    @reaction(startup, effects=out, deadline=5 * SEC)
-    def patient(self, out):
-        out.set(check_deadline())
-
-    @patient.missed
-    def impatient(self, out):
-        out.set("missed")
-
-    @reaction(startup, effects=out, deadline=20 * SEC)
-    def later(self, out):
-        out.set("later")
+@pytest.mark.parametrize(
+    ("main", "order"),
+    [
+        pytest.param(Urgency, "now.act quick.act slow.act none.act", id="none is last"),
+        pytest.param(Inferred, "first.step second.step urgent.act calm.step calmer.step", id="inferred upstream"),
+        pytest.param(OwnOrder, "mixed.before mixed.urgent calm.act mixed.after", id="along the order of a reactor"),
+        pytest.param(Delayed, "calm.step source.step urgent.act", id="not inferred through a delay"),
+    ],
+)
+def test_earliest_deadline_goes_first(execute: Execute, main: type[Reactor], order: str) -> None:
+    assert [step[2].partition(".")[2] for step in reactions(execute(main))] == order.split()
 
 
 class Overrunning(Reactor):
@@ -310,7 +219,6 @@ class Overrunning(Reactor):
 
 
 def test_check_deadline_tells_whether_it_has_passed_by_now(path: str) -> None:
-    assert values(run(Checking, fast=True, trace=True), "Checking.out") == [False, "later"]
     for _ in range(5):  # a machine under load may start the reaction too late
         [outcome] = values(run(Overrunning, trace=True), "Overrunning.out")
         if outcome != "started late":
@@ -327,41 +235,16 @@ class NoHandler(Zero):
     late = None  # type: ignore[assignment]  # what is refused
 
 
-def test_a_subclass_may_redefine_the_handler(execute: Execute) -> None:
+def test_a_subclass_may_redefine_the_handler_by_a_method_without_a_decorator(execute: Execute) -> None:
     assert values(execute(Earlier, timeout=0), "Earlier.out") == ["later still"]
     assert values(execute(Zero, timeout=0), "Zero.out") == ["late"]
-
-
-def test_a_handler_is_redefined_by_a_method_without_a_decorator() -> None:
-    with pytest.raises(ElaborationError, match=r"NoHandler.late overrides the handler of in_time's missed deadline"):
+    with pytest.raises(ElaborationError, match=r"NoHandler.late .* in_time"):
         elaborate(NoHandler)
-    with pytest.raises(TypeError, match=r"Zero.in_time is complete: in a subclass, a method with the name"):
+    with pytest.raises(TypeError, match=r"Zero.in_time .*a subclass, a method with the name"):
 
         class Redecorated(Zero):
             @Zero.in_time.missed
             def late(self, tick, act, out): ...
-
-
-class Asking(Reactor):
-    """The handlers of missed deadlines ask; logical time is ahead of the wall clock for one, behind for the other."""
-
-    tick = Timer(offset=0, period=5 * SEC)
-    out = Output[tuple]()
-
-    def __init__(self, deadline: int):
-        pass
-
-    @reaction(tick, effects=out, deadline="deadline")
-    def act(self, tick, out): ...
-
-    @act.missed
-    def late(self, tick, out):
-        out.set((tick.is_present, check_deadline()))
-
-
-def test_check_deadline_is_true_in_the_handler_of_a_missed_one_at_every_tag(execute: Execute) -> None:
-    assert values(execute(Asking, deadline=0, timeout=60 * SEC), "Asking.out") == [(True, True)] * 13
-    assert values(execute(Asking, deadline=1 * NSEC, timeout=0, fast=False), "Asking.out") == [(True, True)]
 
 
 class Failing(Reactor):
@@ -408,59 +291,70 @@ def test_no_deadline_is_left_when_its_reaction_has_raised(execute: Execute, dead
     assert [note.rpartition(": ")[2] for note in raised_too(caught.value)] == ["False"] * 5
 
 
-class Adaptive(Reactor):
+class Last(Reactor):
+    @reaction(shutdown, deadline=0)
+    def end(self):
+        update_deadline(FAR)
+        raise ValueError("in any case")
+
+    @end.missed
+    def late(self):
+        raise ValueError("late")
+
+
+class Ending(Reactor):
+    """Fails, or not, and has a shutdown reaction that is always late."""
+
+    def __init__(self, fails: bool):
+        self.failing, self.last = Failing(FAR, 1 if fails else 5), Last()
+
+
+def test_shutdown_reactions_of_a_failed_run_run_however_late_it_is(execute: Execute) -> None:
+    with pytest.raises(ReactionError, match="late"):
+        execute(Ending, fails=False, timeout=2 * MSEC)
+    with pytest.raises(ReactionError) as caught:
+        execute(Ending, fails=True)
+    [note] = raised_too(caught.value)
+    assert "Ending.last.end" in note
+    assert "in any case" in note
+
+
+class Adaptive(Dated):
     """Its deadline is always missed until its handler says otherwise at the fourth tag, and again from the ninth."""
 
-    tick = Timer(offset=0, period=1 * MSEC)
-    out = Output[tuple]()
-
-    def __init__(self):
+    def __init__(self, deadline: int = 0, offset: int = 0, period: int = 1 * MSEC):
         self.tags = 0
 
-    @reaction(tick, effects=out, deadline=0)
-    def act(self, tick, out):
+    @reaction("tick", "inp", effects="out", deadline="deadline")
+    def act(self, tick, inp, out):
         self.tags += 1
         if self.tags == 9:
             update_deadline(0)
-        out.set(("in time", check_deadline()))
+        out.set(("in time", check_deadline(), None))
 
     @act.missed
-    def late(self, tick, out):
+    def late(self, tick, inp, out):
         self.tags += 1
         if self.tags == 4:
             update_deadline(FAR)
-        out.set(("late", check_deadline()))
+        out.set(("late", check_deadline(), None))
 
 
 class Adaptives(Reactor):
-    """The deadline of one reactor is not that of another of its class."""
+    """The deadline of one reactor is not that of another."""
 
     def __init__(self):
-        self.adaptive, self.same, self.other = Adaptive(), Adaptive(), Stubborn()
+        self.adaptive, self.same, self.other = Adaptive(), Adaptive(), Dated(0, period=1 * MSEC)
 
 
-class Stubborn(Adaptive):
-    def late(self, tick, out):
-        out.set(("late", check_deadline()))
-
-
-def test_a_reaction_changes_its_deadline(execute: Execute) -> None:
-    result = execute(Adaptives, timeout=11 * MSEC)
-    for name in ("adaptive", "same"):
-        assert values(result, f"Adaptives.{name}.out") == [
-            *[("late", True)] * 3,
-            ("late", False),
-            *[("in time", False)] * 4,
-            ("in time", True),
-            *[("late", True)] * 3,
-        ]
-    assert values(result, "Adaptives.other.out") == [("late", True)] * 12
-
-
-def test_a_changed_deadline_ends_with_the_run(path: str) -> None:
-    program = elaborate(Adaptive)
-    first, second = (run(program, timeout=5 * MSEC, fast=True, trace=True) for _ in range(2))
-    assert first.digest == second.digest
+def test_a_reaction_changes_its_deadline_until_the_end_of_the_run(execute: Execute) -> None:
+    program = elaborate(Adaptives)
+    for _ in range(2):
+        result = execute(program, timeout=11 * MSEC)
+        for name in ("adaptive", "same"):
+            told = [LATE] * 3 + [("late", False, None)] + [IN_TIME] * 4 + [("in time", True, None)] + [LATE] * 3
+            assert values(result, f"Adaptives.{name}.out") == told
+        assert values(result, "Adaptives.other.out") == [LATE] * 12
 
 
 class GivingUp(Reactor):
@@ -513,46 +407,15 @@ def test_a_check_without_a_handler_only_answers(execute: Execute) -> None:
     assert values(execute(Handlerless), "Handlerless.out") == [True]
 
 
-class Undated(Reactor):
-    @reaction(startup)
-    def act(self):
-        update_deadline(1 * HOUR)
+@pytest.mark.parametrize(
+    ("deadline", "roles", "fault"),
+    [(1 * HOUR, {}, r"Updating\.act.*has no deadline"), (5, {"deadline": FAR}, r"update_deadline\(\): .*5 \* NSEC")],
+)
+def test_update_deadline_wants_a_deadline_to_update_and_a_time(execute: Execute, deadline, roles, fault) -> None:
+    class Updating(Reactor):
+        @reaction(startup, **roles)
+        def act(self):
+            update_deadline(deadline)
 
-
-class Bare(Reactor):
-    @reaction(startup, deadline=FAR)
-    def act(self):
-        update_deadline(5)
-
-
-def test_update_deadline_wants_a_deadline_to_update_and_a_time(execute: Execute) -> None:
-    with pytest.raises(ReactionError, match=r"Undated\.act.*the running reaction has no deadline: declare it with one"):
-        execute(Undated)
-    with pytest.raises(ReactionError, match=r"update_deadline\(\): deadline must have a unit: 5 \* NSEC"):
-        execute(Bare)
-
-
-class Ending(Reactor):
-    """Fails, or not, and has a shutdown reaction that is always late."""
-
-    def __init__(self, fails: bool):
-        self.failing, self.last = Failing(FAR, 1 if fails else 5), Last()
-
-
-class Last(Reactor):
-    @reaction(shutdown, deadline=0)
-    def end(self):
-        update_deadline(FAR)
-        raise ValueError("in any case")
-
-    @end.missed
-    def late(self):
-        raise ValueError("late")
-
-
-def test_shutdown_reactions_of_a_failed_run_run_however_late_it_is(execute: Execute) -> None:
-    with pytest.raises(ReactionError, match="late"):
-        execute(Ending, fails=False, timeout=2 * MSEC)
-    with pytest.raises(ReactionError) as caught:
-        execute(Ending, fails=True)
-    assert raised_too(caught.value) == ["Ending.last.end raised too: ValueError: in any case"]
+    with pytest.raises(ReactionError, match=fault):
+        execute(Updating)

@@ -1,11 +1,15 @@
-"""Section "Determinism", on one executor. Other executors: `python -m tests.reactorlib.reference --executors ...`."""
+"""Section "Determinism": traces and digests, whoever runs the program; and what a run leaves behind."""
 
+from __future__ import annotations
+
+import gc
 import os
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import pytest
 
@@ -14,6 +18,7 @@ from reactorlib import (
     Bank,
     Input,
     LogicalAction,
+    Mode,
     Output,
     Reactor,
     RunError,
@@ -23,7 +28,9 @@ from reactorlib import (
     reaction,
     run,
 )
+from reactorlib.cpus import gil_enabled
 from reactorlib.schedule.compiler import Compiler
+from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.observing import Execute, steps
 
 ROOT = Path(__file__).parents[3]
@@ -33,14 +40,12 @@ class Client(Reactor):
     inp = Input[float]()
     out = Output[float]()
     again = LogicalAction[int](min_delay=1 * MSEC)
+    rest = noted(again)
 
     @reaction(inp, effects=[out, again])
     def work(self, inp, out, again):
         out.set(inp.value * (1 + self.bank_index) / 7)
         again.schedule(self.bank_index * MSEC, value=self.bank_index)
-
-    @reaction(again)
-    def rest(self, again): ...
 
 
 class Hub(Reactor):
@@ -69,11 +74,11 @@ class Main(Reactor):
         connect(self.clients.out, self.hub.inp)
 
 
-def test_repetitions_have_one_trace_and_one_digest(execute: Execute) -> None:
+def test_repetitions_paced_and_fast_have_one_trace_and_one_digest(execute: Execute) -> None:
     first = execute(Main, timeout=10 * MSEC)
     assert first.digest
-    for _ in range(3):
-        again = execute(Main, timeout=10 * MSEC)
+    for fast in (True, True, False):
+        again = execute(Main, timeout=10 * MSEC, fast=fast)
         assert steps(again) == steps(first)
         assert again.digest == first.digest
 
@@ -83,16 +88,8 @@ def test_program_and_class_run_alike(execute: Execute) -> None:
 
 
 def test_digest_tells_different_runs_apart(execute: Execute) -> None:
-    digests = {
-        execute(Main, timeout=10 * MSEC).digest,
-        execute(Main, timeout=12 * MSEC).digest,
-        execute(Main, n=3, timeout=10 * MSEC).digest,
-    }
-    assert len(digests) == 3
-
-
-def test_paced_and_fast_runs_have_one_digest(execute: Execute) -> None:
-    assert execute(Main, timeout=4 * MSEC, fast=False).digest == execute(Main, timeout=4 * MSEC).digest
+    options = ({"timeout": 10 * MSEC}, {"timeout": 12 * MSEC}, {"timeout": 10 * MSEC, "n": 3})
+    assert len({execute(Main, **given).digest for given in options}) == 3
 
 
 @pytest.mark.usefixtures("path")
@@ -102,30 +99,25 @@ def test_trace_is_free_when_unused() -> None:
     assert result.digest is None
 
 
-def test_compiled_and_walked_schedules_have_one_digest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REACTORLIB_SCHEDULES", "compiled")
-    compiled = run(Main, timeout=10 * MSEC, fast=True, trace=True)
-    monkeypatch.setenv("REACTORLIB_SCHEDULES", "walked")
-    walked = run(Main, timeout=10 * MSEC, fast=True, trace=True)
-    assert steps(walked) == steps(compiled)
-    assert walked.digest == compiled.digest
-
-
-@pytest.mark.parametrize(("way", "compiled"), [("compiled", 1), ("walked", 0)])
-def test_schedules_are_compiled_at_their_first_use_or_never(
-    monkeypatch: pytest.MonkeyPatch, way: str, compiled: int
-) -> None:
+def test_compiled_and_walked_schedules_have_one_digest_and_only_one_is_compiled(monkeypatch) -> None:
     written: list[Any] = []
     write = Compiler.write
     monkeypatch.setattr(Compiler, "write", lambda *given: written.append(given) or write(*given))
-    monkeypatch.setenv("REACTORLIB_SCHEDULES", way)
-    run(Main, timeout=0, fast=True)  # a run of one tag
-    assert len(written) == compiled
+    results, compiled = [], []
+    for path in ("compiled", "walked"):
+        monkeypatch.setenv("REACTORLIB_SCHEDULES", path)
+        run(Main, timeout=0, fast=True)  # a run of one tag
+        compiled.append(len(written))
+        results.append(run(Main, timeout=10 * MSEC, fast=True, trace=True))
+        written.clear()
+    assert compiled == [1, 0]  # at the first use, or never
+    assert steps(results[0]) == steps(results[1])
+    assert results[0].digest == results[1].digest
 
 
 def test_another_way_to_run_schedules_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REACTORLIB_SCHEDULES", "interpreted")
-    with pytest.raises(RunError, match="REACTORLIB_SCHEDULES is 'compiled', 'walked' or not set, got 'interpreted'"):
+    with pytest.raises(RunError, match=r"REACTORLIB_SCHEDULES .* 'interpreted'"):
         run(Main, timeout=2 * MSEC, fast=True)
 
 
@@ -158,3 +150,39 @@ def test_digest_is_the_same_in_every_interpreter_whatever_its_hash_seed() -> Non
         )
         digests.add(done.stdout)
     assert len(digests) == 1
+
+
+def left_by_a_run(execute: Execute) -> list[ref[type]]:
+    class Sender(Reactor):
+        tick = Timer(period=1 * MSEC)
+        out = Output[list[int]]()
+        only = Mode(initial=True)
+
+        @reaction(tick, effects=out, deadline=1000 * MSEC)
+        def beat(self, tick, out) -> None:
+            out.set([1, 2])
+
+        @beat.missed
+        def late(self, tick, out) -> None: ...
+
+    class Receiver(Reactor):
+        inp = Input[list[int]](mutable=True)
+
+        @reaction(inp)
+        def hear(self, inp) -> None:
+            inp.value.append(3)
+
+    class Both(Reactor):
+        def __init__(self) -> None:
+            self.sources, self.sinks = Bank(Sender, 2), Bank(Receiver, 2)
+            connect(self.sources.out, self.sinks.inp)
+
+    assert len(execute(Both, timeout=5 * MSEC).trace) == 24
+    return [ref(Sender), ref(Receiver), ref(Both)]
+
+
+@pytest.mark.skipif(not gil_enabled(), reason="free-threaded 3.13 never frees functions once a thread was started")
+def test_a_class_of_a_function_is_collected_after_its_run(execute: Execute) -> None:
+    left = left_by_a_run(execute)
+    gc.collect()
+    assert [cls() for cls in left] == [None, None, None]

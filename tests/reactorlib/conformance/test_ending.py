@@ -6,6 +6,8 @@ import subprocess
 import sys
 import textwrap
 import time
+import traceback
+from typing import Any
 
 import pytest
 
@@ -27,39 +29,68 @@ from reactorlib import (
     shutdown,
     startup,
 )
+from tests.reactorlib.conformance.reactors import Relay, noted
 from tests.reactorlib.observing import Execute, reactions, values
 
 
 class Ticking(Reactor):
+    """At the given ticks it asks for the end of the run."""
+
     tick = Timer(offset=0, period=2 * MSEC)
     act = LogicalAction()
+    never = LogicalAction()
+
+    def __init__(self, stops: tuple[int, ...] = ()):
+        self.stops = stops
+        self.ticks = 0
 
     @reaction(tick, effects=act)
     def beat(self, tick, act):
         act.schedule()
+        if self.ticks in self.stops:
+            request_stop()
+        self.ticks += 1
 
-    @reaction(act)
-    def follow(self, act): ...
+    @reaction(act, effects=never)
+    def follow(self, act, never):
+        if self.ticks - 1 in self.stops:
+            request_stop()
+            never.schedule()
+
+    too_late = noted(never)
 
     @reaction(shutdown)
-    def end(self): ...
+    def end(self):
+        request_stop()
 
 
-def test_events_at_the_timeout_run_together_with_shutdown_and_nothing_later(execute: Execute) -> None:
-    result = execute(Ticking, timeout=2 * MSEC)
-    assert reactions(result) == [
-        (0, 0, "Ticking.beat"),
-        (0, 1, "Ticking.follow"),
-        (2 * MSEC, 0, "Ticking.beat"),
-        (2 * MSEC, 0, "Ticking.end"),
-    ]
-    assert result.tag == Tag(2 * MSEC, 0)
+ROUND = [(0, 0, "beat"), (0, 1, "follow")]
 
 
-def test_timeout_between_events_ends_at_the_timeout(execute: Execute) -> None:
-    result = execute(Ticking, timeout=3 * MSEC)
-    assert reactions(result)[-2:] == [(2 * MSEC, 1, "Ticking.follow"), (3 * MSEC, 0, "Ticking.end")]
-    assert result.tag == Tag(3 * MSEC, 0)
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        pytest.param({"timeout": 2}, [*ROUND, (2, 0, "beat"), (2, 0, "end")], id="events at the timeout run"),
+        pytest.param({"timeout": 3}, [*ROUND, (2, 0, "beat"), (2, 1, "follow"), (3, 0, "end")], id="between events"),
+        pytest.param({"stops": (0,)}, [*ROUND, (0, 1, "end")], id="a stop comes one microstep later"),
+        pytest.param({"stops": (1,)}, [*ROUND, (2, 0, "beat"), (2, 1, "follow"), (2, 1, "end")], id="a later stop"),
+        pytest.param({"stops": (1,), "timeout": 1}, [*ROUND, (1, 0, "end")], id="the timeout is earlier"),
+        pytest.param({"stops": (1,), "timeout": 2}, [*ROUND, (2, 0, "beat"), (2, 0, "end")], id="the timeout is first"),
+        pytest.param(
+            {"stops": (1,), "timeout": 3},
+            [*ROUND, (2, 0, "beat"), (2, 1, "follow"), (2, 1, "end")],
+            id="the stop is earlier",
+        ),
+    ],
+)
+def test_timeout_and_stop_end_a_run_with_the_events_of_their_tag_and_shutdown_and_nothing_later(
+    execute: Execute, options: dict[str, Any], expected: list[Any]
+) -> None:
+    """The earlier of the two wins. A stop has no effect inside shutdown."""
+    timeout = options.get("timeout")
+    result = execute(Ticking, stops=options.get("stops", ()), timeout=timeout if timeout is None else timeout * MSEC)
+    assert reactions(result) == [(at * MSEC, microstep, f"Ticking.{name}") for at, microstep, name in expected]
+    assert result.tag == Tag(expected[-1][0] * MSEC, expected[-1][1])
 
 
 class Both(Reactor):
@@ -71,15 +102,13 @@ class Both(Reactor):
         again.schedule()
         out.set("startup")
 
-    @reaction(again)
-    def follow(self, again): ...
+    follow = noted(again)
 
     @reaction(startup, shutdown, effects=out)
     def either(self, out):
         out.set("both" if out.is_present else "shutdown")
 
-    @reaction(shutdown)
-    def end(self): ...
+    end = noted(shutdown)
 
 
 def test_timeout_zero_runs_startup_and_shutdown_in_one_tag(execute: Execute) -> None:
@@ -88,117 +117,38 @@ def test_timeout_zero_runs_startup_and_shutdown_in_one_tag(execute: Execute) -> 
     assert result.tag == Tag(0, 0)
 
 
-class Stopping(Reactor):
-    tick = Timer(offset=0, period=2 * MSEC)
-    act = LogicalAction()
-    late = LogicalAction()
-
-    def __init__(self, at: int = 1):
-        self.left = at
-
-    @reaction(tick, effects=act)
-    def beat(self, tick, act):
-        if not self.left:
-            request_stop()
-            act.schedule()
-        self.left -= 1
-
-    @reaction(act, effects=late)
-    def follow(self, act, late):
-        late.schedule()
-
-    @reaction(late)
-    def never(self, late): ...
-
-    @reaction(shutdown)
-    def end(self): ...
-
-
-def test_request_stop_ends_one_microstep_later_with_the_events_there(execute: Execute) -> None:
-    result = execute(Stopping)
-    assert reactions(result) == [
-        (0, 0, "Stopping.beat"),
-        (2 * MSEC, 0, "Stopping.beat"),
-        (2 * MSEC, 1, "Stopping.follow"),
-        (2 * MSEC, 1, "Stopping.end"),
-    ]
-    assert result.tag == Tag(2 * MSEC, 1)
-
-
-class StoppingTwice(Reactor):
-    act = LogicalAction()
-
-    @reaction(startup, effects=act)
-    def begin(self, act):
-        request_stop()
-        act.schedule()
-
-    @reaction(act)
-    def again(self, act):
-        request_stop()
-
-    @reaction(shutdown)
-    def end(self):
-        request_stop()
-
-
-def test_request_stop_has_no_effect_in_shutdown(execute: Execute) -> None:
-    result = execute(StoppingTwice)
-    assert reactions(result) == [
-        (0, 0, "StoppingTwice.begin"),
-        (0, 1, "StoppingTwice.again"),
-        (0, 1, "StoppingTwice.end"),
-    ]
-    assert result.tag == Tag(0, 1)
-
-
-class StopAtTimeout(Reactor):
-    tick = Timer(offset=2 * MSEC)
-
-    @reaction(tick)
-    def beat(self, tick):
-        request_stop()
-
-    @reaction(shutdown)
-    def end(self): ...
-
-
-@pytest.mark.parametrize(("timeout", "last"), [(1, (1, 0)), (2, (2, 0)), (3, (2, 1))])
-def test_earlier_stop_tag_wins(execute: Execute, timeout: int, last: tuple[int, int]) -> None:
-    result = execute(StopAtTimeout, timeout=timeout * MSEC)
-    assert result.tag == Tag(last[0] * MSEC, last[1])
-    assert reactions(result)[-1] == (last[0] * MSEC, last[1], "StopAtTimeout.end")
-
-
 class Finite(Reactor):
     tick = Timer(offset=3 * MSEC)
-
-    @reaction(tick)
-    def beat(self, tick): ...
-
-    @reaction(shutdown)
-    def end(self): ...
+    beat, end = noted(tick), noted(shutdown)
 
 
-def test_starvation_ends_at_once_one_microstep_after_the_last_tag(execute: Execute) -> None:
-    result = execute(Finite, timeout=1 * HOUR, fast=False)
+@pytest.mark.parametrize("options", [{"timeout": 1 * HOUR, "fast": False}, {}], ids=["timeout", "no timeout"])
+def test_starvation_ends_at_once_one_microstep_after_the_last_tag(execute: Execute, options: dict[str, Any]) -> None:
+    result = execute(Finite, **options)
     assert reactions(result) == [(3 * MSEC, 0, "Finite.beat"), (3 * MSEC, 1, "Finite.end")]
     assert result.tag == Tag(3 * MSEC, 1)
 
 
-def test_starvation_needs_no_timeout(execute: Execute) -> None:
-    assert execute(Finite).tag == Tag(3 * MSEC, 1)
-
-
 class Nothing(Reactor):
-    @reaction(shutdown)
-    def end(self): ...
+    end = noted(shutdown)
 
 
 def test_program_without_events_starts_and_starves(execute: Execute) -> None:
     result = execute(Nothing)
     assert reactions(result) == [(0, 1, "Nothing.end")]
     assert result.tag == Tag(0, 1)
+
+
+class Closing(Reactor):
+    inp = Input[str]()
+    out = Output[str]()
+    act = LogicalAction()
+    never = noted(act)
+
+    @reaction(shutdown, inp, effects=[out, act])
+    def end(self, inp, out, act):
+        out.set(inp.value if inp.is_present else "end")
+        act.schedule()
 
 
 class Writing(Reactor):
@@ -208,20 +158,6 @@ class Writing(Reactor):
         self.first, self.second = Closing(), Closing()
         connect(self.first.out, self.second.inp)
         connect(self.second.out, self.first.inp, after=0)
-
-
-class Closing(Reactor):
-    inp = Input[str]()
-    out = Output[str]()
-    act = LogicalAction()
-
-    @reaction(shutdown, inp, effects=[out, act])
-    def end(self, inp, out, act):
-        out.set(inp.value if inp.is_present else "end")
-        act.schedule()
-
-    @reaction(act)
-    def never(self, act): ...
 
 
 def test_shutdown_reactions_write_ports_and_schedule_in_vain(execute: Execute) -> None:
@@ -242,6 +178,18 @@ class Failing(Reactor):
         raise AssertionError("no reaction runs after one has raised")
 
 
+class FailingEnd(Reactor):
+    @reaction(shutdown)
+    def fail(self):
+        raise KeyError("what is wrong")
+
+
+class Exiting(Reactor):
+    @reaction(startup)
+    def fail(self):
+        sys.exit(3)
+
+
 class Recording(Reactor):
     def __init__(self, log: list[str], name: str):
         self.log, self.name = log, name
@@ -256,82 +204,34 @@ class Recording(Reactor):
 
 
 class Witnessed(Reactor):
-    def __init__(self, log: list[str]):
+    def __init__(self, log: list[str], failing: type[Reactor]):
         self.left = Recording(log, "left")
-        self.inner = Failing()
+        self.inner = failing()
         self.right = Recording(log, "right")
 
 
-def test_reaction_that_raises_stops_the_run_with_its_cause(path: str) -> None:
+@pytest.mark.parametrize(("failing", "tag", "time"), [(Failing, (2 * MSEC, 0), "2 ms"), (FailingEnd, (0, 1), "0 ns")])
+def test_reaction_that_raises_stops_the_run_with_its_cause_after_the_shutdown_of_the_others(
+    path: str, failing: type[Reactor], tag: tuple[int, int], time: str
+) -> None:
     log: list[str] = []
     with pytest.raises(ReactionError) as caught:
-        run(Witnessed, log=log, fast=True)
+        run(Witnessed, log=log, failing=failing, fast=True)
     error = caught.value
     assert isinstance(error, ReactorError)
-    assert (error.reactor, error.reaction, tuple(error.tag)) == ("Witnessed.inner", "fail", (2 * MSEC, 0))
+    assert (error.reactor, error.reaction, tuple(error.tag)) == ("Witnessed.inner", "fail", tag)
     assert isinstance(error.__cause__, KeyError)
-    frames = []
-    traceback = error.__cause__.__traceback__
-    while traceback is not None:
-        frames.append(traceback.tb_frame.f_code.co_name)
-        traceback = traceback.tb_next
-    assert frames[-1] == "fail"
-    for part in ("Witnessed.inner", "fail", "2 ms", "what is wrong"):
-        assert part in str(error)
-
-
-def test_shutdown_reactions_of_other_reactors_still_run(path: str) -> None:
-    log: list[str] = []
-    with pytest.raises(ReactionError):
-        run(Witnessed, log=log, fast=True)
+    assert traceback.extract_tb(error.__cause__.__traceback__)[-1].name == "fail"
+    assert [part for part in ("Witnessed.inner", "fail", time, "what is wrong") if part not in str(error)] == []
     assert log == ["left begins", "right begins", "left ends", "right ends"]
 
 
-class Ending(Reactor):
-    def __init__(self, log: list[str]):
-        self.first, self.bad, self.last = Recording(log, "first"), BadEnd(), Recording(log, "last")
-
-
-class BadEnd(Reactor):
-    @reaction(shutdown)
-    def end(self):
-        raise RuntimeError("at the end")
-
-
-def test_error_in_a_shutdown_reaction_leaves_the_others_running(path: str) -> None:
+def test_system_exit_in_a_reaction_ends_the_run_like_any_error(path: str) -> None:
     log: list[str] = []
-    with pytest.raises(ReactionError, match="at the end") as caught:
-        run(Ending, log=log, fast=True)
-    assert caught.value.reactor == "Ending.bad"
-    assert log[-2:] == ["first ends", "last ends"]
-
-
-class TwoFailures(Reactor):
-    """Both fail at the same tag; the one of the lower level is reported, wherever it is declared."""
-
-    def __init__(self):
-        self.later, self.source, self.sooner = FailingInput(), Sending(), FailingInput()
-        self.relay = Relaying()
-        connect(self.source.out, self.relay.inp)
-        connect(self.relay.out, self.later.inp)
-        connect(self.source.out, self.sooner.inp)
-
-
-class Sending(Reactor):
-    out = Output[int]()
-
-    @reaction(startup, effects=out)
-    def begin(self, out):
-        out.set(1)
-
-
-class Relaying(Reactor):
-    inp = Input[int]()
-    out = Output[int]()
-
-    @reaction(inp, effects=out)
-    def pass_on(self, inp, out):
-        out.set(inp.value)
+    with pytest.raises(SystemExit) as caught:
+        run(Witnessed, log=log, failing=Exiting, fast=True)
+    assert caught.value.code == 3
+    assert log[-2:] == ["left ends", "right ends"]
 
 
 class FailingInput(Reactor):
@@ -342,25 +242,22 @@ class FailingInput(Reactor):
         raise ValueError("failed")
 
 
+class TwoFailures(Reactor):
+    """Both fail at the same tag; the one of the lower level is reported, wherever it is declared."""
+
+    def __init__(self):
+        self.later, self.source, self.sooner = FailingInput(), Relay(), FailingInput()
+        self.relay = Relay(quiet=True)
+        connect(self.source.out, self.relay.inp)
+        connect(self.relay.out, self.later.inp)
+        connect(self.source.out, self.sooner.inp)
+
+
 def test_error_reported_is_that_of_the_lowest_tag_level_position(execute: Execute) -> None:
     for _ in range(3):
         with pytest.raises(ReactionError) as caught:
             execute(TwoFailures)
         assert caught.value.reactor == "TwoFailures.sooner"
-
-
-class Exiting(Reactor):
-    @reaction(startup)
-    def begin(self):
-        sys.exit(3)
-
-
-def test_system_exit_in_a_reaction_ends_the_run_like_any_error(path: str) -> None:
-    with pytest.raises((ReactionError, SystemExit)) as caught:
-        run(Exiting, fast=True)
-    cause = caught.value if isinstance(caught.value, SystemExit) else caught.value.__cause__
-    assert isinstance(cause, SystemExit)
-    assert cause.code == 3
 
 
 ENDLESS = """

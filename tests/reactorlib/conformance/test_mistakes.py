@@ -1,8 +1,7 @@
-"""What newcomers write: each mistake is told, by name, with what would be right."""
+"""What newcomers write: each mistake is reported by name, with what would be right."""
 
 from __future__ import annotations
 
-import re
 import typing
 from collections import deque
 from collections.abc import Callable
@@ -32,17 +31,18 @@ from reactorlib import (
     run,
     startup,
 )
+from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.observing import Execute, values
 
-HERE = r"\(.*test_mistakes\.py:\d+\)$"
+HERE = "test_mistakes.py:"
 
 
-def refused(main: Any, **parameters: Any) -> str:
-    """The one fault of a program."""
+def refused(main: Any, *words: str) -> None:
+    """The one fault of a program has these words."""
     with pytest.raises(ElaborationError) as caught:
-        elaborate(main, **parameters)
+        elaborate(main)
     (fault,) = caught.value.faults
-    return fault
+    assert [word for word in words if word not in fault] == []
 
 
 class Source(Reactor):
@@ -71,9 +71,6 @@ class Fusion(Reactor):
     imu, gps, odometry = Input[int](), Input[int](), Input[int]()
     pose, quality = Output[int](), Output[int]()
 
-    def __init__(self):
-        self.source = Source()
-
 
 @pytest.mark.parametrize(
     ("names", "swapped"),
@@ -97,8 +94,7 @@ def test_arguments_that_have_each_others_names(names: str, swapped: str | None) 
     if swapped is None:
         elaborate(main)
     else:
-        expected = f"Main.react: takes {swapped} in another order than (self, gps, imu, odometry, pose)"
-        assert refused(main).startswith(expected)
+        refused(main, f"Main.react: takes {swapped} in another order than (self, gps, imu, odometry, pose)")
 
 
 def test_arguments_of_one_name_may_be_called_anything() -> None:
@@ -119,7 +115,7 @@ def test_arguments_of_one_name_may_be_called_anything() -> None:
 def test_arguments_of_a_handler_that_have_each_others_names() -> None:
     react = reaction(Fusion.gps, uses=Fusion.imu, deadline=0)(body("gps", "imu"))
     react.missed(body("imu", "gps"))
-    assert "has a handler that takes imu and gps in another order" in refused(type("Main", (Fusion,), {"react": react}))
+    refused(type("Main", (Fusion,), {"react": react}), "handler", "imu and gps in another order")
 
 
 # Delays
@@ -130,56 +126,47 @@ class Schedules(Reactor):
     physical = PhysicalAction[Any](min_delay=1 * MSEC)
     seen = Output[Any]()
 
-    def __init__(self, delay: Any, physical: bool):
-        self.delay = delay
-        self.use_physical = physical
+    def __init__(self, delay: Any, action: str):
+        self.delay, self.action = delay, action
 
     @reaction(startup, effects=[logical, physical])
     def begin(self, logical, physical):
-        (physical if self.use_physical else logical).schedule(self.delay)
+        (physical if self.action == "physical" else logical).schedule(self.delay)
 
     @reaction(logical, effects=seen)
     def act(self, logical, seen):
         seen.set(repr(rl.current_tag().time))
 
 
-@pytest.mark.parametrize("physical", [False, True])
+@pytest.mark.parametrize("action", ["logical", "physical"])
 @pytest.mark.parametrize(
     "value", [0.0, 2.5, 7, True, False, "text", "", None, [], np.float64(0), np.array([])], ids=repr
 )
-def test_a_value_in_the_place_of_the_delay(execute: Execute, value: Any, physical: bool) -> None:
-    name = "physical" if physical else "logical"
-    with pytest.raises(
-        ReactionError, match=rf"{name}\.schedule\(\): extra_delay must .*did you mean schedule\(value=.*\)\?"
-    ):
-        execute(Schedules, delay=value, physical=physical, timeout=5 * MSEC)
+def test_a_value_in_the_place_of_the_delay(execute: Execute, value: Any, action: str) -> None:
+    with pytest.raises(ReactionError, match=rf"Schedules\.{action}\.schedule\(\): extra_delay .*schedule\(value="):
+        execute(Schedules, delay=value, action=action, timeout=5 * MSEC)
 
 
 @pytest.mark.parametrize("delay", [0, np.int64(0), 0 * MSEC], ids=repr)
 def test_a_tag_is_whole(execute: Execute, delay: Any) -> None:
-    assert values(execute(Schedules, delay=delay, physical=False, timeout=5 * MSEC), "Schedules.seen") == ["1000000"]
+    assert values(execute(Schedules, delay=delay, action="logical", timeout=5 * MSEC), "Schedules.seen") == ["1000000"]
 
 
 def test_a_time_that_is_no_delay_is_no_value() -> None:
-    with pytest.raises(ReactionError, match=r"must not be negative, got -1000000 ns$"):
-        run(Schedules, delay=-1 * MSEC, physical=False, fast=True)
+    with pytest.raises(ReactionError, match=r"negative, got -1000000 ns$") as caught:
+        run(Schedules, delay=-1 * MSEC, action="logical", fast=True)
+    assert (caught.value.reactor, caught.value.reaction) == ("Schedules", "begin")
 
 
 # Values that all reactors of a class would share
 
 
 @pytest.mark.parametrize(
-    "value",
-    [[], {}, set(), bytearray(), np.zeros(2), deque()],
-    ids=lambda value: type(value).__name__,
+    "value", [[], {}, set(), bytearray(), np.zeros(2), deque()], ids=lambda value: type(value).__name__
 )
 def test_a_class_attribute_that_all_reactors_share(value: Any) -> None:
-    main = type("Main", (Source,), {"log": value})
-    fault = refused(main)
-    assert f"Main.log is one {type(value).__name__} that all reactors of the class share" in fault
-    assert "State(" in fault
-    assert "__init__" in fault
-    assert "ClassVar or Final" in fault
+    kind = type(value).__name__
+    refused(type("Main", (Source,), {"log": value}), "Main.log", kind, "State(", "__init__", "ClassVar or Final")
 
 
 def test_a_class_attribute_of_a_base_is_told_once_and_not_where_it_is_replaced() -> None:
@@ -196,7 +183,7 @@ def test_a_class_attribute_of_a_base_is_told_once_and_not_where_it_is_replaced()
         def __init__(self):
             self.replaced = Replaced()
 
-    assert re.search(rf"Base\.log is one list .* {HERE}", refused(Twice))
+    refused(Twice, "Base.log", "list", HERE)
 
 
 def test_constants_and_what_cannot_change_are_no_mistake() -> None:
@@ -222,9 +209,7 @@ def test_an_element_made_in_a_constructor(kind: type) -> None:
         def __init__(self):
             self.q = kind()
 
-    assert re.search(
-        rf"^Main\.q: an? {kind.kind} made in the constructor: .* the body of its class {HERE}", refused(Main)
-    )
+    refused(Main, "Main.q: a", kind.kind, "constructor", "the body of its class", HERE)
 
 
 def test_elements_made_in_a_constructor_that_no_attribute_holds() -> None:
@@ -254,13 +239,11 @@ def test_a_class_made_in_a_constructor_declares_what_it_wants() -> None:
     [(Output[int], "Output[int]()"), (Input, "Input()"), (Timer, "Timer()"), (Input[list[int]], "Input[")],
 )
 def test_an_element_that_is_not_called(value: Any, call: str) -> None:
-    fault = refused(type("Main", (Source,), {"port": value}))
-    assert "Main.port is the class" in fault
-    assert f"port = {call}" in fault
+    refused(type("Main", (Source,), {"port": value}), "Main.port is the class", f"port = {call}")
 
 
 def test_an_element_that_is_not_called_as_an_effect() -> None:
-    with pytest.raises(TypeError, match=r"effects= takes elements of the class or their names, got .*Output\[int\]"):
+    with pytest.raises(TypeError, match=r"effects= .* got .*Output\[int\]"):
         reaction(startup, effects=Output[int])(body("out"))  # type: ignore[arg-type]
 
 
@@ -268,7 +251,7 @@ def test_a_reactor_made_in_a_class_body() -> None:
     class Main(Reactor):
         source = Source()
 
-    assert re.search(rf"Main\.source is made in the class body, .*__init__ .*{HERE}", refused(Main))
+    refused(Main, "Main.source", "class body", "__init__", HERE)
 
 
 # Setting what is read
@@ -296,20 +279,19 @@ class Main(Reactor):
 @pytest.mark.parametrize(
     ("act", "named"),
     [
-        (lambda _self, inp, _wide: inp.set(3), r"Main\.sink\.inp\.set\(\)"),
-        (lambda _self, _inp, wide: wide[1].set(3), r"Main\.sink\.wide\[1\]\.set\(\)"),
-        (lambda _self, _inp, wide: wide.set([1, 2, 3]), r"Main\.sink\.wide\[0\]\.set\(\)"),
+        (lambda _self, inp, _wide: inp.set(3), "inp"),
+        (lambda _self, _inp, wide: wide[1].set(3), r"wide\[1\]"),
+        (lambda _self, _inp, wide: wide.set([1, 2, 3]), r"wide\[0\]"),
     ],
 )
 def test_setting_an_input_names_it_and_the_reaction(execute: Execute, act: Any, named: str) -> None:
-    expected = rf"^Main\.sink\.hear raised EffectError .*: {named} .*: an input is read, not set$"
-    with pytest.raises(ReactionError, match=expected) as caught:
+    with pytest.raises(ReactionError, match=rf"Main\.sink\.hear .* Main\.sink\.{named}\.set\(\)") as caught:
         execute(Main, act=act)
     assert isinstance(caught.value.__cause__, EffectError)
 
 
 class SetsWhatItHears(Reactor):
-    def __init__(self, nested: bool):
+    def __init__(self):
         self.sources = Bank(Source, 2)
 
     @reaction("sources.out")
@@ -318,10 +300,8 @@ class SetsWhatItHears(Reactor):
 
 
 def test_setting_an_output_of_a_contained_reactor(execute: Execute) -> None:
-    with pytest.raises(
-        ReactionError, match=r"SetsWhatItHears\.sources\[1\]\.out\.set\(\) .*: an output of a contained"
-    ):
-        execute(SetsWhatItHears, nested=False)
+    with pytest.raises(ReactionError, match=r"SetsWhatItHears\.sources\[1\]\.out\.set\(\)"):
+        execute(SetsWhatItHears)
 
 
 # Misspelt names
@@ -339,87 +319,72 @@ class TakesAny(Reactor):
 
 @pytest.mark.parametrize("main", [Source, Takes])
 def test_an_option_of_run_that_is_misspelt(main: type[Reactor]) -> None:
+<<<<<<< HEAD
     with pytest.raises(RunError, match=r"^executer= is no option of run: did you mean executor=\?"):
         run(main, executer="threads")
     with pytest.raises(RunError, match=r"a Program has its parameters already, got executer"):
         run(elaborate(main), executer="threads")
+=======
+    for program, name in ((main, main.__name__), (elaborate(main), "Program")):
+        with pytest.raises(RunError, match=rf"(executer=.*{name}|{name}.*executer=).*did you mean executor=\?"):
+            run(program, executer="threads")
+>>>>>>> main
 
 
 def test_a_parameter_that_is_misspelt() -> None:
-    with pytest.raises(ElaborationError, match=r"unexpected keyword argument 'siez': did you mean 'size'\?"):
+    with pytest.raises(ElaborationError, match=r"'siez': did you mean 'size'\?"):
         run(Takes, siez=3)
     run(TakesAny, executer=1, fast=True)
 
 
-def constructing(construct: Callable[[Any], Any]) -> type[Reactor]:
+def constructing(construct: Callable[[Any], Any], **elements: Any) -> type[Reactor]:
     def __init__(self: Any) -> None:  # noqa: N807
         self.source, self.bank = Source(), Bank(Source, 2)
         construct(self)
 
-    return type("Main", (Reactor,), {"inp": Input(), "__init__": __init__})
+    return type("Main", (Reactor,), {"inp": Input(), "__init__": __init__, **elements})
 
 
 @pytest.mark.parametrize(
     ("construct", "hint"),
     [
-        (
-            lambda main: connect(main.source.otu, main.inp),
-            r"'Source' object has no attribute 'otu': did you mean 'out'\? There is .*wide",
-        ),
-        (
-            lambda main: connect(main.source.out, main.imp),
-            r"'Main' object has no attribute 'imp': did you mean 'inp'\?",
-        ),
-        (lambda main: connect(main.bank.nope, main.inp), r"Source has no port 'nope': there is out, wide"),
-        (lambda main: connect(main.bank.wid, main.inp), r"Source has no port 'wid': did you mean 'wide'\?"),
-        (
-            lambda main: connect(main.source.wide[3], main.inp),
-            r"Source\.wide has 3 channels, from 0: it has no channel 3",
-        ),
-        (lambda main: setattr(main, "more", Bank(Takes, 2, siez=1)), r"'siez': did you mean 'size'\?"),
-        (lambda main: setattr(main, "more", Takes(siez=1)), r"'siez': did you mean 'size'\?"),
+        (lambda main: connect(main.source.otu, main.inp), "'otu': did you mean 'out'? There is"),
+        (lambda main: connect(main.source.out, main.imp), "'imp': did you mean 'inp'?"),
+        (lambda main: connect(main.bank.nope, main.inp), "Source has no port 'nope': there is out, wide"),
+        (lambda main: connect(main.bank.wid, main.inp), "Source has no port 'wid': did you mean 'wide'?"),
+        (lambda main: connect(main.source.wide[3], main.inp), "Source.wide has 3 channels"),
+        (lambda main: setattr(main, "more", Bank(Takes, 2, siez=1)), "'siez': did you mean 'size'?"),
+        (lambda main: setattr(main, "more", Takes(siez=1)), "'siez': did you mean 'size'?"),
     ],
 )
 def test_a_name_that_a_constructor_misspells(construct: Any, hint: str) -> None:
-    assert re.search(rf"{hint}.* {HERE}", refused(constructing(construct)))
+    refused(constructing(construct), hint, HERE)
 
 
 @pytest.mark.parametrize(
     ("element", "hint"),
     [
-        (
-            lambda: Input(width="n_port"),
-            r"width names no constructor parameter, got 'n_port': did you mean 'n_ports'\? There is n_ports, rate",
-        ),
-        (
-            lambda: Input(width=lambda nports: nports),
-            r"width uses nports, no constructor parameter: did you mean 'n_ports'\?",
-        ),
-        (lambda: Timer(period="zzz"), r"period names no constructor parameter, got 'zzz': there is n_ports, rate"),
+        (lambda: Input(width="n_port"), "'n_port': did you mean 'n_ports'? There is n_ports, rate"),
+        (lambda: Input(width=lambda nports: nports), "nports, no constructor parameter: did you mean 'n_ports'?"),
+        (lambda: Timer(period="zzz"), "'zzz': there is n_ports, rate"),
     ],
 )
 def test_an_expression_that_misspells_a_parameter(element: Callable[[], Any], hint: str) -> None:
     def __init__(self: Any, n_ports: int = 1, rate: int = 2) -> None: ...  # noqa: N807
 
-    assert re.search(
-        rf"^Main\.it: {hint}.* {HERE}", refused(type("Main", (Reactor,), {"it": element(), "__init__": __init__}))
-    )
+    refused(type("Main", (Reactor,), {"it": element(), "__init__": __init__}), "Main.it: ", hint, HERE)
 
 
 def test_a_contained_reactor_that_a_reaction_misspells() -> None:
-    react = reaction("sorce.out")(body("out"))
-    main = type("Main", (constructing(lambda _main: None),), {"react": react})
-    assert "Main contains no reactor 'sorce': did you mean 'source'? There is source, bank (" in refused(main)
+    main = constructing(lambda _main: None, react=noted("sorce.out"))
+    refused(main, "no reactor 'sorce': did you mean 'source'? There is source, bank (")
 
 
 @pytest.mark.parametrize(
     ("act", "hint"),
     [
-        (lambda _self, _inp, wide: wide[3], r"tuple index out of range: wide has 3 channels$"),
-        (
-            lambda self, _inp, _wide: self.imp,
-            r"'Sink' object has no attribute 'imp': did you mean 'inp'\? There is .*wide",
-        ),
+        (lambda _self, _inp, wide: wide[3], "tuple index out of range: wide has 3 channels$"),
+        (lambda self, _inp, _wide: self.imp, r"'imp': did you mean 'inp'\? There is .*wide"),
     ],
 )
 def test_a_name_or_an_index_that_a_reaction_mistakes(execute: Execute, act: Any, hint: str) -> None:

@@ -1,5 +1,7 @@
 """Modes and the reactors in them: nested modes, contained reactors, their start and their end."""
 
+from typing import Any
+
 import pytest
 
 from reactorlib import (
@@ -19,8 +21,9 @@ from reactorlib import (
     shutdown,
     startup,
 )
-from tests.reactorlib.conformance.modal import Modal, Script, Switch, local
-from tests.reactorlib.observing import Execute, reactions, values, written
+from tests.reactorlib.conformance.modal import Modal, Script, Switch, arrived, story
+from tests.reactorlib.conformance.reactors import noted
+from tests.reactorlib.observing import Execute, reactions, values
 
 
 class Child(Reactor):
@@ -31,11 +34,7 @@ class Child(Reactor):
     kept = State(0)
     out = Output[tuple]()
 
-    @reaction(startup)
-    def begin(self): ...
-
-    @reaction(reset)
-    def again(self): ...
+    begin, again, end = noted(startup), noted(reset), noted(shutdown)
 
     @reaction(tick, effects=out)
     def beat(self, tick, out):
@@ -43,12 +42,9 @@ class Child(Reactor):
         self.kept += 1
         out.set((self.count, self.kept))
 
-    @reaction(shutdown)
-    def end(self): ...
-
 
 class Containing(Modal):
-    def __init__(self, script: Script, begin: int = 10 * MSEC):
+    def __init__(self, script: Script):
         super().__init__(script)
         with self.one:
             self.child = Child()
@@ -58,35 +54,14 @@ class Containing(Modal):
 
 def test_contained_reactor_is_suspended_and_resumed_with_its_mode(execute: Execute) -> None:
     result = execute(Containing, script={0: "history two", 2: "history one"}, timeout=38 * MSEC)
-    assert written(result, "Containing.child.out") == [
-        (1 * MSEC, 0, (1, 1)),
-        (7 * MSEC, 0, (2, 2)),
-        (33 * MSEC, 0, (3, 3)),  # 13 ms was 3 ms away
-    ]
-    assert written(result, "Containing.never.out") == [
-        (11 * MSEC, 0, (1, 1)),
-        (17 * MSEC, 0, (2, 2)),
-        (23 * MSEC, 0, (3, 3)),
-        (29 * MSEC, 0, (4, 4)),
-    ]
+    assert arrived(result, "Containing.child.out") == [(1, (1, 1)), (7, (2, 2)), (33, (3, 3))]  # 13 ms was 3 ms away
+    assert arrived(result, "Containing.never.out") == [(11, (1, 1)), (17, (2, 2)), (23, (3, 3)), (29, (4, 4))]
 
 
 def test_contained_reactor_begins_anew_with_a_reset(execute: Execute) -> None:
     result = execute(Containing, script={0: "reset two", 1: "reset one"}, timeout=27 * MSEC)
-    assert written(result, "Containing.child.out") == [
-        (1 * MSEC, 0, (1, 1)),
-        (7 * MSEC, 0, (2, 2)),
-        (21 * MSEC, 0, (1, 3)),
-        (27 * MSEC, 0, (2, 4)),
-    ]
-    assert [step for step in reactions(result) if step[2].rpartition(".")[2] in ("begin", "again", "end")] == [
-        (0, 0, "Containing.child.begin"),
-        (10 * MSEC, 1, "Containing.never.begin"),
-        (10 * MSEC, 1, "Containing.never.again"),
-        (20 * MSEC, 1, "Containing.child.again"),
-        (27 * MSEC, 0, "Containing.child.end"),
-        (27 * MSEC, 0, "Containing.never.end"),
-    ]
+    assert arrived(result, "Containing.child.out") == [(1, (1, 1)), (7, (2, 2)), (21, (1, 3)), (27, (2, 4))]
+    assert story(result, "begin", "again", "end") == "0 begin, 10+1 begin, 10+1 again, 20+1 again, 27 end, 27 end"
 
 
 def test_contained_reactor_of_a_mode_never_active_neither_starts_nor_ends(execute: Execute) -> None:
@@ -112,23 +87,25 @@ class Heir(Reactor):
         seen.set((same.is_present, copied.is_present))
 
 
+def bequeath(main: Any) -> None:
+    main.farewell, main.heir = Farewell(), Heir()
+    connect(main.farewell.out, main.heir.same)
+    connect(main.farewell.out, main.heir.copied)
+
+
 class Family(Reactor):
     def __init__(self):
-        self.farewell, self.heir = Farewell(), Heir()
-        connect(self.farewell.out, self.heir.same)
-        connect(self.farewell.out, self.heir.copied)
+        bequeath(self)
 
 
 class Bequest(Modal):
     """The same reactors twice in a mode: connected by a reactor around them, and by the mode itself."""
 
-    def __init__(self, script: Script, begin: int = 10 * MSEC):
+    def __init__(self, script: Script):
         super().__init__(script)
         with self.one:
             self.family = Family()
-            self.farewell, self.heir = Farewell(), Heir()
-            connect(self.farewell.out, self.heir.same)
-            connect(self.farewell.out, self.heir.copied)
+            bequeath(self)
 
 
 @pytest.mark.parametrize("script", [{}, {0: "history two"}], ids=["active", "left"])
@@ -143,49 +120,32 @@ def test_shutdown_of_a_mode_that_was_left_uses_the_connections_of_its_reactors_b
 class Inner(Modal):
     """Modal itself, with timers in both of its modes."""
 
+    go = Timer(offset=5 * MSEC, period=10 * MSEC)
+
     with Modal.one:
         a = Timer(offset=0, period=4 * MSEC)
-
-        @reaction(a)
-        def inner_one(self, a): ...
+        inner_one = noted(a)
 
     with Modal.two:
         b = Timer(offset=1 * MSEC, period=4 * MSEC)
-
-        @reaction(b)
-        def inner_two(self, b): ...
+        inner_two = noted(b)
 
 
 class Nested(Modal):
-    def __init__(self, script: Script, inner: Script, begin: int = 10 * MSEC):
+    def __init__(self, script: Script, inner: Script):
         super().__init__(script)
         with self.one:
-            self.inner = Inner(inner, begin=5 * MSEC)
+            self.inner = Inner(inner)
 
 
-def test_history_keeps_the_mode_of_a_nested_reactor(execute: Execute) -> None:
-    script = {0: "history two", 1: "history one"}
+BEFORE = "0 inner_one, 4 inner_one, 6 inner_two, 10 inner_two"
+
+
+@pytest.mark.parametrize(("entry", "rest"), [("history", "24 inner_two"), ("reset", "20+1 inner_one, 24 inner_one")])
+def test_history_keeps_the_mode_of_a_nested_reactor_and_reset_enters_its_initial_one(execute, entry, rest) -> None:
+    script = {0: "history two", 1: f"{entry} one"}
     result = execute(Nested, script=script, inner={0: "history two"}, timeout=26 * MSEC)
-    assert local(result, "inner_one", "inner_two") == [
-        (0, 0, "inner_one"),
-        (4, 0, "inner_one"),
-        (6, 0, "inner_two"),
-        (10, 0, "inner_two"),
-        (24, 0, "inner_two"),
-    ]
-
-
-def test_reset_returns_a_nested_reactor_to_its_initial_mode(execute: Execute) -> None:
-    script = {0: "history two", 1: "reset one"}
-    result = execute(Nested, script=script, inner={0: "history two"}, timeout=26 * MSEC)
-    assert local(result, "inner_one", "inner_two") == [
-        (0, 0, "inner_one"),
-        (4, 0, "inner_one"),
-        (6, 0, "inner_two"),
-        (10, 0, "inner_two"),
-        (20, 1, "inner_one"),
-        (24, 0, "inner_one"),
-    ]
+    assert story(result, "inner_one", "inner_two") == f"{BEFORE}, {rest}"
 
 
 class Leaf(Reactor): ...

@@ -17,8 +17,8 @@ from reactorlib import (
     elaborate,
     reaction,
 )
-from tests.reactorlib.conformance.modal import Modal, Script
-from tests.reactorlib.observing import Execute, values, written
+from tests.reactorlib.conformance.modal import Modal, Script, arrived
+from tests.reactorlib.observing import Execute, values
 
 
 class States(Modal):
@@ -35,19 +35,16 @@ class States(Modal):
             out.set((self.plain, self.again))
 
 
-def test_reset_reinitialises_reset_state_only(execute: Execute) -> None:
-    result = execute(States, script={1: "reset two", 2: "reset one"}, timeout=50 * MSEC)
-    assert written(result, "States.out") == [
-        (10 * MSEC, 0, (1, 1)),
-        (20 * MSEC, 0, (2, 2)),
-        (40 * MSEC, 0, (3, 1)),
-        (50 * MSEC, 0, (4, 2)),
-    ]
-
-
-def test_history_keeps_reset_state(execute: Execute) -> None:
-    result = execute(States, script={1: "history two", 2: "history one"}, timeout=40 * MSEC)
-    assert values(result, "States.out") == [(1, 1), (2, 2), (3, 3)]
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ("reset", [(10, (1, 1)), (20, (2, 2)), (40, (3, 1)), (50, (4, 2))]),
+        ("history", [(10, (1, 1)), (20, (2, 2)), (40, (3, 3)), (50, (4, 4))]),
+    ],
+)
+def test_reset_reinitialises_reset_state_only_and_history_keeps_it(execute: Execute, entry: str, expected) -> None:
+    result = execute(States, script={1: f"{entry} two", 2: f"{entry} one"}, timeout=50 * MSEC)
+    assert arrived(result, "States.out") == expected
 
 
 serials = count()
@@ -66,7 +63,7 @@ class Restored(Modal):
 
     out = Output[tuple]()
 
-    def __init__(self, script: Script, start: int, begin: int = 10 * MSEC):
+    def __init__(self, script: Script, start: int):
         super().__init__(script)
         self.count = start
         self.items.append([start])
@@ -93,8 +90,8 @@ class Restored(Modal):
 class RestoredInside(Modal):
     """Reset states of a contained reactor."""
 
-    def __init__(self, script: Script, begin: int = 10 * MSEC):
-        super().__init__(script, begin)
+    def __init__(self, script: Script):
+        super().__init__(script)
         with self.one:
             self.inside = Bank(Counting, 2, first=7)
 
@@ -148,7 +145,7 @@ class Unrestorable(Modal):
     with Modal.one:
         inside = State[Any](None, reset=True)
 
-    def __init__(self, script: Script, begin: int = 10 * MSEC):
+    def __init__(self, script: Script):
         super().__init__(script)
         self.lock = self.inside = threading.Lock()
 

@@ -62,24 +62,13 @@ class Listener(Reactor):
 
 
 # Those of a cell beside the loop, its rows, its loop variables, functions and variables of the runtime, Python's own.
-NAMES = (
-    ["hub_answer", "hub_always", "hub_answer_", "hub_always_out", "bank_step_rows", "bank_0_step", "step_", "of_"]
-    + ["tick", "startup", "shutdown", "reset", "index", "condition", "react", "cell", "rows", "send_to_worker_0"]
-    + ["schedule", "time", "soon", "later", "go", "collect", "finish", "now", "clock", "record", "due", "context"]
-    + [
-        "present",
-        "any_present",
-        "arrive",
-        "switch",
-        "physical",
-        "deepcopy",
-        "send_to_worker_2",
-        "wait_for_worker_1",
-        "may_be_present",
-    ]
-    + ["if_", "match", "type", "_", "__", "_1", "_hub_answer", "__loader__", "print", "self", "grüße", "x²", "if", "1"]
-    + ["a b\nreturn", "#", "\u0661"]
-)
+WORDS = """
+    hub_answer hub_always hub_answer_ hub_always_out bank_step_rows bank_0_step step_ of_ tick startup shutdown reset
+    index condition react cell rows send_to_worker_0 schedule time soon later go collect finish now clock record due
+    context present any_present arrive switch physical deepcopy send_to_worker_2 wait_for_worker_1 may_be_present if_
+    match type _ __ _1 _hub_answer __loader__ print self grüße x² if 1 #
+"""
+NAMES = [*WORDS.split(), "a b\nreturn", "\u0661"]
 
 
 def leaf(names: list[str]) -> type[Reactor]:
@@ -98,15 +87,10 @@ def leaf(names: list[str]) -> type[Reactor]:
 HEARD = [(True, 1), (False, 1), (False, 1), (True, 4), (False, 4)]
 
 
-@pytest.mark.parametrize(
-    "names",
-    first(
-        1,
-        [NAMES, ["hub_answer"], ["tick"], ["bank_step_rows"], ["startup", "shutdown"]],
-        "each name by itself; all together are always tried",
-    ),
-    ids=["all", "a cell", "a timer", "rows", "signals"],
-)
+EACH = [NAMES, ["hub_answer"], ["tick"], ["bank_step_rows"], ["startup", "shutdown"]]
+
+
+@pytest.mark.parametrize("names", first(1, EACH, "each name by itself; all together are always tried"))
 def test_names_of_inputs_meet_no_other(execute: Execute, names: list[str]) -> None:
     """The inputs of many members in a loop, beside what is named the same: one tag compiles to one function."""
 

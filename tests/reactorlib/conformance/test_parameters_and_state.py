@@ -33,36 +33,12 @@ class Scaled(Reactor):
         out[0].set((len(out), self.width))
 
 
-def test_parameters_are_constructor_arguments_with_defaults(execute: Execute) -> None:
-    assert written(execute(Scaled, timeout=4 * MSEC), "Scaled.out[0]") == [
-        (1 * MSEC, 0, (2, 2)),
-        (4 * MSEC, 0, (2, 2)),
-    ]
-
-
-def test_parameters_of_the_main_reactor_come_with_run(execute: Execute) -> None:
-    result = execute(Scaled, timeout=5 * MSEC, width=3, begin=2 * MSEC, factor=1)
-    assert written(result, "Scaled.out[0]") == [(2 * MSEC, 0, (3, 3)), (4 * MSEC, 0, (3, 3))]
-
-
-class Member(Reactor):
-    out = Output[int]()
-
-    @reaction(startup, effects=out)
-    def begin(self, out):
-        out.set(self.bank_index)
-
-
-class Banks(Reactor):
-    def __init__(self):
-        self.alone = Member()
-        self.bank = Bank(Member, 3)
-
-
-def test_bank_index_is_set_on_every_reactor(execute: Execute) -> None:
-    result = execute(Banks)
-    assert values(result, "Banks.alone.out") == [0]
-    assert [values(result, f"Banks.bank[{index}].out") for index in range(3)] == [[0], [1], [2]]
+@pytest.mark.parametrize(
+    ("given", "width", "ticks"), [({}, 2, [1, 4]), ({"width": 3, "begin": 2 * MSEC, "factor": 1}, 3, [2, 4])]
+)
+def test_parameters_are_constructor_arguments_with_defaults(execute: Execute, given, width, ticks) -> None:
+    result = execute(Scaled, timeout=5 * MSEC, **given)
+    assert written(result, "Scaled.out[0]") == [(at * MSEC, 0, (width, width)) for at in ticks]
 
 
 class Indexed(Reactor):
@@ -73,18 +49,19 @@ class Indexed(Reactor):
 
     @reaction(startup, effects=out)
     def begin(self, out):
-        out[0].set((len(out), self.known))
+        out[0].set((len(out), self.bank_index, self.known))
 
 
-class IndexedBank(Reactor):
+class Banks(Reactor):
     def __init__(self):
+        self.alone = Indexed()
         self.bank = Bank(Indexed, 2)
 
 
-def test_bank_index_is_known_to_expressions_and_in_the_constructor(execute: Execute) -> None:
-    result = execute(IndexedBank)
-    assert values(result, "IndexedBank.bank[0].out[0]") == [(1, 0)]
-    assert values(result, "IndexedBank.bank[1].out[0]") == [(2, 10)]
+def test_bank_index_is_set_on_every_reactor_for_expressions_and_the_constructor_as_well(execute: Execute) -> None:
+    result = execute(Banks)
+    for path, index in (("alone", 0), ("bank[0]", 0), ("bank[1]", 1)):
+        assert values(result, f"Banks.{path}.out[0]") == [(index + 1, index, 10 * index)]
 
 
 class Ordinary(Reactor):
@@ -138,11 +115,15 @@ class Counter(Reactor):
     seen = State(list)
     out = Output[tuple]()
 
+    def __init__(self):
+        self.plain = []
+
     @reaction(tick, effects=out)
     def beat(self, tick, out):
         self.count += 1
         self.seen.append(self.count)
-        out.set((self.count, len(self.seen)))
+        self.plain.append(1)
+        out.set((self.count, len(self.seen), len(self.plain)))
 
 
 class Counters(Reactor):
@@ -150,30 +131,12 @@ class Counters(Reactor):
         self.left, self.right = Counter(), Counter()
 
 
-def test_declared_state_starts_fresh_in_every_reactor_and_every_run(execute: Execute) -> None:
+def test_state_starts_fresh_in_every_reactor_and_every_run_of_a_program(execute: Execute) -> None:
     program = elaborate(Counters)
     for _ in range(2):
         result = execute(program, timeout=1 * MSEC)
         for side in ("left", "right"):
-            assert values(result, f"Counters.{side}.out") == [(11, 1), (12, 2)]
-
-
-class Constructed(Reactor):
-    out = Output[int]()
-
-    def __init__(self):
-        self.fresh = []
-
-    @reaction(startup, effects=out)
-    def begin(self, out):
-        self.fresh.append(1)
-        out.set(len(self.fresh))
-
-
-def test_constructors_run_anew_for_every_run() -> None:
-    program = elaborate(Constructed)
-    for _ in range(3):
-        assert values(run(program, fast=True, trace=True), "Constructed.out") == [1]
+            assert values(result, f"Counters.{side}.out") == [(11, 1, 1), (12, 2, 2)]
 
 
 class NamedArgs(Reactor):
@@ -187,28 +150,11 @@ class NamedArgs(Reactor):
         out[0].set((len(out), *self.given))
 
 
-def test_parameters_may_be_called_args_and_kwargs(execute: Execute) -> None:
-    assert values(execute(NamedArgs, args=3), "NamedArgs.out[0]") == [(3, 3, 2)]
-
-
-class Constant(NamedArgs):
+class PassedOn(NamedArgs):
     out = Output[tuple](width=2)
 
-
-class PassedOn(Constant):
     def __init__(self, *args: Any, extra: int = 0, **kwargs: Any):
         super().__init__(*args, **kwargs)
-
-
-class PassesOn(Reactor):
-    def __init__(self):
-        self.by_position, self.by_name = PassedOn(3, 4), PassedOn(args=1, extra=7)
-
-
-def test_a_constructor_may_pass_on_what_it_is_given(execute: Execute) -> None:
-    result = execute(PassesOn, timeout=2 * MSEC)
-    assert values(result, "PassesOn.by_position.out[0]") == [(2, 3, 4)]
-    assert values(result, "PassesOn.by_name.out[0]") == [(2, 1, 2)]
 
 
 class Several(Reactor):
@@ -222,13 +168,24 @@ class Several(Reactor):
         out[0].set(len(out))
 
 
-class MakesSeveral(Reactor):
+class Passing(Reactor):
     def __init__(self):
+        self.named = NamedArgs(args=3)
+        self.by_position, self.by_name = PassedOn(3, 4), PassedOn(args=1, extra=7)
         self.several = Several("a", "b", c=3)
 
 
-def test_an_expression_sees_all_that_a_constructor_takes_together(execute: Execute) -> None:
-    assert values(execute(MakesSeveral), "MakesSeveral.several.out[0]") == [3]
+@pytest.mark.parametrize(
+    ("reactor", "expected"),
+    [
+        pytest.param("named", (3, 3, 2), id="parameters may be called args and kwargs"),
+        pytest.param("by_position", (2, 3, 4), id="a constructor may pass on what it is given"),
+        pytest.param("by_name", (2, 1, 2), id="by name as well"),
+        pytest.param("several", 3, id="an expression sees all that a constructor takes together"),
+    ],
+)
+def test_a_constructor_takes_parameters_in_all_of_pythons_ways(execute: Execute, reactor: str, expected: Any) -> None:
+    assert values(execute(Passing), f"Passing.{reactor}.out[0]") == [expected]
 
 
 class NoParameters(Reactor):
@@ -239,11 +196,12 @@ class NoParameters(Reactor):
 class NoConstructor(Reactor): ...
 
 
-def test_parameters_that_there_are_not() -> None:
-    with pytest.raises(ElaborationError, match=r"NoParameters\(self\): got an unexpected keyword argument 'n'"):
-        elaborate(NoParameters, n=3)
-    with pytest.raises(ElaborationError, match=r"NoConstructor has no constructor of its own .* got n"):
-        elaborate(NoConstructor, n=3)
+@pytest.mark.parametrize(
+    ("main", "fault"), [(NoParameters, r"NoParameters\(self\): .* 'n'"), (NoConstructor, r"NoConstructor .* got n")]
+)
+def test_parameters_that_there_are_not(main: type[Reactor], fault: str) -> None:
+    with pytest.raises(ElaborationError, match=fault):
+        elaborate(main, n=3)
 
 
 class Farm(Reactor):
@@ -271,21 +229,12 @@ def test_a_parameter_called_like_an_option_of_run_goes_by_way_of_elaborate() -> 
     assert values(run(FourWorkers, workers=1, fast=True, trace=True), "FourWorkers.out") == [4]
 
 
-class Plain(Counter):
-    count = 7  # type: ignore[assignment]  # what is refused
-
-
-class NoTick(Counter):
-    tick = None  # type: ignore[assignment]  # as above
-
-
 class Again(Counter):
     count = State(20)
 
 
-def test_what_is_declared_is_overridden_by_a_declaration(execute: Execute) -> None:
-    with pytest.raises(ElaborationError, match=r"Plain.count overrides the state count with something that is no such"):
-        elaborate(Plain)
-    with pytest.raises(ElaborationError, match=r"NoTick.tick overrides the timer tick"):
-        elaborate(NoTick)
-    assert values(execute(Again, timeout=0), "Again.out") == [(21, 1)]
+@pytest.mark.parametrize(("name", "value", "kind"), [("count", 7, "state"), ("tick", None, "timer")])
+def test_what_is_declared_is_overridden_by_a_declaration(execute: Execute, name: str, value: Any, kind: str) -> None:
+    with pytest.raises(ElaborationError, match=rf"Plain.{name} overrides the {kind} {name}"):
+        elaborate(type("Plain", (Counter,), {name: value}))
+    assert values(execute(Again, timeout=0), "Again.out") == [(21, 1, 1)]

@@ -1,125 +1,34 @@
-"""Rows "input, output" and "mutable input"."""
+"""Rows "input, output", "mutable input" and "multiport"."""
 
-from reactorlib import MSEC, Input, LogicalAction, Output, Reactor, Timer, connect, reaction, startup
+from functools import partial
+
+from reactorlib import MSEC, Bank, Input, Output, Reactor, Timer, connect, reaction, startup
+from tests.reactorlib.conformance.reactors import NOTHING, Pair, Reader, Source, WideSource
 from tests.reactorlib.observing import Execute, steps, values, written
 
 
-class Now(Reactor):
-    """Sends 1, nothing, 3, nothing... at each millisecond."""
-
-    tick = Timer(offset=0, period=1 * MSEC)
-    out = Output[int]()
-
-    def __init__(self):
-        self.count = 0
-
-    @reaction(tick, effects=out)
-    def beat(self, tick, out):
-        self.count += 1
-        if self.count % 2:
-            out.set(self.count)
-
-
-class Reader(Reactor):
-    inp = Input[int]()
-    tick = Timer(offset=0, period=1 * MSEC)
-    seen = Output[tuple]()
-
-    @reaction(tick, uses=inp, effects=seen)
-    def look(self, tick, inp, seen):
-        seen.set((inp.is_present, inp.value))
-
-
-class Pair(Reactor):
-    def __init__(self):
-        self.now, self.reader = Now(), Reader()
-        connect(self.now.out, self.reader.inp)
-
-
 def test_presence_is_per_tag_and_the_value_is_kept(execute: Execute) -> None:
-    assert values(execute(Pair, timeout=3 * MSEC), "Pair.reader.seen") == [
-        (True, 1),
-        (False, 1),
-        (True, 3),
-        (False, 3),
-    ]
-
-
-class Unconnected(Reactor):
-    def __init__(self):
-        self.reader = Reader()
-
-
-def test_value_is_none_before_the_first(execute: Execute) -> None:
-    assert values(execute(Unconnected, timeout=1 * MSEC), "Unconnected.reader.seen") == [(False, None)] * 2
-
-
-class Microsteps(Reactor):
-    again = LogicalAction()
-    out = Output[int]()
-
-    @reaction(startup, effects=[again, out])
-    def begin(self, again, out):
-        out.set(1)
-        again.schedule()
-
-    @reaction(again, effects=again)
-    def repeat(self, again):
-        if not hasattr(self, "repeated"):
-            self.repeated = True
-            again.schedule()
-
-
-class ByAction(Reactor):
-    inp = Input[int]()
-    begin = Timer(offset=0)
-    poll = LogicalAction()
-    seen = Output[tuple]()
-
-    @reaction(begin, poll, uses=inp, effects=[poll, seen])
-    def look(self, begin, poll, inp, seen):
-        seen.set((inp.is_present, inp.value))
-        if begin.is_present:
-            poll.schedule()
-
-
-class MicrostepPair(Reactor):
-    def __init__(self):
-        self.source, self.reader = Microsteps(), ByAction()
-        connect(self.source.out, self.reader.inp)
+    result = execute(Pair, source=partial(Source, 1, NOTHING, 3, NOTHING), reader=partial(Reader, 4))
+    assert values(result, "Pair.reader.seen") == [(True, 1), (False, 1), (True, 3), (False, 3)]
 
 
 def test_presence_ends_with_the_microstep(execute: Execute) -> None:
-    assert written(execute(MicrostepPair), "MicrostepPair.reader.seen") == [(0, 0, (True, 1)), (0, 1, (False, 1))]
+    result = execute(Pair, source=partial(Source, 1, NOTHING, period=0), reader=partial(Reader, 2, period=0))
+    assert written(result, "Pair.reader.seen") == [(0, 0, (True, 1)), (0, 1, (False, 1))]
 
 
-class Empty(Reactor):
-    out = Output[None]()
+def test_value_is_none_before_the_first(execute: Execute) -> None:
+    class Main(Reactor):
+        def __init__(self):
+            self.unconnected = Reader(2)
 
-    @reaction(startup, effects=out)
-    def begin(self, out):
-        out.set(None)
-
-
-class NoneReader(Reactor):
-    inp = Input[None]()
-    seen = Output[tuple]()
-
-    @reaction(inp, effects=seen)
-    def look(self, inp, seen):
-        seen.set((inp.is_present, inp.value))
-
-
-class NonePair(Reactor):
-    def __init__(self):
-        self.source, self.reader = Empty(), NoneReader()
-        connect(self.source.out, self.reader.inp)
+    assert values(execute(Main), "Main.unconnected.seen") == [(False, None)] * 2
 
 
 def test_none_is_a_value_like_any_other(execute: Execute) -> None:
-    assert steps(execute(NonePair)) == [
-        (0, 0, "NonePair.source.begin", ("NonePair.source.out", None)),
-        (0, 0, "NonePair.reader.look", ("NonePair.reader.seen", (True, None))),
+    assert steps(execute(Pair, source=partial(Source, None), reader=partial(Reader, 1))) == [
+        (0, 0, "Pair.source.send", ("Pair.source.out", None)),
+        (0, 0, "Pair.reader.look", ("Pair.reader.seen", (True, None))),
     ]
 
 
@@ -136,94 +45,160 @@ class Twice(Reactor):
         out.set(out.value + 10 if out.is_present else -1)
 
 
-class TwicePair(Reactor):
-    def __init__(self):
-        self.twice, self.reader = Twice(), NoneReader()
-        connect(self.twice.out, self.reader.inp)
-
-
 def test_setting_twice_the_last_wins_and_later_reactions_read_it(execute: Execute) -> None:
-    assert steps(execute(TwicePair)) == [
-        (0, 0, "TwicePair.twice.first", ("TwicePair.twice.out", 1), ("TwicePair.twice.out", 2)),
-        (0, 0, "TwicePair.twice.second", ("TwicePair.twice.out", 12)),
-        (0, 0, "TwicePair.reader.look", ("TwicePair.reader.seen", (True, 12))),
+    assert steps(execute(Pair, source=Twice)) == [
+        (0, 0, "Pair.source.first", ("Pair.source.out", 1), ("Pair.source.out", 2)),
+        (0, 0, "Pair.source.second", ("Pair.source.out", 12)),
+        (0, 0, "Pair.reader.hear", ("Pair.reader.seen", 12)),
     ]
-
-
-class Lists(Reactor):
-    tick = Timer(offset=0, period=1 * MSEC)
-    out = Output[list]()
-
-    @reaction(tick, effects=out)
-    def beat(self, tick, out):
-        out.set([1, [2]])
-
-
-class Changing(Reactor):
-    inp = Input[list](mutable=True)
-    seen = Output[list]()
-
-    @reaction(inp, effects=seen)
-    def change(self, inp, seen):
-        inp.value.append(3)
-        inp.value[1].append(4)
-        seen.set(repr(inp.value))
 
 
 class Looking(Reactor):
     inp = Input[list]()
-    seen = Output[list]()
+    seen = Output[str]()
 
     @reaction(inp, effects=seen)
     def look(self, inp, seen):
         seen.set(repr(inp.value))
 
 
-class Several(Reactor):
+class Changing(Reactor):
     """Each reaction is a reader of its own."""
 
     inp = Input[list](mutable=True)
-    first = Output[list]()
-    second = Output[list]()
+    first = Output[str]()
+    second = Output[str]()
 
     @reaction(inp, effects=first)
     def change(self, inp, first):
-        inp.value.append("first")
         inp.value.append(inp.value[1])
+        inp.value[1].append(3)
         first.set(repr(inp.value))
 
     @reaction(inp, effects=second)
     def change_again(self, inp, second):
-        inp.value.append("second")
+        inp.value.append(4)
         second.set(repr(inp.value))
-
-
-class SharedInside(Reactor):
-    def __init__(self):
-        self.lists, self.several = Lists(), Several()
-        connect(self.lists.out, self.several.inp)
-
-
-def test_each_reaction_that_reads_a_mutable_input_has_its_own_copy(execute: Execute) -> None:
-    result = execute(SharedInside, timeout=0)
-    assert values(result, "SharedInside.several.first") == ["[1, [2], 'first', [2]]"]
-    assert values(result, "SharedInside.several.second") == ["[1, [2], 'second']"]
 
 
 class Shared(Reactor):
     def __init__(self):
-        self.before, self.changing, self.other, self.after = Looking(), Changing(), Changing(), Looking()
-        self.lists = Lists()
-        connect(self.lists.out, self.before.inp)
-        connect(self.lists.out, self.changing.inp)
-        connect(self.lists.out, self.other.inp)
-        connect(self.lists.out, self.after.inp)
+        self.before, self.changing, self.after = Looking(), Bank(Changing, 2), Looking()
+        self.lists = Source([1, [2]], [1, [2]])
+        for reader in (self.before, self.changing, self.after):
+            connect(self.lists.out, reader.inp)
 
 
-def test_mutable_input_is_a_deep_copy_of_its_own(execute: Execute) -> None:
-    result = execute(Shared, timeout=1 * MSEC)
-    for reader in ("changing", "other"):
-        assert values(result, f"Shared.{reader}.seen") == ["[1, [2, 4], 3]"] * 2
+def test_each_reaction_that_reads_a_mutable_input_has_its_own_deep_copy(execute: Execute) -> None:
+    result = execute(Shared)
+    for index in range(2):
+        assert values(result, f"Shared.changing[{index}].first") == ["[1, [2, 3], [2, 3]]"] * 2
+        assert values(result, f"Shared.changing[{index}].second") == ["[1, [2], 4]"] * 2
     for reader in ("before", "after"):
         assert values(result, f"Shared.{reader}.seen") == ["[1, [2]]"] * 2
     assert values(result, "Shared.lists.out") == [[1, [2]]] * 2  # the written value stayed what it was
+
+
+class Turns(Reactor):
+    """Sets one channel after the other."""
+
+    tick = Timer(offset=0, period=1 * MSEC)
+    out = Output[int](width=3)
+
+    def __init__(self):
+        self.count = 0
+
+    @reaction(tick, effects=out)
+    def beat(self, tick, out):
+        out[self.count].set(self.count * 10)
+        self.count += 1
+
+
+class Channels(Reactor):
+    inp = Input[int](width=3)
+    seen = Output[tuple]()
+
+    def __init__(self):
+        self.invocations = 0
+
+    @reaction(inp, effects=seen)
+    def look(self, inp, seen):
+        self.invocations += 1
+        seen.set((self.invocations, len(inp), [(port.is_present, port.value) for port in inp], inp[2].value))
+
+
+def test_multiport_is_indexed_iterated_and_measured(execute: Execute) -> None:
+    absent = (False, None)
+    result = execute(Pair, source=Turns, reader=Channels, timeout=2 * MSEC)
+    assert values(result, "Pair.reader.seen") == [
+        (1, 3, [(True, 0), absent, absent], None),
+        (2, 3, [(False, 0), (True, 10), absent], None),
+        (3, 3, [(False, 0), (False, 10), (True, 20)], 20),
+    ]
+    assert [step for step in steps(result) if step[2] == "Pair.source.beat"] == [
+        (at * MSEC, 0, "Pair.source.beat", (f"Pair.source.out[{at}]", 10 * at)) for at in range(3)
+    ]
+
+
+def test_multiport_triggers_once_for_all_its_channels(execute: Execute) -> None:
+    result = execute(Pair, source=partial(WideSource, 5, 6, 7), reader=Channels)
+    assert values(result, "Pair.reader.seen") == [(1, 3, [(True, 5), (True, 6), (True, 7)], 7)]
+
+
+class Polling(Reactor):
+    tick = Timer(offset=0, period=1 * MSEC)
+    inp = Input[int](width=2)
+    seen = Output[bool]()
+
+    @reaction(tick, uses=inp, effects=seen)
+    def look(self, tick, inp, seen):
+        seen.set(inp.is_present)
+
+
+class Polled(Reactor):
+    def __init__(self):
+        self.source, self.reader = Source(NOTHING, 1, NOTHING), Polling()
+        connect(self.source.out, self.reader.inp[1])
+
+
+def test_multiport_is_present_if_any_channel_is(execute: Execute) -> None:
+    assert values(execute(Polled, timeout=2 * MSEC), "Polled.reader.seen") == [False, True, False]
+
+
+class Sized(Reactor):
+    by_name = Output[int](width="n")
+    by_expression = Output[int](width=lambda n, m: n * m)
+    one = Output[int](width=1)
+    sizes = Output[tuple]()
+
+    def __init__(self, n: int = 2, m: int = 3):
+        pass
+
+    @reaction(startup, effects=[by_name, by_expression, one, sizes])
+    def begin(self, by_name, by_expression, one, sizes):
+        sizes.set((len(by_name), len(by_expression), len(one)))
+        by_expression[5].set(1)
+        one[0].set(2)
+
+
+def test_width_comes_from_parameters_and_expressions(execute: Execute) -> None:
+    sizes, rest = ("Sized.sizes", (2, 6, 1)), [("Sized.by_expression[5]", 1), ("Sized.one[0]", 2)]
+    assert steps(execute(Sized)) == [(0, 0, "Sized.begin", sizes, *rest)]
+    assert values(execute(Sized, n=6, m=1), "Sized.sizes") == [(6, 6, 1)]
+
+
+class Mutable(Reactor):
+    inp = Input[list](width=2, mutable=True)
+    seen = Output[list]()
+
+    @reaction(inp, effects=seen)
+    def change(self, inp, seen):
+        for port in inp:
+            port.value.append("x")
+        seen.set([list(port.value) for port in inp])
+
+
+def test_mutable_multiport_copies_each_channel(execute: Execute) -> None:
+    result = execute(Pair, source=partial(Source, [1]), reader=Mutable)
+    assert values(result, "Pair.reader.seen") == [[[1, "x"], [1, "x"]]]
+    assert values(result, "Pair.source.out") == [[1]]

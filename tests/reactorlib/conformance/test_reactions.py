@@ -2,21 +2,14 @@
 
 import pytest
 
-from reactorlib import MSEC, Input, LogicalAction, Output, Reactor, Timer, connect, reaction, shutdown, startup
+from reactorlib import MSEC, Input, LogicalAction, Output, Reactor, Timer, connect, reaction, startup
+from tests.reactorlib.conformance.reactors import NOTHING, Relay, Sink, Source, noted
 from tests.reactorlib.observing import Execute, reactions, steps, values
 
 
-class Values(Reactor):
-    tick = Timer(offset=0, period=1 * MSEC)
-    out = Output[int]()
-
-    def __init__(self):
-        self.count = 0
-
-    @reaction(tick, effects=out)
-    def beat(self, tick, out):
-        self.count += 1
-        out.set(self.count)
+def names(result) -> list[str]:
+    """The paths of the reactions that ran, without the main reactor's."""
+    return [step[2].partition(".")[2] for step in reactions(result)]
 
 
 class Using(Reactor):
@@ -29,55 +22,17 @@ class Using(Reactor):
         seen.set((go.value, other.is_present, other.value))
 
 
-class Half(Reactor):
-    """Passes on even numbers."""
-
-    inp = Input[int]()
-    out = Output[int]()
-
-    @reaction(inp, effects=out)
-    def half(self, inp, out):
-        if inp.value % 2 == 0:
-            out.set(inp.value)
-
-
 class Uses(Reactor):
+    """The reaction that uses a port runs after the one that writes it, though it stands before it."""
+
     def __init__(self):
-        self.values, self.half, self.using = Values(), Half(), Using()
-        connect(self.values.out, self.half.inp)
+        self.using, self.half, self.values = Using(), Source(NOTHING, 2, NOTHING, 4), Source(1, 2, 3, 4)
         connect(self.half.out, self.using.go)
         connect(self.values.out, self.using.other)
 
 
-def test_uses_are_read_without_triggering(execute: Execute) -> None:
-    result = execute(Uses, timeout=3 * MSEC)
-    assert values(result, "Uses.using.seen") == [(2, True, 2), (4, True, 4)]
-
-
-class UsesWriter(Reactor):
-    """The reaction that reads by use runs after the one that writes, though it stands before it."""
-
-    def __init__(self):
-        self.using, self.source = UsingLate(), Values()
-        connect(self.source.out, self.using.other)
-
-
-class UsingLate(Reactor):
-    tick = Timer(offset=0)
-    other = Input[int]()
-    seen = Output[int]()
-
-    @reaction(tick, uses=other, effects=seen)
-    def read(self, tick, other, seen):
-        seen.set(other.value)
-
-
-def test_uses_order_the_reader_after_the_writer(execute: Execute) -> None:
-    result = execute(UsesWriter, timeout=0)
-    assert steps(result) == [
-        (0, 0, "UsesWriter.source.beat", ("UsesWriter.source.out", 1)),
-        (0, 0, "UsesWriter.using.read", ("UsesWriter.using.seen", 1)),
-    ]
+def test_uses_are_read_after_they_are_written_without_triggering(execute: Execute) -> None:
+    assert values(execute(Uses), "Uses.using.seen") == [(2, True, 2), (4, True, 4)]
 
 
 class Once(Reactor):
@@ -85,14 +40,12 @@ class Once(Reactor):
     second = Timer(offset=0)
     act = LogicalAction(min_delay=1 * MSEC)
     other = LogicalAction(min_delay=1 * MSEC)
+    end = noted(act, other)
 
     @reaction(startup, first, second, effects=[act, other])
     def begin(self, first, second, act, other):
         act.schedule()
         other.schedule()
-
-    @reaction(act, other)
-    def end(self, act, other): ...
 
 
 def test_reaction_runs_at_most_once_per_tag(execute: Execute) -> None:
@@ -101,7 +54,7 @@ def test_reaction_runs_at_most_once_per_tag(execute: Execute) -> None:
 
 class Ordered(Reactor):
     tick = Timer(offset=0)
-    act = LogicalAction(min_delay=0)
+    seen = Output[tuple]()
 
     def __init__(self):
         self.log = []
@@ -114,27 +67,15 @@ class Ordered(Reactor):
     def alpha(self):
         self.log.append("alpha")
 
-    @reaction(tick, startup, effects=act)
-    def mike(self, tick, act):
-        self.log.append("mike")
-        act.schedule(value=tuple(self.log))
+    @reaction(tick, startup, effects=seen)
+    def mike(self, tick, seen):
+        seen.set(tuple(self.log))
 
 
-class Seen(Ordered):
-    seen = Output[tuple]()
-
-    @reaction("act", effects=seen)
-    def end(self, act, seen):
-        seen.set(act.value)
-
-
-def test_reactions_of_a_reactor_run_in_class_order(execute: Execute) -> None:
+def test_reactions_of_a_reactor_run_in_class_order_and_share_its_state(execute: Execute) -> None:
     result = execute(Ordered)
-    assert reactions(result) == [(0, 0, f"Ordered.{name}") for name in ("zulu", "alpha", "mike")]
-
-
-def test_order_is_that_of_one_state_seen_one_after_the_other(execute: Execute) -> None:
-    assert values(execute(Seen), "Seen.seen") == [("zulu", "alpha", "mike")]
+    assert names(result) == ["zulu", "alpha", "mike"]
+    assert values(result, "Ordered.seen") == [("zulu", "alpha")]
 
 
 class Arguments(Reactor):
@@ -187,8 +128,7 @@ class Base(Reactor):
     def first(self, tick, out):
         out.set(f"first {self.describe()}")
 
-    @reaction(tick)
-    def second(self, tick): ...
+    second = noted(tick)
 
 
 class Derived(Base):
@@ -203,14 +143,11 @@ class Derived(Base):
 
 
 class Again(Derived):
-    @reaction(startup)
-    def fourth(self): ...
+    fourth = noted(startup)
 
 
 def test_subclass_adds_its_reactions_after_those_of_the_base(execute: Execute) -> None:
-    assert [step[2] for step in reactions(execute(Again))] == [
-        f"Again.{name}" for name in ("first", "second", "third", "fourth")
-    ]
+    assert names(execute(Again)) == ["first", "second", "third", "fourth"]
 
 
 def test_methods_are_plain_python(execute: Execute) -> None:
@@ -235,12 +172,10 @@ def test_subclass_redefines_an_element_and_a_reaction_in_place(execute: Execute)
 
 class Left(Reactor):
     left = Timer(offset=0)
+    on_left = noted(left)
 
     def __init__(self, name: str = "n"):
         self.left_name = name
-
-    @reaction(left)
-    def on_left(self, left): ...
 
 
 class Right(Reactor):
@@ -253,59 +188,37 @@ class Right(Reactor):
 
 
 class Both(Left, Right):
-    @reaction(startup)
-    def on_both(self): ...
+    on_both = noted(startup)
 
 
-def test_reactors_inherit_from_several_bases(execute: Execute) -> None:
-    result = execute(Both, name="given")
-    assert sorted(reactions(result)[:2]) == [(0, 0, "Both.on_left"), (0, 0, "Both.on_right")]
-    assert reactions(result)[2] == (0, 0, "Both.on_both")
-    assert values(result, "Both.out") == ["given"]
+def test_constructor_and_elements_are_inherited_from_several_bases(execute: Execute) -> None:
+    assert values(execute(Both, name="given"), "Both.out") == ["given"]
 
 
 class Top(Reactor):
-    @reaction(startup)
-    def top(self): ...
-
-    @reaction(startup)
-    def shared(self): ...
+    top, shared = noted(startup), noted(startup)
 
 
 class West(Top):
-    @reaction(startup)
-    def west(self): ...
+    west = noted(startup)
 
     def helper(self): ...
 
 
 class East(Top):
-    @reaction(startup)
-    def east(self): ...
-
-    @reaction(startup)
-    def shared(self): ...
+    east, shared = noted(startup), noted(startup)
 
 
 class Apart(Reactor):
-    @reaction(startup)
-    def apart(self): ...
+    apart = noted(startup)
 
 
 class NorthWest(West):
-    @reaction(startup)
-    def north(self): ...
-
-    @reaction(startup)
-    def helper(self): ...
+    north, helper = noted(startup), noted(startup)
 
 
 class Sides(NorthWest, East, Apart):
-    @reaction(startup)
-    def own(self): ...
-
-    @reaction(startup)
-    def east(self): ...
+    own, east = noted(startup), noted(startup)
 
 
 class Beside(Apart, Top): ...
@@ -315,7 +228,7 @@ class Within(West, Top): ...
 
 
 @pytest.mark.parametrize(
-    ("main", "names"),
+    ("main", "order"),
     [
         (Beside, "apart top shared"),
         (Within, "top shared west"),
@@ -323,65 +236,30 @@ class Within(West, Top): ...
         (Both, "on_left on_right on_both"),
     ],
 )
-def test_reactions_of_several_bases_run_left_to_right_each_once(
-    execute: Execute, main: type[Reactor], names: str
-) -> None:
+def test_reactions_of_several_bases_run_left_to_right_each_once(execute: Execute, main: type[Reactor], order) -> None:
     """What a class redefines stays in its place, and what was no reaction has none until then."""
-    assert [path.rpartition(".")[2] for *_, path in reactions(execute(main))] == names.split()
+    assert names(execute(main)) == order.split()
 
 
 class Levels(Reactor):
-    """Two chains of different length from one source: by level first, then by position."""
+    """Two chains of different length from one source."""
 
     def __init__(self):
-        self.end, self.middle, self.source = Stage(), Stage(), Stage()
-        self.beside = Stage()
+        self.end, self.middle, self.source, self.beside = Relay(), Relay(), Relay(), Relay()
         connect(self.source.out, self.middle.inp)
         connect(self.middle.out, self.end.inp)
         connect(self.source.out, self.beside.inp)
 
 
-class Stage(Reactor):
-    inp = Input[int]()
-    out = Output[int]()
-
-    @reaction(inp, startup, effects=out)
-    def step(self, inp, out):
-        out.set(1)
-
-
 def test_reactions_of_one_tag_run_by_level_then_position(execute: Execute) -> None:
-    assert [step[2] for step in reactions(execute(Levels))] == [
-        "Levels.source.step",
-        "Levels.middle.step",
-        "Levels.beside.step",
-        "Levels.end.step",
-    ]
-
-
-class Quiet(Reactor):
-    tick = Timer(offset=0)
-    out = Output[int]()
-
-    @reaction(tick, effects=out)
-    def nothing(self, tick, out): ...
-
-    @reaction(shutdown)
-    def end(self): ...
+    assert names(execute(Levels)) == ["source.step", "middle.step", "beside.step", "end.step"]
 
 
 class Silence(Reactor):
     def __init__(self):
-        self.quiet, self.stage = Quiet(), Hearing()
+        self.quiet, self.stage = Relay(quiet=True), Sink()
         connect(self.quiet.out, self.stage.inp)
 
 
-class Hearing(Reactor):
-    inp = Input[int]()
-
-    @reaction(inp)
-    def hear(self, inp): ...
-
-
 def test_reaction_need_not_write_its_effects(execute: Execute) -> None:
-    assert steps(execute(Silence)) == [(0, 0, "Silence.quiet.nothing"), (0, 1, "Silence.quiet.end")]
+    assert steps(execute(Silence)) == [(0, 0, "Silence.quiet.step")]

@@ -11,7 +11,6 @@ from reactorlib import (
     LogicalAction,
     Mode,
     Output,
-    PhysicalAction,
     ReactionError,
     Reactor,
     ReactorError,
@@ -27,6 +26,7 @@ from reactorlib import (
     shutdown,
     startup,
 )
+from tests.reactorlib.conformance.reactors import Pair, Source, noted
 
 pytestmark = pytest.mark.usefixtures("path")
 
@@ -37,123 +37,104 @@ def failure(main: Any, **parameters: Any) -> ReactionError:
     return caught.value
 
 
-class Undeclared(Reactor):
-    inp = Input[int]()
-    out = Output[int]()
-    wide = Output[int](width=2)
-    act = LogicalAction()
-
-    def __init__(self, fault: str = ""):
-        self.fault = fault
-        self.kept: Any = None
-
-    @reaction(startup, effects=[out, wide, act])
-    def begin(self, out, wide, act):
-        self.kept = {"out": out, "wide": wide[1], "act": act}
-        out.set(1)
-        act.schedule()
-
-    @reaction(act, uses=inp)
-    def misuse(self, act, inp):
-        if self.fault == "use":
-            inp.set(1)
-        elif self.fault == "trigger":
-            act.schedule()
-        elif self.fault == "act":
-            self.kept["act"].schedule()
-        else:
-            self.kept[self.fault].set(2)
-
-
-@pytest.mark.parametrize(
-    ("fault", "element"),
-    [("use", "Undeclared.inp"), ("trigger", "Undeclared.act")],
-)
-def test_effect_that_was_not_declared_names_reaction_and_element(fault: str, element: str) -> None:
-    error = failure(Undeclared, fault=fault)
-    assert (error.reactor, error.reaction) == ("Undeclared", "misuse")
-    assert tuple(error.tag) == (0, 1)
-    assert isinstance(error.__cause__, ReactorError)
-    assert element in str(error)
-    assert "misuse" in str(error)
-
-
 class Child(Reactor):
     inp = Input[int]()
     act = LogicalAction[int]()
 
 
 class Reaching(Reactor):
-    """Goes around the declarations: to elements of the class, to a child's action, to a child's port."""
+    """Its second reaction, at microstep 1, reaches for what it has not declared."""
 
+    inp = Input[int]()
     out = Output[int]()
+    wide = Output[int](width=2)
     act = LogicalAction()
+    tick = Timer(0)
+    one, two = Mode(initial=True), Mode()
 
     def __init__(self, reach: Any):
         self.reach = reach
         self.child = Child()
 
-    @reaction(startup)
-    def begin(self):
-        self.reach(self)
+    @reaction(startup, effects=[out, wide, act, reset(two)])
+    def begin(self, out, wide, act, two):
+        out.set(1)
+        act.schedule()
+
+    @reaction(act, uses=[inp, tick])
+    def misuse(self, act, inp, tick):
+        self.reach(self, act, inp)
 
 
 @pytest.mark.parametrize(
-    "reach",
+    ("reach", "words"),
     [
-        lambda self: self.out.set(1),
-        lambda self: self.act.schedule(value=1),
-        lambda self: self.child.act.schedule(value=1),
-        lambda self: self.child.inp.set(1),
+        pytest.param(lambda self, act, inp: inp.set(1), "Reaching.inp misuse", id="sets what it uses"),
+        pytest.param(lambda self, act, inp: act.schedule(), "Reaching.act misuse", id="schedules its trigger"),
+        pytest.param(lambda self, act, inp: self.out.set(1), "", id="own port"),
+        pytest.param(lambda self, act, inp: self.act.schedule(value=1), "", id="own action"),
+        pytest.param(lambda self, act, inp: self.child.act.schedule(value=1), "", id="action of another"),
+        pytest.param(lambda self, act, inp: self.child.inp.set(1), "", id="port of another"),
+        pytest.param(lambda self, act, inp: self.two.set(), "", id="mode"),
+        pytest.param(lambda self, act, inp: self.out.value, "Reaching.out.value: self.out", id="value"),
+        pytest.param(lambda self, act, inp: self.out.is_present, "Reaching.out.is_present: self.out", id="presence"),
+        pytest.param(lambda self, act, inp: self.tick.is_present, "Reaching.tick.is_present: self.tick", id="timer"),
     ],
-    ids=["own port", "own action", "action of another reactor", "port of another reactor"],
 )
-def test_reaching_around_the_declarations_is_an_error(reach: Any) -> None:
+def test_reaching_around_the_declarations_names_the_reaction_and_the_element(reach: Any, words: str) -> None:
     error = failure(Reaching, reach=reach)
-    assert (error.reactor, error.reaction) == ("Reaching", "begin")
+    assert (error.reactor, error.reaction, tuple(error.tag)) == ("Reaching", "misuse", (0, 1))
+    assert isinstance(error.__cause__, ReactorError)
+    assert [word for word in words.split() if word not in str(error)] == []
 
 
-class NegativeExtra(Reactor):
-    act = LogicalAction()
-
-    @reaction(startup, effects=act)
-    def begin(self, act):
-        act.schedule(-1 * MSEC)
-
-
-def test_negative_extra_delay() -> None:
-    error = failure(NegativeExtra)
-    assert (error.reactor, error.reaction) == ("NegativeExtra", "begin")
-    assert "negative" in str(error)
+def test_an_element_has_no_value_for_hasattr_either() -> None:
+    assert not hasattr(elaborate(Reaching, reach=None).root.reactor.out, "value")
 
 
 class Ticking(Reactor):
     tick = Timer(offset=0, period=1 * MSEC)
-
-    @reaction(tick)
-    def beat(self, tick): ...
+    beat = noted(tick)
 
 
-@pytest.mark.parametrize("timeout", [-1 * MSEC, "soon", 0.5], ids=repr)
-def test_timeout_must_be_a_time(timeout: Any) -> None:
-    with pytest.raises(ReactorError, match="timeout"):
-        run(Ticking, timeout=timeout, fast=True)
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"timeout": -1 * MSEC}, "timeout"),
+        ({"timeout": "soon"}, "timeout"),
+        ({"timeout": 0.5}, "timeout"),
+        ({"executor": "cluster"}, "inline"),
+        ({"executor": "threads", "workers": 0}, "workers"),
+        ({"colour": "red"}, "colour"),
+    ],
+)
+def test_options_of_run_are_checked(options: dict[str, Any], word: str) -> None:
+    with pytest.raises(ReactorError, match=word):
+        run(Ticking, **{"timeout": 1 * MSEC, "fast": True, **options})
 
 
-class Nesting(Reactor):
-    @reaction(startup)
-    def begin(self):
-        run(Ticking, timeout=1 * MSEC, fast=True)
+class Doing(Reactor):
+    out = Output[int](width=2)
+
+    def __init__(self, do: Any):
+        self.do = do
+
+    @reaction(startup, effects=out)
+    def begin(self, out):
+        self.do(out)
 
 
-def test_run_inside_a_reaction() -> None:
-    error = failure(Nesting)
-    assert isinstance(error.__cause__, ReactorError)
-    assert (error.reactor, error.reaction) == ("Nesting", "begin")
-
-
-def test_run_works_again_after_an_error() -> None:
-    failure(Nesting)
+@pytest.mark.parametrize(
+    ("do", "kind"),
+    [
+        pytest.param(lambda out: run(Ticking, timeout=1 * MSEC, fast=True), ReactorError, id="a run within a run"),
+        pytest.param(lambda out: out[2].set(1), IndexError, id="a channel that does not exist"),
+    ],
+)
+def test_what_a_reaction_raises_names_it_and_a_run_works_again_after_it(do: Any, kind: type) -> None:
+    error = failure(Doing, do=do)
+    assert isinstance(error.__cause__, kind)
+    assert (error.reactor, error.reaction) == ("Doing", "begin")
     assert run(Ticking, timeout=1 * MSEC, fast=True).tag == (1 * MSEC, 0)
 
 
@@ -192,76 +173,40 @@ def test_functions_of_a_running_program_need_one(function: Any) -> None:
         function()
 
 
-def test_unknown_executor_and_workers() -> None:
-    with pytest.raises(ReactorError, match="inline"):
-        run(Ticking, timeout=1 * MSEC, fast=True, executor="cluster")
-    with pytest.raises(ReactorError, match="workers"):
-        run(Ticking, timeout=1 * MSEC, fast=True, executor="threads", workers=0)
-
-
 class Uncopyable:
     def __deepcopy__(self, memo: object) -> object:
         raise TypeError("not to be copied")
 
 
-class Sending(Reactor):
-    out = Output[Uncopyable]()
-
-    @reaction(startup, effects=out)
-    def begin(self, out):
-        out.set(Uncopyable())
-
-
 class Changing(Reactor):
-    inp = Input[Uncopyable](mutable=True)
+    inp = Input[Any](width="width", mutable=True)
+    change = noted(inp)
 
-    @reaction(inp)
-    def change(self, inp):
-        _ = inp.value
-
-
-class Copying(Reactor):
-    def __init__(self):
-        self.source, self.reader = Sending(), Changing()
-        connect(self.source.out, self.reader.inp)
+    def __init__(self, width: int = 1):
+        pass
 
 
 def test_value_of_a_mutable_input_that_cannot_be_copied() -> None:
-    error = failure(Copying)
-    assert error.reactor == "Copying.reader"
+    error = failure(Pair, source=lambda: Source(Uncopyable()), reader=Changing)
+    assert error.reactor == "Pair.reader"
     assert "not to be copied" in str(error)
 
 
-class LateSender(Reactor):
+class LateSender(Source):
     """Sends what cannot be copied at its seventh tick, if it is the fourth of its bank."""
 
-    tick = Timer(0, 1 * MSEC)
-    out = Output[Any]()
-
-    def __init__(self, ended: list[int]):
+    def __init__(self, ended: list[int], period: int = 1 * MSEC):
+        super().__init__(*range(6), Uncopyable() if self.bank_index == 3 else 6, 7, 8)
         self.ended = ended
-        self.ticks = 0
-
-    @reaction(tick, effects=out)
-    def send(self, tick, out):
-        out.set(Uncopyable() if self.bank_index == 3 and self.ticks == 6 else self.ticks)
-        self.ticks += 1
 
     @reaction(shutdown)
     def end(self):
         self.ended.append(self.bank_index)
 
 
-class WideChanging(Reactor):
-    inp = Input[Any](width=40, mutable=True)
-
-    @reaction(inp)
-    def change(self, inp): ...
-
-
 class CopyingMany(Reactor):
     def __init__(self, ended: list[int]):
-        self.senders, self.reader = Bank(LateSender, 40, ended), WideChanging()
+        self.senders, self.reader = Bank(LateSender, 40, ended), Changing(40)
         connect(self.senders.out, self.reader.inp)
 
 
@@ -273,80 +218,3 @@ def test_a_late_failure_to_copy_names_the_input_and_spares_the_senders(options: 
     assert (caught.value.reactor, caught.value.reaction) == ("CopyingMany.reader", "inp[3]")
     assert tuple(caught.value.tag) == (6 * MSEC, 0)
     assert sorted(ended) == list(range(40))
-
-
-class WrongChannel(Reactor):
-    out = Output[int](width=2)
-
-    @reaction(startup, effects=out)
-    def begin(self, out):
-        out[2].set(1)
-
-
-def test_channel_that_does_not_exist() -> None:
-    error = failure(WrongChannel)
-    assert isinstance(error.__cause__, IndexError)
-    assert (error.reactor, error.reaction) == ("WrongChannel", "begin")
-
-
-class NoSwitch(Reactor):
-    one, two = Mode(initial=True), Mode()
-    act = LogicalAction()
-
-    @reaction(startup, effects=[reset(two), act])
-    def begin(self, two, act):
-        self.kept = two
-        act.schedule()
-
-    @reaction(act)
-    def misuse(self, act):
-        self.two.set()
-
-
-def test_switching_without_declaring_it_is_an_error() -> None:
-    error = failure(NoSwitch)
-    assert (error.reactor, error.reaction) == ("NoSwitch", "misuse")
-
-
-class ReadsSelf(Reactor):
-    out = Output[int]()
-    tick = Timer(0)
-
-    def __init__(self, what: str):
-        self.what = what
-
-    @reaction(tick, effects=out)
-    def begin(self, tick, out):
-        out.set(1)
-        name, _, what = self.what.partition(".")
-        getattr(getattr(self, name), what)
-
-
-@pytest.mark.parametrize("what", ["out.value", "out.is_present", "tick.is_present"])
-def test_values_are_read_from_the_arguments_and_not_from_self(what: str) -> None:
-    assert f"ReadsSelf.{what}: self.{what.partition('.')[0]} has no value" in str(failure(ReadsSelf, what=what))
-
-
-def test_who_asks_whether_there_is_a_value_is_told_that_there_is_none() -> None:
-    assert not hasattr(elaborate(Undeclared).root.reactor.out, "value")
-
-
-class SchedulesNothing(Reactor):
-    act = LogicalAction[str]()
-    wait = PhysicalAction[str]()
-
-    def __init__(self, delay: Any, physical: bool):
-        self.delay = delay
-        self.physical = physical
-
-    @reaction(startup, effects=[act, wait])
-    def begin(self, act, wait):
-        (wait if self.physical else act).schedule(self.delay)
-
-
-@pytest.mark.parametrize("physical", [False, True])
-@pytest.mark.parametrize("delay", [None, ""], ids=repr)
-def test_a_delay_that_is_none_is_told(delay: Any, physical: bool) -> None:
-    name = "wait" if physical else "act"
-    fault = f"SchedulesNothing.{name}.schedule(): extra_delay must be a time such as 5 * MSEC, got {delay!r}"
-    assert fault in str(failure(SchedulesNothing, delay=delay, physical=physical))

@@ -44,32 +44,29 @@ from reactorlib import (
 )
 from reactorlib.errors import ElaborationError
 from reactorlib.worker.coordinator import Coordinator
+from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.observing import reactions, values
 
 Opened = Callable[..., Session]
+FAR = 10**9 * SEC
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Doubler(Reactor):
     inp = Input[int]()
     out = Output[int]()
-
-    def __init__(self) -> None:
-        self.total = 0
+    end = noted(shutdown)
 
     @reaction(inp, effects=out)
     def double(self, inp, out) -> None:
         if inp.value == "fail":
             raise ValueError("as asked")
-        self.total += inp.value
         if inp.value >= 0:
             out.set(2 * inp.value + self.bank_index)
 
-    @reaction(shutdown)
-    def end(self) -> None: ...
-
 
 class Farm(Reactor):
-    """Two doublers that hear the same, and one that hears on a channel of its own."""
+    """Two doublers that hear the same, and two that hear on a channel of their own."""
 
     every = Input[int]()
     own = Input[int](width=2)
@@ -90,6 +87,19 @@ class Farm(Reactor):
         last.set([channel.value if channel.is_present else None for channel in out])
 
 
+def acting(act: Callable[[], object]) -> type[Reactor]:
+    """A program that calls this function whenever its input is set."""
+
+    class Acting(Reactor):
+        inp = Input[int]()
+
+        @reaction(inp)
+        def act(self, inp) -> None:
+            act()
+
+    return Acting
+
+
 # A step
 
 
@@ -98,33 +108,33 @@ def test_a_step_sets_inputs_runs_one_tag_and_gives_the_outputs(opened: Opened) -
         step = session.stepper(inputs=("every",), outputs=("sums",))
         assert [step(k) for k in (1, 2, 3)] == [[2, 3], [4, 5], [6, 7]]
         assert session.tag == Tag(0, 3)
+        step.begin(4)
+        assert step.finish() == [8, 9]
+        assert session.stepper((), ())() == ()
 
 
-def test_several_outputs_are_a_tuple_and_a_multiport_takes_a_list(opened: Opened) -> None:
+def test_several_outputs_are_a_tuple_a_multiport_takes_a_list_and_what_is_not_set_is_absent(opened: Opened) -> None:
     with opened(Farm) as session:
         step = session.stepper(inputs=("every", "own"), outputs=("sums", "last", "echo"))
         assert step(1, [5, 6]) == ([2, 3], [10, 13], 1)
         assert step(2, [7, ABSENT]) == ([4, 5], [14, None], 2)
-        assert session.stepper((), ())() == ()
-
-
-def test_what_is_not_set_at_the_tag_of_the_step_is_absent(opened: Opened) -> None:
-    with opened(Farm) as session:
-        step = session.stepper(inputs=("every", "own"), outputs=("sums", "last", "echo"))
         assert step(1, ABSENT) == ([2, 3], [None, None], 1)
         assert step(ABSENT, [1, 2]) == ([ABSENT, ABSENT], ABSENT, ABSENT)
         assert step(-1, ABSENT) == ([ABSENT, ABSENT], [None, None], -1)
-        assert not ABSENT
-        assert repr(ABSENT) == "ABSENT"
+    assert not ABSENT
+    assert repr(ABSENT) == "ABSENT"
 
 
 def test_a_step_by_names_gives_the_outputs_that_are_present(opened: Opened) -> None:
     with opened(Farm) as session:
         assert session.step(every=4) == {"sums": [8, 9], "last": [None, None], "echo": 4}
         assert session.step(own=[1, ABSENT]) == {}
-        assert session.step() == {}
         session.begin(every=1)
         assert session.finish()["echo"] == 1
+        for _ in range(3):  # it stays open when nothing is pending
+            assert session.step() == {}
+        assert not session.closed
+    assert session.closed
 
 
 class Delayed(Reactor):
@@ -190,10 +200,7 @@ def test_a_step_at_a_time_runs_all_that_is_due_earlier_first(opened: Opened) -> 
         assert step(0, until=7 * MSEC) == ([7, "beat", "beat", 8, 9, "beat", "beat"], -1)  # with what is due then
 
 
-@pytest.mark.parametrize(
-    ("until", "fault"),
-    [(1 * MSEC, "is before the last step, which was at"), (-1, "until"), ("soon", "until"), (2, "until")],
-)
+@pytest.mark.parametrize(("until", "fault"), [(1 * MSEC, "before"), (-1, "until"), ("soon", "until"), (2, "until")])
 def test_a_time_that_cannot_be_is_refused_and_the_session_stays_open(opened: Opened, until: Any, fault: str) -> None:
     with opened(Clocked) as session:
         session.step(until=2 * MSEC)
@@ -202,26 +209,32 @@ def test_a_time_that_cannot_be_is_refused_and_the_session_stays_open(opened: Ope
         assert session.step(until=3 * MSEC) == {"time": -1}
 
 
-def test_a_session_stays_open_when_nothing_is_pending(opened: Opened) -> None:
-    with opened(Farm) as session:
-        for _ in range(3):
-            assert session.step() == {}
-        assert not session.closed
-    assert session.closed
+def test_the_trace_is_that_of_a_run_that_does_the_same() -> None:
+    def driven(**options: Any) -> str:
+        with Session(Clocked, trace=True, **options) as session:
+            for k in range(40):
+                session.step(inp=k, until=k * MSEC // 3)
+        return session.close().digest
+
+    processes = {"executor": "processes", "workers": 2}
+    ways = [{}, {"executor": "threads", "workers": 3}, processes, {**processes, "start_method": "spawn"}]
+    assert len({driven(**way) for way in ways}) == 1
 
 
 class Alarm(Reactor):
-    """A physical action that the test schedules, by way of a thread or of the reaction itself."""
+    """A physical action that a thread schedules when the input is set."""
 
     ring = PhysicalAction[str]()
     inp = Input[int]()
-    out = Output[Any]()
+    echo, out = Output[int](), Output[Any]()
 
-    @reaction(inp, effects=ring)
-    def ask(self, inp, ring) -> None:
-        thread = threading.Thread(target=ring.schedule, kwargs={"value": "rung"})
-        thread.start()
-        thread.join()
+    @reaction(inp, effects=[ring, echo])
+    def ask(self, inp, ring, echo) -> None:
+        echo.set(inp.value)
+        if inp.value == 1:
+            thread = threading.Thread(target=ring.schedule, kwargs={"value": "rung"})
+            thread.start()
+            thread.join()
 
     @reaction(ring, effects=out)
     def hear(self, ring, out) -> None:
@@ -233,26 +246,13 @@ def test_a_physical_action_keeps_its_tag_and_runs_once_a_step_reaches_it(opened:
         step = session.stepper(("inp",), ("out",))
         assert step(1) is ABSENT
         assert session.step() == {}  # logical time stands still
-        far = 10**9 * SEC
-        step(ABSENT, until=far)
-        assert session.tag == Tag(far, 0)
+        step(ABSENT, until=FAR)
+        assert session.tag == Tag(FAR, 0)
         assert step(1) is ABSENT
-        assert step(ABSENT) == ("rung", Tag(far, 2))  # it came before: at the next microstep
+        assert step(ABSENT) == ("rung", Tag(FAR, 2))  # it came before: at the next microstep
     first, second = (record for record in session.close().trace if record.reaction == "Alarm.hear")
-    assert 0 < first.tag.time < far
-    assert second.tag == Tag(far, 2)
-
-
-class Meeting(Reactor):
-    ring = PhysicalAction[int]()
-    inp, out = Input[int](), Output[int]()
-
-    @reaction(inp, effects=out)
-    def answer(self, inp, out) -> None:
-        out.set(inp.value)
-
-    @reaction(ring)
-    def hear(self, ring) -> None: ...
+    assert 0 < first.tag.time < FAR
+    assert second.tag == Tag(FAR, 2)
 
 
 @pytest.mark.parametrize("value", [7, ABSENT])
@@ -261,31 +261,21 @@ def test_what_a_thread_says_in_the_middle_of_a_step_is_for_the_next(opened: Open
 
     def interrupted(coordinator: Coordinator, *arguments: Any) -> bool:
         ended = reach(coordinator, *arguments)
-        coordinator.inbox.schedule(next(event for event in coordinator.events if event.path == "Meeting.ring"), 0, None)
+        coordinator.inbox.schedule(next(event for event in coordinator.events if event.path == "Alarm.ring"), 0, None)
         return ended
 
-    far = 10**9 * SEC
-    with opened(Meeting) as session:
-        step = session.stepper(("inp",), ("out",))
-        step(0, until=far)
+    with opened(Alarm) as session:
+        step = session.stepper(("inp",), ("echo",))
+        step(0, until=FAR)
         with monkeypatch.context() as patched:
             patched.setattr(Coordinator, "reach", interrupted)
             for number in range(1, 5):
-                assert step(value, until=far + number * MSEC) == value
-                assert session.tag == Tag(far + number * MSEC, 0)
-    assert len([record for record in session.close().trace if record.reaction == "Meeting.hear"]) == 4
+                assert step(value, until=FAR + number * MSEC) == value
+                assert session.tag == Tag(FAR + number * MSEC, 0)
+    assert len([record for record in session.close().trace if record.reaction == "Alarm.hear"]) == 4
 
 
 # Overlap
-
-
-def test_a_step_can_be_begun_and_finished_later(opened: Opened) -> None:
-    with opened(Farm) as session:
-        step = session.stepper(("every",), ("sums",))
-        for k in range(5):
-            step.begin(k)
-            assert step.finish() == [2 * k, 2 * k + 1]
-            assert step(k) == [2 * k, 2 * k + 1]
 
 
 class Held(Reactor):
@@ -311,6 +301,14 @@ class Waits(Reactor):
         connect(self.held.out, self.out)
 
 
+def test_the_caller_goes_on_while_other_workers_run_their_parts() -> None:
+    with Session(Waits, executor="threads", workers=2) as session:
+        step, event = session.stepper(("inp",), ("out",)), threading.Event()
+        step.begin(event)
+        event.set()  # the worker waits for what the caller does meanwhile
+        assert step.finish(timeout=20) == [ABSENT, 1]
+
+
 @pytest.mark.parametrize("then", ["finish", "close"])
 def test_a_step_that_takes_too_long_goes_on_and_is_finished_later(then: str) -> None:
     session = Session(Waits, executor="threads", workers=2)
@@ -318,9 +316,9 @@ def test_a_step_that_takes_too_long_goes_on_and_is_finished_later(then: str) -> 
         step, event = session.stepper(("inp",), ("out",)), threading.Event()
         step.begin(event)
         for _ in range(2):
-            with pytest.raises(TimeoutError, match=r"the step takes longer than 0.01 s"):
+            with pytest.raises(TimeoutError, match=r"0.01 s"):
                 step.finish(timeout=0.01)
-        with pytest.raises(RunError, match=r"a step has begun: finish\(\) it first"):
+        with pytest.raises(RunError, match=r"has begun: finish\(\)"):
             step(event)
         event.set()
         if then == "finish":
@@ -386,16 +384,9 @@ def test_a_step_that_takes_too_long_is_not_broken_off_while_it_sends(executor: s
             step.begin(word)
             assert finished() == word
         step.begin("fail")
-        with pytest.raises(ReactionError, match=rf"Words.ears\[{LINKS - 1}\].hear raised ValueError"):
+        with pytest.raises(ReactionError) as caught:
             finished()
-
-
-def test_the_caller_goes_on_while_other_workers_run_their_parts() -> None:
-    with Session(Waits, executor="threads", workers=2) as session:
-        step, event = session.stepper(("inp",), ("out",)), threading.Event()
-        step.begin(event)
-        event.set()  # the worker waits for what the caller does meanwhile
-        assert step.finish(timeout=20) == [ABSENT, 1]
+        assert (caught.value.reactor, caught.value.reaction) == (f"Words.ears[{LINKS - 1}]", "hear")
 
 
 def test_finish_without_begin_is_refused(opened: Opened) -> None:
@@ -405,7 +396,7 @@ def test_finish_without_begin_is_refused(opened: Opened) -> None:
             with pytest.raises(RunError, match="has begun"):
                 finish()
         step.begin(1)
-        with pytest.raises(RunError, match="no step of this stepper has begun"):
+        with pytest.raises(RunError, match="of this stepper has begun"):
             session.stepper(("every",), ()).finish()
         assert session.finish() == ()
 
@@ -416,18 +407,16 @@ def test_finish_without_begin_is_refused(opened: Opened) -> None:
 @pytest.mark.parametrize(
     ("act", "fault"),
     [
-        (lambda s: s.step(evry=1), r"Farm has no input 'evry': did you mean 'every'\?"),
+        (lambda s: s.step(evry=1), r"Farm .*'evry': did you mean 'every'\?"),
         (lambda s: s.step(sums=1), "Farm has no input 'sums'"),
         (lambda s: s.stepper(("every",), ("every",)), "Farm has no output 'every'"),
-        (lambda s: s.stepper(("every",), ())(), r"takes a value for each of its inputs \(every\), got 0"),
-        (lambda s: s.stepper((), ())(1), r"takes a value for each of its inputs \(none\), got 1"),
-        (lambda s: s.step(own=1), r"Farm.own takes a list of 2 values, one for each channel, got 1"),
-        (lambda s: s.step(own=[1]), r"Farm.own takes a list of 2 values, one for each channel, got \[1\]"),
+        (lambda s: s.stepper(("every",), ())(), r"\(every\), got 0"),
+        (lambda s: s.stepper((), ())(1), r"\(none\), got 1"),
+        (lambda s: s.step(own=1), r"Farm.own takes a list of 2 .* got 1"),
+        (lambda s: s.step(own=[1]), r"Farm.own takes a list of 2 .* got \[1\]"),
     ],
 )
-def test_what_makes_no_sense_is_refused_and_the_session_stays_open(
-    opened: Opened, act: Callable[[Session], Any], fault: str
-) -> None:
+def test_what_makes_no_sense_is_refused_and_the_session_stays_open(opened: Opened, act: Any, fault: str) -> None:
     with opened(Farm) as session:
         with pytest.raises(RunError, match=fault):
             act(session)
@@ -435,9 +424,13 @@ def test_what_makes_no_sense_is_refused_and_the_session_stays_open(
 
 
 def test_options_are_checked_as_those_of_run() -> None:
-    with pytest.raises(RunError, match="unknown executor 'inlin'"):
+    with pytest.raises(RunError, match="'inlin'"):
         Session(Farm, executor="inlin")
+<<<<<<< HEAD
     with pytest.raises(RunError, match=r"exeutor= is no option of Session: did you mean executor="):
+=======
+    with pytest.raises(RunError, match=r"exeutor= .*Session .* did you mean executor="):
+>>>>>>> main
         Session(Farm, exeutor="inline")
     with pytest.raises(ElaborationError):
         Session(Delayed, after=-1)
@@ -458,16 +451,12 @@ def test_close_runs_shutdown_and_gives_the_result_each_time(opened: Opened) -> N
     session.step(every=1)
     result = session.close()
     assert result.tag == Tag(0, 2)
-    assert reactions(result)[-4:] == [
-        (0, 2, "Farm.doublers[0].end"),
-        (0, 2, "Farm.doublers[1].end"),
-        (0, 2, "Farm.owned[0].end"),
-        (0, 2, "Farm.owned[1].end"),
-    ]
+    members = ("doublers[0]", "doublers[1]", "owned[0]", "owned[1]")
+    assert reactions(result)[-4:] == [(0, 2, f"Farm.{member}.end") for member in members]
     assert session.close() is result
     assert session.closed
     for call in (session.step, session.begin, session.finish, session.stepper((), ())):
-        with pytest.raises(RunError, match=r"the session is closed: it ended at \(0 ns, 2\)"):
+        with pytest.raises(RunError, match=r"closed: .*\(0 ns, 2\)"):
             call()
 
 
@@ -498,7 +487,7 @@ def test_a_program_that_stops_itself_takes_part_in_one_more_step(opened: Opened)
     assert not session.closed
     assert step(5) == -1
     assert session.closed
-    with pytest.raises(RunError, match=r"the session is closed: it ended at \(0 ns, 2\)"):
+    with pytest.raises(RunError, match=r"closed: .*\(0 ns, 2\)"):
         step(6)
     assert values(session.close(), "Stops.out") == [0, 5, -1]
 
@@ -506,7 +495,7 @@ def test_a_program_that_stops_itself_takes_part_in_one_more_step(opened: Opened)
 @pytest.mark.parametrize("begin", [False, True])
 def test_a_program_that_stops_before_the_tag_of_a_step_says_so(opened: Opened, begin: bool) -> None:
     session = opened(Stops)
-    with pytest.raises(RunError, match=r"the program stopped at \(3 ms, 1\), before the tag of this step"):
+    with pytest.raises(RunError, match=r"stopped at \(3 ms, 1\)"):
         (session.begin if begin else session.step)(inp=1, until=4 * MSEC)
     assert session.closed
     assert values(session.close(), "Stops.out") == [-1]
@@ -534,60 +523,43 @@ def test_a_failing_reaction_ends_the_session_after_the_shutdown_reactions(opened
         session.finish() if begin else session.step(own=[1, "fail"])
     assert (raised.value.reactor, raised.value.reaction, raised.value.tag) == ("Main.owned[1]", "double", Tag(0, 2))
     assert str(raised.value.__cause__) == "as asked"
-    with pytest.raises(RunError, match=r"the session is closed: ValueError ended it at \(0 ns, 2\)"):
+    with pytest.raises(RunError, match=r"closed: ValueError .*\(0 ns, 2\)"):
         session.step(every=1)
     assert session.close() is None
     if session._execution.executor.name != "processes":  # there it is noted elsewhere
         assert ended == [1]
 
 
-def test_a_failing_startup_reaction_is_raised_at_once(opened: Opened) -> None:
+def failing(trigger: Any) -> type[Reactor]:
     class Fails(Reactor):
-        @reaction(startup)
-        def begin(self) -> None:
+        @reaction(trigger)
+        def act(self) -> None:
             raise KeyError("no")
 
-    with pytest.raises(ReactionError, match="begin"):
-        opened(Fails)
+    return Fails
 
 
-def test_a_failing_shutdown_reaction_is_raised_by_close(opened: Opened) -> None:
-    class Fails(Reactor):
-        @reaction(shutdown)
-        def end(self) -> None:
-            raise KeyError("no")
-
-    session = opened(Fails)
-    with pytest.raises(ReactionError, match="end"):
+def test_a_failing_reaction_at_either_end_is_raised_at_once(opened: Opened) -> None:
+    with pytest.raises(ReactionError, match="act"):
+        opened(failing(startup))
+    session = opened(failing(shutdown))
+    with pytest.raises(ReactionError, match="act"):
         session.close()
     assert session.close() is None
 
 
 def test_stop_iteration_in_a_reaction_is_its_error(opened: Opened) -> None:
-    class Fails(Reactor):
-        inp = Input[int]()
-
-        @reaction(inp)
-        def act(self, inp) -> None:
-            next(iter(()))
-
-    session = opened(Fails)
+    session = opened(acting(lambda: next(iter(()))))
     session.begin(inp=1)
     with pytest.raises(ReactionError) as raised:
         session.finish()
-    assert (raised.value.reactor, raised.value.reaction) == ("Fails", "act")
+    assert (raised.value.reactor, raised.value.reaction) == ("Acting", "act")
 
 
 def test_ctrl_c_in_a_step_ends_the_session_after_the_shutdown_reactions(opened: Opened) -> None:
     ended: list[int] = []
 
-    class Interrupted(Reactor):
-        inp = Input[int]()
-
-        @reaction(inp)
-        def act(self, inp) -> None:
-            signal.raise_signal(signal.SIGINT)
-
+    class Interrupted(acting(lambda: signal.raise_signal(signal.SIGINT))):
         @reaction(shutdown)
         def end(self) -> None:
             ended.append(1)
@@ -600,18 +572,10 @@ def test_ctrl_c_in_a_step_ends_the_session_after_the_shutdown_reactions(opened: 
 
 
 def test_a_session_installs_no_handlers_of_signals(opened: Opened) -> None:
-    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    before = [signal.getsignal(number) for number in SIGNALS]
     seen: list[Any] = []
-
-    class Looks(Reactor):
-        inp = Input[int]()
-
-        @reaction(inp)
-        def act(self, inp) -> None:
-            seen.extend(signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM))
-
-    with opened(Looks) as session:
-        assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+    with opened(acting(lambda: seen.extend(signal.getsignal(number) for number in SIGNALS))) as session:
+        assert [signal.getsignal(number) for number in SIGNALS] == before
         session.step(inp=1)
     assert seen == before
 
@@ -636,20 +600,16 @@ def test_steps_may_come_from_different_threads(opened: Opened) -> None:
 def test_steps_may_not_overlap() -> None:
     began, release = threading.Event(), threading.Event()
 
-    class Slow(Reactor):
-        inp = Input[int]()
+    def act() -> None:
+        began.set()
+        assert release.wait(20)
 
-        @reaction(inp)
-        def act(self, inp) -> None:
-            began.set()
-            assert release.wait(20)
-
-    with Session(Slow) as session, ThreadPoolExecutor(1) as pool:
+    with Session(acting(act)) as session, ThreadPoolExecutor(1) as pool:
         stepping = pool.submit(session.step, inp=1)
         assert began.wait(20)
         try:
             for call in (session.step, session.begin, session.finish, session.close, session.kill):
-                with pytest.raises(RunError, match="another call of this session is under way"):
+                with pytest.raises(RunError, match="another call"):
                     call()
         finally:
             release.set()
@@ -657,23 +617,17 @@ def test_steps_may_not_overlap() -> None:
 
 
 def test_a_step_inside_a_reaction_is_refused() -> None:
-    said: list[str] = []
+    refused: list[int] = []
 
-    class Recursive(Reactor):
-        inp = Input[int]()
+    def act() -> None:
+        for call in (session.step, session.begin, session.finish, session.close, lambda: Session(Farm)):
+            with pytest.raises(RunError, match="inside a reaction"):
+                call()
+            refused.append(1)
 
-        @reaction(inp)
-        def act(self, inp) -> None:
-            for call in (session.step, session.begin, session.finish, session.close, lambda: Session(Farm)):
-                try:
-                    call()
-                except RunError as error:
-                    said.append(str(error))
-
-    with Session(Recursive) as session:
+    with Session(acting(act)) as session:
         session.step(inp=1)
-        assert len(said) == 5
-        assert all("inside a reaction" in text for text in said)
+        assert len(refused) == 5
         assert session.step(inp=1) == {}
 
 
@@ -712,49 +666,25 @@ def test_kill_ends_a_session_without_its_shutdown_reactions() -> None:
     session = Session(Quiet)
     session.kill()
     assert (session.closed, session.close(), ended) == (True, None, [])
-    with pytest.raises(RunError, match="it was killed"):
+    with pytest.raises(RunError, match="killed"):
         session.step()
 
 
 def test_a_thread_of_a_reaction_that_fails_ends_the_session_at_its_next_step(opened: Opened) -> None:
-    class Starts(Reactor):
-        inp = Input[int]()
+    def fail() -> None:
+        raise OSError("gone")
 
-        @reaction(inp)
-        def act(self, inp) -> None:
-            def fail() -> None:
-                raise OSError("gone")
+    def act() -> None:
+        def work(call: Any) -> None:
+            with suppress(OSError):
+                call(fail)
 
-            def work() -> None:
-                with suppress(OSError):
-                    handle.call(fail)
+        thread = threading.Thread(target=work, args=(run_handle().call,))
+        thread.start()
+        thread.join()
 
-            handle = run_handle()
-            thread = threading.Thread(target=work)
-            thread.start()
-            thread.join()
-
-    with opened(Starts) as session:
+    with opened(acting(act)) as session:
         session.step(inp=1)
         with pytest.raises(ThreadError, match="gone"):
             session.step()
         assert session.closed
-
-
-# The same on every executor
-
-
-def test_the_trace_is_that_of_a_run_that_does_the_same() -> None:
-    def driven(**options: Any) -> str:
-        with Session(Clocked, trace=True, **options) as session:
-            for k in range(40):
-                session.step(inp=k, until=k * MSEC // 3)
-        return session.close().digest
-
-    alike = {
-        driven(),
-        driven(executor="threads", workers=3),
-        driven(executor="processes", workers=2),
-        driven(executor="processes", workers=2, start_method="spawn"),
-    }
-    assert len(alike) == 1

@@ -1,4 +1,4 @@
-"""Section "Time and tags"."""
+"""Section "Time and tags" and row "timer"."""
 
 import time
 from collections.abc import Callable
@@ -16,14 +16,13 @@ from reactorlib import (
     USEC,
     Bank,
     LogicalAction,
+    Mode,
     Output,
     Reactor,
     ReactorError,
     Tag,
     Timer,
-    connect,
     current_tag,
-    elaborate,
     logical_elapsed,
     logical_time,
     physical_elapsed,
@@ -34,7 +33,8 @@ from reactorlib import (
     startup,
 )
 from reactorlib.tag import Time
-from tests.reactorlib.observing import Execute, reactions, steps, written
+from tests.reactorlib.conformance.reactors import Pair, Source, noted
+from tests.reactorlib.observing import Execute, reactions, steps, values, written
 
 
 def test_tags_are_ordered_by_time_then_microstep() -> None:
@@ -51,28 +51,83 @@ def test_units_are_integer_nanoseconds() -> None:
 
 class Beginning(Reactor):
     at_once = Timer(offset=0)
+    by_default = Timer()
     later = Timer(offset=1 * MSEC)
-
-    @reaction(startup)
-    def begin(self): ...
-
-    @reaction(at_once)
-    def first(self, at_once): ...
-
-    @reaction(startup, at_once)
-    def both(self, at_once): ...
-
-    @reaction(later)
-    def second(self, later): ...
+    positional = Timer(2 * MSEC, 5 * MSEC)
+    begin, first, both = noted(startup), noted(at_once), noted(startup, by_default)
+    second, third = noted(later), noted(positional)
 
 
 def test_run_starts_at_zero_with_startup_and_timers_of_offset_zero(execute: Execute) -> None:
-    assert reactions(execute(Beginning)) == [
+    """A timer without a period fires once, and one without an offset at once."""
+    assert reactions(execute(Beginning, timeout=7 * MSEC)) == [
         (0, 0, "Beginning.begin"),
         (0, 0, "Beginning.first"),
         (0, 0, "Beginning.both"),
         (1 * MSEC, 0, "Beginning.second"),
+        (2 * MSEC, 0, "Beginning.third"),
+        (7 * MSEC, 0, "Beginning.third"),
     ]
+
+
+class Periodic(Reactor):
+    tick = Timer(offset="offset", period="period")
+    beat = noted(tick)
+
+    def __init__(self, offset: int = 0, period: int = 0):
+        pass
+
+
+@pytest.mark.parametrize(("timeout", "ticks"), [(9, (2, 5, 8)), (8, (2, 5, 8))])
+def test_timer_fires_at_its_offset_and_then_every_period_until_the_timeout(execute: Execute, timeout, ticks) -> None:
+    result = execute(Periodic, offset=2 * MSEC, period=3 * MSEC, timeout=timeout * MSEC)
+    assert reactions(result) == [(at * MSEC, 0, "Periodic.beat") for at in ticks]
+    assert result.tag == Tag(timeout * MSEC, 0)
+
+
+@pytest.mark.parametrize("offset", [0, 2 * MSEC])
+def test_timer_with_period_zero_fires_once(execute: Execute, offset: int) -> None:
+    result = execute(Periodic, offset=offset, timeout=9 * MSEC)
+    assert reactions(result) == [(offset, 0, "Periodic.beat")]
+    assert result.tag == Tag(offset, 1)  # and leaves nothing behind to wait for
+
+
+class Unheard(Reactor):
+    """Timers that no reaction names, one of them in a mode, one in a reactor that reads another one."""
+
+    one = Mode(initial=True)
+    never = Timer(offset=0, period=1 * MSEC)
+    tick = Timer(offset=2 * MSEC)
+    beat = noted(tick)
+
+    with one:
+        inside = Timer(offset=1 * MSEC, period=1 * MSEC)
+
+    def __init__(self):
+        self.periodic = Bank(type("Silent", (Reactor,), {"tick": Timer(offset=0, period=1 * MSEC)}), 3)
+
+
+@pytest.mark.parametrize("timeout", [None, 1000 * SEC])
+def test_a_timer_that_no_reaction_names_keeps_nothing_running(execute: Execute, timeout: int | None) -> None:
+    result = execute(Unheard, timeout=timeout)
+    assert reactions(result) == [(2 * MSEC, 0, "Unheard.beat")]
+    assert result.tag == Tag(2 * MSEC, 1)
+
+
+class ReadOnly(Reactor):
+    """A timer that triggers nothing is read."""
+
+    often = Timer(offset=0, period=1 * MSEC)
+    seldom = Timer(offset=0, period=2 * MSEC)
+    seen = Output[bool]()
+
+    @reaction(often, uses=seldom, effects=seen)
+    def read(self, often, seldom, seen):
+        seen.set(seldom.is_present)
+
+
+def test_a_timer_that_is_only_read_fires(execute: Execute) -> None:
+    assert values(execute(ReadOnly, timeout=3 * MSEC), "ReadOnly.seen") == [True, False, True, False]
 
 
 class Clocks(Reactor):
@@ -98,167 +153,139 @@ def test_what_happens_at_one_tag_is_simultaneous(execute: Execute) -> None:
 class Watch(Reactor):
     tick = Timer(offset=1 * MSEC, period=2 * MSEC)
     again = LogicalAction()
-    tag = Output[tuple]()
-    elapsed = Output[tuple]()
+    told = Output[tuple]()
 
     @reaction(tick, effects=again)
     def beat(self, tick, again):
         again.schedule()
 
-    @reaction(tick, again, effects=[tag, elapsed])
-    def read(self, tick, again, tag, elapsed):
-        tag.set(tuple(current_tag()))
-        elapsed.set((logical_elapsed(), logical_time() - logical_elapsed()))
+    @reaction(tick, again, effects=told)
+    def read(self, tick, again, told):
+        starts = {start_time(), logical_time() - logical_elapsed()}
+        told.set((tick.is_present, tuple(current_tag()), logical_elapsed(), starts))
 
 
-def test_reactions_read_tag_and_logical_time(execute: Execute) -> None:
-    result = execute(Watch, timeout=4 * MSEC)
-    tags = [(1 * MSEC, 0), (1 * MSEC, 1), (3 * MSEC, 0), (3 * MSEC, 1)]
-    assert written(result, "Watch.tag") == [(*tag, tag) for tag in tags]
-    elapsed = written(result, "Watch.elapsed")
-    assert [value[0] for *_, value in elapsed] == [1 * MSEC, 1 * MSEC, 3 * MSEC, 3 * MSEC]
-    assert len({value[1] for *_, value in elapsed}) == 1  # one start for the whole run
-
-
-class Starts(Reactor):
+class Watches(Reactor):
     """Members on every worker."""
 
     def __init__(self):
-        self.members = Bank(Started, 3)
+        self.members = Bank(Watch, 3)
 
 
-class Started(Reactor):
-    tick = Timer(offset=0, period=2 * MSEC)
-    start = Output[tuple]()
-
-    @reaction(tick, effects=start)
-    def tell(self, tick, start):
-        start.set((start_time(), logical_time() - logical_elapsed()))
-
-
-def test_the_run_has_one_start_time(execute: Execute) -> None:
+def test_reactions_read_tag_and_logical_time_and_the_run_has_one_start(execute: Execute) -> None:
+    """A timer fires at microstep 0 only, whatever else goes on at its time."""
     before = time.time_ns()
-    result = execute(Starts, timeout=2 * MSEC)
-    starts = [value for index in range(3) for *_, value in written(result, f"Starts.members[{index}].start")]
-    assert len(starts) == 6
-    [start] = {time_ns for pair in starts for time_ns in pair}
+    result = execute(Watches, timeout=4 * MSEC)
+    starts: set[int] = set()
+    for index in range(3):
+        told = written(result, f"Watches.members[{index}].told")
+        assert [(at, microstep, *value[:3]) for at, microstep, value in told] == [
+            (at * MSEC, microstep, microstep == 0, (at * MSEC, microstep), at * MSEC)
+            for at in (1, 3)
+            for microstep in (0, 1)
+        ]
+        starts = starts.union(*(value[3] for *_, value in told))
+    [start] = starts
     assert abs(start - before) < 1 * MINUTE
 
 
 class Paced(Reactor):
-    tick = Timer(offset=0, period=2 * MSEC)
+    """At 1 ms its reaction takes long, if it is slow."""
+
+    tick = Timer(offset=0, period=1 * MSEC)
     lag = Output[tuple]()
+
+    def __init__(self, slow: bool):
+        self.slow = slow
 
     @reaction(tick, effects=lag)
     def beat(self, tick, lag):
         lag.set((physical_elapsed() - logical_elapsed(), physical_time() - logical_time()))
-
-
-def test_logical_time_waits_for_physical_time(execute: Execute) -> None:
-    begun = time.monotonic_ns()
-    result = execute(Paced, timeout=10 * MSEC, fast=False)
-    assert time.monotonic_ns() - begun >= 10 * MSEC
-    lags = written(result, "Paced.lag")
-    assert [step[:2] for step in lags] == [(at * MSEC, 0) for at in (0, 2, 4, 6, 8, 10)]
-    assert all(by_elapsed >= 0 and by_clock >= 0 for *_, (by_elapsed, by_clock) in lags)
-
-
-def test_fast_run_does_not_wait(execute: Execute) -> None:
-    begun = time.monotonic_ns()
-    result = execute(Slow, timeout=24 * HOUR)
-    assert reactions(result) == [(0, 0, "Slow.beat"), (12 * HOUR, 0, "Slow.beat"), (24 * HOUR, 0, "Slow.beat")]
-    assert time.monotonic_ns() - begun < 60 * SEC
-
-
-class Slow(Reactor):
-    tick = Timer(offset=0, period=12 * HOUR)
-
-    @reaction(tick)
-    def beat(self, tick): ...
-
-
-class Blocked(Reactor):
-    tick = Timer(offset=0, period=1 * MSEC)
-    lag = Output[int]()
-
-    @reaction(tick, effects=lag)
-    def beat(self, tick, lag):
-        lag.set(physical_elapsed() - logical_elapsed())
-        if logical_elapsed() == 1 * MSEC:
+        if self.slow and logical_elapsed() == 1 * MSEC:
             while physical_elapsed() < 6 * MSEC:
                 pass
 
 
-def test_late_run_catches_up_and_drops_nothing(execute: Execute) -> None:
-    result = execute(Blocked, timeout=8 * MSEC, fast=False)
-    lags = written(result, "Blocked.lag")
+@pytest.mark.parametrize("slow", [False, True])
+def test_logical_time_waits_for_physical_time_and_catches_up_without_dropping(execute: Execute, slow: bool) -> None:
+    begun = time.monotonic_ns()
+    result = execute(Paced, slow=slow, timeout=8 * MSEC, fast=False)
+    assert time.monotonic_ns() - begun >= 8 * MSEC
+    lags = written(result, "Paced.lag")
     assert [step[:2] for step in lags] == [(at * MSEC, 0) for at in range(9)]
-    assert lags[2][-1] >= 4 * MSEC  # the tick at 2 ms had to wait
+    assert all(by_elapsed >= 0 and by_clock >= 0 for *_, (by_elapsed, by_clock) in lags)
+    assert not slow or lags[2][-1][0] >= 4 * MSEC  # the tick at 2 ms had to wait
+
+
+def test_fast_run_does_not_wait(execute: Execute) -> None:
+    begun = time.monotonic_ns()
+    result = execute(Periodic, period=12 * HOUR, timeout=24 * HOUR)
+    assert reactions(result) == [(at * HOUR, 0, "Periodic.beat") for at in (0, 12, 24)]
+    assert time.monotonic_ns() - begun < 60 * SEC
 
 
 def test_paced_and_fast_runs_have_the_same_trace(execute: Execute) -> None:
-    assert steps(execute(Clocks, timeout=6 * MSEC, fast=False)) == steps(execute(Clocks, timeout=6 * MSEC))
+    paced, fast = (execute(Clocks, timeout=6 * MSEC, fast=fast) for fast in (False, True))
+    assert steps(paced) == steps(fast)
+    assert paced.digest == fast.digest
 
 
-def with_timer(**arguments: object) -> type[Reactor]:
-    return type("Main", (Reactor,), {"tick": Timer(**arguments)})
+def declaring(element: object) -> type[Reactor]:
+    return type("Main", (Reactor,), {"it": element})
 
 
-def with_action(**arguments: object) -> type[Reactor]:
-    return type("Main", (Reactor,), {"act": LogicalAction(**arguments)})
-
-
-class Child(Reactor):
-    out = Output[int]()
-
-
-class Delayed(Reactor):
-    first = Output[int]()
-
-    def __init__(self, delay: object):
-        self.child = Child()
-        connect(self.child.out, self.first, after=delay)
+class Delayed(Pair):
+    def __init__(self, delay: Any):
+        super().__init__(lambda: Source(1), after=delay)
 
 
 class Scheduling(Reactor):
     act = LogicalAction[int]()
 
-    def __init__(self, delay: object):
+    def __init__(self, delay: Any):
         self.delay = delay
 
     @reaction(startup, effects=act)
     def begin(self, act):
-        act.schedule(self.delay, value=1)
-
-
-def with_deadline(deadline: object) -> type[Reactor]:
-    return type("Main", (Reactor,), {"begin": reaction(startup, deadline=deadline)(lambda self: None)})
+        act.schedule(self.delay)
 
 
 WANTED: dict[str, Callable[[Any], object]] = {
-    "offset": lambda time: elaborate(with_timer(offset=time)),
-    "period": lambda time: elaborate(with_timer(period=time)),
-    "min_delay": lambda time: elaborate(with_action(min_delay=time)),
-    "min_spacing": lambda time: elaborate(with_action(min_spacing=time)),
-    "after": lambda time: elaborate(Delayed, delay=time),
-    "deadline": lambda time: elaborate(with_deadline(time)),
+    "offset": lambda time: run(declaring(Timer(offset=time)), timeout=0, fast=True),
+    "period": lambda time: run(declaring(Timer(period=time)), timeout=0, fast=True),
+    "min_delay": lambda time: run(declaring(LogicalAction(min_delay=time)), timeout=0, fast=True),
+    "min_spacing": lambda time: run(declaring(LogicalAction(min_spacing=time)), timeout=0, fast=True),
+    "after": lambda time: run(Delayed, delay=time, timeout=0, fast=True),
+    "deadline": lambda time: run(declaring(noted(startup, deadline=time)), timeout=0, fast=True),
     "timeout": lambda time: run(Beginning, timeout=time, fast=True),
-    "extra_delay": lambda time: run(Scheduling, delay=time, fast=True),
+    "extra_delay": lambda time: run(Scheduling, delay=time, timeout=0, fast=True),
 }
 
 
-@pytest.mark.parametrize("bare", [10, 1.5, "2 ms"])
+@pytest.mark.parametrize("bare", [10, 1.5, "2 ms", "", False, [], 0.0], ids=repr)
 @pytest.mark.parametrize("name", WANTED)
-def test_a_bare_number_where_a_time_is_wanted_is_an_error_that_names_the_parameter(name: str, bare: object) -> None:
+def test_what_is_no_time_where_one_is_wanted_is_an_error_that_names_the_parameter(name: str, bare: object) -> None:
     with pytest.raises(ReactorError, match=name):
         WANTED[name](bare)
 
 
-def test_zero_needs_no_unit() -> None:
-    assert run(with_timer(offset=0, period=0), timeout=0, fast=True).tag == Tag(0, 0)
-    assert run(with_action(min_delay=0), timeout=0, fast=True).tag == Tag(0, 0)
-    assert run(Delayed, delay=0, timeout=0, fast=True).tag == Tag(0, 0)
-    assert run(Scheduling, delay=0, timeout=0, fast=True).tag == Tag(0, 0)
+@pytest.mark.parametrize("name", WANTED)
+def test_zero_needs_no_unit(name: str) -> None:
+    assert WANTED[name](0).tag == Tag(0, 0)
+
+
+@pytest.mark.parametrize("wrong", [0.5 * SEC, SEC / 2, np.float64(3), 1.0])
+@pytest.mark.parametrize("name", ["period", "timeout"])
+def test_a_float_is_no_time_and_the_message_says_where_its_factor_goes(name: str, wrong: Any) -> None:
+    with pytest.raises(ReactorError, match=rf"{name} .*SEC \* 0.5.*SEC // 2"):
+        WANTED[name](wrong)
+
+
+@pytest.mark.parametrize("bare", [5, np.int64(5)])
+def test_a_bare_number_is_told_both_ways_to_give_it_a_unit(bare: Any) -> None:
+    numpys = "" if type(bare) is int else "NumPy.*"
+    with pytest.raises(ReactorError, match=rf"period .*5 \* NSEC.*5 \* MSEC.*{numpys}\.py:\d+"):
+        WANTED["period"](bare)
 
 
 def test_a_fraction_is_rounded_to_the_nanosecond() -> None:
@@ -267,32 +294,23 @@ def test_a_fraction_is_rounded_to_the_nanosecond() -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "expected"),
+    ("made", "expected", "kind"),
     [
-        (SEC // 2, 500_000_000),
-        (SEC % (300 * MSEC), 100_000_000),
-        (divmod(SEC, 300 * MSEC)[1], 100_000_000),
-        (abs(1 * MSEC - 2 * MSEC), 1_000_000),
-        (+SEC, 1_000_000_000),
-        (sum([SEC, MSEC]), 1_001_000_000),
+        (SEC // 2, 500_000_000, Time),
+        (SEC % (300 * MSEC), 100_000_000, Time),
+        (divmod(SEC, 300 * MSEC)[1], 100_000_000, Time),
+        (abs(1 * MSEC - 2 * MSEC), 1_000_000, Time),
+        (+SEC, 1_000_000_000, Time),
+        (sum([SEC, MSEC]), 1_001_000_000, Time),
+        (SEC // MSEC, 1000, int),  # how often a time fits is a number
+        (divmod(SEC, 300 * MSEC)[0], 3, int),
+        (divmod(SEC, MSEC)[0], 1000, int),
+        *((SEC * kind(5), 5_000_000_000, Time) for kind in (np.int64, np.int8, np.uint16, np.float64, np.float32)),
     ],
 )
-def test_a_time_calculated_from_times_is_one(made: Time, expected: int) -> None:
-    assert type(made) is Time
+def test_a_time_calculated_from_times_is_one(made: Any, expected: int, kind: type) -> None:
+    assert type(made) is kind
     assert made == expected
-
-
-def test_how_often_a_time_fits_is_a_number() -> None:
-    assert type(SEC // MSEC) is int
-    assert divmod(SEC, 300 * MSEC)[0] == 3
-    assert type(divmod(SEC, MSEC)[0]) is int
-
-
-@pytest.mark.parametrize("kind", ["int64", "int8", "uint16", "float64", "float32"])
-def test_a_number_of_numpy_is_a_factor_behind_the_unit(kind: str) -> None:
-    made = SEC * getattr(np, kind)(5)
-    assert type(made) is Time
-    assert made == 5_000_000_000
 
 
 def test_a_text_is_no_number() -> None:
@@ -305,14 +323,12 @@ class FromNumPy(Reactor):
     tick = Timer(MSEC * np.int64(1), MSEC * np.int32(2))
     wide = Output[int](width=np.int64(3))
     act = LogicalAction[int]()
+    follow = noted(act)
 
     @reaction(tick, effects=[wide, act])
     def beat(self, tick, wide, act):
         wide[2].set(len(wide))
         act.schedule(USEC * np.int64(250))
-
-    @reaction(act)
-    def follow(self, act): ...
 
 
 def test_times_and_widths_made_of_numpys_numbers(execute: Execute) -> None:
@@ -320,37 +336,3 @@ def test_times_and_widths_made_of_numpys_numbers(execute: Execute) -> None:
         (1 * MSEC, 0, "FromNumPy.beat"),
         (1250 * USEC, 0, "FromNumPy.follow"),
     ]
-
-
-class Waiting(Reactor):
-    tick = Timer(0, "period")
-
-    def __init__(self, period: Any):
-        pass
-
-    @reaction(tick)
-    def beat(self, tick): ...
-
-
-@pytest.mark.parametrize("wrong", [0.5 * SEC, SEC / 2, np.float64(3), 1.0])
-def test_a_float_is_no_time_and_the_message_says_where_its_factor_goes(wrong: Any) -> None:
-    with pytest.raises(ReactorError, match=r"Waiting.tick: period .*SEC \* 0.5.*SEC // 2"):
-        elaborate(Waiting, period=wrong)
-    with pytest.raises(ReactorError, match=r"timeout .*SEC \* 0.5.*SEC // 2"):
-        run(Beginning, timeout=wrong)
-
-
-@pytest.mark.parametrize("bare", [5, np.int64(5)])
-def test_a_bare_number_is_told_both_ways_to_give_it_a_unit(bare: Any) -> None:
-    words = r"period must have a unit: 5 \* NSEC if .* nanoseconds, else 5 \* MSEC, say"
-    numpys = "" if type(bare) is int else r" \(a number of NumPy's .*\)"
-    with pytest.raises(ReactorError, match=words + numpys + r" \(.*\.py:\d+\)$"):
-        elaborate(Waiting, period=bare)
-
-
-@pytest.mark.parametrize("wrong", ["", False, [], 0.0])
-def test_what_is_false_is_no_time_either(wrong: Any) -> None:
-    with pytest.raises(ReactorError, match=r"Timers.tick: period (must be a time|names no)"):
-        elaborate(type("Timers", (Reactor,), {"tick": Timer(0, wrong)}))
-    with pytest.raises(ReactorError, match=r"Actions.act: min_spacing (must be a time|names no)"):
-        elaborate(type("Actions", (Reactor,), {"act": LogicalAction(min_spacing=wrong)}))

@@ -120,7 +120,7 @@ def test_what_a_thread_raises_ends_the_run(main: Any, which: int, execute: Execu
     def fail(_handle: RunHandle) -> None:
         raise ValueError("no reply")
 
-    with pytest.raises(ThreadError, match=r"thread 'feeder', .* raised ValueError: no reply") as e:
+    with pytest.raises(ThreadError, match=r"'feeder', .* ValueError: no reply") as e:
         execute(Ends, which=which, work=fail, keepalive=True, timeout=LIMIT, trace=False)
     assert type(e.value.__cause__) is ValueError
     assert e.value.thread == "feeder"
@@ -180,7 +180,7 @@ def test_after_the_end_of_the_run_a_handle_says_so(executor: str) -> None:
     run(Leaves, keepalive=True, timeout=LIMIT, executor=executor, workers=2)
     [handle] = kept
     asked = answers(handle.request_stop, handle.physical_time, handle.physical_elapsed, handle.start_time)
-    assert asked == ["the run that this thread belongs to has ended"] * 4
+    assert ["has ended" in words for words in asked] == [True] * 4
 
 
 def test_each_of_several_runs_has_its_own_handle(execute: Execute) -> None:

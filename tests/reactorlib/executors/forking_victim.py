@@ -1,22 +1,21 @@
-"""A victim, see there, from whose main process another one is forked before it is ready: that one lives on."""
+"""A victim, see there, whose main process forks another one at its start: that one lives on."""
 
 import os
 import sys
 import time
 
+from reactorlib import reaction, startup
 from tests.reactorlib.executors import victim
 
-say_ready = victim.say_ready
 
-
-def fork_and_say_ready() -> None:
-    if os.fork():
-        say_ready()
-    else:
-        time.sleep(60)
-        os._exit(0)
+class Victim(victim.Victim):
+    @reaction(startup)
+    def fork(self) -> None:
+        if not os.fork():
+            time.sleep(60)
+            os._exit(0)
 
 
 if __name__ == "__main__":
-    victim.say_ready = fork_and_say_ready
+    victim.Victim = Victim
     victim.main(*sys.argv[1:])

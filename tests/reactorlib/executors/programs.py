@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from reactorlib import Bank, Input, Output, Reactor, connect, reaction, request_stop, shutdown, startup
 
+LONG_S = 60.0
+NAP_S = 5.0  # Python handles a signal that comes just before a sleep only after it
+IDLE = "idle"
 ON_EACH_ITS_OWN = {"Star.leaf[1]": 1, "Star.leaf[2]": 2}  # leaf[0] with the hub, on worker 0
 
 
 def note(log: str, text: str) -> None:
-    """Append a line to a file: what a test can see of every process."""
-    with Path(log).open("a") as file:
-        file.write(f"{text}\n")
+    """Append a line to a file, if there is one: a test can read it of every process."""
+    if log:
+        with Path(log).open("a") as file:
+            file.write(f"{text}\n")
 
 
 def noted(log: str | Path) -> list[str]:
@@ -68,29 +75,45 @@ def _of_process(text: str, pid: int) -> NativeError:
     return NativeError(text)
 
 
+def pass_time(asleep: bool) -> None:
+    """Take a minute, asleep or in pure Python."""
+    until = time.monotonic() + LONG_S
+    while time.monotonic() < until:
+        if asleep:
+            time.sleep(NAP_S)
+
+
+ERRORS: dict[str, type[Exception]] = {
+    "raise": ValueError,
+    "raise unportable": UnportableError,
+    "raise wordless": WordlessError,
+    "raise native": NativeError,
+    "raise repeating": RepeatingError,
+}
+
+
 def go_wrong(how: str, who: str) -> Any:
-    """Raise, die, or return a value that cannot travel."""
-    if how == "raise":
-        raise ValueError(f"{who} failed")
-    if how == "raise unportable":
-        raise UnportableError(f"{who} failed")
-    if how == "raise wordless":
-        raise WordlessError
-    if how == "raise native":
-        raise NativeError(f"{who} failed")
-    if how == "raise two arguments":
-        raise TwoArgumentsError(who, "failed")
-    if how == "raise repeating":
-        raise RepeatingError(who)
-    if how == "exit":
-        sys.exit(3)
-    if how == "exit at once":
-        os._exit(5)
-    if how == "killed":
-        os.kill(os.getpid(), signal.SIGKILL)
-    if how == "unpicklable":
-        return lambda: who
-    raise AssertionError(how)
+    """Raise, die, return a value that cannot travel, or take long after the word "ready"."""
+    if how in ERRORS:
+        raise ERRORS[how](f"{who} failed")
+    if how in ("ready", IDLE, "sleep", "compute", "compute in C"):
+        os.write(1, b"ready\n")
+    match how:
+        case "raise two arguments":
+            raise TwoArgumentsError(who, "failed")
+        case "exit":
+            sys.exit(3)
+        case "exit at once":
+            os._exit(5)
+        case "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "sleep" | "compute":
+            pass_time(how == "sleep")
+        case "compute in C":
+            hashlib.pbkdf2_hmac("sha256", b"", b"", 200_000_000)  # no signal handler runs meanwhile
+        case "unpicklable":
+            return lambda: who
+    return how
 
 
 class Hub(Reactor):
@@ -112,8 +135,8 @@ class Hub(Reactor):
     @reaction(replies, effects=request)
     def gather(self, replies, request) -> None:
         self.round += 1
-        if self.fault is not None and self.fault[0] == self.round:
-            go_wrong(self.fault[1], "hub")
+        if self.fault is not None and self.fault[0] == self.round and go_wrong(self.fault[1], "hub") == IDLE:
+            return
         if self.round == self.rounds:
             request_stop()
         else:
@@ -156,7 +179,13 @@ class Leaf(Reactor):
 class Star(Reactor):
     """A hub and three leaves, by ON_EACH_ITS_OWN one on each worker of three."""
 
-    def __init__(self, log: str, faults: dict[str, tuple[Any, str]], rounds: int = 10, leaves: int = 3) -> None:
+    def __init__(
+        self,
+        log: str = "",
+        faults: dict[str, tuple[Any, str]] = MappingProxyType({}),
+        rounds: int = 10,
+        leaves: int = 3,
+    ) -> None:
         self.hub = Hub(leaves, rounds, faults, log)
         self.leaf = Bank(Leaf, leaves, faults, log)
         connect(self.hub.request, self.leaf.request, after=0)

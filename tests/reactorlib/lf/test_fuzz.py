@@ -43,21 +43,8 @@ federated reactor Main(n = 4) at user@host:15045 {
 }
 """
 PIECES = re.findall(r"\s+|\w+|\{=|=\}|.", VALID)
-ODD = [
-    *"{}()[]<>\"'@=,.:;-#\0\\é\t\ufeff",
-    "{=",
-    "=}",
-    "/*",
-    "*/",
-    "//",
-    "->",
-    "state",
-    "reaction",
-    "mode",
-    "1e999",
-    "0x",
-]
-ODD += ["\r\n", "9" * 40, '"' * 3]
+ODD = ["{=", "=}", "/*", "*/", "//", "->", "state", "reaction", "mode", "1e999", "0x"]
+ODD += [*"{}()[]<>\"'@=,.:;-#\0\\é\t\ufeff", "\r\n", "9" * 40, '"' * 3]
 
 
 def edited(source):
@@ -118,9 +105,7 @@ def test_many_edited_files():
 def test_long_runs_of_what_opens_something(text):
     for before in (
         "",
-        "target Python main reactor { state x = ",
-        "target Python main reactor (p = ",
-        "target Python {a: ",
+        *(f"target Python {way}" for way in ("main reactor { state x = ", "main reactor (p = ", "{a: ")),
     ):
         with pytest.raises(ElaborationError):
             parse(before + text, "Main.lf")

@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 
-from tests.reactorlib.reference.campaign import Failure, check, check_parallel
+from tests.reactorlib.reference.campaign import Failure, check_parallel
 from tests.reactorlib.reference.choices import Seeded
 from tests.reactorlib.reference.comparison import Executor
 from tests.reactorlib.reference.generator import generate
@@ -48,16 +48,10 @@ def run_campaign(seeds: range, executors: tuple[Executor, ...], wide: bool, proc
     """Run every seed and print what differs."""
     started = time.perf_counter()
     done, failures = 0, list[Failure]()
-    if processes == 1:
-        for seed in seeds:
-            failure = check(seed, executors, wide, shrinking=not failures)
-            failures += [failure] if failure else []
-            done += 1
-    else:
-        for count, found in check_parallel(seeds, executors, wide, processes):
-            done += count
-            failures += found
-            print(f"\r{done}/{len(seeds)}, {len(failures)} differ", end=" ", file=sys.stderr, flush=True)
+    for count, found in check_parallel(seeds, executors, wide, processes):
+        done += count
+        failures += found
+        print(f"\r{done}/{len(seeds)}, {len(failures)} differ", end=" ", file=sys.stderr, flush=True)
     seconds = time.perf_counter() - started
     print(f"{done} programs in {seconds:.1f} s, {len(failures)} differ", file=sys.stderr)
     for failure in failures[:3]:

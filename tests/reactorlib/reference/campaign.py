@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
 from multiprocessing import get_context
 
-from tests.reactorlib.reference.choices import Seeded
+from tests.reactorlib.reference.choices import Recorded, Seeded
 from tests.reactorlib.reference.comparison import WAYS, Executor, difference, explain
 from tests.reactorlib.reference.generator import generate
 from tests.reactorlib.reference.shrink import shrink
-from tests.reactorlib.reference.specification import ProgramSpec
 
 CHUNK = 20
 Executors = tuple[Executor, ...]
@@ -29,12 +27,18 @@ class Failure:
 
 def check(seed: int, executors: Executors = WAYS, wide: bool = False, shrinking: bool = True) -> Failure | None:
     """Compare the program of one seed."""
-    program = generate(Seeded(seed), wide)
+    choices = Seeded(seed)
+    program = generate(choices, wide)
     found = difference(program, executors)
     if found is None:
         return None
     if shrinking:
-        program = minimised(program, found, executors)
+
+        def fails(answers: list[int]) -> bool:
+            other = difference(generate(Recorded(answers), wide), executors)
+            return other is not None and _kind(other) == _kind(found)
+
+        program = generate(Recorded(shrink(choices.answers, fails)), wide)
         found = difference(program, executors) or found
     return Failure(seed, f"seed {seed}: {explain(program, found)}")
 
@@ -51,27 +55,17 @@ def check_all(seeds: Iterable[int], executors: Executors = WAYS, wide: bool = Fa
 def check_parallel(
     seeds: range, executors: Executors = WAYS, wide: bool = False, processes: int = 2
 ) -> Iterator[tuple[int, list[Failure]]]:
-    """Chunks of seeds in fresh processes: after each chunk the number of its programs and its failures."""
-    chunks = [list(islice(seeds, start, start + CHUNK)) for start in range(0, len(seeds), CHUNK)]
+    """The number of programs and the failures of each chunk of seeds: in fresh processes, or with one in this one."""
+    chunks = [seeds[start : start + CHUNK] for start in range(0, len(seeds), CHUNK)]
+    if processes == 1:
+        yield from ((len(chunk), check_all(chunk, executors, wide)) for chunk in chunks)
+        return
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         results = [pool.submit(check_all, chunk, executors, wide) for chunk in chunks]
         for chunk, result in zip(chunks, results, strict=True):
             yield len(chunk), result.result()
 
 
-def minimised(program: ProgramSpec, found: str, executors: Executors) -> ProgramSpec:
-    """The smallest program that differs in the same kind of way."""
-
-    def fails(candidate: ProgramSpec) -> bool:
-        try:
-            other = difference(candidate, executors)
-        except ValueError:  # what is left is not valid
-            return False
-        return other is not None and _kind(other) == _kind(found)
-
-    return shrink(program, fails)
-
-
 def _kind(found: str) -> str:
-    """What stays the same about a difference while its program gets smaller."""
+    """The part of a difference that stays the same while its program gets smaller."""
     return re.sub(r"[^a-zA-Z ].*", "", found.partition(": ")[2], flags=re.DOTALL)

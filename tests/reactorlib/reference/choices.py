@@ -1,12 +1,13 @@
-"""Where a generated program's choices come from: a seed, a recorded list, or Hypothesis.
+"""The sources of a generated program's choices: a seed, recorded answers, or Hypothesis.
 
-Both offer the same one question, so there is one generator, and every program can be reproduced.
+All offer the same one question, so there is one generator, and every program can be reproduced.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from functools import cache
 from typing import Protocol, TypeVar
 
 from hypothesis import strategies as st
@@ -22,14 +23,28 @@ class Choices(Protocol):
 
 
 class Seeded:
-    """Choices of a pseudo-random generator."""
+    """Choices of a pseudo-random generator, which are recorded."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
+        self.answers: list[int] = []  # how far above `low` each one was
 
     def integer(self, low: int, high: int) -> int:
         """See Choices."""
-        return self._random.randint(low, high)
+        found = self._random.randint(low, high)
+        self.answers.append(found - low)
+        return found
+
+
+class Recorded:
+    """Answers of another run, as far as they fit, and then the simplest ones."""
+
+    def __init__(self, answers: list[int]) -> None:
+        self._answers = iter(answers)
+
+    def integer(self, low: int, high: int) -> int:
+        """See Choices."""
+        return min(low + next(self._answers, 0), high)
 
 
 class Drawn:
@@ -41,6 +56,11 @@ class Drawn:
     def integer(self, low: int, high: int) -> int:
         """See Choices."""
         return low if low == high else self._draw(_integers(low, high))
+
+
+@cache  # Hypothesis validates a strategy once per object, so each range gets one object
+def _integers(low: int, high: int) -> st.SearchStrategy[int]:
+    return st.integers(low, high)
 
 
 def one_in(choices: Choices, count: int) -> bool:
@@ -59,13 +79,3 @@ def some(choices: Choices, options: Sequence[T], most: int, least: int = 0) -> l
     left = list(range(len(options)))
     chosen = [left.pop(choices.integer(0, len(left) - 1)) for _ in range(wanted)]
     return [options[index] for index in sorted(chosen)]
-
-
-_known: dict[tuple[int, int], st.SearchStrategy[int]] = {}
-
-
-def _integers(low: int, high: int) -> st.SearchStrategy[int]:
-    """Hypothesis validates a strategy once per object, so each range gets one object."""
-    if (low, high) not in _known:
-        _known[low, high] = st.integers(low, high)
-    return _known[low, high]

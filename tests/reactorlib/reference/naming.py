@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from tests.reactorlib.reference.choices import Choices, pick
-from tests.reactorlib.reference.specification import SIGNALS, ClassSpec, ProgramSpec, Width, times_name
+from tests.reactorlib.reference.rule import Rule
+from tests.reactorlib.reference.specification import ChildSpec, ClassSpec, ProgramSpec, times_name
 
 # Short ones that make up one another, as paths make up the names of generated source: a.b, a[0].b, its rows, ...
 STEMS = ["a", "b", "a_b", "a_0_b", "b_a", "a_1", "a_2", "b_2", "a_b_2", "b_0", "x", "x_1", "x_2", "_", "_1", "_0"]
@@ -44,13 +45,8 @@ PYTHONS = (
     + ["exec", "compile", "globals", "locals", "tick", "hub", "answer", "hub_answer"]
 )
 UNICODE = ["größe", "μ", "μ_b", "порт", "名前", "x٣", "a·b", "ñ_1", "S", "K_", "_μ", "a_μ"]
-NAMES = [
-    *STEMS,
-    *(stem + ending for stem in ("a", "b", "a_b", "x") for ending in ENDINGS),
-    *RUNTIMES,
-    *PYTHONS,
-    *UNICODE,
-]
+SUFFIXED = [stem + ending for stem in ("a", "b", "a_b", "x") for ending in ENDINGS]
+NAMES = [*STEMS, *SUFFIXED, *RUNTIMES, *PYTHONS, *UNICODE]
 TIMES = ["d0", "d_", "due", "deepcopy", "decode", "drop", "data", "dμ", "d_rows", "d"]
 NUMBERS = ["n", "n_", "number", "names", "now", "nμ", "node", "next"]
 OURS = frozenset(("rl", "self", "perform", "Rule", "memory", "invocations", "super", "bank_index"))  # of every program
@@ -94,62 +90,22 @@ def _elements(spec: ClassSpec) -> list[str]:
 
 
 def _renamed(spec: ClassSpec, classes: dict[str, str], inner: dict[str, dict[str, str]]) -> ClassSpec:
+    """The class with each text in it that is a name replaced; what is no name of the class or its children stays."""
     known = inner[spec.name]
     of_child = {child.name: inner[child.reactor] for child in spec.children}
 
-    def name(old: Any) -> Any:
-        """Of an element, "child.port", a parameter or a mode; what is no name stays."""
-        if not isinstance(old, str) or old in SIGNALS:
-            return old
-        child, dot, port = old.partition(".")
-        return f"{known[child]}.{of_child[child][port]}" if dot else known[old]
+    def new(old: Any) -> Any:
+        if isinstance(old, str):
+            child, dot, port = old.partition(".")
+            return f"{known[child]}.{of_child[child][port]}" if dot else known.get(old, classes.get(old, old))
+        if isinstance(old, ChildSpec):  # the first of each argument is a name of the child's class
+            arguments = tuple((inner[old.reactor][parameter], new(value)) for parameter, value in old.arguments)
+            return replace(parts_of(old), arguments=arguments)
+        if isinstance(old, tuple):
+            return tuple(map(new, old))
+        return parts_of(old) if is_dataclass(old) and not isinstance(old, Rule) else old
 
-    def width(old: Width | None) -> Width | None:
-        return (known[old[0]], old[1]) if isinstance(old, tuple) else name(old)
+    def parts_of(old: Any) -> Any:
+        return replace(old, **{field.name: new(getattr(old, field.name)) for field in fields(old)})
 
-    def named(parts: Iterable[Any], **fields: Any) -> tuple[Any, ...]:
-        """The parts, under new names, in their modes, with some fields by functions of their own."""
-        return tuple(
-            replace(part, name=name(part.name), mode=name(part.mode), **{f: of(part) for f, of in fields.items()})
-            for part in parts
-        )
-
-    def effect(old: Any) -> Any:
-        return name(old) if isinstance(old, str) else (old[0], name(old[1]))
-
-    return replace(
-        spec,
-        name=classes[spec.name],
-        base=None if spec.base is None else classes[spec.base],
-        parameters=tuple((name(parameter), value) for parameter, value in spec.parameters),
-        ports=tuple(replace(port, name=name(port.name), width=width(port.width)) for port in spec.ports),
-        modes=tuple(map(name, spec.modes)),
-        timers=named(
-            spec.timers, offset_ns=lambda timer: name(timer.offset_ns), period_ns=lambda timer: name(timer.period_ns)
-        ),
-        actions=named(spec.actions, min_delay_ns=lambda action: name(action.min_delay_ns)),
-        states=tuple(replace(state, initial=name(state.initial), mode=name(state.mode)) for state in spec.states),
-        reactions=named(
-            spec.reactions,
-            triggers=lambda reaction: tuple(map(name, reaction.triggers)),
-            uses=lambda reaction: tuple(map(name, reaction.uses)),
-            effects=lambda reaction: tuple(map(effect, reaction.effects)),
-        ),
-        children=named(
-            spec.children,
-            reactor=lambda child: classes[child.reactor],
-            width=lambda child: name(child.width),
-            arguments=lambda child: tuple(
-                (inner[child.reactor][parameter], name(value)) for parameter, value in child.arguments
-            ),
-        ),
-        connections=tuple(
-            replace(
-                each,
-                left=tuple((name(port), mixed) for port, mixed in each.left),
-                right=tuple(map(name, each.right)),
-                mode=name(each.mode),
-            )
-            for each in spec.connections
-        ),
-    )
+    return replace(parts_of(spec), name=classes[spec.name])

@@ -1,10 +1,11 @@
-"""Workers that share a processor part; no other moves, and none is bound to where it goes."""
+"""Workers that share a processor part where another one is idle; no other moves, and none is bound to where it goes."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +30,22 @@ def on(monkeypatch: pytest.MonkeyPatch, mine: int | None, theirs: dict[int, int 
     monkeypatch.setattr(processors, "_processor_of", {"thread-self": mine, **theirs}.get)
 
 
+def left(monkeypatch: pytest.MonkeyPatch, fellows: Iterable[int], busy: Iterable[int] = ()) -> bool:
+    """Whether the second of two looks moves the worker; all processors but the busy ones are idle between them."""
+    placement = processors.Placement()
+    idle = [dict.fromkeys(range(4), 1_000), {at: 1_000 if at in busy else 1_010 for at in range(4)}]
+    monkeypatch.setattr(processors, "_idle_ticks", lambda: idle.pop(0))
+    monkeypatch.setattr(processors, "_TICK_NS", 10**7)
+    first = placement.leave(fellows, 0)
+    assert not first  # nothing is known yet
+    return placement.leave(fellows, 10**8)
+
+
 def test_who_shares_a_processor_goes_where_no_fellow_is_and_may_go_anywhere_again(
     monkeypatch: pytest.MonkeyPatch, moves: Moves
 ) -> None:
     on(monkeypatch, 1, {70: 1, 71: 2})
-    assert processors.leave_fellows((70, 71))
+    assert left(monkeypatch, (70, 71))
     assert moves == [{0, 3}, {0, 1, 2, 3}]
 
 
@@ -46,8 +58,32 @@ def test_nobody_else_moves(
     monkeypatch: pytest.MonkeyPatch, moves: Moves, mine: int | None, theirs: dict[int, int | None]
 ) -> None:
     on(monkeypatch, mine, theirs)
-    assert not processors.leave_fellows(theirs)
+    assert not left(monkeypatch, theirs)
     assert moves == []
+
+
+@pytest.mark.parametrize(("busy", "moved"), [((0,), [{3}, {0, 1, 2, 3}]), ((0, 3), [])])
+def test_where_other_programs_run_nobody_goes(
+    monkeypatch: pytest.MonkeyPatch, moves: Moves, busy: tuple[int, ...], moved: Moves
+) -> None:
+    on(monkeypatch, 1, {70: 1, 71: 2})
+    left(monkeypatch, (70, 71), busy)
+    assert moves == moved
+
+
+def test_two_looks_in_quick_succession_say_nothing_of_what_is_idle(
+    monkeypatch: pytest.MonkeyPatch, moves: Moves
+) -> None:
+    on(monkeypatch, 1, {70: 1})
+    ticks = iter((0, 1_000))
+    monkeypatch.setattr(processors, "_idle_ticks", lambda: dict.fromkeys(range(4), next(ticks)))
+    placement = processors.Placement()
+    assert [placement.leave((70,), now) for now in (0, processors.LOOK_NS - 1, processors.LOOK_NS)] == [
+        False,
+        False,
+        True,
+    ]
+    assert moves == [{0, 2, 3}, {0, 1, 2, 3}]
 
 
 def test_processors_that_are_taken_away_meanwhile_are_no_error(monkeypatch: pytest.MonkeyPatch, moves: Moves) -> None:
@@ -56,7 +92,7 @@ def test_processors_that_are_taken_away_meanwhile_are_no_error(monkeypatch: pyte
 
     on(monkeypatch, 1, {70: 1})
     monkeypatch.setattr(os, "sched_setaffinity", refuse, raising=False)
-    assert not processors.leave_fellows((70,))
+    assert not left(monkeypatch, (70,))
 
 
 def test_a_worker_that_can_part_from_a_fellow_does_not_rest(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,11 +101,11 @@ def test_a_worker_that_can_part_from_a_fellow_does_not_rest(monkeypatch: pytest.
     for parts, rests in ((True, False), (False, True)):
         asked = []
 
-        def leave(fellows: Any, parts: bool = parts, asked: list[Any] = asked) -> bool:
+        def leave(_self: Any, fellows: Any, _now: int, parts: bool = parts, asked: list[Any] = asked) -> bool:
             asked.append(fellows)
             return parts
 
-        monkeypatch.setattr(waiting, "leave_fellows", leave)
+        monkeypatch.setattr(waiting.Placement, "leave", leave)
         spinner = waiting.Spinner(300_000, lambda: (70,))
         for _ in range(2):  # the first look has nothing to compare with
             spinner.spin(lambda: False, waiting.clock())
@@ -79,17 +115,21 @@ def test_a_worker_that_can_part_from_a_fellow_does_not_rest(monkeypatch: pytest.
 
 REAL = """
 import os, subprocess, sys
-from reactorlib.transport.processors import _processor_of, leave_fellows
+from itertools import count
+from reactorlib.transport import processors
+ticks = count(0, 1_000)
+processors._idle_ticks = lambda: dict.fromkeys(range(os.cpu_count()), next(ticks))  # as on a machine at rest
+placement, looks = processors.Placement(), count(0, processors.LOOK_NS)
 allowed = os.sched_getaffinity(0)
 fellow = subprocess.Popen([sys.executable, "-c", "while __import__('time').process_time() < 30: pass"])
 try:
     moved = False
     for _ in range(1000):  # the fellow comes to where this process is, which the system may move before it looks
-        os.sched_setaffinity(fellow.pid, {_processor_of("thread-self")})
-        if leave_fellows([fellow.pid]):
+        os.sched_setaffinity(fellow.pid, {processors._processor_of("thread-self")})
+        if placement.leave([fellow.pid], next(looks)):
             moved = True
             break
-    print(moved, os.sched_getaffinity(0) == allowed, leave_fellows([fellow.pid]))
+    print(moved, os.sched_getaffinity(0) == allowed)
 finally:
     fellow.kill()
 """
@@ -100,5 +140,5 @@ def test_on_this_machine_they_part() -> None:
     done = subprocess.run(
         [sys.executable, "-c", REAL], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )  # fmt: skip
-    moved, free, _ = done.stdout.split()
+    moved, free = done.stdout.split()
     assert (moved, free) == ("True", "True"), done.stderr

@@ -1,4 +1,4 @@
-"""Fan-out with one Ray actor per core, each with its share of the clients."""
+"""Fan-out with the clients in shares: the driver holds the first, an actor each of the others."""
 
 from workloads.overhead.rounds import play_rounds
 from workloads.overhead.task import SUM_MODULUS, Member, Task

@@ -1,4 +1,4 @@
-"""A ring with one Ray actor per core, each an arc of it: the reference to what one returns is given to the next."""
+"""A ring in arcs: the driver holds the first, an actor each of the others, which hand on references."""
 
 from typing import Any
 
@@ -23,14 +23,18 @@ class Arc(Share):
 
 def run(task: Task, probe: Probe, ray_session: Session) -> None:
     """Run all rounds of the task, reporting to the probe."""
-    arcs = Pool(ray_session, Member, ((index,) for index in range(task.actors)), Arc).actors
+    pool = Pool(ray_session, Member, ((index,) for index in range(task.actors)), Arc)
+    first: Any = pool.own
     ray_session.await_actors()
 
     def play(value: Any) -> int:
         for _ in range(task.messages_per_round):
-            for arc in arcs:
+            value = first.take(value)
+            for arc in pool.actors:
                 value = arc.take.remote(value)
-        result: int = ray.get(value)
+            if pool.actors:
+                value = ray.get(value)
+        result: int = value
         return result
 
     play_rounds(task, probe, play)

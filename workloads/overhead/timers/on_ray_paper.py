@@ -1,4 +1,4 @@
-"""Timers with a Ray actor that counts: Ray has none, so that the driver keeps the heap and calls for each firing.
+"""Timers with a Ray actor that counts. Ray has no timers: the driver keeps the heap and calls for each firing.
 
 One actor, in a process of its own, answers for all timers; a process per timer would only be slower.
 """

@@ -1,23 +1,12 @@
 """Timers as a plain loop: a heap of the next firing of each."""
 
-import heapq
-
 from workloads.overhead.rounds import play_rounds
-from workloads.overhead.task import Task, TimerCounts
+from workloads.overhead.task import Task, TimerHeap
 from workloads.probe import Probe
 
 
 def run(task: Task, probe: Probe) -> None:
     """Run all rounds of the task, reporting to the probe."""
-    timer_counts = TimerCounts(task.actors)
-    queue = task.first_firings()
-
-    def play(value: int) -> int:
-        for _ in range(task.units_per_round):
-            time_ns, index = queue[0]
-            timer_counts.fire(index)
-            heapq.heapreplace(queue, (time_ns + task.timer_period_ns, index))
-        return value + task.units_per_round
-
-    play_rounds(task, probe, play, counts_follow=True)
-    probe.state(timer_counts.retrieve())
+    timers = TimerHeap(task, range(task.actors))
+    play_rounds(task, probe, lambda value: value + timers.play_round(), counts_follow=True)
+    probe.state(timers.retrieve())

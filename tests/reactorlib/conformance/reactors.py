@@ -1,0 +1,115 @@
+"""Reactors that many tests connect: a source of given values, readers that report, reactions that only run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from reactorlib import MSEC, Input, LogicalAction, Output, Reactor, connect, reaction, startup
+
+NOTHING = object()  # in the place of a value: nothing is sent at this turn
+
+
+def noted(*triggers: Any, **roles: Any) -> Any:
+    """A reaction that does nothing. The trace shows when it ran."""
+    return reaction(*triggers, **roles)(lambda self, *elements: None)
+
+
+class Source(Reactor):
+    """Sends the values, one at startup and one after each period."""
+
+    out = Output[Any]()
+    again = LogicalAction(min_delay="period")
+
+    def __init__(self, *values: Any, period: int = 1 * MSEC):
+        self.left = list(values)
+
+    @reaction(startup, again, effects=[out, again])
+    def send(self, again, out):
+        value = self.left.pop(0)
+        if value is not NOTHING:
+            out.set(value)
+        if self.left:
+            again.schedule()
+
+
+class WideSource(Reactor):
+    """Sends each value on a channel of its own at startup."""
+
+    out = Output[Any](width=lambda values: len(values))  # noqa: PLW0108  # len names no parameter
+
+    def __init__(self, *values: Any):
+        self.values = values
+
+    @reaction(startup, effects=out)
+    def send(self, out):
+        for port, value in zip(out, self.values, strict=True):
+            port.set(value)
+
+
+class Sink(Reactor):
+    """Reports each value that arrives."""
+
+    inp = Input[Any]()
+    seen = Output[Any]()
+
+    @reaction(inp, effects=seen)
+    def hear(self, inp, seen):
+        seen.set(inp.value)
+
+
+class WideSink(Reactor):
+    """Reports the values of all channels whenever one of them is present."""
+
+    inp = Input[Any](width="width")
+    seen = Output[tuple[Any, ...]]()
+
+    def __init__(self, width: int):
+        pass
+
+    @reaction(inp, effects=seen)
+    def hear(self, inp, seen):
+        seen.set(tuple(inp.value))
+
+
+class Relay(Reactor):
+    """Passes on what arrives, and 1 at startup unless it is quiet."""
+
+    inp = Input[Any]()
+    out = Output[Any]()
+
+    def __init__(self, quiet: bool = False):
+        self.quiet = quiet
+
+    @reaction(startup, inp, effects=out)
+    def step(self, inp, out):
+        if inp.is_present:
+            out.set(inp.value)
+        elif not self.quiet:
+            out.set(1)
+
+
+class Reader(Reactor):
+    """Looks at its input several times, whether anything is there or not, and reports its presence and its value."""
+
+    inp = Input[Any]()
+    again = LogicalAction(min_delay="period")
+    seen = Output[tuple[bool, Any]]()
+
+    def __init__(self, looks: int, period: int = 1 * MSEC):
+        self.looks = looks
+
+    @reaction(startup, again, uses=inp, effects=[again, seen])
+    def look(self, again, inp, seen):
+        seen.set((inp.is_present, inp.value))
+        self.looks -= 1
+        if self.looks:
+            again.schedule()
+
+
+class Pair(Reactor):
+    """A source and a reader of its output."""
+
+    def __init__(self, source: Callable[[], Any], reader: Callable[[], Any] = Sink, **connection: Any):
+        self.source, self.reader = source(), reader()
+        connect(self.source.out, self.reader.inp, **connection)
