@@ -426,11 +426,7 @@ def test_what_makes_no_sense_is_refused_and_the_session_stays_open(opened: Opene
 def test_options_are_checked_as_those_of_run() -> None:
     with pytest.raises(RunError, match="'inlin'"):
         Session(Farm, executor="inlin")
-<<<<<<< HEAD
-    with pytest.raises(RunError, match=r"exeutor= is no option of Session: did you mean executor="):
-=======
-    with pytest.raises(RunError, match=r"exeutor= .*Session .* did you mean executor="):
->>>>>>> main
+    with pytest.raises(RunError, match=r"exeutor= .*Session.* did you mean executor="):
         Session(Farm, exeutor="inline")
     with pytest.raises(ElaborationError):
         Session(Delayed, after=-1)
