@@ -5,7 +5,7 @@ from __future__ import annotations
 import copyreg
 import pickle
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from io import BytesIO
@@ -104,7 +104,9 @@ def _culprit(
     seen[id(value)] = value
     is_to_blame = True
     for step, part in _parts(value) if len(seen) < MOST_PARTS else ():
-        reason = _reason(part) if monotonic() < until else None
+        if monotonic() > until:
+            break
+        reason = _reason(part)
         if reason is not None:
             is_to_blame = False
             found = None if id(part) in seen else _culprit(path + step, part, reason, seen, until)
@@ -122,15 +124,18 @@ def _reason(part: Any) -> Exception | None:
     return None
 
 
-def _parts(value: Any) -> list[tuple[str, Any]]:
+def _parts(value: Any) -> Iterator[tuple[str, Any]]:
     """Steps to the parts of a value; none where the user's classes do not let them be looked at."""
     with suppress(Exception):
         if isinstance(value, dict):
-            return [(f"[{_KEYS.repr(key)}]", part) for key, part in value.items()]
-        if isinstance(value, tuple | list):
-            return [(f"[{number}]", part) for number, part in enumerate(value)]
-        if not isinstance(value, type | FunctionType | ModuleType):
-            return [(f".{name[:LONGEST_NAME]}", part) for name, part in vars(value).items()]
+            yield from ((f"[{_KEYS.repr(key)}]", part) for key, part in value.items())
+        elif isinstance(value, tuple | list):
+            yield from ((f"[{number}]", part) for number, part in enumerate(value))
+        elif not isinstance(value, type | FunctionType | ModuleType):
+            yield from ((f".{name[:LONGEST_NAME]}", part) for name, part in vars(value).items())
+
+
+LONGEST_NAME]}", part) for name, part in vars(value).items()]
     return []
 
 
