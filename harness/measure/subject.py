@@ -211,14 +211,13 @@ class Running:
         give_up = time.monotonic() + _LONGEST_LOOK_SECONDS
         while True:
             self.look()
-            shares = self._busy_shares()
+            shares = {pid: share for pid, share in self._busy_shares().items() if _may_be_parked(pid)}
             if not any(_young(pid) for pid in shares) or time.monotonic() > give_up:
                 break
         self.spins = sum(shares.values()) > _SPINNING_SHARE
-        for pid in self.pids if shares else ():
+        for pid in filter(_may_be_parked, self.pids if shares else ()):
             with contextlib.suppress(OSError, psutil.Error):  # it ended in the meantime, or nothing more can be opened
-                if psutil.Process(pid).name() not in _NEVER_PARKED:
-                    self._parked.append(processes.Handle(pid))
+                self._parked.append(processes.Handle(pid))
         self._tell_parked(signal.SIGSTOP)
 
     def _busy_shares(self) -> dict[int, float]:
@@ -344,6 +343,13 @@ def _readable(descriptors: Iterable[int], give_up: float) -> set[int]:
         watched.register(descriptor, select.POLLIN)
     left_ms = math.ceil(1000 * (give_up - time.monotonic()))
     return {descriptor for descriptor, _ in watched.poll(min(max(0, left_ms), _LONGEST_POLL_MS))}
+
+
+def _may_be_parked(pid: int) -> bool:
+    """Whether a process is none of Ray's daemons, which neither are stopped nor have others stopped."""
+    with contextlib.suppress(OSError, psutil.Error):
+        return psutil.Process(pid).name() not in _NEVER_PARKED
+    return False
 
 
 def _young(pid: int) -> bool:

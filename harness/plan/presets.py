@@ -16,7 +16,6 @@ MB = 10**6
 MINUTE = 60
 _REACTORS = ("reactor-inline", "reactor-threads", "reactor-processes")
 _RAY = ("ray-paper", "ray-tuned", "ray-pooled", "ray-compiled")
-_PEERS = ("gymnasium-sync", "gymnasium-async", "reactor-vector", "envpool", "ale-vector", "xronos")
 _VECTOR_ENVIRONMENTS = (
     "gymnasium-sync", "gymnasium-async", "reactor-vector", "sb3-subproc", "torchrl-parallel", "tianshou-shmem",
     "envpool", "ale-vector",
@@ -70,13 +69,13 @@ _SMOKE = Preset(
     ),
 )
 
-# One point of each, and a slow environment: most of a block's time goes into starting and ending Ray's many actors.
+# Most of a block's time goes into starting and ending Ray's many actors: few points, and the backends that answer.
 _QUICK = Preset(
     name="quick",
-    summary="a first answer with intervals: each workload at the paper's counts, a slow environment; 20 minutes",
-    trials=4,
+    summary="a first answer with intervals: the paper's workloads, a slow environment, five starts; 25 minutes",
+    trials=5,
     time_limit_s=180,
-    backends=("serial", *_REACTORS, *_RAY, *_PEERS, *_LIMITS),
+    backends=("serial", "reactor-inline", "reactor-processes", "ray-paper", "ray-pooled", "ray-compiled", *_LIMITS),
     sweeps=(
         sweep("broadcast_gather", actors=16, object_bytes=10 * MIB, work_seconds=0.0, rounds=30),
         sweep("gym_sampling", env="CartPole-v1", actors=15, rounds=500),
@@ -85,9 +84,8 @@ _QUICK = Preset(
         sweep("q_learning", actors=16, minibatch=250, rounds=5),
         sweep("multi_agent", agents=4, rounds=500),
         sweep("ppo", actors=16, steps=32, rounds=5),
-        sweep("overhead", shape="fan_out", actors=16, messages_per_round=20, rounds=30),
     ),
-    budget_s=20 * MINUTE,
+    budget_s=25 * MINUTE,
 )
 
 _SWEEPS = Preset(
@@ -116,7 +114,8 @@ _SWEEPS = Preset(
         sweep("multi_agent", agents=10, representation="tensors", rounds=500),
         sweep("multi_agent", agents=10, step_busy_us=200.0, rounds=500),
         sweep("overhead", shape="fan_out", actors=(1, 2, 8), messages_per_round=20, rounds=50),
-        sweep("overhead", shape="ping_pong", actors=2, messages_per_round=20, rounds=50),
+        sweep("overhead", shape=("ping_pong", "counting", "timers")),
+        sweep("overhead", shape=("thread_ring", "fan_out", "chain"), actors=16),
     ),
 )
 
@@ -165,8 +164,6 @@ _PAPER = Preset(
         sweep("q_learning", actors=16, representation="tensors", rounds=1_000),
         sweep("multi_agent", agents=(4, 10), step_busy_us=(0.0, 200.0), rounds=100_000),
         sweep("multi_agent", agents=10, representation="tensors", rounds=100_000),
-        sweep("overhead", shape=("ping_pong", "counting", "timers")),
-        sweep("overhead", shape=("thread_ring", "fan_out", "chain"), actors=16),
         sweep("broadcast_gather", actors=(2, 4, 8, 16), object_bytes=10 * MIB, work_seconds=_WORK, rounds=1_000),
         sweep(
             "broadcast_gather",

@@ -260,6 +260,15 @@ def test_a_subject_is_parked_where_it_is_busy_without_a_turn(spinning):
 
 
 @pytest.mark.real
+def test_a_busy_daemon_of_rays_has_nothing_stopped(spinning, monkeypatch):
+    monkeypatch.setattr(subject_module, "_NEVER_PARKED", {psutil.Process(pid).name() for pid in spinning.pids})
+    while not spinning._busy_shares():
+        pass  # the test's own limit ends it
+    spinning.park()
+    assert (spinning.parked, spinning.spins) == (0, False)
+
+
+@pytest.mark.real
 def test_no_subject_is_left_behind_stopped_where_its_supervisor_was_killed(spinning):
     while not spinning.parked:
         spinning.park()

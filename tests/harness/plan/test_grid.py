@@ -58,7 +58,7 @@ def test_one_backend_of_each_kind_is_twice_in_the_blocks_of_the_point_that_most_
     assert len(names) == len({grid.kind_of(catalogue.BACKENDS[name]) for name in names})
     kinds = {grid.kind_of(catalogue.BACKENDS[name]) for name in grid.backends_of(workload, made.backends)}
     assert {grid.kind_of(catalogue.BACKENDS[name]) for name in names} == kinds
-    assert {"on_serial", "inline", "threads", "processes", "ray", "on_ray_compiled", "peer"} <= kinds
+    assert {"on_serial", "inline", "processes", "ray", "on_ray_compiled"} <= kinds
 
 
 def test_the_seed_reaches_the_workloads_unless_set(built):
@@ -148,8 +148,9 @@ def test_a_value_is_used_where_it_suits_and_what_is_left_out_is_noted():
 
 def test_a_value_may_suit_some_points_only():
     selection = select("sweeps", workloads=["overhead"], settings=[Setting("actors", ("3", "7"))])
-    assert values(selection.grid, "shape") == ["fan_out", "fan_out"]
-    assert values(selection.grid, "actors") == [3, 7]
+    shapes = ("fan_out", "timers", "thread_ring", "fan_out", "chain")
+    assert values(selection.grid, "shape") == [shape for shape in shapes for _ in range(2)]
+    assert values(selection.grid, "actors") == [3, 7] * len(shapes)
     assert selection.notes[0].startswith("left out: overhead: actors: ping_pong takes exactly 2")
 
 
@@ -193,7 +194,11 @@ def test_every_preset_can_be_built(name):
     made = select(name).grid
     everything = set(catalogue.WORKLOADS)
     some = {"crossover": {"gym_sampling"}, "vectors": {"gym_sampling", "atari_sampling", "ppo"}}
-    some |= dict.fromkeys(("paper", "sweeps"), everything - {"ppo"})
+    some |= {
+        "sweeps": everything - {"ppo"},
+        "paper": everything - {"ppo", "overhead"},
+        "quick": everything - {"overhead"},
+    }
     assert {point.workload for point in made.points} == some.get(name, everything)
     for point in made.points:
         assert 1 <= point.verify_rounds <= point.values["rounds"]
