@@ -135,10 +135,6 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:
             yield from ((f".{name[:LONGEST_NAME]}", part) for name, part in vars(value).items())
 
 
-LONGEST_NAME]}", part) for name, part in vars(value).items()]
-    return []
-
-
 LONGEST_NAME = 40
 _KEYS = Repr()
 _KEYS.maxstring = _KEYS.maxother = LONGEST_NAME
