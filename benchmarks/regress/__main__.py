@@ -20,10 +20,9 @@ from benchmarks.regress.trees import default_base, side_by_side
 from harness.cli.options import setting
 from harness.errors import UsageError
 from harness.stats import judgement
-from harness.stats.judgement import Judgement
+from harness.stats.judgement import MIN_EFFECT, Judgement
 from workloads.catalogue import BACKENDS, WORKLOADS
 
-MIN_EFFECT = 0.07
 _ROOT = Path(__file__).resolve().parents[2]
 _NONE = "none"
 

@@ -1,21 +1,20 @@
-"""The arguments of `python -m harness`: what can be said, and how what is said wrongly is refused. Does nothing."""
+"""The options of `python -m harness`, and how wrong ones are refused. Does nothing."""
 
 import argparse
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from harness.cli import compare
 from harness.errors import UsageError
-from harness.plan.presets import PRESETS
+from harness.plan.presets import PRESETS, TRIALS
 from harness.plan.selection import Setting
 from harness.report.export import EXPORTS
-from harness.studies.advise.advising import DESCRIPTION as ADVISE
-from harness.studies.advise.advising import EXAMPLES as ADVISE_EXAMPLES
-from harness.studies.advise.advising import add_arguments as add_advise
+from harness.stats.judgement import MIN_EFFECT
+from harness.store.measurements import METRICS
+from harness.studies.advise import advising
 from harness.studies.doctor import probes
-from harness.studies.nodes.nodes_run import add_arguments as add_nodes
+from harness.studies.nodes import nodes_run
 from reactorlib.errors import meant
 from workloads.catalogue import BACKENDS, WORKLOADS
 
@@ -27,17 +26,9 @@ Command = Callable[[argparse.Namespace, Sequence[str]], int]
 
 _EXAMPLES = """\
 examples:
-  python -m harness list
-  python -m harness doctor
-  python -m harness advise --env mypackage:MyEnv-v0 --actors 24
   python -m harness run --preset smoke
-  python -m harness run --workload gym_sampling --set env=Acrobot-v1 --set actors=3,7 --output acrobot
-  python -m harness run --output acrobot --resume
-  python -m harness breakdown acrobot
-  python -m harness scaling acrobot
-  python -m harness nodes --output nodes --rate 100mbit
-  python -m harness report acrobot
-  python -m harness compare results/runs/before results/runs/after
+  python -m harness report
+  python -m harness advise --env mypackage:MyEnv-v0 --actors 24
 """
 _RUN_EXAMPLES = """\
 examples:
@@ -49,25 +40,50 @@ examples:
       any parameter, any values; the points are the product of all values
   python -m harness run --set q_learning.actors=2,4 --set gym_sampling.env=Blackjack-v1
       a parameter of one workload only
-  python -m harness run --resume
-      completes the newest run that had no --output (results/latest)
   python -m harness run --resume --trials 8
-      adds trials to it, for narrower intervals
+      completes the newest run without --output (results/latest), and adds trials for narrower intervals
 
 exit status: 0 all rows ok; 1 a row failed; 2 bad input; 130 interrupted (then --resume completes the run)
 """
-_NODES = (
-    "Make two hosts of network namespaces, joined by a virtual link, and measure messages and sampling between "
-    "them, each engine in random order. Needs root or user namespaces, mpi4py with a launcher, and Ray; where they "
-    "cannot be had, exit status 77 and the reason. Writes nodes.json and its figures."
+_RUN = "Measure every point on every backend, in blocks of turns: all that is compared runs side by side."
+_DOCTOR = (
+    "Print the machine and the versions. Try what the suite needs (threads, processes, Ray, the Arcade Learning "
+    "Environment, MPI), each in a process of its own. Name what would harm a measurement. Exit status 1 if something "
+    "fails that the suite needs."
 )
+_BREAKDOWN = (
+    "Run the points of a finished run again with few rounds, recording hub and workers. Write the part of a round that "
+    "each phase takes into breakdown.csv. On Ray it wraps private functions: its times are no measurements to compare."
+)
+_SCALING = (
+    "Measure the cost of a message between two workers. Trace the reactor program of each point of a finished run on "
+    "one worker. Predict from both the speed-up on 1 to 64 workers. Measure reactor-processes on 1 worker up to twice "
+    "the cores against the serial loop. Write scaling.csv and messages.csv."
+)
+_NODES = (
+    "Make two hosts of network namespaces, joined by a virtual link. Measure messages and sampling between them, each "
+    "engine in random order. Needs root or user namespaces, mpi4py with a launcher, and Ray; without them, exit status "
+    "77 and the reason. Writes nodes.json and its figures."
+)
+_REPORT = (
+    "Print the answer on one screen, draw the figures into figures/, and write report.md and report.html, one page "
+    "with the figures in it that opens from disk."
+)
+_COMPARE = """\
+Compare two runs of one grid by the ratios measured inside each: every reactor backend against serial, against Ray
+and against the limit, where that was measured. A regression is larger than --min-effect, and would be as large
+without a change in less than one of twenty such comparisons of all ratios together (Holm).
+
+exit status: 0 no regression; 1 regressions, a line each; 2 cannot compare, and why; 3 with --strict, where no
+regression is shown and the intervals of some ratios reach one all the same
+"""
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, and nothing else: with the word that was meant, if one is like it."""
+    """Refuses in one line, with the word that was probably meant."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """What argparse does, and what no option is refused here, where the options are known."""
+        """Parse, and refuse an unknown option here, where the known ones are at hand."""
         found, rest = super().parse_known_args(args, namespace)
         wrong = next((word for word in rest if word.startswith("-")), None)
         if wrong is not None:
@@ -83,7 +99,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
-    """The parser; what it parses has the chosen one of the commands as `command`. It raises UsageError."""
+    """The parser, which adds the chosen command as `command` to what it parses. It raises UsageError."""
     raw = argparse.RawDescriptionHelpFormatter
     made = _Parser(
         prog="python -m harness",
@@ -93,144 +109,129 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     )
     subparsers = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    def add(name: str, help_text: str, **described: Any) -> argparse.ArgumentParser:
-        command: argparse.ArgumentParser = subparsers.add_parser(name, help=help_text, **described)
+    def add(name: str, help_text: str, description: str | None = None, epilog: str | None = None) -> Any:
+        formatter = raw if epilog or description == _COMPARE else argparse.HelpFormatter
+        command = subparsers.add_parser(
+            name, help=help_text, description=description, epilog=epilog, formatter_class=formatter
+        )
         command.set_defaults(command=commands[name])
         return command
 
-    listing = add("list", "what there is to run: workloads, parameters, backends, presets")
-    listing.add_argument("--json", action="store_true", help="for programs")
-    _add_doctor(add("doctor", "what this machine is, what works here, what would harm a measurement"))
-    _add_run(add("run", "measure", epilog=_RUN_EXAMPLES, formatter_class=raw))
-    advice = {"description": ADVISE, "epilog": ADVISE_EXAMPLES, "formatter_class": raw}
-    add_advise(add("advise", "your own environment: what serves it best here", **advice))
-    _add_breakdown(add("breakdown", "where the rounds of a run's points go, on Ray and on reactors"))
-    _add_scaling(add("scaling", "how the points of a run scale with workers: predicted, measured"))
-    add_nodes(add("nodes", "Ray and reactors on two nodes, made of this machine's namespaces", description=_NODES))
-    _add_report(add("report", "compare the backends of a run, with intervals and doubts"))
-    compare.add_command(subparsers)
+    _add_json(add("list", "what there is to run: workloads, parameters, backends, presets"))
+    _add_doctor(add("doctor", "what this machine is, what works here, what would harm a measurement", _DOCTOR))
+    _add_run(add("run", "measure", _RUN, _RUN_EXAMPLES))
+    your_own = "your own environment: what serves it best here"
+    advising.add_arguments(add("advise", your_own, advising.DESCRIPTION, advising.EXAMPLES))
+    _add_breakdown(add("breakdown", "where the rounds of a run's points go, on Ray and on reactors", _BREAKDOWN))
+    _add_scaling(add("scaling", "how the points of a run scale with workers: predicted, measured", _SCALING))
+    nodes_run.add_arguments(add("nodes", "Ray and reactors on two nodes, made of this machine's namespaces", _NODES))
+    _add_report(add("report", "compare the backends of a run, with intervals and doubts", _REPORT))
+    _add_compare(add("compare", "what became slower between two runs", _COMPARE))
     return made
 
 
 def _add_doctor(command: argparse.ArgumentParser) -> None:
-    command.description = (
-        "Say on what machine and with which versions this would run, try what the suite needs (threads, processes, "
-        "Ray, the Arcade Learning Environment, MPI), each in a process of its own, and name what would harm a "
-        "measurement. Exit status 1 where something fails that the suite needs. For reports of trouble."
-    )
-    command.add_argument("--json", action="store_true", help="for programs")
     known = [*probes.NEEDED, *probes.EXTRA]
     command.add_argument("--only", action="append", choices=known, help="try only this; repeatable (default: all)")
-
-
-def _add_report(command: argparse.ArgumentParser) -> None:
-    command.description = (
-        "Print the answer on one screen, draw every figure that the run has rows for into figures/, and write "
-        "report.md and report.html, one page with the figures in it that opens from disk."
-    )
-    _add_directory(command)
-    add = command.add_argument
-    form = command.add_mutually_exclusive_group()
-    form.add_argument("--full", action="store_true", help="print every table before the answer")
-    form.add_argument("--json", action="store_true", help="for programs; writes no files")
-    form.add_argument("--export", choices=EXPORTS, help="print what this tracker reads; writes no files")
-    add("--all-backends", action="store_true", help="draw every backend, not only loop, reactors, best Ray and ceiling")
-    filled = "put results between the markers of this page too; repeatable"
-    add("--readme", action="append", default=[], type=Path, metavar="FILE", help=filled)
-
-
-def _add_directory(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "directory",
-        type=Path,
-        nargs="?",
-        metavar="DIR",
-        help=f"the run's directory (default: {LATEST}, the newest without --output)",
-    )
-
-
-def _add_names(add: Callable[..., Any], option: str, help_text: str) -> None:
-    added = add(option, action="append", default=[], metavar="NAME", help=help_text)
-    _completed(added, {"--workload": list(WORKLOADS), "--backend": list(BACKENDS)}[option])
-
-
-def _add_settings(add: Callable[..., Any], help_text: str) -> None:
-    metavar = "[WORKLOAD.]NAME=VALUE,..."
-    add("--set", action="append", default=[], dest="settings", metavar=metavar, help=help_text)
-
-
-def _completed(option: argparse.Action, words: Iterable[str]) -> None:
-    """Have a shell offer these (see `__main__.main`)."""
-    option.completer = lambda **_: list(words)  # type: ignore[attr-defined]  # argcomplete's way to be told
-
-
-def _add_breakdown(command: argparse.ArgumentParser) -> None:
-    command.description = (
-        "Run the points of a finished run again with few rounds, recording what hub and workers do, and write what "
-        "part of a round each phase takes into breakdown.csv beside its measurements. A tool for looking: on Ray it "
-        "wraps private functions, and its times are no measurements to compare."
-    )
-    _add_directory(command)
-    add = command.add_argument
-    _add_names(add, "--workload", "only this one; repeatable")
-    _add_names(add, "--backend", "this one, even if the run had it not")
-    add("--trials", type=_at_least(int, 1), default=3, metavar="N", help="repetitions (default: 3)")
-    add("--rounds", type=_at_least(int, 1), default=100, metavar="N", help="at most so many (default: 100)")
-    add("--time-limit", type=_at_least(float, 0.1), metavar="SECONDS", help="for one trial (default: the run's)")
-
-
-def _add_scaling(command: argparse.ArgumentParser) -> None:
-    command.description = (
-        "Measure what a message between two workers costs, trace the reactor program of each point of a finished run "
-        "on one worker, calculate from both the speed-up on 1 to 64 workers, measure reactor-processes on 1 worker up "
-        "to twice the cores against the serial loop, and write all into scaling.csv and messages.csv beside the run's "
-        "measurements. report shows it."
-    )
-    _add_directory(command)
-    add = command.add_argument
-    _add_names(add, "--workload", "only this one; repeatable")
-    _add_settings(add, "only the run's points with one of these values; repeatable")
-    add("--trials", type=_at_least(int, 1), default=5, metavar="N", help="repetitions (default: 5)")
-    add("--rounds", type=_at_least(int, 1), metavar="N", help="at most so many (default: the point's)")
-    add("--time-limit", type=_at_least(float, 0.1), metavar="SECONDS", help="for one process (default: the run's)")
+    _add_json(command)
 
 
 def _add_run(command: argparse.ArgumentParser) -> None:
-    command.description = (
-        "Measure every point on every backend, in blocks of turns: all that is compared runs side by side."
-    )
     add = command.add_argument
-    _completed(add("--preset", metavar="NAME", help=f"{' | '.join(PRESETS)} (default: {DEFAULT_PRESET})"), PRESETS)
-    _add_names(add, "--workload", "only this one; repeatable")
-    _add_names(add, "--backend", "only this one; repeatable")
-    _add_settings(add, "values of a parameter, instead of the preset's; repeatable")
-    add("--trials", type=_at_least(int, 1), metavar="N", help="repetitions of every point on every backend")
-    add(
-        "--budget",
-        type=budget_s,
-        metavar="TIME",
-        help="for all together, such as 90m or 8h: no trial beyond the first of a point begins that may not end in it "
-        "(default: the preset's, where no --trials is given)",
-    )
+    add("--preset", choices=PRESETS, metavar="NAME", help=f"{' | '.join(PRESETS)} (default: {DEFAULT_PRESET})")
+    _add_workload(command)
+    _add_backend(command, "only this one; repeatable")
+    _add_settings(command, "values of a parameter, instead of the preset's; repeatable")
+    _add_trials(command, f"{TRIALS}; smoke has 1, paper as many as its budget allows", None)
+    budget = "for all together, such as 90m; the first trial of each point runs in any case (default: the preset's)"
+    add("--budget", type=budget_s, metavar="TIME", help=budget)
     add("--seed", type=_at_least(int, 0), metavar="N", help="of the order and of every workload (default: 0)")
     add("--output", type=Path, metavar="DIR", help=f"default: {RUNS}/<time>-<preset>, also as {LATEST}")
-    add(
-        "--resume",
-        action="store_true",
-        help="run only what an interrupted run still lacks, and again what failed; with --trials N also what there is "
-        "not yet of N trials",
-    )
-    add(
-        "--time-limit",
-        type=_at_least(float, 0.1),
-        metavar="SECONDS",
-        help="for whatever a trial is asked, its start included; a turn with its lead, twice (default: the preset's)",
-    )
+    add("--resume", action="store_true", help="run what an interrupted run lacks, and again what failed")
+    limit = "for each thing that a trial is asked, its start included (default: the preset's)"
+    add("--time-limit", type=_at_least(float, 0.1), metavar="SECONDS", help=limit)
     add("--dry-run", action="store_true", help="print what would run, and run nothing")
-    add("--json", action="store_true", help="print what came out as JSON")
+    _add_json(command)
 
 
-def _at_least(kind: type[int] | type[float], minimum: float) -> Any:
+def _add_breakdown(command: argparse.ArgumentParser) -> None:
+    _add_directory(command)
+    _add_workload(command)
+    _add_backend(command, "this one, even if the run lacks it; repeatable")
+    _add_trials(command, str(TRIALS), TRIALS)
+    _add_rounds(command, "100", 100)
+
+
+def _add_scaling(command: argparse.ArgumentParser) -> None:
+    _add_directory(command)
+    _add_workload(command)
+    _add_settings(command, "only the run's points with one of these values; repeatable")
+    _add_trials(command, str(TRIALS), TRIALS)
+    _add_rounds(command, "the point's", None)
+
+
+def _add_report(command: argparse.ArgumentParser) -> None:
+    _add_directory(command)
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--full", action="store_true", help="print every table before the answer")
+    _add_json(form)
+    form.add_argument("--export", choices=EXPORTS, help="print what this tracker reads; writes no files")
+    every = "draw every backend, not only loop, reactors, best Ray and ceiling"
+    command.add_argument("--all-backends", action="store_true", help=every)
+    filled = "put results between the markers of this page as well; repeatable"
+    command.add_argument("--readme", action="append", default=[], type=Path, metavar="FILE", help=filled)
+
+
+def _add_compare(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("base", type=Path, metavar="BASE", help="the directory of the run before")
+    add("new", type=Path, metavar="NEW", help="the directory of the run after")
+    again = "a second measurement of both: a regression has to show in it as well"
+    add("--again", type=Path, nargs=2, metavar=("BASE", "NEW"), help=again)
+    effect = f"smallest change that counts; 0.1 is 10 %% (default: {MIN_EFFECT})"
+    add("--min-effect", type=_at_least(float, 0, 10), default=MIN_EFFECT, metavar="X", help=effect)
+    metric = "default: as in `report`; cpu_time suffers less from other load, and shows no waiting"
+    add("--metric", choices=METRICS, help=metric)
+    add("--strict", action="store_true", help="exit with 3 where a regression can't be excluded")
+    form = command.add_mutually_exclusive_group()
+    _add_json(form)
+    form.add_argument("--markdown", action="store_true", help="a table for a page")
+
+
+def _add_directory(command: argparse.ArgumentParser) -> None:
+    newest = f"the run's directory (default: {LATEST}, the newest without --output)"
+    command.add_argument("directory", type=Path, nargs="?", metavar="DIR", help=newest)
+
+
+def _add_json(command: Any) -> None:
+    command.add_argument("--json", action="store_true", help="for programs; writes no figures or pages")
+
+
+def _add_workload(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("--workload", action="append", default=[], choices=WORKLOADS, metavar="NAME", help="only this one; repeatable")
+
+
+def _add_backend(command: argparse.ArgumentParser, help_text: str) -> None:
+    command.add_argument("--backend", action="append", default=[], choices=BACKENDS, metavar="NAME", help=help_text)
+
+
+def _add_settings(command: argparse.ArgumentParser, help_text: str) -> None:
+    name = "[WORKLOAD.]NAME=VALUE,..."
+    command.add_argument("--set", action="append", default=[], dest="settings", metavar=name, help=help_text)
+
+
+def _add_trials(command: argparse.ArgumentParser, told: str, default: int | None) -> None:
+    help_text = f"how often each point starts afresh on each backend (default: {told})"
+    command.add_argument("--trials", type=_at_least(int, 1), default=default, metavar="N", help=help_text)
+
+
+def _add_rounds(command: argparse.ArgumentParser, told: str, default: int | None) -> None:
+    help_text = f"the most rounds of a trial (default: {told})"
+    command.add_argument("--rounds", type=_at_least(int, 1), default=default, metavar="N", help=help_text)
+
+
+def _at_least(kind: type[int] | type[float], minimum: float, maximum: float | None = None) -> Any:
     words = "an integer" if kind is int else "a number"
 
     def parse(text: str) -> float:
@@ -238,15 +239,16 @@ def _at_least(kind: type[int] | type[float], minimum: float) -> Any:
             value = kind(text)
         except ValueError:
             raise argparse.ArgumentTypeError(f"expected {words}, got {text!r}") from None
-        if not minimum <= value < float("inf"):
-            raise argparse.ArgumentTypeError(f"must be at least {minimum:g}, got {text}")
+        if not minimum <= value < float("inf") or (maximum is not None and value > maximum):
+            most = f" and at most {maximum:g}" if maximum is not None else ""
+            raise argparse.ArgumentTypeError(f"must be at least {minimum:g}{most}, got {text}")
         return value
 
     return parse
 
 
 def budget_s(text: str) -> float:
-    """Seconds that a text such as 45s, 90m, 90min or 8h says; raises ArgumentTypeError."""
+    """The seconds of a text such as 45s, 90m, 90min or 8h. Raises ArgumentTypeError."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)(s|m|min|h)", text)
     if found is None or not float(found[1]):
         raise argparse.ArgumentTypeError(f"expected a time such as 45s, 90m or 8h, got {text!r}")
@@ -254,7 +256,7 @@ def budget_s(text: str) -> float:
 
 
 def setting(text: str) -> Setting:
-    """What a `--set` says; raises UsageError."""
+    """The setting of a `--set`. Raises UsageError."""
     name, equals, values = text.partition("=")
     words = tuple(word.strip() for word in values.split(","))
     if not name or not equals or not all(words):

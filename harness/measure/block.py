@@ -26,6 +26,8 @@ import psutil
 from harness.measure.subject import Running, Subject, SubjectError, used_ns
 from harness.measure.turn import Turn
 
+# Ends the name of a second subject of a backend, by which a run measures its own noise.
+AGAIN = " again"
 # A warm-up is over when the mean of the last so many turns is that of the same number before them, nearly or as
 # closely as the turns allow to tell.
 _COMPARED_TURNS = 4

@@ -1,4 +1,4 @@
-"""How long the slow rounds of a trial take beside the usual ones: percentiles from what its turns counted."""
+"""Percentiles of a trial's round times, from what its turns counted."""
 
 import math
 from collections import Counter
@@ -9,7 +9,7 @@ from harness.measure.turn import BIN, Turn
 
 
 class Percentiles(NamedTuple):
-    """Percentiles of a trial's round times in ns, to half a percent; None where there are too few rounds to tell."""
+    """Percentiles of round times in ns, to half a percent; None where too few rounds are beyond."""
 
     p50_ns: float | None
     p95_ns: float | None
@@ -17,7 +17,7 @@ class Percentiles(NamedTuple):
 
 
 def of(turns: Iterable[Turn]) -> Percentiles:
-    """Of all rounds of these turns together."""
+    """The percentiles of all rounds of these turns together."""
     counts: Counter[int] = Counter()
     for turn in turns:
         counts.update(turn.durations)
@@ -25,10 +25,9 @@ def of(turns: Iterable[Turn]) -> Percentiles:
 
 
 def _percentile(counts: Counter[int], part: float) -> float | None:
-    """The time that this part of the rounds does not exceed; one round at least has to be beyond it."""
-    rounds = counts.total()
-    rank = math.ceil(part * rounds)
-    if not rounds or rank == rounds:
+    """The time that this part of the rounds does not exceed, if at least one round does."""
+    rank = math.ceil(part * counts.total())
+    if rank == counts.total():
         return None
     passed = 0
     for number in sorted(counts):

@@ -1,122 +1,107 @@
-"""How a run goes on, on standard error: a live bar on a terminal, plain lines elsewhere. Knows no process."""
+"""The progress of a run, on standard error: a live bar on a terminal, plain lines elsewhere. Knows no process."""
 
+import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from statistics import fmean
 from typing import Self
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from harness import quantity
-from harness.measure.block import Measured
-from harness.measure.forecast import Budget, Forecast
-from harness.measure.interim import InterimRatios
+from harness.measure.block import AGAIN, Measured, log_ratios
+from harness.measure.forecast import Forecast
 from harness.plan.grid import Point, Trial
+from harness.stats import intervals
+from harness.store.digests import REFERENCE_BACKEND
 from harness.store.measurements import Measurement
 
-# The bar is drawn by the harness while a trial is measured: rarely, so as not to take part in it.
+# The bar is drawn while a trial is measured: rarely, so as not to take part in it.
 _REDRAWS_PER_SECOND = 1
 
 
 class Display:
-    """Shows a run's progress. A context manager. `budget`: the run's."""
+    """Shows a run's progress. A context manager. `budget_s`: the time after which a run with a budget ends."""
 
     def __init__(
-        self, console: Console, missing: Sequence[Trial], done: int, forecast: Forecast, budget: Budget | None = None
+        self,
+        console: Console,
+        missing: Sequence[Trial],
+        done: int,
+        forecast: Forecast,
+        budget_s: float | None = None,
     ) -> None:
-        self._began = time.monotonic()
-        self._budget = budget or Budget()
-        self._missing = tuple(missing)
+        self._gives_up = time.monotonic() + (math.inf if budget_s is None else budget_s)
         self._console = console
         self._left = list(missing)
         self._done = done
+        # A budget decides how many trials there will be.
+        self._total = done + len(missing) if budget_s is None else None
         self._forecast = forecast
-        self._findings = InterimRatios()
-        self._bar: Progress | None = None
-        self._task = TaskID(0)
+        self._ratios: dict[Point, dict[str, list[list[float]]]] = {}  # of each subject's blocks, by its name
+        self._bar = Progress(
+            SpinnerColumn(),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.description}"),
+            TimeElapsedColumn(),
+            console=console,
+            refresh_per_second=_REDRAWS_PER_SECOND,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._bar.add_task("starting", total=self._total, completed=done)
 
     def __enter__(self) -> Self:
-        if self._console.is_terminal:
-            self._bar = Progress(
-                SpinnerColumn(),
-                BarColumn(bar_width=24),
-                MofNCompleteColumn(),
-                TextColumn("{task.description}"),
-                TimeElapsedColumn(),
-                console=self._console,
-                refresh_per_second=_REDRAWS_PER_SECOND,
-                transient=True,
-            )
-            self._bar.start()
-            self._task = self._bar.add_task(
-                "starting",
-                total=self._done + self._forecast.within(self._left, self._budget)[0],
-                completed=self._done,
-            )
+        self._bar.start()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self._bar.stop()
 
     def trial_begins(self, trial: Trial) -> None:
-        """Say what is running."""
-        if self._bar is not None:
-            total, remaining = self._expected(trial, running=True)
-            self._bar.update(self._task, total=total, description=f"{escape(describe(trial))}  {remaining}")
+        """Show the trial that runs."""
+        self._bar.update(self._task, description=f"{escape(describe(trial))}  {self._time_left()}")
 
     def trial_ends(self, trial: Trial, rows: list[Measurement], duration_s: float) -> None:
-        """Say what came out, and what is left."""
+        """Show a trial's outcome, and how much is left."""
         self._forecast.add(trial, duration_s)
         self._left.remove(trial)
         self._done += 1
-        failed = any(row.is_failure for row in rows)
-        if self._bar is not None:
-            self._bar.update(self._task, completed=self._done)
-        if self._bar is None or failed:
-            total, remaining = self._expected(trial, running=False)
-            position = f"[{self._done:{len(str(total))}}/{total}]"
+        self._bar.update(self._task, completed=self._done)
+        if self._bar.disable or any(row.is_failure for row in rows):
+            position = f"[{self._done}]" if self._total is None else f"[{self._done}/{self._total}]"
             line = f"{position} {describe(trial)}: {outcome(rows)} ({duration_s:.1f} s)"
-            self.note(f"{line}  {remaining}" if self._left else line)
+            self.note(f"{line}  {self._time_left()}" if self._left else line)
 
     def block_ends(self, point: Point, found: Mapping[str, Measured]) -> None:
-        """Say what is known of the point by now."""
-        line = self._findings.add(point, found)
-        if line:
-            self.note(f"{place(point)}: {line}")
+        """Show the speeds at the point, from all its blocks by now; of simulated work they say nothing."""
+        if point.values.get("work_seconds"):
+            return
+        known = self._ratios.setdefault(point, {})
+        whole = {name: measured for name, measured in found.items() if not measured.failure}
+        for name, measured in whole.items():
+            baseline = whole.get(name.removesuffix(AGAIN) if name.endswith(AGAIN) else REFERENCE_BACKEND)
+            if baseline is not None and baseline is not measured and (logs := log_ratios(baseline, measured)):
+                known.setdefault(name, []).append(logs)
+        order = sorted(known, key=lambda name: (name.endswith(AGAIN), -fmean(map(fmean, known[name]))))
+        told = [
+            f"{name} {quantity.ratio(intervals.ratio_of_turns(known[name]))}"
+            + (" of itself" if name.endswith(AGAIN) else "")
+            for name in order
+        ]
+        if any(not name.endswith(AGAIN) for name in order):
+            self.note(f"{place(point)}: by now, in times the speed of {REFERENCE_BACKEND}: {', '.join(told)}")
 
     def note(self, line: str) -> None:
-        """Say something else."""
+        """Show another line."""
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
-    def _expected(self, trial: Trial, running: bool) -> tuple[int, str]:
-        """How many trials there will be, and what is left in words. `trial`: of the block that is `running`, or whose
-        trials are being told of.
-        """
-        left_out = {one for block in self._budget.left_out for one in block}
-        self._left = [one for one in self._left if one not in left_out]
-        block = [one for one in self._left if _same_block(one, trial)]
-        others = [one for one in self._left if not _same_block(one, trial)]
-        block_s = self._forecast.seconds(block)
-        whole_s = self._forecast.seconds(one for one in self._missing if _same_block(one, trial))
-        ahead = replace(self._budget, taken_s={trial.point: whole_s, **self._budget.taken_s})
-        spent_s = time.monotonic() - self._began + (block_s if running else 0.0)
-        count, seconds = self._forecast.within(others, ahead, spent_s)
-        return self._done + len(block) + count, f"{quantity.duration_s(block_s + seconds)} left"
-
-
-def _same_block(one: Trial, other: Trial) -> bool:
-    return (one.point, one.index) == (other.point, other.index)
+    def _time_left(self) -> str:
+        seconds = min(self._forecast.seconds(self._left), max(0.0, self._gives_up - time.monotonic()))
+        return f"{quantity.duration_s(seconds)} left"
 
 
 def describe(trial: Trial) -> str:

@@ -1,62 +1,62 @@
-"""Runs a grid, block by block: a point's backends alive together in turns, rows on the disk when a block is done.
+"""The run of a grid, block by block: a point's backends alive together in turns, files written when a block is done.
 
-Owns the loop over blocks, which subjects a block has, and the verdict on each. Knows nothing of what a workload
+Owns the loop over blocks, the choice of a block's subjects, and the verdict on each. Knows nothing of what a workload
 computes.
 """
 
 import hashlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
-from typing import Protocol
+from dataclasses import dataclass, field, replace
 
 import psutil
 
 from harness import quantity
 from harness.measure import block as engine
 from harness.measure import percentiles
-from harness.measure.block import Effort, Measured
-from harness.measure.forecast import Budget
-from harness.measure.interim import AGAIN
+from harness.measure.block import AGAIN, Effort, Measured
+from harness.measure.progress import Display
 from harness.measure.subject import Subject, workload_order
-from harness.plan.grid import Block, Grid, Point, Trial, TrialKey, runs_alone
+from harness.plan.grid import Block, Grid, Point, Trial, runs_alone
 from harness.store import digests, machine
-from harness.store.measurements import Measurement
 from harness.store.recorded_turns import RecordedTurn
 from harness.store.run_directory import RunDirectory
 from harness.store.status import OK, UNSUPPORTED
 from harness.store.trial_records import TrialRecord
 from workloads.catalogue import BACKENDS, workers_of
 
-# Ray's sessions take the most memory: where it is short, they live one after the other. Where a round's arrays take
-# more than this part of it, all backends do.
+# Ray's sessions take the most memory. Where memory is short, they live one after the other. Where a round's arrays take
+# more than this part of the memory, all backends do.
 _HEAVY = "ray-"
 _LARGE_SHARE = 1 / 16
 
 
-class Watcher(Protocol):
-    """Who is told how the run goes on."""
+@dataclass
+class Budget:
+    """The time of a run, after which no further block begins. None is no limit.
 
-    def trial_begins(self, trial: Trial) -> None:
-        """A trial's processes are about to start."""
+    `taken_s`: by the last block of each point. `left_out`: the blocks that were not allowed.
+    """
 
-    def trial_ends(self, trial: Trial, rows: list[Measurement], duration_s: float) -> None:
-        """A trial's rows are on the disk."""
+    limit_s: float | None = None
+    taken_s: dict[Point, float] = field(default_factory=dict)
+    left_out: list[Block] = field(default_factory=list)
 
-    def block_ends(self, point: Point, found: Mapping[str, Measured]) -> None:
-        """The trials of a point that were measured beside each other have ended: their subjects, by name."""
+    def allows(self, block: Block, spent_s: float) -> bool:
+        """Whether a block runs after so much time.
 
-    def note(self, line: str) -> None:
-        """Something else that the user should know."""
+        The first block of a point always does. Another one does if it ends in time, supposed that it takes as long as
+        the last block of its point, or else as the longest of all.
+        """
+        needed_s = self.taken_s.get(block[0].point, max(self.taken_s.values(), default=0.0))
+        return self.limit_s is None or not block[0].index or spent_s + needed_s <= self.limit_s
 
 
-def run(results: RunDirectory, watcher: Watcher, time_limit_s: float | None, budget: Budget) -> None:
-    """Run what is missing from the results. Raises OSError when a row can't be written.
+def run(results: RunDirectory, display: Display, time_limit_s: float | None, budget: Budget) -> None:
+    """Run what the results lack. Raises OSError when a file can't be written.
 
-    `time_limit_s`: for whatever a trial is asked, its start included, instead of the grid's. `budget`: of all that is
-    run now; told what its blocks took. Where it doesn't allow all of them, the results are then of a grid with as many
-    trials as there are, unless later ones are there already.
+    `time_limit_s`: for each thing that a trial is asked, its start included, instead of the grid's. Blocks that the
+    budget leaves out are no part of the grid any more, unless later blocks of their points were measured before.
     """
     effort = replace(engine.EFFORT, limit_s=time_limit_s or results.grid.time_limit_s)
     lacking = {trial.key for trial in results.missing()}
@@ -68,14 +68,14 @@ def run(results: RunDirectory, watcher: Watcher, time_limit_s: float | None, bud
             if not budget.allows(block, block_began - began):
                 budget.left_out.append(block)
                 continue
-            found = _run_block(results, block, effort, watcher)
+            found = _run_block(results, block, effort, display)
             budget.taken_s[block[0].point] = time.monotonic() - block_began
-        wrong = _judge(results, block, watcher)
-        watcher.block_ends(block[0].point, {name: one for name, one in found.items() if name not in wrong})
+        wrong = _judge(results, block, display)
+        display.block_ends(block[0].point, {name: one for name, one in found.items() if name not in wrong})
     if budget.left_out and budget.limit_s is not None:
         settled = results.settle_without(budget.left_out)
         left = _counted(results.grid) if settled else f"{len(results.missing())} trials are left for --resume"
-        watcher.note(f"the budget of {quantity.duration_s(budget.limit_s)} is used: {left}")
+        display.note(f"the budget of {quantity.duration_s(budget.limit_s)} is used: {left}")
 
 
 def _counted(grid: Grid) -> str:
@@ -83,29 +83,17 @@ def _counted(grid: Grid) -> str:
     return f"{' or '.join(map(str, counts))} trial{'s' if counts != [1] else ''} of each point"
 
 
-def forget_failures(results: RunDirectory) -> int:
-    """Take failed trials out of the results, so that their blocks run again; returns how many that were.
-
-    What made a trial fail may have passed: a machine out of memory, a time limit, a mistake since corrected. What a
-    backend doesn't support stays. So does a trial whose digest was wrong: that one did run, and a second attempt until
-    it comes out right would hide that it doesn't always.
-    """
-    kept = without_failures(results.trials)
-    again = len(results.trials) - len(kept)
-    if again:
-        results.replace_trials(kept)
-    return again
-
-
 def without_failures(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
-    """The trials without those that failed and run again."""
+    """The trials without those that failed, whose blocks run again.
+
+    The cause may have passed: a machine out of memory, a time limit, a mistake since corrected. A trial that its
+    backend doesn't support stays. So does one whose digest was wrong: a second attempt would hide that.
+    """
     return [one for one in trials if not one.is_failure or digests.is_disagreement(one.status)]
 
 
-def _judge(results: RunDirectory, block: Block, watcher: Watcher) -> set[str]:
-    """Turn trials of the block's point into failures whose digest isn't the point's. Returns the backends that were
-    wrong in some trial.
-    """
+def _judge(results: RunDirectory, block: Block, display: Display) -> set[str]:
+    """Turn trials of the block's point into failures whose digest isn't the point's. Returns their backends."""
     point = block[0].point
     wrong = digests.disagreements(one for one in results.trials if one.point == (point.workload, point.parameters))
     if not wrong:
@@ -114,64 +102,55 @@ def _judge(results: RunDirectory, block: Block, watcher: Watcher) -> set[str]:
         [replace(one, status=wrong[one.trial_key]) if one.trial_key in wrong else one for one in results.trials]
     )
     for (workload, _, backend, index), reason in wrong.items():
-        watcher.note(f"FAILED {workload} {point.scenario} {backend} trial {index}: {reason}")
+        display.note(f"FAILED {workload} {point.scenario} {backend} trial {index}: {reason}")
     return {backend for _, _, backend, _ in wrong}
 
 
-def _run_block(results: RunDirectory, block: Block, effort: Effort, watcher: Watcher) -> dict[str, Measured]:
+def _run_block(results: RunDirectory, block: Block, effort: Effort, display: Display) -> dict[str, Measured]:
     started_at, began = machine.timestamp(), time.monotonic()
+    found = _measured(results, block, effort, display)
+    # What no subject took of the block's time is shared.
+    shared_s = max(0.0, time.monotonic() - began - sum(one.taken_s for one in found.values())) / len(found)
+    records = [_record(trial, found[trial.backend], started_at, shared_s) for trial in block]
+    results.add(records, [turn for trial in block for turn in _turns(trial, found)])
+    for trial, record in zip(block, records, strict=True):
+        if record.gil_enabled is not None:
+            results.note_gil(trial.backend, record.gil_enabled)
+        display.trial_ends(trial, results.rows_of(trial.key), record.duration_s)
+    return found
+
+
+def _measured(results: RunDirectory, block: Block, effort: Effort, display: Display) -> dict[str, Measured]:
+    """The block's subjects by name, measured. Only the logs of failed ones are kept."""
     results.logs.mkdir(exist_ok=True)
     again = results.grid.repeated(block[0].point)
     trials = {trial.backend: trial for trial in block}
     subjects = [_subject(trial) for trial in block]
     subjects += [_subject(trial, again=True) for trial in block if trial.backend in again]
-    logs: dict[str, Path] = {}
-
-    def log(subject: Subject) -> Path:
-        logs[subject.name] = results.logs / _log_name(block[0], subject.name)
-        return logs[subject.name]
+    logs = {subject.name: results.logs / _log_name(block[0], subject.name) for subject in subjects}
 
     def starts(subject: Subject) -> None:
         if subject.name in trials:
-            watcher.trial_begins(trials[subject.name])
+            display.trial_begins(trials[subject.name])
 
     found: dict[str, Measured] = {}
+    seed = f"{results.grid.seed} {block[0].point.parameters} {block[0].index}"
     try:
-        seed = f"{results.grid.seed} {block[0].point.parameters} {block[0].index}"
-        found = {one.subject.name: one for one in engine.run(subjects, effort, seed, log, starts)}
+        measured = engine.run(subjects, effort, seed, lambda subject: logs[subject.name], starts)
+        found = {one.subject.name: one for one in measured}
     finally:
-        for name, path in logs.items():  # without an outcome the block will run again
+        for name, path in logs.items():
             if not (name in found and _failed(found[name]) and path.exists() and path.stat().st_size):
                 path.unlink(missing_ok=True)
-    durations = _durations(block, found, time.monotonic() - began)
-    records = [_record(trial, found[trial.backend], started_at, durations[trial.key]) for trial in block]
-    taken = [
-        turn
-        for trial in block
-        for copy, name in enumerate((trial.backend, trial.backend + AGAIN))
-        if name in found
-        for turn in _turns(trial.key, copy, found[name])
-    ]
-    results.add(records, taken)
-    for trial in block:
-        enabled = found[trial.backend].gil_enabled
-        if enabled is not None:
-            results.note_gil(trial.backend, enabled)
-        watcher.trial_ends(trial, results.rows_of(trial.key), durations[trial.key])
     return found
 
 
-def _turns(key: TrialKey, copy: int, measured: Measured) -> Iterator[RecordedTurn]:
-    """The rows of what was measured of a trial, none where it failed."""
-    if not measured.failure:
-        for (sweep, position), turn in measured.turns.items():
-            yield RecordedTurn(*key, copy, sweep, position, turn.rounds, turn.wall_ns, turn.cpu_ns)
-
-
-def _durations(block: Block, found: Mapping[str, Measured], all_s: float) -> dict[TrialKey, float]:
-    """What each trial took of the block's time, without its copy; what nobody took is shared."""
-    shared = max(0.0, all_s - sum(one.taken_s for one in found.values())) / len(found)
-    return {trial.key: found[trial.backend].taken_s + shared for trial in block}
+def _turns(trial: Trial, found: Mapping[str, Measured]) -> Iterator[RecordedTurn]:
+    """The turns of a trial and of its copy, without those of a failure."""
+    for copy, name in enumerate((trial.backend, trial.backend + AGAIN)):
+        if name in found and not found[name].failure:
+            for (sweep, position), turn in found[name].turns.items():
+                yield RecordedTurn(*trial.key, copy, sweep, position, turn.rounds, turn.wall_ns, turn.cpu_ns)
 
 
 def _failed(measured: Measured) -> bool:
@@ -190,12 +169,12 @@ def _subject(trial: Trial, again: bool = False) -> Subject:
     )
 
 
-def _record(trial: Trial, measured: Measured, started_at: str, duration_s: float) -> TrialRecord:
+def _record(trial: Trial, measured: Measured, started_at: str, shared_s: float) -> TrialRecord:
     taken = measured.turns.values()
     return TrialRecord(
         *trial.key,
         started_at=started_at,
-        duration_s=round(duration_s, 3),
+        duration_s=round(measured.taken_s + shared_s, 3),
         outside_cores=round(measured.outside_cores, 3),
         workers=workers_of(BACKENDS[trial.backend], trial.point.task),
         digest="" if measured.failure else measured.digest,

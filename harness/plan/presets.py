@@ -9,6 +9,8 @@ from typing import Any
 
 Values = Mapping[str, tuple[Any, ...]]
 
+# How often each point starts afresh on each backend, unless a preset has another number.
+TRIALS = 5
 KIB = 2**10
 MIB = 2**20
 KB = 10**3
@@ -45,10 +47,10 @@ class Preset:
 
     name: str
     summary: str
-    trials: int
-    time_limit_s: float
     backends: tuple[str, ...]
     sweeps: tuple[Sweep, ...]
+    trials: int = TRIALS
+    time_limit_s: float = 180
     budget_s: float | None = None
 
 
@@ -73,8 +75,6 @@ _SMOKE = Preset(
 _QUICK = Preset(
     name="quick",
     summary="a first answer with intervals: the paper's workloads, a slow environment, five starts; 25 minutes",
-    trials=5,
-    time_limit_s=180,
     backends=("serial", "reactor-inline", "reactor-processes", "ray-paper", "ray-pooled", "ray-compiled", *_LIMITS),
     sweeps=(
         sweep("broadcast_gather", actors=16, object_bytes=10 * MIB, work_seconds=0.0, rounds=30),
@@ -91,8 +91,6 @@ _QUICK = Preset(
 _SWEEPS = Preset(
     name="sweeps",
     summary="what costs grow with: object size, actors, steps per message, agents, minibatch, fan-out; 40 minutes",
-    trials=5,
-    time_limit_s=180,
     budget_s=40 * MINUTE,
     backends=("serial", "reactor-inline", "reactor-processes", "ray-paper", "ray-tuned", "ray-pooled", *_LIMITS),
     sweeps=(
@@ -123,8 +121,6 @@ _MADE_UP = {"actors": 8, "rounds": 100, "warmup_rounds": 5}
 _CROSSOVER = Preset(
     name="crossover",
     summary="from where on Ray is as good, by step time, size of an observation and steps per message; 20 minutes",
-    trials=3,
-    time_limit_s=180,
     budget_s=20 * MINUTE,
     backends=("serial", "reactor-processes", "ray-tuned", "ray-pooled", "lockstep"),
     sweeps=(
@@ -137,8 +133,6 @@ _CROSSOVER = Preset(
 _VECTORS = Preset(
     name="vectors",
     summary="vector environments beside each other, by step time, those of the extra `vectors` too; 20 minutes",
-    trials=3,
-    time_limit_s=180,
     budget_s=20 * MINUTE,
     backends=("serial", *_VECTOR_ENVIRONMENTS, "lockstep"),
     sweeps=(

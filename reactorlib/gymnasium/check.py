@@ -22,11 +22,10 @@ Make = Callable[[], Any]
 
 
 def check_vector_env(env: Any, env_fns: Sequence[Make] | None = None, *, steps: int = 60, seed: int = 1) -> None:
-    """Raise AssertionError with every fault of a vector environment that this finds; it is closed afterwards.
+    """Raise AssertionError with every fault that is found in a vector environment. It is closed afterwards.
 
-    `env`: a vector environment. `env_fns` make the same environments; by default those that it was made of, or
-    `gymnasium.make(env.spec.id)`. Or a class, or a function of `env_fns` and `autoreset_mode=`: it is then checked with
-    environments that show what ordinary ones hide, in every autoreset mode that it takes.
+    `env_fns` make the same environments; by default those that it was made of, or `gymnasium.make(env.spec.id)`. `env`
+    may also be a class, or a function of `env_fns` and `autoreset_mode=`. It is then checked with all probes.
 
     >>> import gymnasium
     >>> check_vector_env(gymnasium.make_vec("CartPole-v1", 3, vectorization_mode="sync"))
@@ -50,18 +49,16 @@ def check_vector_env(env: Any, env_fns: Sequence[Make] | None = None, *, steps: 
 
 
 def find_all_faults(make_vector: Callable[..., Any], *, steps: int = 60, seed: int = 1) -> list[str]:
-    """What is wrong with the vector environments that this makes of the probes, in every autoreset mode."""
+    """The faults of the vector environments that this makes of the probes, in every autoreset mode."""
     faults: list[str] = []
     for name, probe in PROBES.items():
         for mode in AutoresetMode:
             env_fns = [functools.partial(probe, number) for number in range(3)]
             alike = [functools.partial(TWINS.get(name, probe), number) for number in range(3)]
-            try:
-                env = make_vector(env_fns, autoreset_mode=mode)
-            except Exception as error:  # noqa: BLE001  # the faults of others are what is looked for
-                faults.append(f"{name}, {mode.value}: it cannot be made: {_words(error)}")
-                continue
-            faults += [f"{name}, {mode.value}: {fault}" for fault in find_faults(env, alike, steps=steps, seed=seed)]
+            env, error = _outcome(lambda of: make_vector(of, autoreset_mode=mode), env_fns)  # noqa: B023
+            found = find_faults(env, alike, steps=steps, seed=seed) if error is None else []
+            found += [] if error is None else [f"it cannot be made: {_words(error)}"]
+            faults += [f"{name}, {mode.value}: {fault}" for fault in found]
     return faults
 
 
@@ -128,8 +125,6 @@ class _Check:
         if text not in self.faults:
             self.faults.append(text)
 
-    # The rules
-
     def _attributes(self) -> None:
         env, twin = self.env, self.twin
         if not isinstance(env, VectorEnv):
@@ -149,24 +144,20 @@ class _Check:
 
     def _both(self, what: str, act: Callable[[Any], Any]) -> tuple[Any, Any]:
         """What both do; a fault, and the end, where only one raises."""
-        expected, failed = None, None
-        try:
-            expected = act(self.twin)
-        except Exception as error:  # noqa: BLE001
-            failed = error
-        try:
-            got = act(self.env)
-        except Exception as error:
-            if failed is None:
-                self.fault(f"{what} raises {_words(error)}")
-                raise _Stop from error
-            if not isinstance(error, type(failed)):
-                self.fault(f"{what} raises {_words(error)}, SyncVectorEnv raises {_words(failed)}")
-            raise _Stop from error
-        if failed is not None:
+        expected, failed = _outcome(act, self.twin)
+        got, error = _outcome(act, self.env)
+        if failed is None and error is None:
+            return got, expected
+        if failed is None:
+            self.fault(f"{what} raises {_words(error)}")
+        elif error is None:
             self.fault(f"{what} passes, SyncVectorEnv raises {_words(failed)}")
-            raise _Stop
-        return got, expected
+        elif not isinstance(error, type(failed)):
+            self.fault(f"{what} raises {_words(error)}, SyncVectorEnv raises {_words(failed)}")
+        raise _Stop
+
+    def _same(self, what: str, act: Callable[[Any], Any]) -> str | None:
+        return difference(*self._both(what, act), what)
 
     def _reset(self, what: str, **arguments: Any) -> None:
         got, expected = self._both(what, lambda env: env.reset(**deepcopy(arguments)))
@@ -243,14 +234,11 @@ class _Check:
         self._compare("step_wait", ("observations", "rewards", "terminations", "truncations", "infos"), got, expected)
 
     def _refused(self, what: str, act: Callable[[], Any], kind: type[Exception]) -> None:
-        try:
-            act()
-        except kind:
+        _, error = _outcome(lambda _: act(), None)
+        if isinstance(error, kind):
             return
-        except Exception as error:  # noqa: BLE001
-            self.fault(f"{what} raises {_words(error)}, not {kind.__name__}")
-        else:
-            self.fault(f"{what} is not refused with {kind.__name__}")
+        found = "is not refused with" if error is None else f"raises {_words(error)}, not"
+        self.fault(f"{what} {found} {kind.__name__}")
         raise _Stop
 
     def _calls(self) -> None:
@@ -258,20 +246,17 @@ class _Check:
             if not hasattr(self.env, name):
                 self.fault(f"it has no {name}()")
                 raise _Stop
-        got, expected = self._both("get_attr", lambda env: env.get_attr("render_mode"))
-        found = difference(got, expected, "get_attr('render_mode')")
+        found = [self._same("get_attr('render_mode')", lambda env: env.get_attr("render_mode"))]
         for values in (list(range(self.env.num_envs)), "one for all"):
             self._both("set_attr", operator.methodcaller("set_attr", "attribute_of_check", values))
-            got, expected = self._both("get_attr", lambda env: env.get_attr("attribute_of_check"))
-            found = found or difference(got, expected, "get_attr of what set_attr set")
-        got, expected = self._both("np_random_seed", lambda env: env.np_random_seed)
-        found = found or difference(got, expected, "np_random_seed")
-        got, expected = self._both("np_random", lambda env: [one.bit_generator.state for one in env.np_random])
-        found = found or difference(got, expected, "np_random")
-        got, expected = self._both("call", lambda env: env.call("has_wrapper_attr", "render_mode"))
-        found = found or difference(got, expected, "call('has_wrapper_attr', 'render_mode')")
-        if found is not None:
-            self.fault(found)
+            found.append(self._same("get_attr of what set_attr set", lambda env: env.get_attr("attribute_of_check")))
+        found += [
+            self._same("np_random_seed", lambda env: env.np_random_seed),
+            self._same("np_random", lambda env: [one.bit_generator.state for one in env.np_random]),
+            self._same("call('has_wrapper_attr')", lambda env: env.call("has_wrapper_attr", "render_mode")),
+        ]
+        for fault in filter(None, found):
+            self.fault(fault)
         self._refused("set_attr with too few values", lambda: self.env.set_attr("x", [1] * (self.env.num_envs + 1)),
                       ValueError)  # fmt: skip
 
@@ -282,11 +267,9 @@ class _Check:
                 return
 
     def _closing(self) -> None:
-        try:
-            self.env.close()
-            self.env.close()
-        except Exception as error:  # noqa: BLE001
-            self.fault(f"close() raises {_words(error)}")
+        for _ in range(2):
+            if error := _outcome(lambda env: env.close(), self.env)[1]:
+                self.fault(f"close() raises {_words(error)}")
         if not self.env.closed:
             self.fault("closed is False after close()")
 
@@ -327,5 +310,13 @@ def _short(value: Any) -> str:
     return text if len(text) < 100 else text[:97] + "..."
 
 
-def _words(error: BaseException) -> str:
+def _outcome(act: Callable[[Any], Any], env: Any) -> tuple[Any, Exception | None]:
+    """The result and None, or None and the error."""
+    try:
+        return act(env), None
+    except Exception as error:  # noqa: BLE001  # the faults of others are looked for
+        return None, error
+
+
+def _words(error: BaseException | None) -> str:
     return f"{type(error).__name__}: {_short(str(error))[1:-1]}"

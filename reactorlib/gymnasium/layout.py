@@ -55,12 +55,10 @@ class Layout(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether observations lie in the arrays."""
         return is_plain(self.observation_space)
 
     @property
     def nbytes(self) -> int:
-        """How many bytes are carved."""
         carver = _Carver(None)
         self._carve(carver)
         return carver.top
@@ -97,7 +95,6 @@ class _Carver:
         self.top = 0
 
     def empty(self, shape: Any, dtype: Any = float) -> Any:
-        """As np.empty."""
         kind = np.dtype(dtype)
         whole = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
         at = self.top
@@ -110,32 +107,26 @@ class _Carver:
 
 def rows_of(batch: Any, rows: Any) -> Any:
     """A copy of these rows of a batch, which may be of several arrays."""
-    if isinstance(batch, dict):
-        return {key: rows_of(part, rows) for key, part in batch.items()}
-    if isinstance(batch, tuple):
-        return tuple(rows_of(part, rows) for part in batch)
-    return batch[rows]
+    return _each(lambda part: part[rows], batch)
 
 
 def put_rows(batch: Any, rows: slice, values: Any) -> None:
     """The opposite of `rows_of`."""
-    if isinstance(batch, dict):
-        for key, part in batch.items():
-            put_rows(part, rows, values[key])
-    elif isinstance(batch, tuple):
-        for part, value in zip(batch, values, strict=True):
-            put_rows(part, rows, value)
-    else:
-        batch[rows] = values
+    _each(lambda part, value: part.__setitem__(rows, value), batch, values)
 
 
 def joined(batches: list[Any]) -> Any:
     """One batch of all their rows."""
-    if isinstance(batches[0], dict):
-        return {key: joined([batch[key] for batch in batches]) for key in batches[0]}
-    if isinstance(batches[0], tuple):
-        return tuple(joined(list(parts)) for parts in zip(*batches, strict=True))
-    return np.concatenate(batches)
+    return _each(lambda *parts: np.concatenate(parts), *batches)
+
+
+def _each(act: Callable[..., Any], first: Any, *others: Any) -> Any:
+    """Do something with each array of the first batch and its counterparts in the others."""
+    if isinstance(first, dict):
+        return {key: _each(act, part, *(other[key] for other in others)) for key, part in first.items()}
+    if isinstance(first, tuple):
+        return tuple(_each(act, *parts) for parts in zip(first, *others, strict=True))
+    return act(first, *others)
 
 
 class Lease:

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from reactorlib.gymnasium.groups import EnvironmentTimeoutError
 from reactorlib.gymnasium.layout import rows_of
 from reactorlib.gymnasium.share import Info
-from reactorlib.gymnasium.vector_env import EnvironmentTimeoutError, ReactorVectorEnv
+from reactorlib.gymnasium.vector_env import ReactorVectorEnv
 
 
 class Part(NamedTuple):
@@ -31,7 +32,9 @@ class Member:
     def __init__(self, pool: str, low: int, env_fns: Sequence[Callable[[], Any]], **options: Any) -> None:
         self.low, self.count = low, len(env_fns)
         self.envs = ReactorVectorEnv(env_fns, copy=False, workers=1, caller_steps=False, **options)
-        self.envs._whole, self.envs._first = pool, low
+        self.groups = self.envs._groups
+        self.groups.whole, self.groups.first = lambda: pool, low
+        self._arrays = self.groups.arrays
         self.parts: list[Part] = []  # that can be received
         self._under_way: list[int] = []  # positions
         self._next: dict[int, Any] = {}  # actions of those that wait, by position
@@ -41,7 +44,7 @@ class Member:
         """Begin to reset all; what was under way is for nobody any more."""
         if self._under_way:
             self._under_way = []
-            self.envs._running.finish()
+            self.groups.replies()
         self.parts.clear()
         self._next.clear()
         each = [deepcopy(options) for _ in seeds]
@@ -71,23 +74,19 @@ class Member:
         """Close all; at once, if the step that is under way takes longer than `timeout` seconds."""
         if self._under_way and not terminate:
             try:
-                self.envs._finish(timeout)
+                self.groups.finish(timeout)
             except Exception:  # noqa: BLE001  # nobody waits for it any more
                 terminate = True
         self.envs.close(terminate=terminate)
 
-    @property
-    def _arrays(self) -> Any:
-        return self.envs._arrays
-
     def _begin(self, method: str, arguments: tuple[Any, ...], positions: list[int]) -> None:
         self._answered = int(self._arrays.answered[0])
-        self.envs._begin(method, [arguments])
+        self.groups.begin(method, [arguments])
         self._under_way = positions
 
     def _finish(self, timeout: float | None = None) -> None:
         try:
-            said = self.envs._finish(timeout)[0]
+            said = self.groups.finish(timeout)[0]
         except EnvironmentTimeoutError:
             raise
         except BaseException:

@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 from gymnasium.error import AlreadyPendingCallError, NoAsyncCallError
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 
 from reactorlib.cpus import available_cpus
+from reactorlib.gymnasium.calls import Calls, check_counts, seeds_of
+from reactorlib.gymnasium.groups import EnvironmentTimeoutError
 from reactorlib.gymnasium.layout import joined, rows_of
 from reactorlib.gymnasium.member import Member, Part
-from reactorlib.gymnasium.vector_env import EnvironmentTimeoutError, seeds_of
 from reactorlib.transport.waiting import Spinner
 
 SHORTEST_SLEEP_S, LONGEST_SLEEP_S = 50e-6, 2e-3
@@ -30,19 +31,16 @@ LOOK_S = 0.05  # between two looks at whether the workers live
 Received = tuple[Any, Any, Any, Any, dict[str, Any]]
 
 
-class ReactorPool(VectorEnv[Any, Any, Any]):
+class ReactorPool(Calls):
     """A vector environment of which parts are stepped at a time, so that nobody waits for the slowest step of all.
 
-    `env_fns`, `workers` and `context` are as of ReactorVectorEnv; the environments have the same spaces, and the
-    caller's process steps none of them. `executor` is "processes" or "threads", `autoreset_mode` "NextStep" or
-    "SameStep".
+    `env_fns`, `workers` and `context` are as of ReactorVectorEnv. The environments have the same spaces, and the
+    caller's process steps none of them. `executor` is "processes" or "threads". `autoreset_mode` is not "Disabled".
 
-    `reset_async` and `send` let environments go on; `recv` gives what as many as are asked for have come to, whichever
-    they are: `infos["env_id"]` says. So what comes when is not deterministic, while each environment's own trajectory
-    is. `reset` and `step` are those of any vector environment, and wait for all.
-
-    Environments of one worker that are sent to at once are ready at once; those that are sent to while it is at work
-    wait for it. After an exception of an environment, which `recv` raises, all begin anew with `reset`.
+    `reset_async` and `send` let environments go on. `recv` returns the results of as many as are asked for, whichever
+    are ready first: `infos["env_id"]` has their numbers. Each environment's own trajectory is deterministic, the order
+    of arrival is not. `reset` and `step` wait for all. After an exception of an environment, which `recv` raises, all
+    begin anew with `reset`.
 
     >>> import gymnasium
     >>> pool = ReactorPool([lambda: gymnasium.make("CartPole-v1")] * 4, workers=2)
@@ -67,10 +65,7 @@ class ReactorPool(VectorEnv[Any, Any, Any]):
             raise ValueError(f"`executor` must be 'processes' or 'threads', got {executor!r}")
         if AutoresetMode(autoreset_mode) is AutoresetMode.DISABLED:
             raise ValueError("`autoreset_mode` must be 'NextStep' or 'SameStep': `reset` begins all episodes anew")
-        if workers is not None and (workers != int(workers) or workers < 1):
-            raise ValueError(f"`workers` must be a positive integer or None, got {workers!r}")
-        if not env_fns:
-            raise ValueError("env_fns is empty: give a function for each environment")
+        check_counts(env_fns, workers=workers)
         self.num_envs = n = len(env_fns)
         count = min(n, int(workers or available_cpus()))
         bounds = [n * member // count for member in range(count + 1)]
@@ -93,8 +88,6 @@ class ReactorPool(VectorEnv[Any, Any, Any]):
         self.single_action_space = first.single_action_space
         self.observation_space = batch_space(self.single_observation_space, n)
         self.action_space = batch_space(self.single_action_space, n)
-
-    # Some
 
     def reset_async(self, seed: Any = None, options: dict[str, Any] | None = None) -> None:
         """Begin to reset all environments; `recv` gives their observations, with rewards of 0."""
@@ -190,14 +183,8 @@ class ReactorPool(VectorEnv[Any, Any, Any]):
         infos: dict[str, Any] = {}
         for row, info, final in (one for part in parts for one in part.infos):
             infos = self._add_info(infos, info if final is None else {**final, **info}, row)
-        return (
-            ids,
-            observations,
-            np.concatenate([part.rewards for part in parts])[order],
-            np.concatenate([part.terminations for part in parts])[order],
-            np.concatenate([part.truncations for part in parts])[order],
-            rows_of(infos, ids),
-        )
+        columns = zip(*((part.rewards, part.terminations, part.truncations) for part in parts), strict=True)
+        return ids, observations, *(np.concatenate(column)[order] for column in columns), rows_of(infos, ids)
 
     @contextmanager
     def _failing(self) -> Iterator[None]:
@@ -208,8 +195,6 @@ class ReactorPool(VectorEnv[Any, Any, Any]):
         except BaseException:
             self._failed = True
             raise
-
-    # All
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Reset all environments: observations and infos."""
@@ -229,10 +214,6 @@ class ReactorPool(VectorEnv[Any, Any, Any]):
         self._assert_nothing_pends("call")
         return tuple(one for member in self._members for one in member.envs.call(name, *args, **kwargs))
 
-    def get_attr(self, name: str) -> tuple[Any, ...]:
-        """An attribute of each environment."""
-        return self.call(name)
-
     def set_attr(self, name: str, values: Any) -> None:
         """Set an attribute of each environment: to one value each of a list or tuple, else all to the same."""
         self._assert_is_running()
@@ -242,20 +223,6 @@ class ReactorPool(VectorEnv[Any, Any, Any]):
         for member in self._members:
             mine = values[member.low : member.low + member.count] if isinstance(values, list | tuple) else values
             member.envs.set_attr(name, mine)
-
-    @property
-    def np_random_seed(self) -> Any:
-        """The seed of each environment."""
-        return self.get_attr("np_random_seed")
-
-    @property  # type: ignore[misc]
-    def np_random(self) -> Any:
-        """The random number generator of each environment."""
-        return self.get_attr("np_random")
-
-    def render(self) -> tuple[Any, ...]:
-        """What each environment renders."""
-        return self.call("render")
 
     def _assert_is_running(self) -> None:
         for member in self._members:

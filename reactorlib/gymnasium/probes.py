@@ -17,11 +17,9 @@ class AnySpace(spaces.Space[Any]):
         super().__init__(None, None)
 
     def sample(self, mask: Any = None, probability: Any = None) -> Any:
-        """A pair."""
         return ("word", int(self.np_random.integers(9)))
 
     def contains(self, x: Any) -> bool:
-        """Whether it is a pair."""
         return isinstance(x, tuple) and len(x) == 2
 
     def __eq__(self, other: object) -> bool:
@@ -41,7 +39,6 @@ class Probe(gymnasium.Env[Any, Any]):
         self.count = 0
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
-        """Episodes have random lengths."""
         super().reset(seed=seed, options=options)
         self.observation_space.seed(int(self.np_random.integers(1 << 30)))
         self.count = 0
@@ -54,7 +51,6 @@ class Probe(gymnasium.Env[Any, Any]):
         return self.observation(), self.reward(action), bool(end < 0.1), bool(0.08 < end < 0.2), self.info()
 
     def observation(self) -> Any:
-        """A sample."""
         return self.observation_space.sample()
 
     def reward(self, action: Any) -> Any:
@@ -62,7 +58,6 @@ class Probe(gymnasium.Env[Any, Any]):
         return float(self.np_random.normal()) + sum(map(ord, f"{type(action).__name__}{action!r}")) / 1024
 
     def info(self) -> dict[str, Any]:
-        """Keys that come and go, of many kinds."""
         draw = self.np_random
         known: dict[str, Any] = {
             "count": self.count,
@@ -78,10 +73,9 @@ class Probe(gymnasium.Env[Any, Any]):
 
 
 class Plain(Probe):
-    """Always the same numbers in its infos."""
+    """Always has the same numbers in its infos, as an Atari environment."""
 
     def info(self) -> dict[str, Any]:
-        """As an Atari environment has them."""
         return {"lives": self.count % 4, "progress": self.count / 2, "last": self.count > 3}
 
 
@@ -89,7 +83,6 @@ class Quiet(Probe):
     """No infos at all."""
 
     def info(self) -> dict[str, Any]:
-        """Nothing."""
         return {}
 
 
@@ -101,7 +94,6 @@ class Reusing(Quiet):
         self.buffer = np.zeros(3, np.float32)
 
     def observation(self) -> Any:
-        """The buffer."""
         self.buffer[:] = super().observation()
         return self.buffer
 
@@ -109,24 +101,22 @@ class Reusing(Quiet):
 class ShapedReward(Quiet):
     """Rewards are arrays with one element and no dimension, as environments on NumPy return them."""
 
+    shape: tuple[int, ...] = ()
+
     def reward(self, action: Any) -> Any:
-        """Of one element."""
-        return np.asarray(super().reward(action), np.float32)
+        return np.full(self.shape, super().reward(action), np.float32)
 
 
-class VectorReward(Quiet):
+class VectorReward(ShapedReward):
     """Rewards are arrays with one element in one dimension."""
 
-    def reward(self, action: Any) -> Any:
-        """Of shape (1,)."""
-        return np.asarray([super().reward(action)], np.float32)
+    shape = (1,)
 
 
 class Rounded(Quiet):
     """The same as numbers."""
 
     def reward(self, action: Any) -> Any:
-        """Rounded as in the array."""
         return float(np.float32(super().reward(action)))
 
 
@@ -134,7 +124,6 @@ class NumpyFlags(Quiet):
     """Ends are NumPy's booleans, rewards its integers."""
 
     def step(self, action: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """The same with other types."""
         observation, _, terminated, truncated, info = super().step(action)
         return observation, np.int64(self.count), np.bool_(terminated), np.bool_(truncated), info
 

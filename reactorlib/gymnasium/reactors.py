@@ -61,8 +61,8 @@ class Fault(NamedTuple):
     error: BaseException
 
 
-class Part(NamedTuple):
-    """What a share that has memory of its own came to in a step or a reset, beside what it says of it."""
+class Remote(NamedTuple):
+    """The results of a step or a reset of a share that has memory of its own."""
 
     said: Any
     observations: Any  # None, where they are no arrays: then they are in `said`
@@ -133,7 +133,7 @@ class Group(Reactor):
             return said
         rows, arrays = slice(share.low, share.low + share.count), share.arrays
         seen = rows_of(arrays.observations[buffer], rows) if arrays.observations else None
-        return Part(said, seen, arrays.rewards[rows], arrays.terminations[rows], arrays.truncations[rows])
+        return Remote(said, seen, arrays.rewards[rows], arrays.terminations[rows], arrays.truncations[rows])
 
     @property
     def _is_remote(self) -> bool:
@@ -199,7 +199,7 @@ def _is_data(value: Any) -> bool:
     kind = type(value)
     if kind in PLAIN:
         return True
-    if kind is tuple or kind is list or kind is Part:
+    if kind is tuple or kind is list or kind is Remote:
         return all(map(_is_data, value))
     if kind is dict:
         return all(map(_is_data, value.values())) and all(map(_is_data, value))

@@ -53,9 +53,7 @@ def _spec_of(id: str) -> EnvSpec:  # noqa: A002
 
 
 def register(id: str) -> str:  # noqa: A002
-    """Make an environment that Gymnasium knows ours by its id: what `gymnasium.make_vec` makes by the id that is given.
-
-    With `import reactorlib.gymnasium` all environments are that are known by then.
+    """Let `gymnasium.make_vec` make our vector environment by the returned id. The import registers all known ones.
 
     >>> register("CartPole-v1"), register("ALE/Pong-v5")
     ('reactor/CartPole-v1', 'reactor/ALE.Pong-v5')
@@ -68,19 +66,12 @@ def register(id: str) -> str:  # noqa: A002
     return ours
 
 
-def _made(num_envs: int, of: str, vector_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> ReactorVectorEnv:
-    return make_vec(of, num_envs, vector_kwargs=vector_kwargs, **kwargs)
-
-
-def register_all() -> None:
-    """Register whatever Gymnasium knows now."""
-    for known in list(gymnasium.registry):
-        if not known.startswith(f"{NAMESPACE}/"):
-            register(known)
+def _made(num_envs: int, of: str, **kwargs: Any) -> ReactorVectorEnv:
+    return make_vec(of, num_envs, **kwargs)
 
 
 def install() -> None:
-    """From now on, what Gymnasium calls its AsyncVectorEnv is ours: `make_vec(..., vectorization_mode="async")`, too.
+    """Put ours in the place of Gymnasium's AsyncVectorEnv, also in `make_vec(..., vectorization_mode="async")`.
 
     >>> install()
     >>> gymnasium.make_vec("CartPole-v1", 2, vectorization_mode="async", vector_kwargs={"max_concurrency": 1})
@@ -95,4 +86,6 @@ def uninstall() -> None:
     gymnasium.vector.AsyncVectorEnv = AsyncVectorEnv  # type: ignore[misc]
 
 
-register_all()
+for _known in list(gymnasium.registry):
+    if not _known.startswith(f"{NAMESPACE}/"):
+        register(_known)

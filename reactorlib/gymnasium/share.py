@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import Any
@@ -12,8 +13,7 @@ from gymnasium.vector import AutoresetMode
 
 from reactorlib.gymnasium.layout import Arrays, Layout, writer
 
-# What a step or a reset says beside the arrays: the number of an environment, its infos, and those of its end.
-Info = tuple[int, dict[str, Any], dict[str, Any] | None]
+Info = tuple[int, dict[str, Any], dict[str, Any] | None]  # an environment, its infos, and those of its end
 NOT_GIVEN = ...  # options that `reset` is called without
 NOT_CALLED = ("reset", "step", "close", "_setattr", "_check_spaces")
 
@@ -30,9 +30,7 @@ class Share:
         arrays: Arrays,
         mode: AutoresetMode,
     ) -> None:
-        self.low = low
-        self.arrays = arrays
-        self.mode = mode
+        self.low, self.arrays, self.mode = low, arrays, mode
         self.count = len(make)
         self._inside, self._number = arrays.inside, number
         self._writers = [writer(layout.observation_space, batch, low, self.count) for batch in arrays.observations]
@@ -158,9 +156,8 @@ class Share:
         """Whether the spaces of each environment are these, or equivalent to the first."""
         rows = []
         for env in self.envs:
-            equal = observation_space == env.observation_space if same else is_space_dtype_shape_equiv(
-                observation_space, env.observation_space)  # fmt: skip
-            rows.append((bool(equal), bool(action_space == env.action_space)))
+            alike = operator.eq if same else is_space_dtype_shape_equiv
+            rows.append((bool(alike(observation_space, env.observation_space)), bool(action_space == env.action_space)))
         return rows
 
     def close(self) -> None:
@@ -189,14 +186,13 @@ def only_numbers(infos: Sequence[Info], n: int) -> dict[str, Any] | None:
     if len(infos) != n:
         return None
     first = infos[0][1]
-    kinds = [type(value) for value in first.values()]
+    keys, kinds = [*first], [type(value) for value in first.values()]
     if not all(kind is int or kind is float or kind is bool for kind in kinds):
         return None
-    keys = first.keys()
-    merged: dict[str, Any] = {}
     for _, info, final in infos:
-        if final is not None or [*info] != [*keys] or [type(value) for value in info.values()] != kinds:
+        if final is not None or [*info] != keys or [type(value) for value in info.values()] != kinds:
             return None
+    merged: dict[str, Any] = {}
     for key, kind in zip(keys, kinds, strict=True):
         merged[key] = np.array([info[key] for _, info, _ in infos], dtype=kind)
         merged[f"_{key}"] = np.ones(n, dtype=np.bool_)

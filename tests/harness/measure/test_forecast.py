@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.measure import forecast
-from harness.measure.forecast import Budget, Forecast
+from harness.measure.forecast import Forecast
 from harness.plan.selection import Setting, select
 from harness.store.trial_records import TRIALS, TrialRecord
 
@@ -47,43 +47,12 @@ def test_it_comes_from_what_is_most_like_the_trial(trials):
     assert expected.seconds([ray_5, serial_5]) == 21
 
 
-def test_what_this_run_took_counts_before_what_others_did(trials, tmp_path):
-    TRIALS.write(tmp_path, [detail_of(trial, 8.0) for trial in trials])
-    expected = Forecast(runs=[tmp_path])
+def test_what_this_run_took_counts_before_what_others_did(trials):
+    expected = Forecast(before=[detail_of(trial, 8.0) for trial in trials])
     assert expected.seconds(trials) == 64
     expected.add(trials[0], 2.0)
     assert expected.seconds(trials[:1]) == 2
     assert expected.seconds(trials) == 2 * 2 + 6 * 8
-
-
-@pytest.mark.parametrize(("budget_s", "seconds"), [(None, 40), (1, 20), (29, 20), (30, 30), (39, 30), (40, 40)])
-def test_a_budget_ends_it_after_the_first_trial_of_each_point(trials, budget_s, seconds):
-    assert Forecast().within(trials, Budget(budget_s)) == (seconds // 5, seconds)
-
-
-def test_what_is_too_long_for_a_budget_leaves_the_rest_of_it_to_what_is_not(trials):
-    expected = Forecast()
-    for trial in trials:
-        expected.add(trial, {2: 10.0, 5: 1.0}[trial.point.values["actors"]])
-    assert expected.within(trials, Budget(30)) == (6, 24)
-
-
-def test_what_is_left_is_what_the_run_will_not_leave_out(trials):
-    """Blocks of two points, A B A B: the first two have run. A mean of all would let B run again, the last doesn't."""
-    *_, third, fourth = blocks = [tuple(trials[at : at + 2]) for at in range(0, 8, 2)]
-    budget = Budget(100.0, taken_s={blocks[0][0].point: 10.0, blocks[1][0].point: 85.0})
-    left = [*third, *fourth]
-    assert [budget.allows(block, 20.0) for block in (third, fourth)] == [True, False]
-    assert Forecast().within(left, budget, spent_s=20.0) == (2, 10.0)
-    budget.left_out.append(third)
-    assert Forecast().within(left, budget, spent_s=0.0) == (2, 85.0)
-
-
-def test_a_point_without_a_block_in_this_run_is_taken_to_be_like_the_longest(trials):
-    budget = Budget(100.0, taken_s={trials[0].point: 60.0})
-    other = trials[6:]  # whose first block ran before
-    assert Forecast().within(other, budget, spent_s=41.0) == (0, 0.0)
-    assert Forecast().within(other, budget, spent_s=40.0) == (2, 10.0)
 
 
 def test_a_trial_that_is_beside_itself_counts_twice(grid):

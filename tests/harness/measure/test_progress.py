@@ -9,8 +9,7 @@ from rich.console import Console
 
 from harness.measure import progress
 from harness.measure.block import Measured
-from harness.measure.forecast import Budget, Forecast
-from harness.measure.interim import InterimRatios
+from harness.measure.forecast import Forecast
 from harness.measure.progress import Display
 from harness.measure.subject import Subject
 from harness.measure.turn import Turn
@@ -45,35 +44,17 @@ def test_plain_lines_where_there_is_no_terminal(trials, row):
     ]
 
 
-@pytest.mark.parametrize(("budget_s", "left"), [(None, "35 s"), (21.0, "15 s"), (30.0, "25 s")])
-def test_what_is_left_is_no_more_than_a_budget_allows(fake, row, monkeypatch, budget_s, left):
+@pytest.mark.parametrize(("budget_s", "told"), [(None, "[1/8] 35 s"), (21.0, "[1] 11 s"), (60.0, "[1] 35 s")])
+def test_what_is_left_is_no_more_than_a_budget_allows(fake, row, monkeypatch, budget_s, told):
     made = select("smoke", workloads=["fake"], backends=["serial", "ray-paper"], settings=[], trials=4).grid
     output, trials, clock = io.StringIO(), list(made.trials()), [0.0]
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-    with Display(Console(file=output, width=300), trials, 0, Forecast(), Budget(budget_s)) as display:
-        clock[0] = 10.0  # of the whole block
+    with Display(Console(file=output, width=300), trials, 0, Forecast(), budget_s) as display:
+        clock[0] = 10.0
         display.trial_ends(trials[0], [row()], 5.0)
+    position, left = told.split(maxsplit=1)
+    assert output.getvalue().startswith(f"{position} ")
     assert output.getvalue().endswith(f"  {left} left\n")
-
-
-def test_how_many_there_will_be_is_known_from_the_first_block_on(fake, row, monkeypatch):
-    made = select("smoke", workloads=["fake"], backends=["serial", "ray-paper"], settings=[], trials=4).grid
-    output, trials, clock = io.StringIO(), list(made.trials()), [0.0]
-    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-    with Display(Console(file=output, width=300), trials, 0, Forecast(), Budget(25.0)) as display:
-        for index, trial in enumerate(trials[:4]):
-            clock[0] = 10.0 * (index // 2 + 1)  # a block has been measured when its trials are told of
-            display.trial_ends(trial, [row()], 5.0)
-    assert [line.partition(" ")[0] for line in output.getvalue().splitlines()] == ["[1/4]", "[2/4]", "[3/4]", "[4/4]"]
-
-
-def test_what_was_left_out_is_not_to_come(trials, row):
-    output, budget = io.StringIO(), Budget(60.0, left_out=[tuple(trials[2:])])
-    with Display(Console(file=output, width=300), trials, 0, Forecast(), budget) as display:
-        for trial in trials[:2]:
-            display.trial_ends(trial, [row()], 5.0)
-    assert [line.partition(" fake")[0] for line in output.getvalue().splitlines()] == ["[1/2]", "[2/2]"]
-    assert output.getvalue().endswith("(5.0 s)\n")
 
 
 def test_a_bar_on_a_terminal(trials, row):
@@ -122,4 +103,7 @@ def test_who_failed_is_not_among_the_findings(trials):
 
 def test_of_simulated_work_nothing_is_told_as_a_speed():
     (point,) = select("quick", workloads=["broadcast_gather"], settings=[Setting("work_seconds", ("0.5",))]).grid.points
-    assert not InterimRatios().add(point, dict([measured("serial", 20), measured("ray-paper", 80)]))
+    output = io.StringIO()
+    with Display(Console(file=output, width=300), [], done=0, forecast=Forecast()) as display:
+        display.block_ends(point, dict([measured("serial", 20), measured("ray-paper", 80)]))
+    assert not output.getvalue()

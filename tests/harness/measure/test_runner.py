@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.measure import runner
+from harness.measure.runner import Budget
 from harness.plan.grid import Trial
 from tests.harness import runs
 
@@ -27,3 +28,13 @@ def test_backends_whose_arrays_take_much_of_the_memory_need_not_live_together(
     values = {"actors": 16, "object_bytes": object_bytes}
     (point,) = runs.grid(trials=1, points=[("broadcast_gather", values)]).points
     assert runner._subject(Trial(point, backend, 0)).pinned == pinned
+
+
+def test_a_budget_has_every_first_block_and_later_ones_that_end_in_time():
+    chosen = runs.grid(trials=2, points=[("gym_sampling", {"actors": actors}) for actors in (2, 3)])
+    first, other, *later = chosen.blocks()
+    budget = Budget(100.0, taken_s={first[0].point: 10.0, other[0].point: 85.0})
+    assert [budget.allows(block, 20.0) for block in (first, other, *later)] == [True, True, True, False]
+    budget.taken_s.pop(first[0].point)  # its blocks are taken to be as long as the longest
+    assert [budget.allows(later[0], spent_s) for spent_s in (15.0, 16.0)] == [True, False]
+    assert Budget().allows(later[0], 1e9)

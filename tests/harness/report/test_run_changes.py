@@ -31,7 +31,7 @@ def refused(done):
 
 def test_equal_runs_show_no_regression(harness, base, tmp_path):
     done = harness("compare", base, write(tmp_path / "new", run_id="another"))
-    assert (done.returncode, done.stdout) == (0, "no regression of more than 10% in 2 ratios\n")
+    assert (done.returncode, done.stdout) == (0, "no regression of more than 7% in 2 ratios\n")
 
 
 def test_results_of_another_schema_are_refused(harness, base, tmp_path):
@@ -68,7 +68,7 @@ def test_a_baseline_that_became_faster_is_told_apart(harness, base, tmp_path):
 
 
 def test_what_is_smaller_than_the_minimum_effect_is_none(harness, base, tmp_path):
-    new = write(tmp_path / "new", factors={"reactor-inline": 1.08})
+    new = write(tmp_path / "new", factors={"reactor-inline": 1.06})
     assert harness("compare", base, new).returncode == 0
     assert harness("compare", base, new, "--min-effect", "0.05").returncode == 1
 
@@ -85,7 +85,7 @@ def test_an_improvement_is_told(harness, base, tmp_path):
 def test_a_table_for_a_page(harness, base, tmp_path):
     done = harness("compare", base, write(tmp_path / "new", factors={"reactor-inline": 1.3}), "--markdown")
     heading, *_, first, second = done.stdout.splitlines()
-    assert heading == "### 2 regressions of more than 10% in 2 ratios"
+    assert heading == "### 2 regressions of more than 7% in 2 ratios"
     assert all(line.count("|") == 8 and "**regression**" in line for line in (first, second))
 
 

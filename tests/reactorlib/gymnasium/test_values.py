@@ -177,7 +177,7 @@ def test_all_are_closed_though_one_of_them_cannot_be(way: dict[str, Any]) -> Non
     assert "in environment 1 of ReactorVectorEnv(num_envs=3), in `close`" in "".join(raised.value.__notes__)
     if way.get("executor"):
         assert sorted(Told.closed) == [0, 1, 2]
-    assert env._session.closed
+    assert env._groups.session.closed
 
 
 def test_one_that_raises_in_a_call_that_nobody_waits_for_is_closed_with_the_others() -> None:
@@ -249,7 +249,7 @@ class Trainer:
 def test_one_whose_owner_makes_its_environments_is_collected_with_it(way: dict[str, Any]) -> None:
     trainer = Trainer(**way)
     trainer.envs.reset()
-    session = trainer.envs._session
+    session = trainer.envs._groups.session
     gone = weakref.ref(trainer)
     del trainer
     gc.collect()

@@ -59,7 +59,7 @@ def alive(pid: int) -> bool:
 
 
 def pids(env: ReactorVectorEnv) -> list[int]:
-    processes = getattr(env._session._execution.executor, "processes", {})
+    processes = getattr(env._groups.session._execution.executor, "processes", {})
     return [process.pid for process in processes.values()]
 
 
@@ -186,7 +186,7 @@ def test_actions_spaces_must_be_the_same() -> None:
 
 def test_batches_are_lent_for_as_long_as_they_are_kept() -> None:
     env = ReactorVectorEnv(made("images"), workers=2)
-    assert len(env._leases) > 0
+    assert len(env._groups.leases) > 0
     kept = [env.reset(seed=1)[0]]
     copies = [kept[0].copy()]
     for _ in range(20):

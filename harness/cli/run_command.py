@@ -1,0 +1,196 @@
+"""The command `run`: its plan, its progress and its end."""
+
+import argparse
+import itertools
+import json
+import math
+import os
+import signal
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NoReturn
+
+from rich.console import Console
+
+from harness import quantity
+from harness.cli.options import DEFAULT_PRESET, LATEST, RUNS, setting
+from harness.errors import Terminated, UsageError
+from harness.grouping import grouped
+from harness.measure import forecast, progress, runner
+from harness.measure.subject import WORKER_VARIABLES
+from harness.plan.grid import Grid, Trial
+from harness.plan.selection import Selection, select
+from harness.quantity import counted
+from harness.store import machine, run_directory
+from harness.store.run_directory import RunDirectory
+
+_SHOWN_FAILURES = 20
+
+
+def console_of_progress() -> Console:
+    """The console on which a command shows how it goes on."""
+    return Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+
+
+def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
+    """Run what the options ask for; the exit status."""
+    selection = _select(parsed)
+    console = console_of_progress()
+    for note in selection.notes:
+        console.print(note)
+    if parsed.dry_run:
+        _plan(parsed, selection.grid, console)
+        return 0
+    end_on_signals()
+    with _open(parsed, arguments, selection.grid) as opened:
+        if parsed.output is None:
+            _point_latest(opened.path, console)
+        kept = runner.without_failures(opened.trials)
+        again = len(opened.trials) - len(kept)
+        if again:
+            opened.replace_trials(kept)
+        todo, budget_s = opened.missing(), _budget_s(parsed, opened.grid)
+        expected = forecast.here(opened.grid, RUNS)
+        console.print(f"{_expected(todo, budget_s)} into {opened.path}, {_together(expected, todo, budget_s)}")
+        _print_again(again, console)
+        try:
+            with progress.Display(console, todo, opened.grid.size - len(todo), expected, budget_s) as display:
+                runner.run(opened, display, parsed.time_limit, runner.Budget(budget_s))
+        except (KeyboardInterrupt, Terminated):
+            command = f"python -m harness run --output {opened.path} --resume"
+            left = _expected(opened.missing(), budget_s)
+            console.print(f"interrupted with {left} left; to complete them: {command}")
+            raise
+        return _conclude(opened, parsed.json, console)
+
+
+def _budget_s(parsed: argparse.Namespace, grid: Grid) -> float | None:
+    """What was asked for; else the grid's, where no number of trials was."""
+    budget_s: float | None = parsed.budget or (None if parsed.trials else grid.budget_s)
+    return budget_s
+
+
+def _expected(todo: Sequence[Trial], budget_s: float | None) -> str:
+    """How many trials there will be, in words."""
+    return f"{'at most ' if budget_s and todo else ''}{counted(len(todo), 'trial')}"
+
+
+def _together(durations: forecast.Forecast, todo: Sequence[Trial], budget_s: float | None) -> str:
+    """How long the trials take, in words."""
+    seconds = min(durations.seconds(todo), budget_s or math.inf)
+    return f"together about {quantity.duration_s(seconds)} ({durations.source})"
+
+
+def _print_again(again: int, console: Console) -> None:
+    if again:
+        console.print(f"{counted(again, 'trial')} failed before, to run again")
+
+
+def end_on_signals() -> None:
+    """Have Ctrl-C and requests to end stop the run in an orderly way, even where a shell had them ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _terminate)
+
+
+def _terminate(number: int, _: object) -> NoReturn:
+    raise Terminated(number)
+
+
+def _plan(parsed: argparse.Namespace, chosen: Grid, console: Console) -> None:
+    """Print what would run: the grid asked for, or what an interrupted run lacks of its own."""
+    todo, again = list(chosen.trials()), 0
+    if parsed.resume:
+        found = run_directory.inspect(_resumed(parsed), *_asked(parsed, chosen))
+        kept = runner.without_failures(found.trials)
+        chosen, again = found.grid, len(found.trials) - len(kept)
+        todo = run_directory.to_run(chosen, kept)
+    for point, trials in grouped(todo, lambda trial: trial.point).items():
+        names = [trial.backend for trial in trials]
+        same = grouped((name for name in chosen.backends if name in names), names.count)
+        told = "; ".join(f"{count} trials of {', '.join(backends)}" for count, backends in same.items())
+        print(f"{point.workload} {point.parameters}: {told}")
+    budget_s, limit = _budget_s(parsed, chosen), quantity.duration_s(parsed.time_limit or chosen.time_limit_s)
+    together = _together(forecast.here(chosen, RUNS), todo, budget_s)
+    print(f"{_expected(todo, budget_s)}, each at most {limit}; {together}")
+    _print_again(again, console)
+
+
+def _conclude(opened: RunDirectory, as_json: bool, console: Console) -> int:
+    """Print what came out; the exit status."""
+    failed = {trial.trial_key: trial for trial in opened.trials if trial.is_failure}
+    if as_json:
+        told = [
+            {"workload": one.workload, "parameters": json.loads(one.parameters), "backend": one.backend}
+            | {"trial": one.trial, "status": one.status}
+            for one in failed.values()
+        ]
+        outcome = {"output": str(opened.path), "run_id": opened.run_id, "rows": len(opened.rows), "failed": told}
+        print(json.dumps(outcome, indent=2))
+    if failed:
+        console.print(f"{counted(len(failed), 'trial')} FAILED; what was printed: {opened.logs}")
+        shown = (trial for trial in opened.grid.trials() if trial.key in failed)
+        for trial in itertools.islice(shown, _SHOWN_FAILURES):
+            console.print(f"  {progress.describe(trial)}: {failed[trial.key].status}")
+    console.print(f"done; next: python -m harness report {opened.path}")
+    return 1 if failed else 0
+
+
+def _select(parsed: argparse.Namespace) -> Selection:
+    return select(
+        parsed.preset or DEFAULT_PRESET,
+        workloads=parsed.workload,
+        backends=parsed.backend,
+        settings=[setting(text) for text in parsed.settings],
+        trials=parsed.trials,
+        seed=parsed.seed,
+        time_limit_s=parsed.time_limit,
+        budget_s=parsed.budget,
+    )
+
+
+def _open(parsed: argparse.Namespace, arguments: Sequence[str], chosen: Grid) -> AbstractContextManager[RunDirectory]:
+    session = machine.describe_session(["python", "-m", "harness", *arguments], WORKER_VARIABLES)
+    preset = parsed.preset or DEFAULT_PRESET
+    run_id = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{preset}"
+    if parsed.resume:
+        return run_directory.reopen(_resumed(parsed), *_asked(parsed, chosen), session)
+    return run_directory.create(parsed.output or RUNS / run_id, run_id, chosen, session)
+
+
+def _resumed(parsed: argparse.Namespace) -> Path:
+    """The directory of the run to complete."""
+    path: Path = parsed.output or latest()
+    if not run_directory.holds_run(path):
+        raise UsageError(f"{path}: holds no run that could be resumed; leave out --resume to begin one there")
+    return path
+
+
+def _asked(parsed: argparse.Namespace, chosen: Grid) -> tuple[Grid | None, int | None]:
+    """The grid that a run to complete must have, None where the command line names none, and means whatever it has; and
+    how many trials it shall have then, if that is said. A command that began a run with a budget meant as many as that
+    allowed.
+    """
+    asked = parsed.preset, parsed.workload, parsed.backend, parsed.settings, parsed.seed
+    if all(value in (None, []) for value in asked):
+        return None, parsed.trials
+    return chosen, None if parsed.budget else parsed.trials
+
+
+def latest() -> Path:
+    """The directory of the newest run without --output."""
+    if not LATEST.exists():
+        raise UsageError(f"{LATEST}: no such run yet; name a directory, or begin with `harness run`")
+    return LATEST.resolve()
+
+
+def _point_latest(path: Path, console: Console) -> None:
+    """Let `results/latest` point to the run, or say that something else than such a pointer is there."""
+    if LATEST.exists() and not LATEST.is_symlink():
+        console.print(f"{LATEST} is no symbolic link and stays as it is: it is not this run, which is {path}")
+        return
+    replacement = LATEST.with_name(f".latest-{os.getpid()}")
+    replacement.symlink_to(os.path.relpath(path, LATEST.parent))
+    replacement.replace(LATEST)

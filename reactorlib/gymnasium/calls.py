@@ -1,0 +1,70 @@
+"""The part of a vector environment that pools share: attributes of its environments, and checks of arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import VectorEnv
+
+
+class Calls(VectorEnv[Any, Any, Any]):
+    """A vector environment that answers by calling its environments."""
+
+    call: Callable[..., tuple[Any, ...]]
+
+    @property
+    def np_random_seed(self) -> Any:
+        """The seed of each environment."""
+        return self.get_attr("np_random_seed")
+
+    @property  # type: ignore[misc]
+    def np_random(self) -> Any:
+        """The random number generator of each environment."""
+        return self.get_attr("np_random")
+
+    def render(self) -> tuple[Any, ...]:
+        """What each environment renders."""
+        return self.call("render")
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """An attribute of each environment."""
+        return self.call(name)
+
+
+def check_counts(env_fns: Sequence[Any], **counts: Any) -> None:
+    """Raise ValueError where there are no functions, or where a count is neither None nor positive."""
+    if not env_fns:
+        raise ValueError("env_fns is empty: give a function for each environment")
+    for name, count in counts.items():
+        if count is not None and (count != int(count) or count < 1):
+            raise ValueError(f"`{name}` must be a positive integer or None, got {count!r}")
+
+
+def checked_mask(mask: Any, n: int) -> Any:
+    """The reset mask of `n` environments, if it is one."""
+    if not isinstance(mask, np.ndarray):
+        raise TypeError(f"`options['reset_mask']` must be a numpy array, got {type(mask)}")
+    if mask.shape != (n,):
+        raise ValueError(f"`options['reset_mask']` must have shape `({n},)`, got {mask.shape}")
+    if mask.dtype != np.bool_:
+        raise TypeError(f"`options['reset_mask']` must have `dtype=np.bool_`, got {mask.dtype}")
+    if not np.any(mask):
+        raise ValueError(
+            f"`options['reset_mask']` must contain a boolean array with at least one True value, got reset_mask={mask}"
+        )
+    return mask
+
+
+def seeds_of(seed: Any, n: int) -> list[Any]:
+    """The seeds of `n` environments, by what a user gives for all."""
+    if seed is None:
+        return [None] * n
+    if isinstance(seed, int | np.integer):
+        return [int(seed) + position for position in range(n)]
+    if len(seed) != n:
+        raise ValueError(
+            f"If seeds are passed as a list the length must match num_envs={n} but got length={len(seed)}."
+        )
+    return list(seed)

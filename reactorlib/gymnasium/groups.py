@@ -1,0 +1,157 @@
+"""The caller's side of the groups of environments: what it asks them, and the memory that they share with it."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from reactorlib.errors import WorkerError
+from reactorlib.gymnasium.layout import Lease, put_rows
+from reactorlib.gymnasium.reactors import Carried, Environments, Fault, Remote, Setup, known_to_all, packed, unpacked
+from reactorlib.session import Session, Stepper
+from reactorlib.transport.batch import batch
+
+
+class EnvironmentTimeoutError(multiprocessing.TimeoutError, TimeoutError):
+    """A wait took longer than the caller allows: AsyncVectorEnv raises the one, everybody else the other."""
+
+
+class Groups:
+    """A session with one group for each share of the environments. Only one question is pending at a time.
+
+    `whole` is the vector environment and `first` the number of its first environment, as errors show them.
+    """
+
+    def __init__(
+        self, setup: Setup, executor: str, method: str | None, caller_steps: bool, whole: Callable[[], object]
+    ) -> None:
+        layout, self.whole, self.first = setup.layout, whole, 0
+        self._bounds, self.is_apart = setup.bounds, setup.apart
+        self._known = known_to_all(setup.forked)
+        shares, before = layout.shares, 0 if caller_steps else 1
+        if shares == 1 and caller_steps:
+            executor = "inline"
+        several: dict[str, Any] = {}
+        if executor != "inline":
+            placement = {f"Environments.groups[{share}]": share + before for share in range(shares)}
+            several = {"workers": shares + before, "placement": placement, "start_method": method}
+        self.session = Session(Environments, groups=shares, setup=Carried(setup), executor=executor, **several)
+        self.remote = [executor in ("processes", "mpi") and share + before > 0 for share in range(shares)]
+        self._step: Stepper = self.session.stepper(("step",), ("replies",))
+        self._ask: Stepper = self.session.stepper(("ask",), ("replies",))
+        self._running = self._ask  # the stepper whose step was begun
+        self._what = "open"
+        self.buffer = 0  # the batch that takes the next observations
+        try:
+            own = partial(batch, None) if self.is_apart else self.session.batch
+            memory = own(layout.nbytes, np.uint8)
+            self.arrays = layout.carve(memory.array)
+            self.leases = [Lease(one) for one in self.arrays.observations[:-1]]
+            self.ask("open", [None if self.is_apart and remote else memory for remote in self.remote], raw=True)
+            setup.make.clear()  # what is kept till the exit must not refer to whom the functions belong to
+        except BaseException:
+            self.session.kill()
+            raise
+
+    def shared_out(self, values: Sequence[Any]) -> list[Sequence[Any]]:
+        """The part of the values that each share gets."""
+        return [values[low:high] for low, high in pairwise(self._bounds)]
+
+    def turn(self) -> None:
+        """Choose a batch of observations that nobody sees; the last one is copied, where all others are kept."""
+        if self.leases:
+            free = (number for number, lease in enumerate(self.leases) if lease.is_free)
+            self.buffer = next(free, len(self.leases))
+
+    def ask(self, method: str, arguments: Sequence[Any], raw: bool = False) -> list[Any]:
+        """Call a method of each share and wait for the results."""
+        self.begin(method, arguments, raw)
+        return self.finish()
+
+    def begin(self, method: str, arguments: Sequence[Any], raw: bool = False) -> None:
+        """Begin to call a method of each share. `raw` arguments are memory, which needs no pickle."""
+        questions = [
+            packed((method, one), self._known) if remote and not raw else (method, one)
+            for remote, one in zip(self.remote, arguments, strict=True)
+        ]
+        self._start(self._ask, method, questions)
+
+    def begin_step(self) -> None:
+        """Begin a step with the actions that lie in the arrays."""
+        self._start(self._step, "step", self.buffer)
+
+    def step(self) -> list[Any]:
+        """Step with the actions that lie in the arrays."""
+        self._what = "step"
+        try:
+            replies = self._step(self.buffer)
+        except WorkerError as error:
+            raise self._told(error) from error
+        return self.results(replies)
+
+    def _start(self, stepper: Stepper, what: str, value: Any) -> None:
+        self._what, self._running = what, stepper
+        try:
+            stepper.begin(value)
+        except WorkerError as error:
+            raise self._told(error) from error
+
+    def finish(self, timeout: float | None = None) -> list[Any]:
+        """The results of the question that was begun."""
+        return self.results(self.replies(timeout))
+
+    def replies(self, timeout: float | None = None) -> list[Any]:
+        """The replies of all groups. Raises EnvironmentTimeoutError and WorkerError only."""
+        try:
+            replies: list[Any] = self._running.finish(timeout)
+        except TimeoutError as error:
+            where = [int(row) + self.first for row in self.arrays.inside if row >= 0]
+            raise EnvironmentTimeoutError(
+                f"The call to `{self._what}_wait` has timed out after {timeout} second(s): it waits for "
+                f"{_numbers(where) if where else 'workers'}"
+            ) from error
+        except WorkerError as error:
+            raise self._told(error) from error
+        return replies
+
+    def results(self, replies: list[Any]) -> list[Any]:
+        """The results in the replies, or the error of the first environment that raised."""
+        results = [unpacked(reply) for reply in replies]
+        for share, result in enumerate(results):
+            if isinstance(result, Fault):
+                number = result.environment + self.first
+                where = f"environment {number}" if result.environment >= 0 else f"worker {share}"
+                result.error.add_note(f"in {where} of {self.whole()}, in `{self._what}`")
+                raise result.error
+            if isinstance(result, Remote):
+                results[share] = self._taken(share, result)
+        return results
+
+    def _taken(self, share: int, part: Remote) -> Any:
+        """Copy into the arrays what a share has in memory of its own. Returns the rest."""
+        rows, arrays = slice(*self._bounds[share : share + 2]), self.arrays
+        if arrays.observations:
+            put_rows(arrays.observations[self.buffer], rows, part.observations)
+        arrays.rewards[rows], arrays.terminations[rows], arrays.truncations[rows] = part[2:]
+        return part.said
+
+    def _told(self, error: WorkerError) -> WorkerError:
+        """The error of a worker that died, with the environment that it was in."""
+        share = None if error.worker is None else error.worker - (0 if self.remote[0] is False else 1)
+        if share is None or not 0 <= share < len(self.remote):
+            return error
+        inside = int(self.arrays.inside[share])
+        low, high = (self.first + bound for bound in self._bounds[share : share + 2])
+        where = f"environment {self.first + inside}" if inside >= 0 else _numbers(range(low, high))
+        return WorkerError(f"{where}, in `{self._what}`: {error}")
+
+
+def _numbers(environments: Sequence[int]) -> str:
+    if len(environments) == 1:
+        return f"environment {environments[0]}"
+    return f"environments {', '.join(map(str, environments))}"
