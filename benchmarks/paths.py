@@ -14,17 +14,7 @@ from typing import Any
 
 from benchmarks import shapes, structures
 from benchmarks.meter import Meter
-from reactorlib import MSEC, USEC, Bank, Reactor, elaborate, run
-
-_TICKERS = 64
-
-
-class Timers(Reactor):
-    """Many timers, each due at a tag of its own: what the event queue costs."""
-
-    def __init__(self, meter: Meter) -> None:
-        self.tickers = Bank(shapes.Ticker, _TICKERS, 1 * MSEC, 15 * USEC, 15 * USEC)
-        self.metered = shapes.MeteredTicker(meter, 0 * MSEC, 1 * MSEC)
+from reactorlib import USEC, Reactor, elaborate, run
 
 
 def fan_out(meter: Meter, clients: int = 15, trace: bool = False, after_trace: bool = False) -> None:
@@ -44,11 +34,6 @@ def chain(meter: Meter, length: int = 15) -> None:
     run(shapes.Chain, fast=True, meter=meter, length=length)
 
 
-def ring(meter: Meter, length: int = 15) -> None:
-    """A tag: a value's way around a ring."""
-    run(shapes.Ring, fast=True, meter=meter, length=length)
-
-
 def loop(meter: Meter) -> None:
     """A tag: a connection `after` 0 to itself."""
     run(shapes.Loop, fast=True, meter=meter)
@@ -59,26 +44,11 @@ def actions(meter: Meter, delay_us: int = 1_000) -> None:
     run(shapes.ActionLoop, fast=True, meter=meter, delay=delay_us * USEC)
 
 
-def timers(meter: Meter) -> None:
-    """A period of many timers, each with tags of its own."""
-    run(Timers, fast=True, meter=meter)
-
-
-def many_timers(meter: Meter, count: int = 64, walked: bool = False) -> None:
+def timers(meter: Meter, count: int = 64, walked: bool = False) -> None:
     """As many tags as there are independent timers. `walked`: no schedule is compiled."""
     if walked:
         os.environ["REACTORLIB_SCHEDULES"] = "walked"
     run(structures.Timers, fast=True, meter=meter, timers=count)
-
-
-def sparse(meter: Meter, width: int = 64) -> None:
-    """A tag: one channel of a wide multiport."""
-    run(structures.Sparse, fast=True, meter=meter, width=width)
-
-
-def switches(meter: Meter, switchers: int = 16) -> None:
-    """As many tags as there are reactors, each of which changes its mode."""
-    run(structures.Switchers, fast=True, meter=meter, switchers=switchers)
 
 
 def idle(meter: Meter, reactors: int = 1_000, waiting: bool = False) -> None:
@@ -96,13 +66,6 @@ def elaboration(meter: Meter, shape: str = "FanOut", **parameters: int) -> None:
     """From the class to a program."""
     cls, given = _shape(shape, parameters)
     _repeat(meter, lambda: elaborate(cls, meter=meter, **given))
-
-
-def source(meter: Meter, trigger: str = "hub.request", shape: str = "FanOut", **parameters: int) -> None:
-    """The source of a trigger's schedule."""
-    cls, given = _shape(shape, parameters)
-    program = elaborate(cls, meter=meter, **given)
-    _repeat(meter, lambda: program.source(trigger))
 
 
 def front_end(meter: Meter, lines: int = 100) -> None:
@@ -136,20 +99,6 @@ def calls(meter: Meter, count: int = 100) -> None:
     _repeat(meter, work)
 
 
-def fan_out_on_xronos(meter: Meter, clients: int = 16) -> None:
-    """As `fan_out`, on another runtime; raises ImportError where that is not installed."""
-    from benchmarks.shapes_on_xronos import run_fan_out
-
-    run_fan_out(meter, clients)
-
-
-def ping_pong_on_xronos(meter: Meter) -> None:
-    """As `ping_pong`, on another runtime; raises ImportError where that is not installed."""
-    from benchmarks.shapes_on_xronos import run_ping_pong
-
-    run_ping_pong(meter)
-
-
 def _shape(name: str, parameters: dict[str, int]) -> tuple[type[Reactor], dict[str, Any]]:
     """A shape by its name, and what it is made with."""
     cls: type[Reactor] = getattr(shapes, name, None) or getattr(structures, name)
@@ -165,12 +114,9 @@ def _repeat(meter: Meter, work: Callable[[], object]) -> None:
 
 
 Path = Callable[..., None]
-# What a change of the kernel is measured by unless told otherwise, and what else there is.
+# What a change of the kernel is measured by.
 HOT: dict[str, Path] = {
     path.__name__: path for path in (fan_out, ping_pong, chain, actions, timers, elaboration, start)
-}
-FURTHER: dict[str, Path] = {
-    path.__name__: path for path in (ring, loop, many_timers, sparse, switches, idle, source, front_end, calls)
 }
 
 

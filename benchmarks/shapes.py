@@ -123,17 +123,6 @@ class Chain(Reactor):
         connect(outputs[-1], self.ping.back, after=0)
 
 
-class Ring(Reactor):
-    """`length` clients that pass a token on, a tag each: 1 reaction per tag but for the first member's."""
-
-    def __init__(self, meter: Meter, length: int) -> None:
-        self.ping = Ping(meter)
-        self.links = Bank(Client, length)
-        outputs = [self.ping.ball, *(link.reply for link in self.links)]
-        connect(outputs[:-1], self.links.request, after=0)
-        connect(outputs[-1], self.ping.back, after=0)
-
-
 class Loop(Reactor):
     """A tag is a value on a connection from a reactor to itself, `after` 0: 1 reaction."""
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from benchmarks.meter import Meter
-from benchmarks.shapes import Client, Metered, MeteredTicker, Ping, Ticker
+from benchmarks.shapes import Client, MeteredTicker, Ping, Ticker
 from reactorlib import (
     HOUR,
     MSEC,
     USEC,
     Bank,
     Input,
-    Mode,
     Output,
     Reactor,
-    Timer,
     connect,
     interleaved,
     reaction,
-    reset,
-    startup,
 )
 
 
@@ -48,72 +44,6 @@ class Timers(Reactor):
         self.metered = MeteredTicker(meter, 0, timers * USEC)  # counts rounds, not tags
         if timers > 1:
             self.others = Bank(Ticker, timers - 1, timers * USEC, 1 * USEC, 1 * USEC)
-
-
-class SparseHub(Metered):
-    """Sends through the first of its many channels."""
-
-    back = Input[int]()
-    out = Output[int](width="width")
-
-    def __init__(self, meter: Meter, width: int) -> None:
-        super().__init__(meter)
-
-    @reaction(startup, effects=out)
-    def begin(self, out: Output[int]) -> None:
-        """Send for the first time."""
-        out[0].set(0)
-
-    @reaction(back, effects=out)
-    def send(self, back: Input[int], out: Output[int]) -> None:
-        """Send again."""
-        self.left -= 1
-        if not self.left and self.is_over():
-            return
-        out[0].set(back.value)
-
-
-class Sparse(Reactor):
-    """A tag is one message through one of `width` channels, and its answer: 2 reactions."""
-
-    def __init__(self, meter: Meter, width: int) -> None:
-        self.hub = SparseHub(meter, width)
-        self.clients = Bank(Client, width)
-        connect(self.hub.out, self.clients.request)
-        connect(self.clients[0].reply, self.hub.back, after=0)
-
-
-class Switcher(Reactor):
-    """Switches to and fro, at tags of its own."""
-
-    tick = Timer(offset=lambda bank_index: (bank_index + 1) * USEC, period=lambda switchers: switchers * USEC)
-    one = Mode(initial=True)
-    two = Mode()
-
-    def __init__(self, switchers: int) -> None:
-        pass
-
-    with one:
-
-        @reaction(tick, effects=reset(two))
-        def there(self, tick: Timer, two: Mode) -> None:
-            """Switch."""
-            two.set()
-
-    with two:
-
-        @reaction(tick, effects=reset(one))
-        def back(self, tick: Timer, one: Mode) -> None:
-            """Switch back."""
-            one.set()
-
-
-class Switchers(Reactor):
-    """Modal reactors; every tag is a switch of one of them, each of which switches once per round of as many tags."""
-
-    def __init__(self, meter: Meter, switchers: int) -> None:
-        self.metered = MeteredTicker(meter, 0, switchers * USEC)  # counts rounds, and shares a tag
-        self.switchers = Bank(Switcher, switchers, switchers)
 
 
 class Node(Reactor):

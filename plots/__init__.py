@@ -1,1 +1,1 @@
-"""Figures drawn from measurement rows. Owns their look; imports nothing of the suite that made the rows."""
+"""Figures drawn from charts, which hold estimates with intervals. Owns their look; reads no file, computes nothing."""

@@ -1,154 +1,135 @@
-"""Curves over a parameter: measured ones solid with intervals, published ones dashed and hollow."""
+"""A panel of curves, each labelled at its end."""
 
 import math
-import textwrap
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from types import MappingProxyType
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from harness import quantity
 from harness.stats.intervals import Estimate
-from plots import page, style
-from plots.published import Series
+from plots import style
+from plots.chart import LinePanel, Points, Scale
 
-_TITLE_CHARACTERS = 26  # beside a second panel and a legend
-_TOGETHER, _BETWEEN = 0.03, 0.3  # in which all backends of a value stand: of the axis, and of what is between values
-
-Points = Mapping[float, Estimate]
-Text = Callable[[float], str]
-
-
-@dataclass(frozen=True)
-class Panel:
-    """The curves that share one pair of axes: measured ones by backend, published ones by series."""
-
-    measured: Mapping[str, Points]
-    published: Sequence[tuple[Series, Points]] = ()
-    title: str = ""
-    levels: Sequence[float] = ()  # values that the vertical axis has to show, whatever was measured
-
-    @property
-    def xs(self) -> list[float]:
-        """All values on the horizontal axis."""
-        return sorted({x for points in self._curves() for x in points})
-
-    @property
-    def extent(self) -> list[float]:
-        """All values on the vertical axis, its levels and the ends of intervals included."""
-        measured = (one for points in self._curves() for one in points.values())
-        return [*self.levels, *(end for one in measured for end in (one.low, one.high))]
-
-    def _curves(self) -> list[Points]:
-        return [*self.measured.values(), *(points for _, points in self.published)]
+HEIGHT = 2.7  # inches
+_CHARACTER = 0.024  # of an axis: the width of a character of a tick's label
+_WIDE_RANGE = 20.0  # from this ratio on, small values can't be told apart on a linear axis
+_APART = 0.088  # of an axis: from one label of a curve to the next
+_REACH = 3.0  # times beyond the values an axis reaches for the sake of intervals
+_SHADE_ENDS = 1.02
 
 
-def draw(
-    axes: Axes,
-    panel: Panel,
-    x_label: str,
-    x_text: Text,
-    y_label: str,
-    y_text: Text = quantity.tick,
-) -> None:
-    """One panel over a logarithmic axis that names the measured values."""
-    curves(axes, panel, _beside(panel))
-    # Levels that lie near each other can be told apart on a logarithmic axis alone.
-    page.scale(axes, "y", panel.extent, y_text, decided_by=(1.0, math.inf) if panel.levels else ())
-    page.named_ticks(axes, panel.xs, x_text)
-    axes.set_xlabel(x_label)
-    axes.set_ylabel(y_label)
+def draw(axes: Axes, panel: LinePanel) -> None:
+    """Draw a panel."""
+    estimates = [one for points in panel.curves.values() for one in points.values()]
+    xs = sorted({x for points in panel.curves.values() for x in points})
+    _scale_y(axes, panel.y, [*panel.levels, *_extent(estimates)])
+    _scale_x(axes, panel.x, xs)
+    axes.set_xlabel(panel.x.label)
+    axes.set_ylabel(panel.y.label)
+    for level in panel.levels:
+        axes.axhline(level, color=style.FAINT, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+    if panel.measured_until is not None and panel.measured_until < xs[-1]:
+        axes.axvspan(panel.measured_until * _SHADE_ENDS, axes.get_xlim()[1], color=style.SHADE, zorder=0)
+    for name in style.ordered(panel.curves):
+        _curve(axes, name, panel.curves[name], panel.y.most, joined=name not in panel.unjoined)
+    _label_ends(axes, panel)
 
 
-def curves(axes: Axes, panel: Panel, factors: Mapping[str, float] = MappingProxyType({})) -> None:
-    """The curves and the title of a panel, without scales; `factors` move those of some backends along the axis."""
-    for backend in style.ordered(panel.measured):
-        look = style.look(backend)
-        marked(
-            axes,
-            panel.measured[backend],
-            factors.get(backend, 1.0),
-            label=look.label,
-            color=look.color,
-            marker=look.marker,
-            markersize=5.5,
-            linewidth=1.6,
-            capsize=3,
-            zorder=3,
-        )
-    for series, points in panel.published:
-        look = style.published_look(series.system)
-        marked(
-            axes,
-            points,
-            label=series.label,
-            color=look.color,
-            marker=look.marker,
-            markerfacecolor="white",
-            markersize=5.5,
-            linewidth=1.0,
-            linestyle=(0, (4, 3)),
-            capsize=2,
-            zorder=2,
-        )
-    if panel.title:
-        axes.set_title(textwrap.fill(panel.title, _TITLE_CHARACTERS), loc="left")
+def _curve(axes: Axes, name: str, points: Points, most: float | None, *, joined: bool) -> None:
+    look, xs = style.look(name), sorted(points)
+    cut = {x: points[x] for x in xs if most is not None and points[x].value > most}
+    values = [most if x in cut and most is not None else points[x].value for x in xs]
+    axes.plot(
+        xs, values, label=look.label, color=look.color, marker=look.marker, markersize=5.5,
+        markerfacecolor="white" if look.hollow else look.color, linewidth=1.1 if look.hollow else 1.7,
+        linestyle="none" if not joined else (0, (4, 3)) if look.hollow else "-", zorder=2 if look.hollow else 3,
+        clip_on=not cut,
+    )  # fmt: skip
+    for x, one in cut.items():
+        axes.annotate(f"{one.value:.3g}", (x, most or 0), xytext=(0, 5), textcoords="offset points", ha="center",
+                      fontsize=8, color=look.color)  # fmt: skip
+    sure = [x for x in xs if points[x].decides and x not in cut]
+    if sure:
+        whiskers = [[points[x].value - points[x].low for x in sure], [points[x].high - points[x].value for x in sure]]
+        axes.errorbar(sure, [points[x].value for x in sure], yerr=whiskers, fmt="none", ecolor=look.color, capsize=3)
 
 
-def _beside(panel: Panel) -> dict[str, float]:
-    """By which factor each backend is moved, so that their whiskers at one value stand beside each other."""
-    backends = style.ordered(panel.measured)
-    logs = [math.log(x) for x in panel.xs]
-    closest = min((above - below for below, above in pairwise(logs)), default=0.0)
-    apart = min(_TOGETHER * (logs[-1] - logs[0]), _BETWEEN * closest) / len(backends)
-    return {name: math.exp((place - (len(backends) - 1) / 2) * apart) for place, name in enumerate(backends)}
+def _extent(estimates: Sequence[Estimate]) -> Iterator[float]:
+    """The extent of the vertical axis: all values, and as much of their intervals as leaves the values apart."""
+    values = [one.value for one in estimates]
+    low, high = min(values) / _REACH, max(values) * _REACH
+    yield from values
+    for one in estimates:
+        if one.decides:
+            yield from (min(max(end, low), high) for end in (one.low, one.high))
 
 
-def legend(beside: Axes, panels: Sequence[Axes]) -> None:
-    """One legend for all panels to the right of `beside`, each name once, without the whiskers."""
-    found = handles(panels)
-    drawn = [container[0] for container in found.values()]
-    beside.legend(drawn, list(found), loc="upper left", bbox_to_anchor=(1.01, 1.03))
+def _scale_y(axes: Axes, scale: Scale, values: Sequence[float]) -> None:
+    low, high = min(values), max(values)
+    if scale.most is not None:
+        high = min(high, scale.most)
+    log = low > 0 and high > _WIDE_RANGE * low if scale.log is None else scale.log
+    if log:
+        low, high = low / 1.25, high * 1.25
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(FixedLocator(quantity.ticks(low, high, 6)))
+        axes.yaxis.set_minor_locator(NullLocator())
+    else:
+        room = 0.08 * (max(high, 0.0) - min(low, 0.0) or 1.0)
+        low, high = (low - room if low < 0 else 0.0), high + (0.0 if high == scale.most else room)
+        axes.yaxis.set_major_locator(MaxNLocator(6))
+    axes.set_ylim(low, high)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: scale.text(value)))
 
 
-def handles(panels: Sequence[Axes]) -> dict[str, Any]:
-    """What the panels show, by its name, each once."""
-    found: dict[str, Any] = {}
-    for axes in panels:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    return found
+def _scale_x(axes: Axes, scale: Scale, xs: Sequence[float]) -> None:
+    """A linear axis from zero, or a logarithmic one that marks the measured values and names those that have room."""
+    if scale.log is False:
+        axes.set_xlim(0, 1.03 * xs[-1])
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: scale.text(value)))
+        return
+    low, high = xs[0], xs[-1]
+    pad = (high / low) ** 0.06 if high > low else 1.5
+    span = math.log(high / low * pad * pad)
+    named: list[float] = []
+    for x in (low, high, *xs[1:-1]):
+        if x not in named and all(
+            abs(math.log(x / other)) >= span * (_width(scale, x) + _width(scale, other)) / 2 for other in named
+        ):
+            named.append(x)
+    axes.set(xscale="log", xlim=(low / pad, high * pad))
+    axes.xaxis.set_major_locator(FixedLocator(xs))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: scale.text(value) if value in named else ""))
 
 
-def single(
-    title: str,
-    subtitle: str,
-    notes: Sequence[str],
-    panel: Panel,
-    x_label: str,
-    x_text: Text,
-    y_label: str,
-    y_text: Text = quantity.tick,
-    height: float = 3.7,
-) -> Figure:
-    """A figure of one panel, `height` inches high, and its legend."""
-    figure, (axes,) = page.page(title, subtitle, notes, height)
-    draw(axes, panel, x_label, x_text, y_label, y_text)
-    legend(axes, [axes])
-    return figure
+def _width(scale: Scale, x: float) -> float:
+    return (max(map(len, scale.text(x).split("\n"))) + 1) * _CHARACTER
 
 
-def whiskers(estimates: Sequence[Estimate]) -> tuple[list[float], list[float]]:
-    """Distances from the value to both ends, as matplotlib's error bars want them."""
-    return [one.value - one.low for one in estimates], [one.high - one.value for one in estimates]
-
-
-def marked(axes: Axes, points: Points, factor: float = 1.0, **look: Any) -> None:
-    """The values with their whiskers, in the order of the axis, along which `factor` moves them."""
-    xs = sorted(points)
-    estimates = [points[x] for x in xs]
-    axes.errorbar([x * factor for x in xs], [one.value for one in estimates], yerr=whiskers(estimates), **look)
+def _label_ends(axes: Axes, panel: LinePanel) -> None:
+    """The name of each curve right of the panel, as near to the curve's end as the other names leave room."""
+    to_axes = axes.transScale + axes.transLimits
+    ends = []
+    for name, points in panel.curves.items():
+        x = max(points)
+        value = points[x].value if panel.y.most is None else min(points[x].value, panel.y.most)
+        place = to_axes.transform((x, value))
+        ends.append((float(place[1]), float(place[0]), style.look(name)))
+    ends.sort(key=lambda end: end[:2])
+    heights: list[float] = []
+    for height, _, _ in ends:
+        heights.append(max(height, heights[-1] + _APART) if heights else max(0.0, height))
+    over = heights[-1] - 1.0
+    for at in reversed(range(len(heights))):  # back down, where the topmost would leave the panel
+        limit = 1.0 if at == len(heights) - 1 else heights[at + 1] - _APART
+        heights[at] = min(heights[at], limit) if over > 0 else heights[at]
+    for (height, x, look), label_height in zip(ends, heights, strict=True):
+        axes.annotate(
+            look.label, (x, height), xytext=(1.05, label_height), xycoords="axes fraction", textcoords="axes fraction",
+            va="center", fontsize=8.5, color=style.readable(look.color), annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": look.color, "linewidth": 0.6, "shrinkA": 2, "shrinkB": 4,
+                        "relpos": (0, 0.5)},
+        )  # fmt: skip

@@ -1,9 +1,7 @@
 """The one look of all figures: colours, markers and names of backends, and how a figure becomes a file.
 
-The colours are Okabe and Ito's (2008), told apart with every common colour blindness, completed from Paul
-Tol's muted scheme; a family has one hue: reactors are green, Ray is orange, the loop and the ceiling black and grey.
-Markers repeat the distinction for print without colour. The background is opaque. An SVG is light, and dark on a dark
-page whose viewer supports that.
+A family has one hue: Ray is orange, reactors are green, all others are grey. Markers repeat the distinction for print
+without colour. The background is opaque. An SVG is light, and dark on a dark page whose viewer supports that.
 """
 
 import colorsys
@@ -17,45 +15,40 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-WIDTH = 8.0  # inches: 10-point text stays readable where a README shows the figure 800 pixels wide
+WIDTH = 5.4  # inches: text stays readable on a phone, where the page shows the figure 360 pixels wide
 INK = "#222222"
-ON_COLOR = "#111111"  # what is written on a light colour: as dark on a dark page
+ON_COLOR = "#111111"  # text on a light colour, as dark on a dark page
 FAINT = "#6b6b6b"
 GRID = "#dddddd"
 SHADE = "#f3f3f3"
-_PNG_DPI = 200
 # On a dark page: the lightness of paper and ink, that of a colour at least, and its saturation at most.
 _DARK_PAPER, _DARK_INK, _DARK_LEAST, _DARK_MOST = 0.09, 0.93, 0.62, 0.75
 _GREY = 0.02  # the saturation of greys at most
 
 _SETTINGS: dict[str, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same glyphs, hence the same bytes, everywhere
-    "font.size": 9.5,
+    "font.size": 9.0,
     "axes.edgecolor": FAINT,
     "axes.labelcolor": INK,
     "axes.axisbelow": True,
     "axes.grid": True,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.titlesize": 10.0,
+    "axes.titlesize": 9.5,
     "axes.titleweight": "bold",
     "figure.facecolor": "white",
     "grid.color": GRID,
     "grid.linewidth": 0.7,
     "hatch.linewidth": 0.6,
     "legend.frameon": False,
-    "legend.fontsize": 9.0,
+    "legend.fontsize": 8.5,
     "savefig.facecolor": "white",
     "svg.fonttype": "path",  # no viewer has to own the font
     "svg.hashsalt": "plots",  # element ids depend on the drawing alone
     "text.color": INK,
-    "text.parse_math": False,  # names are shown letter by letter, dollar signs too
+    "text.parse_math": False,  # names are shown letter by letter, with their dollar signs
     "xtick.color": FAINT,
     "xtick.labelcolor": INK,
-    # Minor ticks are what the second line of labels names, and else as the others.
-    "xtick.minor.size": 3.5,
-    "xtick.minor.width": 0.8,
-    "xtick.minor.pad": 15.0,
     "ytick.color": FAINT,
     "ytick.labelcolor": INK,
 }
@@ -63,11 +56,12 @@ _SETTINGS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Look:
-    """How one backend appears in every figure."""
+    """How one series appears in every figure. `hollow`: no result of this suite."""
 
     label: str
     color: str
     marker: str
+    hollow: bool = False
 
 
 _LOOKS = {
@@ -75,38 +69,41 @@ _LOOKS = {
     "reactor-inline": Look("reactors, inline", "#66C2A5", "o"),
     "reactor-threads": Look("reactors, threads", "#117733", "P"),
     "reactor-processes": Look("reactors, processes", "#009E73", "D"),
-    "reactor-mpi": Look("reactors, MPI", "#661100", "*"),
-    "ray-paper": Look("Ray, as in the paper", "#D55E00", "v"),
+    "reactor-mpi": Look("reactors, MPI", "#00441B", "*"),
+    "reactor-lf": Look("Lingua Franca source", "#78C679", "1"),
+    "reactor-vector": Look("reactor-vector", "#44803F", "H"),
+    "ray-paper": Look("Ray, as in the paper", "#B03A00", "v"),
     "ray-tuned": Look("Ray, tuned", "#E69F00", "^"),
-    "ray-pooled": Look("Ray, an actor per core", "#F28E2B", "8"),
-    "ray-compiled": Look("Ray, compiled graph", "#A34700", "<"),
-    "gymnasium-sync": Look("Gymnasium, sync", "#999933", "h"),
-    "gymnasium-async": Look("Gymnasium, async", "#CC79A7", "X"),
-    "reactor-vector": Look("reactors, vector", "#44803F", "1"),
-    "sb3-subproc": Look("Stable-Baselines3, subproc", "#6699CC", "4"),
-    "torchrl-parallel": Look("TorchRL, parallel", "#EE8866", "3"),
-    "tianshou-shmem": Look("Tianshou, shared memory", "#BBBB00", "2"),
-    "envpool": Look("EnvPool", "#AA4499", "p"),
-    "ale-vector": Look("ALE vector", "#332288", ">"),
-    "reactor-lf": Look("Lingua Franca source, processes", "#88CCEE", "H"),
-    "xronos": Look("xronos", "#44AA99", "d"),
-    "lockstep": Look("ceiling: loops in lockstep", "#7A7A7A", "_"),
-    "limit": Look("ceiling: copies alone", "#555555", "|"),
+    "ray-pooled": Look("Ray, actor per core", "#F28E2B", "8"),
+    "ray-compiled": Look("Ray, compiled graph", "#D55E00", "<"),
+    "reactor-nodes": Look("reactors, two nodes", "#2E8B57", "+"),
+    "ray-paper-nodes": Look("Ray, paper, two nodes", "#B5651D", "."),
+    "ray-pooled-nodes": Look("Ray, pooled, two nodes", "#E08E45", "$2$"),
+    "gymnasium-sync": Look("Gymnasium, sync", "#A3A3A3", "h"),
+    "gymnasium-async": Look("Gymnasium, async", "#6E6E6E", "X"),
+    "sb3-subproc": Look("Stable-Baselines3", "#8A8A8A", "d"),
+    "torchrl-parallel": Look("TorchRL, parallel", "#4F4F4F", "2"),
+    "tianshou-shmem": Look("Tianshou, shared mem.", "#9B9B9B", "3"),
+    "envpool": Look("EnvPool", "#5C5C5C", "p"),
+    "ale-vector": Look("ALE vector", "#969696", ">"),
+    "xronos": Look("xronos", "#787878", "4"),
+    "lockstep": Look("ceiling: lockstep", "#828282", "_"),
+    "limit": Look("ceiling: copies alone", "#646464", "|"),
 }
-# What two nodes are compared by, which is no backend of a workload.
-_ENGINES = {
-    "reactors": Look("reactors, MPI", "#661100", "*"),
-    "ray": Look("Ray, call of an actor", "#E69F00", "^"),
-    "mpi": Look("MPI", "#332288", "s"),
-    "gloo": Look("gloo", "#44AA99", "d"),
+# Series that are no backends: predictions, and what the paper published.
+_FURTHER = {
+    "predicted": Look("messages free", "#A1A1A1", "", hollow=True),
+    "predicted_paid": Look("messages paid", "#6E6E6E", "", hollow=True),
+    "predicted_here": Look("on these cores", "#4F4F4F", "", hollow=True),
+    "published-ray": Look("Ray, published", "#B03A00", "v", hollow=True),
+    "published-lf": Look("Lingua Franca, published", "#117733", "o", hollow=True),
 }
-_UNKNOWN = "#999999", "x"
-_PUBLISHED = {"ray": Look("", "#D55E00", "v"), "lf": Look("", "#117733", "o")}
+_LEAST_CONTRAST = 0.45  # the lightness that text has at most
 
 
-def look(backend: str) -> Look:
-    """The look of a backend; one without an entry is grey and keeps its own name."""
-    return _LOOKS.get(backend) or _ENGINES.get(backend) or Look(backend, *_UNKNOWN)
+def look(series: str) -> Look:
+    """The look of a series; one without an entry is grey and keeps its own name."""
+    return _LOOKS.get(series) or _FURTHER.get(series) or Look(series, "#999999", "x")
 
 
 def known() -> list[str]:
@@ -114,15 +111,16 @@ def known() -> list[str]:
     return list(_LOOKS)
 
 
-def published_look(system: str) -> Look:
-    """Colour and marker of a published series, which is drawn hollow."""
-    return _PUBLISHED[system]
+def readable(color: str) -> str:
+    """A colour in which text can be read on white."""
+    hue, lightness, saturation = _hls(color)
+    return _hex(hue, min(lightness, _LEAST_CONTRAST), saturation)
 
 
-def ordered(backends: Iterable[str]) -> list[str]:
-    """Each backend once, in the order all figures list them; unknown ones last, by name."""
-    rank = {name: position for position, name in enumerate(_LOOKS)}
-    return sorted(set(backends), key=lambda name: (rank.get(name, len(rank)), name))
+def ordered(series: Iterable[str]) -> list[str]:
+    """Each series once, in the order in which they are drawn; unknown ones last, by name."""
+    rank = {name: position for position, name in enumerate((*_LOOKS, *_FURTHER))}
+    return sorted(set(series), key=lambda name: (rank.get(name, len(rank)), name))
 
 
 @contextmanager
@@ -135,15 +133,13 @@ def applied() -> Iterator[None]:
         yield
 
 
-def save(figure: Figure, directory: Path, name: str) -> list[Path]:
-    """Write `name`.svg and `name`.png; the bytes depend on the figure only. Raises OSError."""
-    svg, png = directory / f"{name}.svg", directory / f"{name}.png"
+def save(figure: Figure, path: Path) -> Path:
+    """Write an SVG file, whose bytes depend on the figure only. Raises OSError."""
     with applied():
         _settle(figure)
-        figure.savefig(svg, metadata={"Date": None})
-        figure.savefig(png, dpi=_PNG_DPI, metadata={"Software": None})
-    svg.write_text(for_both_schemes(svg.read_text(encoding="utf-8")), encoding="utf-8")
-    return [svg, png]
+        figure.savefig(path, metadata={"Date": None})
+    path.write_text(for_both_schemes(path.read_text(encoding="utf-8")), encoding="utf-8")
+    return path
 
 
 def for_both_schemes(svg: str) -> str:
@@ -155,7 +151,7 @@ def for_both_schemes(svg: str) -> str:
         if color != ON_COLOR
     ]
     rules += [f'[fill="{color}"] {{ fill: {dark(color)} }}' for color in sorted(set(re.findall(r'fill="(#\w+)"', svg)))]
-    # What has no colour of its own is black.
+    # Elements without a colour of their own are black.
     scheme = f"@media (prefers-color-scheme: dark) {{ svg {{ fill: {dark('#000000')} }} {' '.join(rules)} }}"
     return svg.replace("</style>", f"{scheme}</style>", 1)
 
@@ -166,12 +162,18 @@ def dark(color: str) -> str:
     >>> dark("#ffffff"), dark("#000000"), dark("#882255"), dark("#56b4e9")
     ('#171717', '#ededed', '#d8649e', '#58b3e7')
     """
-    red, green, blue = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
-    hue, lightness, saturation = colorsys.rgb_to_hls(red, green, blue)
+    hue, lightness, saturation = _hls(color)
     if saturation < _GREY:
-        lightness, saturation = _DARK_INK + (_DARK_PAPER - _DARK_INK) * lightness, 0.0
-    else:
-        lightness, saturation = max(lightness, _DARK_LEAST), min(saturation, _DARK_MOST)
+        return _hex(hue, _DARK_INK + (_DARK_PAPER - _DARK_INK) * lightness, 0.0)
+    return _hex(hue, max(lightness, _DARK_LEAST), min(saturation, _DARK_MOST))
+
+
+def _hls(color: str) -> tuple[float, float, float]:
+    red, green, blue = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    return colorsys.rgb_to_hls(red, green, blue)
+
+
+def _hex(hue: float, lightness: float, saturation: float) -> str:
     return "#" + "".join(f"{round(255 * part):02x}" for part in colorsys.hls_to_rgb(hue, lightness, saturation))
 
 

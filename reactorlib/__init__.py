@@ -15,7 +15,7 @@ from reactorlib.declaration.elements import (
     reset,
     shutdown,
     startup,
-)
+)  # fmt: skip
 from reactorlib.declaration.reactor import Bank, Reactor, per_member
 from reactorlib.declaration.source_position import where
 from reactorlib.errors import (
@@ -26,7 +26,7 @@ from reactorlib.errors import (
     RunError,
     ThreadError,
     WorkerError,
-)
+)  # fmt: skip
 from reactorlib.execution import RunResult
 from reactorlib.program import Program, elaborate
 from reactorlib.runtime import run
@@ -45,66 +45,18 @@ from reactorlib.worker.context import (
     run_handle,
     start_time,
     update_deadline,
-)
-from reactorlib.worker.run_handle import RunHandle
+)  # fmt: skip
+from reactorlib.worker.inbox import RunHandle
 from reactorlib.worker.trace import Span, TraceRecord
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "ABSENT",
-    "HOUR",
-    "MINUTE",
-    "MSEC",
-    "NSEC",
-    "SEC",
-    "USEC",
-    "Bank",
-    "Batch",
-    "EffectError",
-    "ElaborationError",
-    "Input",
-    "LogicalAction",
-    "Maybe",
-    "Mode",
-    "Output",
-    "PhysicalAction",
-    "Program",
-    "ReactionError",
-    "Reactor",
-    "ReactorError",
-    "RunError",
-    "RunHandle",
-    "RunResult",
-    "Session",
-    "Span",
-    "State",
-    "Stepper",
-    "Tag",
-    "ThreadError",
-    "Time",
-    "Timer",
-    "TraceRecord",
-    "WorkerError",
-    "check_deadline",
-    "connect",
-    "current_tag",
-    "elaborate",
-    "history",
-    "interleaved",
-    "logical_elapsed",
-    "logical_time",
-    "per_member",
-    "physical_elapsed",
-    "physical_time",
-    "reaction",
-    "request_stop",
-    "reset",
-    "run",
-    "run_handle",
-    "shutdown",
-    "start_time",
-    "startup",
-    "update_deadline",
-    "where",
-]
+    "ABSENT", "HOUR", "MINUTE", "MSEC", "NSEC", "SEC", "USEC", "Bank", "Batch", "EffectError", "ElaborationError",
+    "Input", "LogicalAction", "Maybe", "Mode", "Output", "PhysicalAction", "Program", "ReactionError", "Reactor",
+    "ReactorError", "RunError", "RunHandle", "RunResult", "Session", "Span", "State", "Stepper", "Tag",
+    "ThreadError", "Time", "Timer", "TraceRecord", "WorkerError", "check_deadline", "connect", "current_tag",
+    "elaborate", "history", "interleaved", "logical_elapsed", "logical_time", "per_member", "physical_elapsed",
+    "physical_time", "reaction", "request_stop", "reset", "run", "run_handle", "shutdown", "start_time", "startup",
+    "update_deadline", "where",
+]  # fmt: skip

@@ -8,20 +8,10 @@ import threading
 import time
 from contextlib import suppress
 from io import FileIO
-from typing import Protocol
 
-LONGEST_WAIT_NS = 500_000_000  # one sleep; waiting longer is waiting again
+LONGEST_WAIT_NS = 500_000_000  # of one sleep
 LONGEST_WAKE_S = 0.5
 FD_SETSIZE = 1024  # select takes descriptors below this only
-
-
-class Clock(Protocol):
-    """Time as the tag loop needs it. A test may script it."""
-
-    def now(self) -> int: ...
-    def wait(self, until: int) -> None: ...
-    def wake(self) -> None: ...
-    def close(self) -> None: ...
 
 
 class PhysicalClock:
@@ -43,11 +33,9 @@ class PhysicalClock:
         return time.monotonic_ns() + self._offset
 
     def wait(self, until: int) -> None:
-        """Sleep until physical time `until` (ns), or `wake`, or half a second: the caller looks again."""
+        """Sleep until physical time `until` (ns), or `wake`, or half a second. The caller then checks again."""
         left = min(until - self.now(), LONGEST_WAIT_NS)
-        if left <= 0:
-            return
-        if self._is_readable(left):
+        if left > 0 and self._is_readable(left):
             self._reading.read(4096)  # nothing, if it was spurious
 
     def _is_readable(self, timeout: int) -> bool:
@@ -58,15 +46,15 @@ class PhysicalClock:
         return bool(poll.poll(timeout / 1e6))
 
     def wake(self) -> None:
-        """End the current wait, or the next one. Safe in threads and signal handlers: one byte into a pipe."""
+        """End the current wait, or the next one. Safe in threads and signal handlers."""
         # A full pipe wakes just as well. The lock keeps `close` away: the descriptor could soon be another file.
         with self._lock, suppress(ValueError):
             self._writing.write(b"\0")
 
     def close(self) -> None:
         """Release the descriptors, once nobody uses them. A `wake` that comes later does nothing."""
-        held = self._lock.acquire(timeout=LONGEST_WAKE_S)  # a forked process may have it held by a thread it lacks
-        self._writing.close()  # first: nobody writes to a pipe that has no reader
+        held = self._lock.acquire(timeout=LONGEST_WAKE_S)  # in a forked process, a thread that it lacks may hold it
+        self._writing.close()  # first, as nobody may write to a pipe without a reader
         self._reading.close()
         if held:
             self._lock.release()

@@ -11,7 +11,7 @@ MANY = 3  # faults that differ from another in an index
 
 
 class StandIn(BaseException):
-    """In the place of an exception that cannot travel between processes: `kind` is its class, `words` what it said."""
+    """In the place of an exception that cannot travel between processes: `kind` is its class, `words` its text."""
 
     def __init__(self, kind: str, words: str) -> None:
         self.kind = kind
@@ -27,25 +27,17 @@ class StandInError(StandIn, RuntimeError):
 
 
 def kind_of(error: BaseException) -> str:
-    """The name of an exception's class; of that which a StandInError stands for.
-
-    >>> kind_of(ValueError("no reply")), kind_of(StandInError("ReplyError", "none"))
-    ('ValueError', 'ReplyError')
-    """
+    """The name of an exception's class, or of the class that a StandIn stands for."""
     return error.kind if isinstance(error, StandIn) else type(error).__name__
 
 
 def words_of(error: BaseException) -> str:
-    """The text of an exception. Its class may be the user's, so `str` may fail.
-
-    >>> words_of(ValueError("no reply"))
-    'no reply'
-    """
+    """The text of an exception. Its class may be the user's, so `str` may fail."""
     if isinstance(error, StandIn):
         return error.words
     try:
         return str(error)
-    except Exception:  # noqa: BLE001  # the error that is being told matters more
+    except Exception:  # noqa: BLE001  # the error that is reported matters more
         return "its str() failed"
 
 
@@ -69,8 +61,8 @@ def meant(option: str, known: Iterable[str]) -> str:
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The end of a message about an unknown name: the name most like it, and the known names.
 
-    >>> did_you_mean("imp", ["inp", "out"]), did_you_mean("imp", ["inp"]), did_you_mean("x", ["inp", "out"])
-    (": did you mean 'inp'? There is inp, out", ": did you mean 'inp'?", ': there is inp, out')
+    >>> did_you_mean("imp", ["inp", "out"]), did_you_mean("x", ["inp", "out"])
+    (": did you mean 'inp'? There is inp, out", ': there is inp, out')
     """
     names = list(dict.fromkeys(known))
     listed = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
@@ -81,11 +73,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def type_name(value: object) -> str:
-    """The full name of a value's type, as an error message gives it.
-
-    >>> type_name(1), type_name(Tag(0, 0))
-    ('int', 'reactorlib.tag.Tag')
-    """
+    """The full name of a value's type, as an error message gives it."""
     kind = type(value)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
@@ -101,7 +89,7 @@ class ReactorError(Exception):
 class ElaborationError(ReactorError):
     """Every static fault of a program, found in one pass before the run starts.
 
-    `faults` holds one line or block of text for each, with the full paths of the elements involved.
+    `faults` holds a text for each, with the full paths of the elements involved.
 
     >>> print(ElaborationError(["Main.a: width must be positive", "Main.b: no such port"]))
     2 faults in the program:
@@ -114,20 +102,16 @@ class ElaborationError(ReactorError):
 
     def __init__(self, faults: Sequence[str]) -> None:
         self.faults = tuple(faults)
-        if len(self.faults) == 1:
-            text = self.faults[0]
-        else:
-            lines = [f"{len(self.faults)} faults in the program:"]
-            lines += [f"  {number}. {fault}" for number, fault in enumerate(_alike(self.faults), 1)]
-            text = "\n".join(lines)
-        super().__init__(text)
+        lines = [f"{len(self.faults)} faults in the program:"]
+        lines += [f"  {number}. {fault}" for number, fault in enumerate(_alike(self.faults), 1)]
+        super().__init__(self.faults[0] if len(self.faults) == 1 else "\n".join(lines))
 
     def __reduce__(self) -> tuple[type[ElaborationError], tuple[tuple[str, ...]]]:
         return type(self), (self.faults,)
 
 
 def _alike(faults: Iterable[str]) -> Iterator[str]:
-    """The faults; of many that differ in the index of a member or channel the first, and how many there are."""
+    """The faults. Of many that differ in an index only the first, and their number."""
     import re  # only where something is wrong
 
     alike: dict[str, list[str]] = {}
@@ -144,18 +128,15 @@ def _alike(faults: Iterable[str]) -> Iterator[str]:
 class ReactionError(ReactorError):
     """A reaction raised. The original exception is the `__cause__`.
 
-    `reactor` is the path of the reactor, `reaction` the name of the reaction, `tag` when it happened. Where the value
-    of a mutable input could not be copied, `reaction` is the name of the input. With `processes`, a RuntimeError stands
-    for an exception that its pickle does not rebuild. It names the class and has the same text.
+    `reactor` is the path of the reactor, `reaction` the name of the reaction, or of a mutable input whose value could
+    not be copied. On `processes`, a RuntimeError with class and text stands for an exception that cannot be pickled.
 
     >>> print(ReactionError("Main.hub", "collect", Tag(0, 3), ValueError("no reply")))
     Main.hub.collect raised ValueError at tag (0 ns, 3): no reply
     """
 
     def __init__(self, reactor: str, reaction: str, tag: Tag, cause: BaseException) -> None:
-        self.reactor = reactor
-        self.reaction = reaction
-        self.tag = tag
+        self.reactor, self.reaction, self.tag = reactor, reaction, tag
         super().__init__(f"{reactor}.{reaction} raised {kind_of(cause)} at tag {tag}: {words_of(cause)}")
         self.__cause__ = cause
 
@@ -164,9 +145,7 @@ class ReactionError(ReactorError):
 
 
 class ThreadError(ReactorError):
-    """A function raised that a thread called by `RunHandle.call`.
-
-    The original exception is the `__cause__`, `thread` is the name of the thread.
+    """A function raised that `thread` called by `RunHandle.call`. The original exception is the `__cause__`.
 
     >>> print(ThreadError("feeder", ValueError("no reply")))
     thread 'feeder', which a reaction started, raised ValueError: no reply
@@ -184,25 +163,18 @@ class ThreadError(ReactorError):
 class EffectError(ReactorError):
     """A reaction set a port or scheduled an action that it did not declare as an effect.
 
-    >>> raise EffectError("Main.out", "set()")
-    Traceback (most recent call last):
-    ...
-    reactorlib.errors.EffectError: Main.out.set() by a reaction that does not list it in effects=
+    >>> print(EffectError("Main.out", "set()"))
+    Main.out.set() by a reaction that does not list it in effects=
     """
 
     def __init__(self, element: str, call: str, why: str = "") -> None:
-        super().__init__()
+        super().__init__(element, call, why)
+        self.element = element  # as the reaction names it
         self.call = call
-        self.name(element, why)
+        self.why = why  # it cannot be listed
 
-    def name(self, element: str, why: str) -> None:
-        """Say which element it is to the reaction, and why that cannot list it."""
-        self.element = element
-        self.why = why
-        self.args = (f"{element}.{self.call} by a reaction that does not list it in effects={why}",)
-
-    def __reduce__(self) -> tuple[type[EffectError], tuple[str, str, str]]:
-        return type(self), (self.element, self.call, self.why)
+    def __str__(self) -> str:
+        return f"{self.element}.{self.call} by a reaction that does not list it in effects={self.why}"
 
 
 class ReadError(ReactorError, AttributeError):
@@ -225,9 +197,7 @@ class RunError(ReactorError):
 
 
 class WorkerError(ReactorError):
-    """A worker of a parallel executor died, or a value could not travel between workers.
-
-    `worker` is the number of the one that died, where one did.
+    """`worker` of a parallel executor died, or (None) a value could not travel between workers.
 
     >>> issubclass(WorkerError, ReactorError), WorkerError("full").worker
     (True, None)

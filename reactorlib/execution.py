@@ -8,9 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
-from weakref import WeakSet
 
-from reactorlib.clock import Clock
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import ReactionError, WorkerError, kind_of
 from reactorlib.executors import ended_runs
@@ -53,11 +51,10 @@ class RunResult:
 
 def fresh(program: type[Reactor] | Program, parameters: Mapping[str, Any]) -> Program:
     """A program that has not run yet: its reactors are as their constructors left them."""
-    if isinstance(program, Program):
-        if program.root.used:
-            program = elaborate(program.cls, **program.parameters)
-    else:
+    if not isinstance(program, Program):
         program = elaborate(program, **parameters)
+    elif program.root.used:
+        program = elaborate(program.cls, **program.parameters)
     program.root.used = True
     return program
 
@@ -66,24 +63,31 @@ class Execution:
     """A program with its coordinator and executor, from start to end. Reactions run within `guarded`."""
 
     def __init__(
-        self,
-        program: Program,
-        options: Options,
-        clock: Clock | None = None,
-        make: Callable[[Coordinator], Executor] = make_executor,
+        self, program: Program, options: Options, make: Callable[[Coordinator], Executor] = make_executor
     ) -> None:
         with _system_willing():
-            self.coordinator = Coordinator(program, options, clock)
-        try:
-            with _system_willing():
+            self.coordinator = Coordinator(program, options)
+            try:
                 self.executor = make(self.coordinator)
-        except BaseException:
-            self.coordinator.clock.close()
-            raise
+            except BaseException:
+                self.coordinator.clock.close()
+                raise
         self.worker = self.executor.worker
-        self.over: str | None = None  # why no reaction may run any more
         self.living = [self]  # emptied at the end: the finalizer holds it and must not keep an execution alive
+        self._over: str | None = None
         self._begun = False
+
+    @property
+    def over(self) -> str | None:
+        """The reason why no reaction may run any more, if there is one."""
+        if os.getpid() != self.worker.process:
+            return f"it is a copy of that of process {self.worker.process}, which this one was forked from"
+        return self._over
+
+    @property
+    def tag(self) -> Tag:
+        """The current tag, or the last one."""
+        return Tag(self.worker.now.time, self.worker.now.microstep)
 
     def begin(self) -> None:
         """Start the other workers; the first tag may run. Within `guarded`."""
@@ -92,7 +96,6 @@ class Execution:
         self.coordinator.inbox.started = self.coordinator.clock.now()
         self.executor.begin()
         self._begun = True
-        _open.add(self)
         self.coordinator.begin()
 
     def guarded(self, part: Callable[..., T], *arguments: Any) -> T:
@@ -105,7 +108,7 @@ class Execution:
             current.worker = self.worker
             return part(*arguments)
         except BaseException as error:
-            self.over = self.over or "an error ended it"
+            self._over = self._over or "an error ended it"
             self._fail(error)
             raise
         finally:
@@ -125,7 +128,7 @@ class Execution:
         """Run the shutdown reactions of the other reactors, then raise: a ReactionError where a reaction raised."""
         worker, tag = self.worker, self.tag
         error, failed = self.executor.abandon(error)
-        self.over = f"{kind_of(error)} ended it at {tag}"
+        self._over = f"{kind_of(error)} ended it at {tag}"
         if failed is None or not isinstance(error, Exception):
             raise error
         explain(worker.program, failed, error)
@@ -138,17 +141,12 @@ class Execution:
         if self.coordinator.inbox.failure is not None:
             raise self.coordinator.inbox.failure
         self.executor.finish()
-        self.over = f"it ended at {self.tag}"
-
-    @property
-    def tag(self) -> Tag:
-        """The current tag, or the last one."""
-        return Tag(self.worker.now.time, self.worker.now.microstep)
+        self._over = f"it ended at {self.tag}"
 
     def kill(self) -> None:
         """End it at once, without shutdown reactions. Nothing, in a process that was forked meanwhile."""
-        if self.over is None and os.getpid() == self.worker.process:
-            self.over = "it was killed"
+        if self.over is None:
+            self._over = "it was killed"
             self.executor.kill()
             self._release()
 
@@ -161,33 +159,21 @@ class Execution:
     def result(self) -> RunResult:
         """The result, after `finish`."""
         self._release()
-        worker, executor, tag = self.worker, self.executor, self.tag
-        told = RunResult(
-            tag, executor.name, executor.workers, reason=executor.reason, start_method=executor.start_method
+        executor, recorder = self.executor, self.worker.recorder
+        result = RunResult(
+            self.tag, executor.name, executor.workers, reason=executor.reason, start_method=executor.start_method
         )
-        if worker.recorder is None:
-            return told
-        records, spans = worker.recorder.records(), worker.recorder.spans()
-        digest, costs = digest_of(records), costs_of(worker.program, spans)
-        return replace(told, trace=records, spans=spans, digest=digest, costs=costs)
-
-
-_open: WeakSet[Execution] = WeakSet()
+        if recorder is None:
+            return result
+        records, spans = recorder.records(), recorder.spans()
+        costs = costs_of(self.worker.program, spans)
+        return replace(result, trace=records, spans=spans, digest=digest_of(records), costs=costs)
 
 
 def kill(living: list[Execution]) -> None:
     """End these executions at once."""
     for execution in [*living]:
         execution.kill()
-
-
-def _disown() -> None:
-    """In a forked process: the copy of an execution has no workers and may not touch those of the original."""
-    for execution in _open:
-        execution.over = f"it is a copy of that of process {execution.worker.process}, which this one was forked from"
-
-
-os.register_at_fork(after_in_child=_disown)
 
 
 @contextmanager
@@ -199,5 +185,5 @@ def _system_willing() -> Iterator[None]:
         hint = ""
         if error.errno in (errno.EMFILE, errno.ENFILE):
             hint = "; see `ulimit -n`"
-            ended_runs.collect()  # what earlier runs left may hold descriptors: the next attempt has those
+            ended_runs.collect()  # earlier runs may still hold descriptors: the next attempt has those
         raise WorkerError(f"the run cannot start: {error.strerror or error}{hint}") from error

@@ -6,21 +6,17 @@ from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.elaboration.elaborate import elaborated
-from reactorlib.elaboration.program import Elaborated
+from reactorlib.elaboration.records import Elaborated
 
 
 class Program(Elaborated):
-    """A reactor class and its parameters, elaborated: instances, cells, reactions, triggers, levels. Immutable.
-
-    Running it twice runs the constructors twice. `source` shows the schedule that the compiler writes.
+    """A reactor class and its parameters, elaborated. Immutable. Running it twice runs the constructors twice.
 
     >>> from reactorlib import Reactor, elaborate, reaction, startup
     >>> class Hello(Reactor):
     ...     @reaction(startup)
-    ...     def begin(self):
-    ...         print("hello")
-    >>> program = elaborate(Hello)
-    >>> program.reactions[0].path
+    ...     def begin(self): ...
+    >>> elaborate(Hello).reactions[0].path
     'Hello.begin'
     """
 
@@ -29,9 +25,8 @@ class Program(Elaborated):
     def source(self, *triggers: str, workers: int = 1) -> str:
         """The Python source of the schedule for these simultaneous triggers, by path (default: startup).
 
-        A timer or action is named "Main.hub.tick", a delayed connection by its source port, and "startup"
-        and "shutdown" by themselves. With several `workers`, first who lives where, then the schedule of
-        each worker with its sends and waits. Raises ReactorError for an unknown name.
+        Examples: "Main.hub.tick", "startup", and the source port of a delayed connection. With several `workers`,
+        first the placement, then the schedule of each worker. Raises ReactorError for an unknown name.
         """
         from reactorlib.schedule.inspection import source_of
 
@@ -45,9 +40,7 @@ class Program(Elaborated):
 
 
 def elaborate(cls: type[Reactor], /, **parameters: Any) -> Program:
-    """Construct the reactor tree and freeze it into a Program.
-
-    Raises ElaborationError with every static fault at once, each naming full paths.
+    """Construct the reactor tree and freeze it into a Program. Raises ElaborationError with every static fault.
 
     >>> from reactorlib import Input, Reactor, elaborate, reaction
     >>> class Sink(Reactor):

@@ -40,35 +40,29 @@ def run(
 
     - `timeout` is in ns of logical time. `fast` does not wait for physical time. `keepalive` keeps an idle program
       running (default: if it declares a physical action).
-    - `executor` is "inline", "threads", "processes", "mpi" or "auto".
-    - `workers` is their number (default: the CPUs that this process may use). With "mpi" it is the ranks that mpiexec
-      started: each rank makes this call and gets its result.
+    - `executor` is "inline", "threads", "processes", "mpi" (each rank makes this call) or "auto".
+    - `workers` is their number (default: the CPUs that this process may use, or the ranks).
     - `placement` puts reactors, by path, on workers. Reactors with a physical action stay on worker 0.
     - `costs` balances banks by measured time (`RunResult.costs` of a traced run).
-    - `start_method` of processes is "fork", "spawn" or "forkserver". "inline" ignores this option and the last three.
-    - `library_threads` of NumPy and torch run per worker (default: as OMP_NUM_THREADS and the like say, else one). In
-      forked processes, a torch that was loaded before has one.
+    - `start_method` of processes is "fork", "spawn" or "forkserver".
+    - `library_threads` of NumPy and torch run per worker (default: as OMP_NUM_THREADS and the like say, else one).
 
     A constructor with a parameter of one of these names gets it from `elaborate`:
     `run(elaborate(Farm, workers=8), executor="threads", workers=2)`.
 
-    Physical actions that still wait 50 ms after the timeout are given up, timers and logical actions are not. Once the
-    run has ended, scheduling an action raises RunError.
+    Physical actions that still wait 50 ms after the timeout are given up, timers and logical actions are not.
 
     Raises ElaborationError before anything runs, ReactionError when a reaction raised, ThreadError when a thread raised
-    in `RunHandle.call`. WorkerError: a worker died or could not start, or a value could not travel between workers.
-    RunError: the call makes no sense, or with `trace` a value of a complete run has no digest. SystemExit and
-    KeyboardInterrupt pass through. The shutdown reactions of the other reactors run first.
+    in `RunHandle.call`, WorkerError when a worker died or could not start, or a value could not travel, RunError when
+    the call makes no sense, or a traced value has no digest. The shutdown reactions of other reactors run first.
 
     >>> from reactorlib import MSEC, Reactor, Timer, reaction
     >>> class Ticker(Reactor):
     ...     tick = Timer(0, 1 * MSEC)
-    ...     def __init__(self, word: str):
-    ...         self.word = word
     ...     @reaction(tick)
     ...     def show(self, tick):
-    ...         print(self.word)
-    >>> run(Ticker, word="tick", timeout=1 * MSEC, fast=True).tag
+    ...         print("tick")
+    >>> run(Ticker, timeout=1 * MSEC, fast=True).tag
     tick
     tick
     Tag(time=1000000, microstep=0)
@@ -88,7 +82,7 @@ def run(
 
             result = on_ranks(
                 lambda: fresh(program, parameters),
-                lambda taken, make: _run_once(Execution(taken, options, make=make)),
+                lambda taken, make: _run_once(Execution(taken, options, make)),
                 options,
             )
     ended_runs.collect_if_worthwhile()
@@ -108,11 +102,10 @@ def _run_once(execution: Execution) -> RunResult:
 
 @contextmanager
 def _stopping_on_sigterm() -> Iterator[None]:
-    """SIGTERM ends a run like Ctrl-C, where nobody else handles it and signals can be handled at all."""
+    """SIGTERM ends a run like Ctrl-C, unless the program handles it or this is not the main thread."""
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield
         return
-
     signal.signal(signal.SIGTERM, exit_on_signal)
     try:
         yield

@@ -18,7 +18,6 @@ from reactorlib.errors import RunError, did_you_mean
 from reactorlib.execution import Execution, RunResult, fresh, kill
 from reactorlib.executors import ended_runs
 from reactorlib.executors.choice import check_names, make_executor
-from reactorlib.executors.executor import Executor
 from reactorlib.executors.failure import OutOfTime
 from reactorlib.executors.library_threads import limited
 from reactorlib.program import Program
@@ -26,7 +25,7 @@ from reactorlib.tag import Tag, time_fault
 from reactorlib.transport.batch import Batch, batch
 from reactorlib.worker.cells import ABSENT, Reader
 from reactorlib.worker.context import current
-from reactorlib.worker.coordinator import Coordinator, Pieces
+from reactorlib.worker.coordinator import Pieces
 from reactorlib.worker.event_queue import Events
 from reactorlib.worker.options import Options
 
@@ -50,16 +49,12 @@ class Session:
     ...     [add(1), add(2), add(39)]
     [1, 3, 42]
 
-    The caller sets inputs and reads outputs of the main reactor. A step is one tag: the next microstep, or the one at
-    `until`. Earlier events run first, and events of the same tag join it. Logical time stands still between steps and
-    does not wait for physical time. A session stays open when nothing is pending. Physical actions keep their tags.
+    A step is one tag: the next microstep, or the one at `until`. Earlier events run first, and events of the same tag
+    join it. Logical time stands still between steps and does not wait for physical time.
 
-    Options are those of `run`. The caller's process keeps its library threads and its handlers of signals:
-    `library_threads` is for worker processes. Ctrl-C or a SIGTERM that raises ends a session if it interrupts a step.
-
-    A failing reaction raises ReactionError in the step and ends the session, after the shutdown reactions. Steps may
-    come from different threads, one at a time, but not from a reaction. RunError says why there is no next step; one
-    for arguments that make no sense leaves the session open.
+    Options are those of `run`; `library_threads` is for worker processes. An error or interrupt in a step ends the
+    session, after the shutdown reactions. A RunError for arguments that make no sense leaves it open. Steps may come
+    from different threads, one at a time, but not from a reaction.
     """
 
     def __init__(
@@ -83,18 +78,10 @@ class Session:
         check_names("Session", program, parameters, options)
         options.check()
         options = replace(options, fast=True, keepalive=True)
-        taken = fresh(program, parameters)
-        make: Callable[[Coordinator], Executor] = make_executor
+        make = make_executor
         if executor == "mpi":
-            from reactorlib.mpi import runs  # only where it is used: it needs ranks
-
-            make = runs.ask_to_serve(taken, options)
-        try:
-            self._execution = Execution(taken, options, make=make)
-        except BaseException:
-            if executor == "mpi":
-                runs.give_up()
-            raise
+            from reactorlib.mpi.runs import lead_session as make  # only where it is used: it needs ranks
+        self._execution = Execution(fresh(program, parameters), options, make)
         finalize(self, kill, self._execution.living)  # also at exit
         self._result: RunResult | None = None
         self._ended = False  # without an error
@@ -116,7 +103,7 @@ class Session:
         return self.finish()  # type: ignore[no-any-return]
 
     def begin(self, *, until: int | None = None, **inputs: Any) -> None:
-        """The same in two halves: until `finish`, other workers run their parts of the tag beside the caller."""
+        """Begin such a step: until `finish`, other workers run their parts of the tag beside the caller."""
         names = tuple(inputs)
         if names not in self._named:
             self._named[names] = Stepper(self, names, None)
@@ -124,10 +111,7 @@ class Session:
 
     def finish(self, timeout: float | None = None) -> Any:
         """Return the outputs of the step that was begun. After a TimeoutError the step continues, finish it later."""
-        if self._pending is None:
-            self._alone("finish", lambda: None)  # a session that is closed or busy says so
-            raise RunError("finish(): no step has begun")
-        return self._pending.finish(timeout)
+        return (self._pending or self.stepper((), ())).finish(timeout)
 
     def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Batch:
         """An uninitialised array to pass as an input. Its readers may fill it, each in part: see Batch."""
@@ -146,7 +130,7 @@ class Session:
     def close(self) -> RunResult | None:
         """Finish a step that has begun, run the shutdown reactions with the events due at their tag, and end.
 
-        Returns what `run` returns, each time. None after an error, and in a forked process, which closes nothing.
+        Returns the result as `run` does. None after an error, and in a forked process, which closes nothing.
         """
         if not self.closed and self._pending is not None:
             self.finish()
@@ -193,16 +177,17 @@ class Session:
 
     def _advance(self, part: Callable[..., bool | None], *arguments: Any) -> bool | None:
         """Run a part in which reactions run. True from it: the program has run its last tag, and the session ends."""
-        last = self._execution.guarded(self._finishing, part, arguments)
+
+        def finishing() -> bool | None:
+            last = part(*arguments)
+            if last:
+                self._execution.finish()
+                self._ended = True
+            return last
+
+        last = self._execution.guarded(finishing)
         if last:
             self._leave()
-        return last
-
-    def _finishing(self, part: Callable[..., bool | None], arguments: Sequence[Any]) -> bool | None:
-        last = part(*arguments)
-        if last:
-            self._execution.finish()
-            self._ended = True
         return last
 
     def _leave(self) -> None:
@@ -282,10 +267,7 @@ class Stepper:
         self._session._alone("begin", self._begin, self._events(values), until)
 
     def finish(self, timeout: float | None = None) -> Any:
-        """Run the rest of the tag that was begun and return its outputs.
-
-        TimeoutError if the other workers take longer than `timeout` seconds: the step continues, finish it later.
-        """
+        """Run the rest of the tag and return its outputs. TimeoutError if others take longer than `timeout` seconds."""
         return self._session._alone("finish", self._finish, timeout)
 
     def _whole(self, inputs: Events, until: int | None) -> Any:
@@ -323,10 +305,7 @@ class Stepper:
         self._wait = next(self._pieces)
 
     def _resume(self, limit: float | None) -> bool | None:
-        """Run to the end of the tag: whether it was the last one. None: a wait, which can be repeated, took too long.
-
-        Only waits are broken off: a message that is being sent could not be sent again.
-        """
+        """Run to the end of the tag: whether it was the last one. None: a wait took too long, and can be repeated."""
         executor = self._execution.executor
         try:
             while True:

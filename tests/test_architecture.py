@@ -31,7 +31,7 @@ HARNESS = (
     "__main__",
 )
 # What a figure shows, and how numbers are written in it.
-DRAWN = ("harness.stats.intervals", "harness.stats.moderated", "harness.quantity")
+DRAWN = ("harness.stats.intervals", "harness.quantity")
 # Backends whose files a reader compares: what is alike in them is written alike, and not shared.
 MATCHED = ("on_serial", "on_reactors", "on_ray_paper", "on_ray_tuned")
 # The runtime may meet values of these packages, made by the user's program or asked for by it.

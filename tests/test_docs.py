@@ -16,8 +16,8 @@ import reactorlib.gymnasium
 import reactorlib.lf
 from harness.cli.commands import COMMANDS, main
 from harness.cli.options import parser
-from plots import published
-from plots.figures import CAPTIONS
+from harness.report import published
+from harness.report.figures.figure_catalogue import FIGURES
 from reactorlib.cli import parsers
 from tests import pages
 from tests.pages import DOCS, PAGES, ROOT
@@ -168,7 +168,7 @@ def test_the_reference_has_every_public_name_once(module):
 
 def ratios(figure):
     """How many times as fast as Ray the paper's reactors were in a figure, as the page about it writes it."""
-    systems = {one.system: one for one in published.series(figure)}
+    systems = published.series(figure)
     found = [theirs.value / systems["lf"].points[x].value for x, theirs in systems["ray"].points.items()]
     found = [1 / ratio if systems["lf"].metric == "throughput" else ratio for ratio in found]
     return f"{min(found):.2f}x to {max(found):.2f}x"
@@ -179,7 +179,7 @@ def test_the_page_of_the_paper_has_each_of_its_figures_with_its_number():
     assert {name.replace("_steps", "_episodes"): told for told, name in rows if name != "multi_agent_steps"} == {
         figure: ratios(figure) for figure in published.figures() if figure != "multi_agent_episodes"
     }
-    assert {name for _, name in rows} <= CAPTIONS.keys()
+    assert {name for _, name in rows} <= FIGURES.keys()
     for _, figure in rows:
         assert f"results/reference/figures/{figure}.svg" in (DOCS / "paper.md").read_text()
 

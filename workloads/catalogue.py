@@ -46,7 +46,8 @@ class Backend:
     `note`: what to know about its numbers before comparing them. `matched`: whether it computes exactly what the
     serial loop does, so that their digests are equal; if not, the note says what differs. `role`: "main" for what the
     suite compares, "peer" for what stands beside it, "limit" for what nobody who runs the same Python can pass.
-    `kind`: shared by those that wait and run alike though they have modules of their own.
+    `kind`: shared by those that wait and run alike though they have modules of their own. `on_two_nodes`: half of the
+    workers are on another node, made of this machine's namespaces (see two_nodes).
     """
 
     name: str
@@ -57,6 +58,7 @@ class Backend:
     matched: bool = True
     role: str = "main"
     kind: str = ""
+    on_two_nodes: bool = False
 
 
 _WORKLOADS = (
@@ -72,6 +74,7 @@ _WORKLOADS = (
     Workload("ppo", "proximal policy optimization: a learner that acts in all environments", ("player", "learner")),
     Workload("overhead", "actor micro-benchmarks: the cost of one message or reaction"),
 )
+_LINK = "two nodes of one machine, joined by a virtual link: their ratio counts, not their speed"
 _BACKENDS = (
     Backend("serial", "the plain Python loop", "on_serial"),
     Backend("reactor-inline", "reactorlib in one thread", "on_reactors", {"executor": "inline"}),
@@ -180,6 +183,31 @@ _BACKENDS = (
         "on_xronos",
         note="needs the extra `peers`",
         role="peer",
+    ),
+    Backend(
+        "reactor-nodes",
+        "reactorlib on one rank of MPI per core, half of them on another node",
+        "on_reactors",
+        {"executor": "mpi"},
+        note=f"{_LINK}; needs the extra `mpi`",
+        role="peer",
+        on_two_nodes=True,
+    ),
+    Backend(
+        "ray-paper-nodes",
+        "Ray actors as the paper calls them, half of them on another node",
+        "on_ray_paper",
+        note=_LINK,
+        role="peer",
+        on_two_nodes=True,
+    ),
+    Backend(
+        "ray-pooled-nodes",
+        "Ray actors, one per core with its share of the workers, tuned, half of them on another node",
+        "on_ray_pooled",
+        note=_LINK,
+        role="peer",
+        on_two_nodes=True,
     ),
     Backend(
         "lockstep",

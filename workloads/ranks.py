@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from reactorlib.mpi.ranks import is_launched
-from workloads import catalogue
+from workloads import catalogue, two_nodes
 from workloads.parameter import UnsupportedError
 from workloads.probe import Probe
 
@@ -59,12 +59,27 @@ def command(*arguments: str) -> list[str]:
     found = os.environ.get(LAUNCHER) or shutil.which("mpiexec", path=beside)
     if not found:
         raise UnsupportedError(f"no mpiexec: pip install 'reactorlib[mpi]', or name one in {LAUNCHER}")
-    return [*shlex.split(found), "-n", str(available_cpus()), sys.executable, *arguments]
+    launcher, count = shlex.split(found), available_cpus()
+    started = two_nodes.across(launcher, count) if two_nodes.are_here() else [*launcher, "-n", str(count)]
+    return [*started, sys.executable, *arguments]
 
 
 def become_ranks(module: str, standard_input: bytes) -> None:
     """Go on as a job of ranks: the first one runs the module with this standard input. Does not return."""
-    job = command("-m", "workloads.ranks", module)
+    _become(command("-m", "workloads.ranks", module), standard_input)
+
+
+def go_to_two_nodes(module: str, standard_input: bytes) -> None:
+    """Go on on the first of two nodes: run the module there, with this standard input. Does not return.
+
+    Raises UnsupportedError where this machine cannot have two nodes.
+    """
+    if reason := two_nodes.why_not():
+        raise UnsupportedError(f"no two nodes here: {reason}")
+    _become(two_nodes.on_node0([sys.executable, "-P", "-m", module]), standard_input)
+
+
+def _become(job: list[str], standard_input: bytes) -> None:
     reading, writing = os.pipe()
     os.write(writing, standard_input)
     os.close(writing)

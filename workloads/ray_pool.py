@@ -64,7 +64,7 @@ class Pool:
         shares: list[list[tuple[Any, ...]]] = [[] for _ in range(workers)]
         for index, own in enumerate(members):
             shares[worker_of_member(index, len(members), workers)].append(own)
-        self.actors = ray_session.start(share_class, ((member_class, share) for share in shares[1:]))
+        self.actors = ray_session.start(share_class, ((member_class, share) for share in shares[1:]), 1)
         self.own = share_class(member_class, shares[0])
 
     def gather(self, method: str, *arguments: Any, stored: bool = False) -> list[Any]:

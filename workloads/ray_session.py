@@ -8,6 +8,7 @@ import atexit
 import logging
 import os
 import shutil
+import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ import psutil
 import ray
 from ray.exceptions import ObjectStoreFullError, OutOfDiskError, RayTaskError
 
+from workloads import ray_nodes
 from workloads.parameter import ParameterError, unknown
 from workloads.probe import Probe
 from workloads.ray_styles import QUIET, STYLES, THREAD_LIMITS, is_setting
@@ -49,6 +51,7 @@ class _Open:
     saved_environment: dict[str, str | None]
     names: Names  # semaphores of compiled graphs, which stay where the raylet does not end by itself
     startup_ns: int = 0
+    other_node: subprocess.Popen[bytes] | None = None
 
     def look(self) -> None:
         """Learn what the processes of the session have made, as long as they live."""
@@ -67,11 +70,16 @@ class Session:
         self.actors: list[Any] = []
         self._endings: list[Callable[[], object]] = []
 
-    def start(self, actor_class: Any, arguments: Iterable[tuple[Any, ...]]) -> list[Any]:
-        """Begin to start actors of a class, one per tuple of arguments; they are killed when the run ends."""
+    def start(self, actor_class: Any, arguments: Iterable[tuple[Any, ...]], in_driver: int = 0) -> list[Any]:
+        """Begin to start actors of a class, one per tuple of arguments; they are killed when the run ends.
+
+        `in_driver`: how many shares of their work the driver has itself.
+        """
         # An actor reserves no CPU, so that any number of them starts on any machine; they share its cores.
-        actor: Any = ray.remote(actor_class).options(num_cpus=0)
-        started = [actor.remote(*own) for own in arguments]
+        actor: Any = ray.remote(actor_class)
+        owns = list(arguments)
+        homes = ray_nodes.homes(len(owns), in_driver)
+        started = [actor.options(num_cpus=0, **home).remote(*own) for own, home in zip(owns, homes, strict=True)]
         self.actors += started
         return started
 
@@ -131,15 +139,18 @@ def start(style: str, probe: Probe) -> None:
     # A user's own settings, which no style names, would be measured as Ray's defaults.
     saved = _set_environment(THREAD_LIMITS | QUIET | STYLES[style] | ADDED | {"RAY_TMPDIR": str(directory)})
     _open = _Open(style, directory, saved, Names())
+    store_bytes = None if style == "paper" else _store_bytes()
     try:
         ray.init(
             address="local",  # never the cluster that RAY_ADDRESS or an earlier `ray start` points to
             include_dashboard=False,
             log_to_driver=False,
             logging_level=logging.ERROR,
-            object_store_memory=None if style == "paper" else _store_bytes(),
+            object_store_memory=store_bytes,
             _temp_dir=str(directory),
+            **ray_nodes.of_head(),
         )
+        _open.other_node = ray_nodes.join(store_bytes)
     except BaseException:
         stop()
         raise
@@ -155,6 +166,9 @@ def stop() -> None:
     closing, _open = _open, None
     atexit.unregister(stop)
     closing.look()
+    if closing.other_node is not None:
+        closing.other_node.terminate()
+        closing.other_node.wait()
     ray.shutdown()
     shutil.rmtree(closing.directory, ignore_errors=True)
     closing.names.remove()
@@ -187,4 +201,4 @@ def _new_directory() -> Path:
 
 def _store_bytes() -> int:
     free_bytes = min(psutil.virtual_memory().available, shutil.disk_usage(_SHARED_MEMORY).free)
-    return int(free_bytes * STORE_SHARE)
+    return int(free_bytes * STORE_SHARE / ray_nodes.count())

@@ -14,10 +14,10 @@ Verdict = Literal["PASS", "OPEN", "FAIL", "INFO", "SKIP"]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One line of the table. `figures` has one entry per repetition, in `unit`; the median is judged. Beyond the limit
-    it fails if the whole interval over repetitions is, and else is open.
+    """One line of the table. `figures` has one entry per repetition, in `unit`.
 
-    Without a limit the line informs; without figures it was skipped, and `note` says why.
+    The median is judged. Beyond the limit the claim fails if the whole interval is beyond it too, otherwise it is open.
+    Without a limit the line informs. Without figures it was skipped, and `note` says why.
     """
 
     name: str
@@ -56,27 +56,17 @@ class Claim:
         return "" if self.at_least is None else f"at least {shown(self.at_least)}"
 
     @property
-    def share(self) -> float | None:
-        """How much of the limit is used, as a ratio: below 1 it holds. None without a limit."""
-        if not self.figures:
-            return None
-        if self.at_most is not None:
-            return self.figure / self.at_most if self.at_most else None
-        return None if self.at_least is None else self.at_least / self.figure
-
-    @property
-    def record(self) -> dict[str, object]:
-        """The claim as plain data, for a file."""
-        return {
-            "name": self.name,
-            "unit": self.unit,
-            "median": self.figure if self.figures else None,
-            "figures": list(self.figures),
-            "at_most": self.at_most,
-            "at_least": self.at_least,
-            "verdict": self.verdict,
-            "note": self.note,
-        }
+    def cells(self) -> tuple[str, ...]:
+        """Verdict, name, figure, limit, range of the repetitions, note."""
+        figures = self.figures
+        return (
+            self.verdict,
+            self.name,
+            f"{shown(self.figure)} {self.unit}".rstrip() if figures else "-",
+            self.limit,
+            f"{shown(min(figures))} – {shown(max(figures))}" if len(figures) > 1 else "",
+            self.note,
+        )
 
 
 def shown(figure: float) -> str:
@@ -85,30 +75,12 @@ def shown(figure: float) -> str:
     >>> shown(0.12345), shown(12.345), shown(12345.6), shown(0)
     ('0.123', '12.3', '12,346', '0')
     """
-    if figure == 0:
-        return "0"
-    if abs(figure) >= 100:
-        return f"{figure:,.0f}"
-    return f"{float(f'{figure:.3g}'):g}"
+    return f"{figure:,.0f}" if abs(figure) >= 100 else f"{float(f'{figure:.3g}'):g}"
 
 
 def lines(claims: Sequence[Claim]) -> str:
-    """The claims in columns: verdict, name, figure, limit, share of the limit, spread, note."""
-    rows = [("", "claim", "median", "limit", "of limit", "spread", "")]
-    for claim in claims:
-        figures = claim.figures
-        share = claim.share
-        rows.append(
-            (
-                claim.verdict,
-                claim.name,
-                f"{shown(claim.figure)} {claim.unit}".rstrip() if figures else "-",
-                claim.limit,
-                "" if share is None else f"{share:.2f}",
-                f"{shown(min(figures))} – {shown(max(figures))}" if len(figures) > 1 else "",
-                claim.note,
-            )
-        )
-    widths = [max(len(row[column]) for row in rows) for column in range(6)]
-    text = ["  ".join(cell.ljust(width) for cell, width in zip(row, [*widths, 0], strict=True)) for row in rows]
+    """The claims in columns."""
+    rows = [("", "claim", "median", "limit", "range", ""), *(claim.cells for claim in claims)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    text = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
     return "\n".join(line.rstrip() for line in text)

@@ -1,4 +1,4 @@
-"""What is no path that repeats itself: start-up of whole processes, memory over a long run, what a schedule says."""
+"""Claims about whole processes: start-up, memory over a long run, and the text of a schedule."""
 
 from __future__ import annotations
 

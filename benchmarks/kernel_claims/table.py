@@ -1,32 +1,42 @@
-"""What the kernel claims: paths, what is made of their costs, and the limits. A table; measures nothing.
+"""What the kernel claims: costs, what is made of them, and the limits. A table; measures nothing.
 
-A machine's pace differs from another's, and from its own an hour ago. So what has a limit is a ratio to something
-else that took its turns beside it: to the same with other sizes, to another runtime, or to a plain Python loop's call
-of a method, which says in calls what a reaction costs. Times alone inform.
+A machine's pace differs from another's, and from its own an hour ago. So a limit is on a ratio to something that took
+its turns beside it: the same with other sizes, another runtime, or a call of a method in a plain Python loop. Times
+alone inform.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from benchmarks import paths
 from benchmarks.meter import Meter
-from benchmarks.paths import Path
 from benchmarks.shapes import FanOut
 from benchmarks.structures import AllToAll, Tree
+from harness.measure.subject import workload_order
 from reactorlib import Program, Reactor, elaborate
 
 
 @dataclass(frozen=True)
 class Cost:
-    """CPU time of a part of a path's round, of which there are `per`; or the wall time."""
+    """CPU time, or the wall time, of a part of a subject's round, of which there are `per`."""
 
-    path: Path
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    order: Mapping[str, Any]
     per: int = 1
     wall: bool = False
+
+    @property
+    def name(self) -> str:
+        """The same for costs of one subject."""
+        return json.dumps(self.order, sort_keys=True)
+
+
+def cost(path: paths.Path, per: int = 1, **parameters: Any) -> Cost:
+    """The cost of a path of the kernel."""
+    return Cost(paths.order(path, **parameters), per)
 
 
 @dataclass(frozen=True)
@@ -44,9 +54,14 @@ class Row:
     at_least: float | None = None
     note: str = ""
 
+    @property
+    def costs(self) -> list[Cost]:
+        """All that it is made of."""
+        return [one for one in (self.cost, self.beyond, self.over) if one is not None]
+
 
 # A method's call in a plain Python loop.
-CALL = Cost(paths.calls, {"count": 100}, per=100)
+CALL = cost(paths.calls, per=100, count=100)
 
 
 @dataclass(frozen=True)
@@ -76,55 +91,56 @@ TINY = Size(
 
 
 def _fan_out(_size: Size) -> Iterator[Row]:
-    name, ours = "fan-out to 16 and gather", Cost(paths.fan_out, {"clients": 16}, per=17)
+    name, ours = "fan-out to 16 and gather", cost(paths.fan_out, per=17, clients=16)
     yield Row(f"{name}: a reaction", ours)
     yield Row(f"{name}: a reaction / a plain call", ours, over=CALL, at_most=5)
-    yield from _against_xronos(name, ours, Cost(paths.fan_out_on_xronos, per=17), 5)
+    yield from _against_xronos(name, "fan_out", 17, 5)
 
 
 def _ping_pong(_size: Size) -> Iterator[Row]:
-    ours = Cost(paths.ping_pong, per=2)
-    yield Row("ping-pong: a reaction", ours)
-    yield from _against_xronos("ping-pong", ours, Cost(paths.ping_pong_on_xronos, per=2), 2)
+    yield Row("ping-pong: a reaction", cost(paths.ping_pong, per=2))
+    yield from _against_xronos("ping-pong", "ping_pong", 2, 2)
 
 
-def _against_xronos(name: str, ours: Cost, theirs: Cost, at_least: float) -> Iterator[Row]:
-    yield Row(f"{name} on xronos: a reaction", theirs)
-    yield Row(f"{name}: xronos / reactorlib", theirs, over=ours, at_least=at_least, note="CPU time, of all threads")
-    wall = [Cost(one.path, one.parameters, one.per, wall=True) for one in (theirs, ours)]
-    yield Row(f"{name}: xronos / reactorlib, wall time", wall[0], over=wall[1], at_least=at_least)
+def _against_xronos(name: str, shape: str, per: int, at_least: float) -> Iterator[Row]:
+    parameters = {"shape": shape, "actors": per - (shape == "fan_out"), "messages_per_round": 100}
+    for told, wall in (("CPU time, of all threads", False), ("wall time", True)):
+        theirs, ours = (
+            Cost(workload_order("overhead", backend, parameters), 100 * per, wall)
+            for backend in ("xronos", "reactor-inline")
+        )
+        yield Row(f"{name}: xronos / reactorlib, {told}", theirs, over=ours, at_least=at_least)
 
 
 def _many_clients(size: Size) -> Iterator[Row]:
-    many, few = (Cost(paths.fan_out, {"clients": count}, per=count + 1) for count in (size.many_clients, 16))
+    many, few = (cost(paths.fan_out, per=count + 1, clients=count) for count in (size.many_clients, 16))
     yield Row(f"a reaction with {size.many_clients:,} clients / with 16", many, over=few, at_most=1.5)
 
 
 def _tags(_size: Size) -> Iterator[Row]:
-    yield Row("a tag of an `after` 0 loop", Cost(paths.loop))
-    yield Row("a tag of a logical action, now", Cost(paths.actions, {"delay_us": 0}))
-    yield Row("a tag of a logical action, 1 us later", Cost(paths.actions, {"delay_us": 1}))
+    yield Row("a tag of an `after` 0 loop", cost(paths.loop))
+    yield Row("a tag of a logical action, now", cost(paths.actions, delay_us=0))
+    yield Row("a tag of a logical action, 1 us later", cost(paths.actions, delay_us=1))
 
 
 def _tracing(_size: Size) -> Iterator[Row]:
-    before, after = (Cost(paths.fan_out, {"clients": 16, "after_trace": traced}) for traced in (False, True))
+    before, after = (cost(paths.fan_out, clients=16, after_trace=traced) for traced in (False, True))
     yield Row("trace off: after a run with a trace / before", after, over=before, at_most=1.05, note="nothing is left")
-    off, on = (Cost(paths.fan_out, {"clients": 16, "trace": traced}, per=17) for traced in (False, True))
+    off, on = (cost(paths.fan_out, per=17, clients=16, trace=traced) for traced in (False, True))
     yield Row("trace on: added to a reaction", on, beyond=off)
     yield Row("trace on: added to a reaction / a plain call", on, beyond=off, over=CALL, at_most=20)
 
 
 def _timers(size: Size) -> Iterator[Row]:
     many, few = size.timers, max(2, size.timers // 100)
-    compiled = Cost(paths.many_timers, {"count": many}, per=many)
-    walked, fewer = (Cost(paths.many_timers, {"count": count, "walked": True}, per=count) for count in (many, few))
-    yield Row(f"{many:,} timers: a reaction with its tag", compiled)
+    walked, fewer = (cost(paths.timers, per=count, count=count, walked=True) for count in (many, few))
+    yield Row(f"{many:,} timers: a reaction with its tag", cost(paths.timers, per=many, count=many))
     yield Row(f"{many:,} timers: the same, walked", walked)
     yield Row(f"walked: {many:,} timers / {few}", walked, over=fewer, at_most=1.5)
 
 
 def _elaboration(size: Size) -> Iterator[Row]:
-    bank = Cost(paths.elaboration, {"clients": size.bank}, per=size.bank)
+    bank = cost(paths.elaboration, per=size.bank, clients=size.bank)
     yield Row(f"elaborating a bank of {size.bank:,}: a reactor", bank)
     yield Row(f"elaborating a bank of {size.bank:,}: a reactor / a plain call", bank, over=CALL, at_most=1_500)
     children = {"children": size.tree_children}
@@ -133,18 +149,15 @@ def _elaboration(size: Size) -> Iterator[Row]:
         ("hierarchies", Tree, {"depth": size.tree_depth, **children}, {"depth": size.tree_depth + 1, **children}),
         ("all-to-all", AllToAll, {"width": size.all_to_all}, {"width": size.all_to_all * round(size.growth**0.5)}),
     ):
-        counts = [links(made(cls, parameters)) for parameters in (small, large)]
+        sizes = [(links(made(cls, parameters)), parameters) for parameters in (small, large)]
         for phase, path in (("elaborating", paths.elaboration), ("starting", paths.start)):
-            less, more = (
-                Cost(path, {"shape": cls.__name__, **parameters}, per=count)
-                for parameters, count in zip((small, large), counts, strict=True)
-            )
-            name = f"{phase} {what}, per link: {counts[1]:,} / {counts[0]:,}"
+            less, more = (cost(path, per=count, shape=cls.__name__, **parameters) for count, parameters in sizes)
+            name = f"{phase} {what}, per link: {more.per:,} / {less.per:,}"
             yield Row(name, more, over=less, at_most=1.5)
 
 
 def _lingua_franca(size: Size) -> Iterator[Row]:
-    name, line = f"{size.lines:,} lines of Lingua Franca", Cost(paths.front_end, {"lines": size.lines}, per=size.lines)
+    name, line = f"{size.lines:,} lines of Lingua Franca", cost(paths.front_end, per=size.lines, lines=size.lines)
     yield Row(f"reading and elaborating {name}: a line", line)
     yield Row(f"reading and elaborating {name}: a line / a plain call", line, over=CALL, at_most=2_000)
 
@@ -152,8 +165,7 @@ def _lingua_franca(size: Size) -> Iterator[Row]:
 def _idle(size: Size) -> Iterator[Row]:
     for waiting, what in ((False, "idle reactors"), (True, "reactors with a waiting timer each")):
         few, many = (
-            Cost(paths.idle, {"reactors": count, "waiting": waiting})
-            for count in (size.few_reactors, size.many_reactors)
+            cost(paths.idle, reactors=count, waiting=waiting) for count in (size.few_reactors, size.many_reactors)
         )
         yield Row(f"a tag among {size.many_reactors:,} {what} / {size.few_reactors}", many, over=few, at_most=1.5)
 

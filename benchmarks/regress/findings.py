@@ -1,8 +1,7 @@
 """From blocks of turns to findings: a first look at everything, then a second, independent one at what looks slower.
 
-A block is the two trees' subjects in fresh processes. Only what both looks show is called a regression, and the second
-with its p-values corrected for their number: a slip of one measurement, however unlikely it claims to be, is not
-repeated some time later.
+A block is the two trees' subjects in fresh processes. A regression is shown by both looks, and by the second with
+p-values corrected for their number: a slip of one measurement is not repeated some time later.
 """
 
 from __future__ import annotations
@@ -10,35 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from benchmarks.regress.errors import CannotCompareError
 from benchmarks.regress.subjects import Compared
-from benchmarks.regress.trees import Trees
+from benchmarks.regress.trees import CannotCompareError, Trees
 from harness.measure import block
 from harness.measure.subject import Subject
+from harness.plan.presets import TRIALS
 from harness.stats import intervals, judgement
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import Judgement
 
 Tell = Callable[[str], None]
 
-LIMIT_S = 60.0
-_SIDES = ("base", "new")
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How much is measured: blocks in the first look and in the second, and turns of each process in a block."""
-
-    pairs: int = 8
-    confirming_pairs: int = 8
-    laps: int = 16
-
-    @property
-    def of_block(self) -> block.Effort:
-        """The same, as the engine wants it."""
-        lead_ns = 2_000_000  # two trees wake alike
-        return block.Effort(self.laps, 3, turn_ns=20_000_000, lead_ns=lead_ns, waking_ns=lead_ns, resuming_ns=lead_ns,
-                            warmup_ns=20_000_000, warmup_s=(0.2, 2.0), limit_s=LIMIT_S)  # fmt: skip
+_MS = 1_000_000
+# Short turns and leads, for two trees wake alike.
+EFFORT = block.Effort(
+    16, 3, turn_ns=20 * _MS, lead_ns=2 * _MS, waking_ns=2 * _MS, resuming_ns=2 * _MS, warmup_ns=20 * _MS,
+    warmup_s=(0.2, 2.0), limit_s=60.0,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -55,44 +42,45 @@ class Finding:
         """How many times as long the new tree takes, as last measured."""
         return self.second or self.first
 
+    @property
+    def is_regression(self) -> bool:
+        """Whether it became slower."""
+        return self.judgement is Judgement.REGRESSION
+
 
 def find(
-    trees: Trees, subjects: Sequence[Compared], min_effect: float, effort: Effort, tell: Tell = lambda _: None
+    trees: Trees, subjects: Sequence[Compared], min_effect: float, blocks: int = TRIALS, tell: Tell = lambda _: None
 ) -> list[Finding]:
     """Measure, measure suspects again, and judge. Raises CannotCompareError."""
-    tell(f"{len(subjects)} subjects, {effort.pairs} blocks of each")
-    first = measure(trees, subjects, effort.pairs, effort)
+    tell(f"{len(subjects)} subjects, {blocks} blocks of each")
+    first = measure(trees, subjects, blocks)
     suspects = [one for one in subjects if judgement.judge(first[one.name], min_effect) is Judgement.REGRESSION]
     for one in suspects:
         tell(f"suspected: {one.name}: {judgement.describe(first[one.name])}; measuring it again")
-    second = measure(trees, suspects, effort.confirming_pairs, effort)
+    second = measure(trees, suspects, blocks)
     corrected = dict(zip(second, intervals.holm([factor.p_value for factor in second.values()]), strict=True))
     return [
-        Finding(
-            one.name,
-            first[one.name],
-            second.get(one.name),
-            judgement.judge(second.get(one.name, first[one.name]), min_effect, corrected.get(one.name)),
-        )
-        for one in subjects
+        Finding(name, factor, again, judgement.judge(again or factor, min_effect, corrected.get(name)))
+        for name, factor in first.items()
+        for again in [second.get(name)]
     ]
 
 
-def measure(trees: Trees, subjects: Sequence[Compared], blocks: int, effort: Effort) -> dict[str, Estimate]:
+def measure(trees: Trees, subjects: Sequence[Compared], blocks: int) -> dict[str, Estimate]:
     """By subject, how many times as long the new tree takes. Raises CannotCompareError."""
     found: dict[str, list[list[float]]] = {one.name: [] for one in subjects}
     for index in range(blocks):
         for one in subjects:
-            found[one.name].append(_block(trees, one, index, effort))
+            found[one.name].append(_block(trees, one, index))
     return {name: intervals.ratio_of_turns(of_blocks) for name, of_blocks in found.items()}
 
 
-def _block(trees: Trees, one: Compared, index: int, effort: Effort) -> list[float]:
+def _block(trees: Trees, one: Compared, index: int) -> list[float]:
     sides = [
         Subject(side, one.order, tree=tree, on_one_cpu=one.one_process)
-        for side, tree in zip(_SIDES, (trees.base, trees.new), strict=True)
+        for side, tree in (("base", trees.base), ("new", trees.new))
     ]
-    base, new = block.run(sides, effort.of_block, f"{one.name} {index}")
+    base, new = block.run(sides, EFFORT, f"{one.name} {index}")
     for side in (base, new):
         if side.failure:
             raise CannotCompareError(f"{side.subject.name}: {one.name}: {side.failure}")

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.paths import FURTHER, HOT, order
+from benchmarks.paths import HOT, order
 from harness.measure.subject import workload_order
 from harness.plan.grid import Point, backends_of, runs_alone
-from harness.plan.selection import Setting, select
+from harness.plan.selection import select
 from workloads.catalogue import BACKENDS
 from workloads.parameter import parameters_of
 
@@ -20,11 +20,7 @@ FAST_BACKENDS = ("reactor-inline", "reactor-processes")
 
 @dataclass(frozen=True)
 class Compared:
-    """One thing that both trees do.
-
-    `one_process`: all its work is done by the process itself, whose CPU time then is the measure; else wall time is.
-    `order`: what the process that is measured is told.
-    """
+    """A subject of both trees. `one_process`: its CPU time is compared, because it computes in one thread."""
 
     name: str
     one_process: bool
@@ -34,16 +30,14 @@ class Compared:
 def kernel_subjects(names: Sequence[str] = tuple(HOT)) -> Iterator[Compared]:
     """The hot paths of these names."""
     for name in names:
-        yield Compared(name, True, order({**HOT, **FURTHER}[name]))
+        yield Compared(name, True, order(HOT[name]))
 
 
 def workload_subjects(
-    workloads: Sequence[str] = FAST_WORKLOADS,
-    backends: Sequence[str] = FAST_BACKENDS,
-    settings: Sequence[Setting] = (),
+    workloads: Sequence[str] = FAST_WORKLOADS, backends: Sequence[str] = FAST_BACKENDS
 ) -> Iterator[Compared]:
-    """The smoke points of these workloads on these backends; raises UsageError for what isn't known."""
-    grid = select("smoke", workloads=workloads, backends=backends, settings=settings).grid
+    """The smoke points of these workloads on these backends."""
+    grid = select("smoke", workloads=workloads, backends=backends).grid
     for point in grid.points:
         for backend in backends_of(point.workload, grid.backends):
             chosen = BACKENDS[backend]

@@ -17,11 +17,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from benchmarks.regress.errors import CannotCompareError
 from harness.store import machine
 
 MEASURED = ("reactorlib", "workloads")
 _GIT_SECONDS = 60
+
+
+class CannotCompareError(Exception):
+    """No verdict is possible; the text is one line that says why."""
 
 
 @dataclass(frozen=True)

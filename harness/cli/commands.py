@@ -23,17 +23,15 @@ from harness.cli.options import parser, setting
 from harness.cli.run_command import console_of_progress, end_on_signals, latest, run
 from harness.errors import Terminated, UsageError
 from harness.measure import block
-from harness.report import document, phases_text, run_changes, run_changes_text, summary, terminal
-from harness.report.as_json import to_json
-from harness.report.export import EXPORTS
-from harness.report.scaling_text import EXPLAINED, told_costs
+from harness.plan.metrics import MAIN_METRICS
+from harness.report import run_changes, run_changes_text, study_tables, summary, terminal
+from harness.report.export import EXPORTS, to_json
 from harness.stats.judgement import Judgement
 from harness.store import finished_run, run_directory
 from harness.studies.advise import advising as advise
 from harness.studies.breakdown import breakdown_run
 from harness.studies.doctor import checkup as doctor
 from harness.studies.doctor import probes
-from harness.studies.nodes import nodes_run as nodes
 from harness.studies.scaling import scaling_run as scaling
 
 # Tables are not squeezed into 80 columns when nobody said how many there are.
@@ -122,10 +120,10 @@ def _breakdown(parsed: argparse.Namespace, _: Sequence[str]) -> int:
         tell=console_of_progress().print,
     )
     output = _output()
-    for table in phases_text.tables(rows):
-        output.print(table)
+    for table in study_tables.phase_tables(rows):
+        terminal.print_grid(table, output)
         output.print()
-    output.print(phases_text.EXPLAINED, style="dim")
+    output.print(study_tables.PHASES_EXPLAINED, style="dim")
     return 1 if any(row.is_failure for row in rows) else 0
 
 
@@ -143,16 +141,16 @@ def _scaling(parsed: argparse.Namespace, _: Sequence[str]) -> int:
         tell=console_of_progress().print,
     )
     output = _output()
-    terminal.print_grid(document.scaling_table(rows), output)
+    terminal.print_grid(study_tables.scaling_table(rows), output)
     output.print()
-    for line in told_costs(costs):
+    for line in study_tables.message_costs(costs):
         output.print(line)
-    output.print(f"\n{EXPLAINED}", style="dim")
+    output.print(f"\n{study_tables.SCALING_EXPLAINED}", style="dim")
     return 1 if any(row.is_failure for row in rows) else 0
 
 
 def _compare(parsed: argparse.Namespace, _: Sequence[str]) -> int:
-    metrics = (parsed.metric,) if parsed.metric else summary.MAIN_METRICS
+    metrics = (parsed.metric,) if parsed.metric else MAIN_METRICS
     try:
         base, new = finished_run.load(parsed.base), finished_run.load(parsed.new)
         changes = run_changes.compare(base, new, parsed.min_effect, metrics)
@@ -185,8 +183,9 @@ def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
         print(json.dumps(EXPORTS[parsed.export](summarised), indent=2))
         return 0
     from harness.report import markdown, page, readme  # import matplotlib
+    from harness.report.figures import figure_catalogue
 
-    drawn = _drawn(summarised, tell=parsed.full, all_backends=parsed.all_backends)
+    drawn = figure_catalogue.draw(summarised, everything=parsed.all_backends)
     markdown.write_markdown(summarised)
     written = page.write(summarised, drawn)
     for filled in parsed.readme:
@@ -199,24 +198,6 @@ def _report(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     return 0
 
 
-def _drawn(summarised: summary.Summary, *, tell: bool, all_backends: bool) -> list[Path]:
-    """The figures of a run, drawn anew; none where there is nothing to draw. `tell`: name those left out, and why."""
-    from harness.report.figure_material import material
-    from plots import figures
-    from plots.errors import FigureError
-
-    try:
-        output = summarised.path / "figures"
-        skipped: list[str] = []
-        drawn = figures.draw(material(summarised, all_backends=all_backends), output, tell=skipped.append)
-        for line in skipped if tell else ():
-            print(line, file=sys.stderr)
-        return drawn
-    except FigureError as error:
-        print(error, file=sys.stderr)
-        return []
-
-
 COMMANDS = {
     "list": _list,
     "doctor": _doctor,
@@ -224,7 +205,6 @@ COMMANDS = {
     "run": run,
     "breakdown": _breakdown,
     "scaling": _scaling,
-    "nodes": nodes.run,
     "report": _report,
     "compare": _compare,
 }

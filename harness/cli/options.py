@@ -14,7 +14,6 @@ from harness.stats.judgement import MIN_EFFECT
 from harness.store.measurements import METRICS
 from harness.studies.advise import advising
 from harness.studies.doctor import probes
-from harness.studies.nodes import nodes_run
 from reactorlib.errors import meant
 from workloads.catalogue import BACKENDS, WORKLOADS
 
@@ -59,11 +58,6 @@ _SCALING = (
     "Measure the cost of a message between two workers. Trace the reactor program of each point of a finished run on "
     "one worker. Predict from both the speed-up on 1 to 64 workers. Measure reactor-processes on 1 worker up to twice "
     "the cores against the serial loop. Write scaling.csv and messages.csv."
-)
-_NODES = (
-    "Make two hosts of network namespaces, joined by a virtual link. Measure messages and sampling between them, each "
-    "engine in random order. Needs root or user namespaces, mpi4py with a launcher, and Ray; without them, exit status "
-    "77 and the reason. Writes nodes.json and its figures."
 )
 _REPORT = (
     "Print the answer on one screen, draw the figures into figures/, and write report.md and report.html, one page "
@@ -124,7 +118,6 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     advising.add_arguments(add("advise", your_own, advising.DESCRIPTION, advising.EXAMPLES))
     _add_breakdown(add("breakdown", "where the rounds of a run's points go, on Ray and on reactors", _BREAKDOWN))
     _add_scaling(add("scaling", "how the points of a run scale with workers: predicted, measured", _SCALING))
-    nodes_run.add_arguments(add("nodes", "Ray and reactors on two nodes, made of this machine's namespaces", _NODES))
     _add_report(add("report", "compare the backends of a run, with intervals and doubts", _REPORT))
     _add_compare(add("compare", "what became slower between two runs", _COMPARE))
     return made

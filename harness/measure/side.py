@@ -104,10 +104,12 @@ def main() -> int:
     if not Path(__file__).resolve().is_relative_to(tree):
         os.chdir(tree)  # where Ray's actors look for modules first, and the harness may be run from its own tree
     try:
-        if needs_ranks(order):
-            from workloads import ranks  # an older tree has none
+        if needs_ranks(order) or needs_nodes(order):
+            from workloads import ranks, two_nodes  # an older tree has none
 
-            if not ranks.has_ranks():
+            if needs_nodes(order) and not two_nodes.are_here():
+                ranks.go_to_two_nodes("harness.measure.side", text.encode())
+            if needs_ranks(order) and not ranks.has_ranks():
                 ranks.become_ranks("harness.measure.side", text.encode())
         for module in (reactorlib, workloads):
             if not Path(str(module.__file__)).resolve().is_relative_to(tree):
@@ -130,6 +132,11 @@ def needs_ranks(order: Mapping[str, Any]) -> bool:
     """Whether the backend runs on ranks, of which this process is then the first."""
     backend = catalogue.BACKENDS.get(order.get("backend", ""))
     return backend is not None and backend.options.get("executor") == "mpi"
+
+
+def needs_nodes(order: Mapping[str, Any]) -> bool:
+    """Whether the backend runs on two nodes, of which this process is then on the first."""
+    return getattr(catalogue.BACKENDS.get(order.get("backend", "")), "on_two_nodes", False)
 
 
 def _carry_out(order: Mapping[str, Any], channel: Channel) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from typing import Any
 
 # All other metrics are times and sizes.
 HIGHER_IS_BETTER = frozenset({"throughput"})
+# A point is compared by the first of these that it has.
+MAIN_METRICS = ("overhead", "throughput", "round_time")
 
 
 def units(task: Any) -> dict[str, str]:

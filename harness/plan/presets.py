@@ -35,14 +35,14 @@ class Sweep:
 
 
 def sweep(workload: str, **values: Any) -> Sweep:
-    """A sweep; of a parameter with one value that may stand alone."""
+    """A sweep. A single value of a parameter needs no tuple."""
     return Sweep(workload, {name: value if isinstance(value, tuple) else (value,) for name, value in values.items()})
 
 
 @dataclass(frozen=True)
 class Preset:
-    """Sweeps with their trials, on which backends, and how long one trial may take. `budget_s`: how long all may take
-    together; then there are as many trials as that allows, of each point one or more.
+    """Sweeps and the backends on which they run. `time_limit_s`: for one trial. `budget_s`: for all; then there are as
+    many trials as it allows, of each point one or more.
     """
 
     name: str
@@ -169,4 +169,19 @@ _PAPER = Preset(
     ),
 )
 
-PRESETS: dict[str, Preset] = {preset.name: preset for preset in (_SMOKE, _QUICK, _SWEEPS, _CROSSOVER, _VECTORS, _PAPER)}
+_NODES = Preset(
+    name="nodes",
+    summary="Ray and reactors on two nodes, made of this machine's network namespaces; 20 minutes",
+    trials=5,
+    time_limit_s=180,
+    budget_s=20 * MINUTE,
+    backends=("serial", "reactor-nodes", "ray-paper-nodes", "ray-pooled-nodes"),
+    sweeps=(
+        sweep("gym_sampling", env="CartPole-v1", actors=16, rounds=500),
+        sweep("atari_sampling", env="Pong", actors=8, rounds=100),
+        sweep("broadcast_gather", actors=2, object_bytes=(KB, 10 * MIB), work_seconds=0.0, rounds=100),
+    ),
+)
+
+_ALL = (_SMOKE, _QUICK, _SWEEPS, _CROSSOVER, _VECTORS, _PAPER, _NODES)
+PRESETS: dict[str, Preset] = {preset.name: preset for preset in _ALL}

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-from reactorlib.elaboration.program import Cell, Elaborated, Node
+from reactorlib.elaboration.records import Cell, DependencyGraph, Elaborated, Node
 from reactorlib.executors.protocol import CARRYING
 from reactorlib.schedule.partition import partition
-from reactorlib.schedule.plan import Part, Plan, Send, Split, Step, Wait, plan_of
+from reactorlib.schedule.plan import Plan, Send, Step, Wait, plan_of
 from reactorlib.schedule.split import Splitter
 
 Items = list[Step | Send | Wait]
@@ -52,7 +52,7 @@ class Simulation:
         self._splitter = Splitter(program, partition(program, workers), copies=True)
         self._cost = cost
         self._cores = cores or workers
-        self._heard = [program.graph.hearers(trigger.cell) for trigger in program.triggers]
+        self._heard = [_hearers(program.graph, trigger.cell) for trigger in program.triggers]
         self._tags: dict[frozenset[Node], _Tag] = {}
         self._delayed: dict[Cell, int] = {}  # bytes of what delayed connections hold, by the cell that will have it
 
@@ -91,23 +91,35 @@ class Simulation:
         return sizes
 
 
-def _parts(split: Split, program: Elaborated) -> dict[int, Items]:
+def _hearers(graph: DependencyGraph, cell: Cell) -> frozenset[Node]:
+    """The reactions that hear of a cell, also by way of cells that it is copied into."""
+    found: set[Node] = set()
+    waiting = [cell]
+    for at in waiting:
+        for node in graph.heard_by.get(at, ()):
+            if node not in found:
+                found.add(node)
+                waiting += () if node < graph.count else graph.writes[node]
+    return frozenset(node for node in found if node < graph.count)
+
+
+def _parts(split: Mapping[int, Plan], program: Elaborated) -> dict[int, Items]:
     """The steps and messages of each worker at a tag, including those by which its part begins and ends."""
     triggers = program.triggers
     parts: dict[int, Items] = {0: []}
     sent: set[tuple[Cell, ...]] = set()
-    for worker, part in split.parts.items():
+    for worker, part in split.items():
         if worker:
-            carried = tuple(triggers[index].cell for index in part.events if triggers[index].kind in CARRYING)
+            carried = tuple(triggers[index].cell for index in part.marked if triggers[index].kind in CARRYING)
             # The same values for several workers are encoded once.
             parts[0].append(Send(worker, () if carried in sent else carried))
             sent.add(carried)
             parts[worker] = [Wait(0, ()), *part.items, Send(0, (*part.last, *_captured(part, program)))]
-    parts[0] += split.parts[0].items
+    parts[0] += split[0].items
     return parts
 
 
-def _captured(part: Part, program: Elaborated) -> Iterable[Cell]:
+def _captured(part: Plan, program: Elaborated) -> Iterable[Cell]:
     """The cells whose values go to worker 0, which keeps the event queue."""
     sources = (program.triggers[index].source for index in part.captures)
     return (source for source in sources if source is not None)

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from harness.prediction.simulation import FREE, MessageCost, Simulation
-from reactorlib.elaboration.program import Cell, Elaborated
-from reactorlib.view.timeline.causes import Causes, critical_path
+from reactorlib.elaboration.records import Cell, Elaborated
+from reactorlib.view.timeline.causes import causes_by_tag, critical_path
 from reactorlib.worker.trace import Span
 
 WORKERS = (1, 2, 4, 8, 16, 32, 64)
@@ -49,7 +49,7 @@ def predict(
     simulations = {count: Simulation(program, count, cost, cores) for count in workers}
     totals = dict.fromkeys(simulations, 0.0)
     work = longest = begun = 0
-    for at_tag, causes in Causes(program).by_tag(known):
+    for at_tag, causes in causes_by_tag(program, known):
         longest += sum(at_tag[i].ended_ns - at_tag[i].began_ns for i in critical_path(at_tag, causes))
         took = {span.reaction: span.ended_ns - span.began_ns for span in at_tag}
         work += sum(took.values())

@@ -1,19 +1,19 @@
-"""The paper's claims of reactors over Ray, each with what was measured here, and how much of it is how Ray is called.
+"""The paper's claims of reactors over Ray, each beside the ratios measured here.
 
-What was published comes from another machine with other versions, and decides nothing.
+Published ratios come from another machine with other versions, and decide nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from harness import quantity
 from harness.plan.metrics import HIGHER_IS_BETTER
 from harness.quantity import counted
-from harness.report import verdict
-from harness.report.summary import PointSummary, Summary
-from harness.report.verdict import BEST_RAY, LOOP, RAY, Clause
-from harness.stats import noise_floor
+from harness.report import published
+from harness.report.summary import LOOP, RAY, RAY_PAPER, Cell, PointSummary, Summary
+from harness.report.text_table import NOTHING
 from harness.stats.intervals import Estimate
+from harness.stats.judgement import FASTER, SLOWER, TOO_FEW, UNDECIDED, standing
 
 HEADING = "The paper's claims"
 HEADINGS = (
@@ -26,15 +26,13 @@ HEADINGS = (
     "Ray otherwise",
 )
 EXPLAINED = (
-    "Of points that the paper has as well. 'published': how many times as fast as Ray its reactors were, from the "
+    "Of points that the paper also has. 'published': how many times as fast as Ray its reactors were, from the "
     "lowest of these points to the highest. The next columns show the same of reactors on all cores here, against Ray "
     "as the paper calls it, the best Ray and a plain loop. 'same direction': reactors beat ray-paper at each "
     "of these points. Magnitudes are not comparable: the published ones are of Lingua Franca's runtime, an older Ray "
-    "and another number of cores. 'Ray otherwise': how many times as fast as ray-paper Ray's other backends are, no "
-    "gain of reactors."
+    "and another number of cores. 'Ray otherwise': how many times as fast as ray-paper Ray's other backends are."
 )
-NOTHING = "-"
-_THEIRS, _OURS, _PAPER = "ray", "lf", "ray-paper"
+_THEIRS, _OURS = "ray", "lf"
 _CLAIMS = {
     "broadcast_gather": "broadcast and gather: lower times, by actors and by object size",
     "gym_sampling": "Gymnasium: 1.21x the observations per second",
@@ -59,53 +57,62 @@ _MIB, _MB = 2**20, 10**6
 
 @dataclass(frozen=True)
 class ClaimRow:
-    """A claim. `published`: the paper's ratio at each point that is here, too; `beside`: the one here; `lacking`: how
-    many of its points are not here. A clause is None where there is nothing to compare.
+    """A claim. `published`: the paper's ratio at each point that is also here. `lacking`: the number of its others.
+
+    The other ratios are of reactors here at these points, but for `otherwise`, of Ray's other backends to ray-paper.
     """
 
     claim: str
     published: tuple[float, ...]
     lacking: int
-    beside: tuple[Estimate, ...]
-    ray_paper: Clause
-    best_ray: Clause | None
-    loop: Clause | None
-    otherwise: tuple[Clause, ...]
+    ray_paper: tuple[Estimate, ...]
+    best_ray: tuple[Estimate, ...]
+    loop: tuple[Estimate, ...]
+    otherwise: dict[str, list[Estimate]]
+    floor: float
 
     @property
     def holds(self) -> str:
         """Whether reactors are faster here than Ray called as in the paper; by how much is not comparable."""
-        undecided = [self.ray_paper.undecided(ratio) for ratio in self.beside]
-        if self.ray_paper.loses:
-            return "no" if not any(undecided) and max(one.value for one in self.beside) < 1 else "not everywhere"
-        if any(undecided):
-            return "undecided" if all(undecided) else "undecided at some points"
-        return "same direction"
+        found = {standing(ratio, self.floor) for ratio in self.ray_paper}
+        if SLOWER in found:
+            return "no" if found == {SLOWER} else "not everywhere"
+        if len(found) == 1:
+            return "same direction" if found == {FASTER} else found.pop()
+        return f"{UNDECIDED} at some points" if UNDECIDED in found else f"{TOO_FEW} at some points"
 
 
 def rows(summary: Summary) -> Iterator[ClaimRow]:
     """A row for each claim that the results have points of, with Ray called as the paper does."""
-    ours, floors = verdict.parallel(summary), noise_floor.by_workload(summary.noise)
     for workload, claim in _CLAIMS.items():
-        published, noise = _published(workload), floors.get(workload, 1.0)
-        points = [one for one in summary.points if one.workload == workload and _place(one) in published]
-        clause = verdict.against(points, ours, _PAPER, noise)
-        if clause is None:
+        ratios = _published(workload)
+        here = [
+            (place, point, cell)
+            for point in summary.points
+            if point.workload == workload and (place := _place(point)) in ratios
+            if (cell := point.cell(summary.ours)) is not None and RAY_PAPER in cell.speedups
+        ]
+        if not here:
             continue
-        alone = [(_place(point), verdict.against([point], ours, _PAPER, noise)) for point in points]
-        beside = [(place, one.ratios[0][0]) for place, one in alone if one is not None]
-        others = {cell.backend: None for point in points for cell in point.cells if cell.backend.startswith(RAY)}
-        otherwise = (verdict.against(points, name, _PAPER, noise) for name in others)
+        cells = [cell for _, _, cell in here]
+        otherwise: dict[str, list[Estimate]] = {}
+        for cell in (cell for _, point, _ in here for cell in point.cells):
+            if cell.backend.startswith(RAY) and RAY_PAPER in cell.speedups:
+                otherwise.setdefault(cell.backend, []).append(cell.speedups[RAY_PAPER])
         yield ClaimRow(
             claim,
-            tuple(published[place] for place, _ in beside),
-            len(published) - len(dict(beside)),
-            tuple(ratio for _, ratio in beside),
-            clause,
-            verdict.against(points, ours, BEST_RAY, noise),
-            verdict.against(points, ours, LOOP, noise),
-            tuple(one for one in otherwise if one is not None),
+            tuple(ratios[place] for place, _, _ in here),
+            len(ratios) - len({place for place, _, _ in here}),
+            _to(RAY_PAPER, cells),
+            tuple(best[0] for cell in cells if (best := cell.best_ray) is not None),
+            _to(LOOP, cells),
+            otherwise,
+            summary.floors.get(workload, 1.0),
         )
+
+
+def _to(baseline: str, cells: Sequence[Cell]) -> tuple[Estimate, ...]:
+    return tuple(cell.speedups[baseline] for cell in cells if baseline in cell.speedups)
 
 
 def cells(row: ClaimRow) -> tuple[str, ...]:
@@ -115,14 +122,16 @@ def cells(row: ClaimRow) -> tuple[str, ...]:
     return (
         row.claim,
         " to ".join(ends) + some,
-        *(_told(clause) for clause in (row.ray_paper, row.best_ray, row.loop)),
+        *map(_ends, (row.ray_paper, row.best_ray, row.loop)),
         row.holds,
-        "; ".join(f"{clause.backend} {_told(clause)}" for clause in row.otherwise) or NOTHING,
+        "; ".join(f"{name} {_ends(found)}" for name, found in row.otherwise.items()) or NOTHING,
     )
 
 
-def _told(clause: Clause | None) -> str:
-    return NOTHING if clause is None else " to ".join(map(quantity.ratio, clause.ends))
+def _ends(ratios: Sequence[Estimate]) -> str:
+    """The lowest and the highest ratio."""
+    ordered = sorted(ratios, key=lambda one: one.value)
+    return " to ".join(dict.fromkeys(map(quantity.ratio, (*ordered[:1], *ordered[-1:])))) or NOTHING
 
 
 def _place(point: PointSummary) -> tuple[str, str] | None:
@@ -144,13 +153,10 @@ def _place(point: PointSummary) -> tuple[str, str] | None:
 
 def _published(workload: str) -> dict[tuple[str, str] | None, float]:
     """How many times as fast as Ray the paper's reactors were, at each of its points."""
-    from plots import published  # takes a second to import
-
     ratios: dict[tuple[str, str] | None, float] = {}
     for figure in _FIGURES.get(workload, (workload,)):
-        systems = {one.system: one for one in published.series(figure)}
-        theirs, ours = systems[_THEIRS], systems[_OURS]
-        for x, value in ours.points.items():
-            ratio = theirs.points[x].value / value.value
-            ratios[figure, x] = 1 / ratio if ours.metric in HIGHER_IS_BETTER else ratio
+        systems = published.series(figure)
+        for x, value in systems[_OURS].points.items() if systems else ():
+            ratio = systems[_THEIRS].points[x].value / value.value
+            ratios[figure, x] = 1 / ratio if systems[_OURS].metric in HIGHER_IS_BETTER else ratio
     return ratios

@@ -5,45 +5,38 @@ from dataclasses import dataclass
 
 from harness import quantity
 from harness.grouping import grouped
-from harness.report import claims, noise_text, run_answer
-from harness.report import scaling_text as scaling
-from harness.report.run_answer import PointAnswer, WorkloadAnswer
-from harness.report.summary import LIMIT, SIDE_METRICS, Cell, PointSummary, Summary
-from harness.stats import intervals, limits, stragglers
+from harness.report import claims, run_answer, study_tables
+from harness.report.run_answer import Against, PointAnswer, WorkloadAnswer
+from harness.report.summary import LOOP, RAY_PAPER, SIDE_METRICS, Cell, PointSummary, Summary
+from harness.report.text_table import NOTHING, TextTable
+from harness.stats import intervals, limits
+from harness.stats.doubts import DOUBTS_EXPLAINED
 from harness.stats.intervals import CONFIDENCE, Estimate
-from harness.store.scaling_table import ScalingRow
+from harness.stats.limits import LIMIT
 
-FAILED, DOUBTED = "Failed", "Doubts about the whole run"
-NOTHING = "-"
+FAILED, DOUBTED, NOISE = "Failed", "Doubts about the whole run", "Noise floor"
+NOT_MEASURED = "not measured: no backend of this run was measured twice in one block"
 ANSWER_COLUMNS = ("workload", "point", "against the loop", "against the best Ray", "of the ceiling", "starts", "doubts")
 ANSWER_EXPLAINED = (
     "How many times as fast reactors on all cores are, with 95 % intervals, at each workload's weakest and strongest "
     "point against the best Ray. The best Ray is chosen from the results, and its interval counts the choice. "
-    "'undecided': the interval contains 1, the difference is below the noise floor, or there are too few starts to "
-    "tell; of one or two starts an interval borrows from the run's other ratios, or is left out. 'starts': how often "
-    "each side was started afresh. Every backend shown has the loop's digest: it did the same work."
+    "'undecided': the interval contains 1, or the difference is below the noise floor. 'starts': how often each side "
+    f"was started afresh; {intervals.FEW} or fewer are too few for an interval. Every backend shown has the loop's "
+    "digest: it did the same work."
 )
-# Baselines with a column of their own; the others are in the lines above the tables.
-_SHOWN_BASELINES = ("serial", "ray-paper", "ray-tuned", "ray-pooled", "ray-compiled", LIMIT)
+# Baselines with a column of their own.
+_SHOWN_BASELINES = (LOOP, RAY_PAPER, "ray-tuned", "ray-pooled", "ray-compiled", LIMIT)
 TAIL_COLUMNS = ("point", "backend", "50 % within", "95 % within", "99 % within", "99 % / 50 %")
 _SIDE_HEADINGS = {"startup_time": "startup", "peak_rss": "memory", "cpu_time": "CPU"}
 EXPLAINED = (
-    f"Values are geometric means over trials with {CONFIDENCE:.0%} intervals (Student's t over trials, each a block of "
-    "turns in fresh processes). 'x': how many times as fast "
-    "as that baseline (more than 1: faster), from turns taken beside each other, with its interval; of "
-    "CPU time, where both run in one thread, for there what other processes take says nothing. "
-    "'50 % within': the time that half of the rounds do not exceed, a geometric mean over trials. "
-    "'undecided': the interval contains 1, or the difference is within the noise floor. "
+    f"Values are geometric means over starts with {CONFIDENCE:.0%} intervals (Student's t over blocks of turns in "
+    "fresh processes). 'x': how many times as fast as that baseline, from turns taken beside each other; by CPU "
+    "time where both run in one thread. '50 % within': the time that half of the rounds do not exceed. "
     f"{limits.EXPLAINED} "
     "'startup': until the first round can begin. 'memory': the most that the whole process tree held, shared "
-    "pages counted once. 'CPU': time of the whole process tree per unit of work."
+    "pages counted once. 'CPU': time of the whole process tree per unit of work. Bold: best of its point. "
+    f"{DOUBTS_EXPLAINED}"
 )
-
-
-def explained(summary: Summary) -> str:
-    """What the tables' words mean."""
-    late = any(cell.late for point in summary.points for cell in point.cells)
-    return f"{EXPLAINED} {stragglers.EXPLAINED}" if late else EXPLAINED
 
 
 @dataclass(frozen=True)
@@ -55,115 +48,110 @@ class Section:
 
 
 def headlines(summary: Summary) -> list[Section]:
-    """What the tables do not say, in this order; empty sections are left out."""
-    failed = [
-        f"{point.workload} {point.label}, {cell.backend}: {failure}"
-        for point, cell in summary.failures
-        for failure in cell.failures
-    ]
-    unsupported = [
-        f"{point.workload} {point.label}, {cell.backend}: {cell.unsupported}"
-        for point in summary.points
-        for cell in point.cells
-        if cell.unsupported
+    """The sections beside the tables, in order, without empty ones."""
+    cells = [
+        (f"{point.workload} {point.label}, {cell.backend}", cell) for point in summary.points for cell in point.cells
     ]
     sections = [
-        Section(FAILED, tuple(failed)),
+        Section(FAILED, tuple(f"{where}: {failure}" for where, cell in cells for failure in cell.failures)),
         Section(DOUBTED, summary.doubts),
-        Section(noise_text.HEADING, tuple(noise_text.lines(summary.noise))),
-        Section(scaling.HEADING, tuple(scaling.lines(summary.scaling, summary.messages))),
-        Section("Not run", tuple(unsupported)),
+        Section(NOISE, tuple(_noise(summary))),
+        Section("Scaling with workers, explained", tuple(_scaling(summary))),
+        Section("Not run", tuple(f"{where}: {cell.unsupported}" for where, cell in cells if cell.unsupported)),
         Section("About the backends", tuple(f"{name}: {note}" for name, note in summary.notes.items())),
     ]
     return [section for section in sections if section.lines]
 
 
-def _ratio(estimate: Estimate) -> str:
-    return quantity.estimated(estimate, "x", beyond=intervals.FEW)
+def _noise(summary: Summary) -> Iterator[str]:
+    if not summary.noise:
+        yield NOT_MEASURED
+    for one in summary.noise:
+        starts = quantity.counted(one.ratio.count, "start")
+        yield (
+            f"{one.workload} {one.scenario}: {one.backend} against itself, {starts}: the ratio is off by "
+            f"{percent(one.distance)}; its interval reaches {percent(one.half_width)} to either side and "
+            f"{'contains' if one.contains_one else 'does not contain'} 1"
+        )
+    for workload, factor in summary.floors.items():
+        yield f"{workload}: differences of less than {percent(factor)} are called undecided"
 
 
-@dataclass(frozen=True)
-class TextTable:
-    """A table as text: the rows of one workload. `best`: indices of the rows that lead their point."""
+def _scaling(summary: Summary) -> Iterator[str]:
+    if summary.scaling:
+        yield from (*study_tables.message_costs(summary.messages), study_tables.SCALING_EXPLAINED)
 
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    best: frozenset[int]
+
+def percent(factor: float) -> str:
+    """A factor of at least 1 as the part by which it differs from 1; a large one as a factor."""
+    if factor >= 2:
+        return f"a factor of {factor:.2g}"
+    part = (factor - 1) * 100
+    return f"{part:.1f} %" if part < 10 else f"{part:.0f} %"
 
 
 def answer_table(found: Sequence[WorkloadAnswer]) -> TextTable:
     """A row for the weakest and one for the strongest point of each workload; losses first."""
     rows = tuple(
-        (
-            one.workload if end is one.weakest else "",
-            end.point.label + ("" if len(one.ends) == 1 else ", weakest" if end is one.weakest else ", strongest"),
-            *answer_cells(end),
-        )
+        (one.workload if not place or place == "weakest" else "", ", ".join(filter(None, (end.point.label, place))),
+         against(end.loop), against(end.ray), share(end), str(end.starts), ", ".join(end.doubts) or NOTHING)
         for one in found
-        for end in one.ends
-    )
-    return TextTable(run_answer.HEADING, ANSWER_COLUMNS, rows, frozenset())
+        for place, end in one.placed
+    )  # fmt: skip
+    return TextTable(run_answer.HEADING, ANSWER_COLUMNS, rows)
 
 
-def answer_cells(end: PointAnswer) -> tuple[str, ...]:
-    """A point against the loop and the best Ray, its part of the ceiling, its starts and its doubts."""
-    return (
-        NOTHING if end.loop is None else f"{quantity.ratio(end.loop.ratio)} {end.loop.standing}",
-        NOTHING if end.ray is None else f"{quantity.ratio(end.ray.ratio)} {end.ray.standing}, {end.ray.rival}",
-        NOTHING if end.ceiling is None else f"{end.ceiling.value:.0%}",
-        str(end.starts),
-        ", ".join(end.doubts) or NOTHING,
-    )
+def against(one: Against | None, space: str = " ") -> str:
+    """A ratio, how it stands, and the rival where it is not the loop."""
+    if one is None:
+        return NOTHING
+    rival = "" if one.rival == LOOP else f", {one.rival}"
+    return f"{quantity.ratio(one.ratio)}{space}{one.standing}{rival}"
+
+
+def share(end: PointAnswer) -> str:
+    """The part of the ceiling that is reached."""
+    return NOTHING if end.ceiling is None else f"{end.ceiling.value:.0%}"
 
 
 def published_claims(summary: Summary) -> TextTable:
     """The paper's claims as a table, without rows where Ray was not called as the paper does."""
-    return TextTable(claims.HEADING, claims.HEADINGS, tuple(map(claims.cells, claims.rows(summary))), frozenset())
+    return TextTable(claims.HEADING, claims.HEADINGS, tuple(map(claims.cells, claims.rows(summary))))
 
 
 def tables(summary: Summary) -> list[TextTable]:
     """One table per workload, and that of the scaling where it was measured."""
     found = []
     for workload, points in grouped(summary.points, lambda point: point.workload).items():
-        compared = {name for point in points for cell in point.cells for name in cell.speedups}
-        found.append(_table(workload, points, [name for name in _SHOWN_BASELINES if name in compared]))
-        if any(cell.tails or cell.late for point in points for cell in point.cells):
+        found.append(_table(workload, points))
+        if any(cell.tails for point in points for cell in point.cells):
             found.append(_tails_table(workload, points))
-    return [*found, scaling_table(summary.scaling)] if summary.scaling else found
+    return [*found, study_tables.scaling_table(summary.scaling)] if summary.scaling else found
 
 
 def _tails_table(workload: str, points: Sequence[PointSummary]) -> TextTable:
-    """Round times of each backend: the usual, and the slow ones; and whom they waited for, where that is known."""
-    taken_apart = any(cell.late for point in points for cell in point.cells)
+    """Round times of each backend: the usual, and the slow ones."""
     rows = []
     for point in points:
-        cells = [cell for cell in point.cells if cell.tails or cell.late]
-        for position, cell in enumerate(cells):
-            half, middle, slow = cell.tails or (None, None, None)
-            times = ("-" if one is None else value(Estimate(one, one, one, 1), "ns") for one in (half, middle, slow))
-            ratio = f"{slow / half:.2f}x" if slow and half else "-"
-            late = (cell.late.cells if cell.late else ("-", "-")) if taken_apart else ()
-            rows.append((point.label if position == 0 else "", cell.backend, *times, ratio, *late))
-    columns = (*TAIL_COLUMNS, *(stragglers.COLUMNS if taken_apart else ()))
-    return TextTable(f"{workload}: round times", columns, tuple(rows), frozenset())
+        for position, cell in enumerate(cell for cell in point.cells if cell.tails):
+            half, _, slow = cell.tails
+            times = (NOTHING if one is None else quantity.show(one, "ns") for one in cell.tails)
+            ratio = f"{slow / half:.2f}x" if slow and half else NOTHING
+            rows.append(("" if position else point.label, cell.backend, *times, ratio))
+    return TextTable(f"{workload}: round times", TAIL_COLUMNS, tuple(rows))
 
 
-def scaling_table(rows: Sequence[ScalingRow]) -> TextTable:
-    """Predicted and measured scaling of all points."""
-    return TextTable(scaling.TITLE, scaling.COLUMNS, tuple(scaling.cells(rows)), frozenset())
-
-
-def _table(workload: str, points: Sequence[PointSummary], baselines: Sequence[str]) -> TextTable:
-    metric = points[0].metric
-    units = points[0].units
-    sides = [name for name in SIDE_METRICS if any(name in cell.side for point in points for cell in point.cells)]
+def _table(workload: str, points: Sequence[PointSummary]) -> TextTable:
+    metric, units = points[0].metric, points[0].units
+    every = [cell for point in points for cell in point.cells]
+    baselines = [name for name in _SHOWN_BASELINES if any(name in cell.speedups for cell in every)]
+    sides = [name for name in SIDE_METRICS if any(name in cell.metrics for cell in every)]
     columns = (
         "point",
         "backend",
-        _heading(metric, units[metric]),
+        heading(metric, units[metric]),
         *(f"x {'ceiling' if baseline == LIMIT else baseline}" for baseline in baselines),
-        *(_heading(_SIDE_HEADINGS[name], units[name]) for name in sides),
+        *(heading(_SIDE_HEADINGS[name], units[name]) for name in sides),
         "doubts",
     )
     rows: list[tuple[str, ...]] = []
@@ -173,12 +161,12 @@ def _table(workload: str, points: Sequence[PointSummary], baselines: Sequence[st
         for position, cell in enumerate(point.cells):
             if cell is leader:
                 best.add(len(rows))
-            label = point.label if position == 0 else ""
+            label = "" if position else point.label
             rows.append((label, cell.backend, *_cells(point, cell, baselines, sides)))
     return TextTable(workload, columns, tuple(rows), frozenset(best))
 
 
-def _heading(name: str, unit: str) -> str:
+def heading(name: str, unit: str) -> str:
     """A column's heading, with as much of the unit as is the same in every cell."""
     base, slash, per = unit.partition("/")
     words = name.replace("_", " ")
@@ -192,10 +180,11 @@ def _cells(point: PointSummary, cell: Cell, baselines: Sequence[str], sides: Seq
     yield value(cell.main, point.units[point.metric]) if cell.main else missing
     for baseline in baselines:
         speedup = cell.speedups.get(baseline)
-        yield _ratio(speedup) if speedup else ("1" if baseline == cell.backend and cell.main else "-")
+        text = "1" if baseline == cell.backend and cell.main else NOTHING
+        yield quantity.estimated(speedup, "x", beyond=intervals.FEW) if speedup else text
     for name in sides:
-        side = cell.side.get(name)
-        yield value(side, point.units[name]) if side else "-"
+        side = cell.metrics.get(name)
+        yield value(side, point.units[name]) if side else NOTHING
     yield ", ".join((*cell.doubts, *(f"{len(cell.failures)} failed" for _ in cell.failures[:1])))
 
 

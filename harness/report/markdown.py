@@ -5,9 +5,8 @@ from html import escape
 from pathlib import Path
 
 from harness.report import claims, document, run_answer
-from harness.report.document import TextTable
 from harness.report.summary import Summary
-from harness.stats.doubts import DOUBTS_EXPLAINED
+from harness.report.text_table import TextTable
 from harness.store.files import write_atomically
 
 MARKDOWN_NAME = "report.md"
@@ -18,7 +17,7 @@ def to_markdown(summary: Summary) -> str:
     found = run_answer.answers(summary)
     parts = ["# Reactors against Ray", markdown_list(document.context(summary))]
     if found:
-        told = " ".join(run_answer.sentences(found, summary.machine.get("cores_allowed")))
+        told = " ".join(run_answer.sentences(found, summary.cores))
         table = markdown_table(document.answer_table(found))
         parts += [f"## {run_answer.HEADING}", markdown_text(told), table, document.ANSWER_EXPLAINED]
     if (claimed := document.published_claims(summary)).rows:
@@ -27,8 +26,7 @@ def to_markdown(summary: Summary) -> str:
         parts += [f"## {section.heading}", markdown_list(section.lines)]
     for grid in document.tables(summary):
         parts += [f"## {markdown_text(grid.title)}", markdown_table(grid)]
-    parts += [f"{document.explained(summary)} Bold: best of its point.", DOUBTS_EXPLAINED]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, document.EXPLAINED]) + "\n"
 
 
 def write_markdown(summary: Summary) -> Path:
@@ -39,7 +37,7 @@ def write_markdown(summary: Summary) -> Path:
 
 
 def markdown_text(text: str) -> str:
-    """What a file says, as a page shows it letter by letter: no tag, no link, no end of a line or of a cell."""
+    """Text from a file that a page shows letter by letter: no tag, no link, no end of a line or of a cell."""
     return escape(" ".join(text.split()), quote=False).replace("](", "]\\(").replace("|", "\\|")
 
 

@@ -1,45 +1,47 @@
 """The parts of README and of other pages that results fill, between markers. No number by hand.
 
-`results`: one figure and one table. `claims`: the paper's claims and what was measured of them. `vectors`: vector
+`results`: one figure and one table. `claims`: the paper's claims beside the ratios measured. `vectors`: vector
 environments beside the loop.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from harness import quantity
 from harness.errors import UsageError
-from harness.report import claims, document, run_answer, verdict
+from harness.report import claims, document, run_answer
+from harness.report.figures import figure_catalogue
 from harness.report.markdown import markdown_table, markdown_text
 from harness.report.run_answer import Against, PointAnswer
-from harness.report.summary import Cell, PointSummary, Summary
-from harness.stats.judgement import UNDECIDED
+from harness.report.summary import LOOP, RAY, Cell, PointSummary, Summary, in_order
+from harness.report.text_table import TextTable
+from harness.stats import intervals
+from harness.stats.judgement import FASTER, SLOWER
 from harness.store.files import write_atomically
-from plots.figures import CAPTIONS
 from workloads.catalogue import BACKENDS, WORKLOADS
 
 _FIGURE, _VECTORS = "step_time", "vectors"
-_LOOP = "serial"
 _UNKNOWN = "–"
 
 
 def marks(part: str) -> tuple[str, str]:
-    """What stands before and after a part."""
+    """The markers before and after a part."""
     return f"<!-- {part}:begin -->", f"<!-- {part}:end -->"
 
 
-def update(page: Path, summary: Summary, drawn: Sequence[Path]) -> None:
+def update(page: Path, summary: Summary, drawn: Mapping[str, Path]) -> None:
     """Put what a run says between the markers of a page. Raises UsageError where it lacks them."""
+    expected = " or ".join(" and ".join(marks(part)) for part in PARTS)
     try:
         text = page.read_bytes().decode()
     except UnicodeDecodeError:
         raise UsageError(f"{page}: not a text file in UTF-8") from None
     except OSError as error:
-        raise UsageError(f"{page}: {error.strerror}; expected a file with the markers {_expected()}") from None
+        raise UsageError(f"{page}: {error.strerror}; expected a file with the markers {expected}") from None
     there = [part for part in PARTS if any(mark in text for mark in marks(part))]
     if not there:
-        raise UsageError(f"{page}: has no markers {_expected()} to put the results between")
+        raise UsageError(f"{page}: has no markers {expected} to put the results between")
     for part in there:
         begin, end = marks(part)
         before, _, rest = text.partition(begin)
@@ -50,76 +52,54 @@ def update(page: Path, summary: Summary, drawn: Sequence[Path]) -> None:
     write_atomically(page, text.encode())
 
 
-def _expected() -> str:
-    return " or ".join(" and ".join(marks(part)) for part in PARTS)
-
-
-def section(summary: Summary, drawn: Sequence[Path], base: Path) -> str:
-    """The text between the markers; files are linked relative to `base`."""
+def section(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
+    """The answer of a run; files are linked relative to `base`."""
     where = os.path.relpath(summary.path, base)
-    parts = _pictures(_FIGURE, drawn, base)
-    parts.append(markdown_table(table(summary)))
     measured = {cell.backend for point in summary.points for cell in point.cells}
-    lacking = [name for name in BACKENDS if name.startswith(verdict.RAY) and name not in measured]
-    without = f" Not measured then: {', '.join(lacking)}." if lacking else ""
-    rays = "; ".join(f"`{name}` {BACKENDS[name].summary}" for name in BACKENDS
-                     if name.startswith(verdict.RAY) and name in measured)  # fmt: skip
-    told = f" Ray's backends: {rays}." if rays else ""
-    parts.append(
+    rays = [name for name in BACKENDS if name.startswith(RAY)]
+    lacking = [name for name in rays if name not in measured]
+    told = "; ".join(f"`{name}` {BACKENDS[name].summary}" for name in rays if name in measured)
+    words = (
         "A workload has its weakest and its strongest point of the run, by the lead over Ray; bold is the best of the "
-        "three. In brackets: 95 % intervals, which count that the best Ray was chosen from the results, not that the "
-        "point was. Starts: how often each was started afresh. Undecided: equal speeds are not excluded, "
-        "or too few trials to tell. `serial` is the plain loop, "
-        f"`{verdict.parallel(summary)}` {BACKENDS[verdict.parallel(summary)].summary}.{told}{without} "
-        f"[All numbers]({where}/report.md), measured on: "
-        f"{markdown_text(f'{document.context(summary)[1]}.{_doubts(summary)}')} "
-        f"This part is made by `python -m harness report {where} --readme README.md`."
+        "three. In brackets: 95 % intervals, which count that the best Ray was chosen from the results. "
+        f"Starts: how often each was started afresh; {intervals.FEW} or fewer are too few for an interval. Undecided: "
+        f"equal speeds are not excluded. `serial` is the plain loop, `{summary.ours}` {BACKENDS[summary.ours].summary}."
+        + (f" Ray's backends: {told}." if told else "")
+        + (f" Not measured then: {', '.join(lacking)}." if lacking else "")
+        + f" {_source(summary, base)} This part is made by `python -m harness report {where} --readme README.md`."
     )
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join((*_picture(_FIGURE, drawn, base), markdown_table(table(summary)), words)) + "\n"
 
 
-def table(summary: Summary) -> document.TextTable:
+def table(summary: Summary) -> TextTable:
     """The weakest and the strongest point of each workload, in the order of the catalogue."""
-    ours = verdict.parallel(summary)
     ranks = {name: rank for rank, name in enumerate(WORKLOADS)}
     found = sorted(run_answer.answers(summary), key=lambda one: ranks.get(one.workload, len(ranks)))
-    rows = tuple(
-        _row(end, ours, one.workload, "" if len(one.ends) == 1 else "weakest" if end is one.weakest else "strongest")
-        for one in found
-        for end in one.ends
-    )
-    columns = ("workload", "point", _LOOP, ours, "best Ray", f"{ours} over best Ray", "starts")
-    return document.TextTable("", columns, rows, frozenset())
+    rows = tuple(_row(end, summary.ours, one.workload, place) for one in found for place, end in one.placed)
+    columns = ("workload", "point", LOOP, summary.ours, "best Ray", f"{summary.ours} over best Ray", "starts")
+    return TextTable("", columns, rows)
 
 
 def _row(end: PointAnswer, ours: str, workload: str, place: str) -> tuple[str, ...]:
     point, unit = end.point, end.point.units[end.point.metric]
     base = unit.partition("/")[0]
     what = f"{point.metric.replace('_', ' ')}, less is better" if quantity.has_prefixes(base) else unit
-    ray = _cell(point, end.ray.rival) if end.ray else None
-    shown = (_cell(point, _LOOP), _cell(point, ours), ray)
+    shown = [point.cell(name) for name in (LOOP, ours, end.ray.rival if end.ray else "")]
     best = point.best(filter(None, shown))
+    loop, own, ray = (f"**{_value(point, cell)}**" if cell and cell is best else _value(point, cell) for cell in shown)
     return (
         workload if place != "strongest" else "",
         f"{place and f'{place}: '}{point.label}; {what}",
-        *(f"**{_value(point, cell)}**" if cell and cell is best else _value(point, cell) for cell in shown[:2]),
-        _of_ray(point, ray, best) if ray and ray.main else _UNKNOWN,
+        loop,
+        own,
+        f"{ray} ({end.ray.rival})" if end.ray and ray != _UNKNOWN else _UNKNOWN,
         _lead(end.ray) if end.ray else _UNKNOWN,
         str(end.starts),
     )
 
 
-def _of_ray(point: PointSummary, ray: Cell, best: Cell | None) -> str:
-    value = _value(point, ray)
-    return f"{f'**{value}**' if ray is best else value} ({ray.backend})"
-
-
 def _lead(ray: Against) -> str:
-    return quantity.ratio(ray.ratio) + (f", {UNDECIDED}" if ray.standing == UNDECIDED else "")
-
-
-def _cell(point: PointSummary, backend: str) -> Cell | None:
-    return next((cell for cell in point.cells if cell.backend == backend), None)
+    return quantity.ratio(ray.ratio) + ("" if ray.standing in (FASTER, SLOWER) else f", {ray.standing}")
 
 
 def _value(point: PointSummary, cell: Cell | None) -> str:
@@ -129,49 +109,50 @@ def _value(point: PointSummary, cell: Cell | None) -> str:
     return quantity.show(cell.main.value, unit) if quantity.has_prefixes(unit) else quantity.number(cell.main.value)
 
 
-def claimed(summary: Summary, _drawn: Sequence[Path], _base: Path) -> str:
-    """The paper's claims, and what was measured of each; a word where Ray was never called as the paper does."""
+def claimed(summary: Summary, _drawn: Mapping[str, Path], _base: Path) -> str:
+    """The paper's claims beside the ratios measured, or a sentence where Ray was never called as in the paper."""
     grid = document.published_claims(summary)
     told = markdown_table(grid) if grid.rows else "The results have nothing to compare with `ray-paper`."
     doubts = markdown_text(_doubts(summary))
     return f"{told}\n\n{claims.EXPLAINED} Made by `make readme`, from the same rows as the figures.{doubts}\n"
 
 
+def vectors(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
+    """How many times as fast as the loop each backend is, one row for each environment."""
+    measured = in_order(cell.backend for point in summary.points for cell in point.cells if cell.main)
+    backends = [name for name in measured if name in BACKENDS and name != LOOP]
+    rows = tuple(
+        (point.workload, point.label, *(_of_loop(point.cell(backend)) for backend in backends))
+        for point in summary.points
+    )
+    table = TextTable("", ("workload", "point", *backends), rows)
+    words = (
+        f"In times the speed of `{LOOP}`; in brackets: 95 % intervals, from three starts on. "
+        f"{_source(summary, base)} Made by `make readme`."
+    )
+    return "\n\n".join((*_picture(_VECTORS, drawn, base), markdown_table(table), words)) + "\n"
+
+
+def _of_loop(cell: Cell | None) -> str:
+    ratio = cell.speedups.get(LOOP) if cell else None
+    return quantity.ratio(ratio) if ratio else _UNKNOWN
+
+
+def _source(summary: Summary, base: Path) -> str:
+    """Where all numbers are, and on which machine they were measured."""
+    where = os.path.relpath(summary.path, base)
+    machine = markdown_text(f"{document.context(summary)[1]}.{_doubts(summary)}")
+    return f"[All numbers]({where}/report.md), measured on: {machine}"
+
+
 def _doubts(summary: Summary) -> str:
     return f" Doubts: {'; '.join(summary.doubts)}." if summary.doubts else ""
 
 
-def vectors(summary: Summary, drawn: Sequence[Path], base: Path) -> str:
-    """How many times as fast as the loop each backend is, one row for each environment."""
-    measured = {cell.backend for point in summary.points for cell in point.cells if cell.main}
-    backends = [name for name in BACKENDS if name in measured and name != _LOOP]
-    rows = tuple(
-        (point.workload, point.label, *(_of_loop(_cell(point, backend)) for backend in backends))
-        for point in summary.points
-    )
-    table = document.TextTable("", ("workload", "point", *backends), rows, frozenset())
-    where = os.path.relpath(summary.path, base)
-    machine = markdown_text(f"{document.context(summary)[1]}.{_doubts(summary)}")
-    told = (
-        f"In times the speed of `{_LOOP}`; in brackets: 95 % intervals. [All numbers, and what each is]"
-        f"({where}/report.md), measured on: {machine} "
-        "Made by `make readme`."
-    )
-    return "\n\n".join((*_pictures(_VECTORS, drawn, base), markdown_table(table), told)) + "\n"
+def _picture(name: str, drawn: Mapping[str, Path], base: Path) -> list[str]:
+    """A figure, if it was drawn."""
+    return [f"![{figure_catalogue.caption(name)}]({os.path.relpath(drawn[name], base)})"] if name in drawn else []
 
 
-def _of_loop(cell: Cell | None) -> str:
-    ratio = cell.speedups.get(_LOOP) if cell else None
-    return quantity.ratio(ratio) if ratio else _UNKNOWN
-
-
-def _pictures(name: str, drawn: Sequence[Path], base: Path) -> list[str]:
-    return [
-        f"![{CAPTIONS[name]}]({os.path.relpath(path, base)})"
-        for path in drawn
-        if (path.stem, path.suffix) == (name, ".svg")
-    ]
-
-
-Part = Callable[[Summary, Sequence[Path], Path], str]
+Part = Callable[[Summary, Mapping[str, Path], Path], str]
 PARTS: dict[str, Part] = {"results": section, "claims": claimed, "vectors": vectors}

@@ -1,22 +1,23 @@
-"""The answer of a run: each workload's weakest and strongest point, in numbers and in two sentences. Renders nothing.
+"""The answer of a run: each workload's weakest and strongest point, in numbers and in two sentences.
 
 Reactors on all cores are compared with the plain loop, with the best Ray, and with the reference ceiling. Which Ray is
 the best is seen at each point from the results, and the interval counts that choice.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness import quantity
 from harness.grouping import grouped
 from harness.quantity import counted
-from harness.report import verdict
-from harness.report.summary import LIMIT, Cell, PointSummary, Summary
-from harness.stats import noise_floor
+from harness.report.summary import LOOP, Cell, PointSummary, Summary
 from harness.stats.intervals import Estimate
-from harness.stats.judgement import FASTER, SLOWER, UNDECIDED, standing
+from harness.stats.judgement import FASTER, SLOWER, TOO_FEW, UNDECIDED, standing
+from harness.stats.limits import LIMIT
 
 HEADING = "Answer"
+# Losses come first.
+_STANDINGS = (SLOWER, UNDECIDED, TOO_FEW, FASTER)
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,13 @@ class WorkloadAnswer:
     @property
     def ends(self) -> tuple[PointAnswer, ...]:
         """The weakest and the strongest point, or the only one."""
-        return (self.points[0],) if len(self.points) == 1 else (self.points[0], self.points[-1])
+        return tuple(end for _, end in self.placed)
+
+    @property
+    def placed(self) -> tuple[tuple[str, PointAnswer], ...]:
+        """The same, each with a word for its place; an only one has none."""
+        first, last = self.points[0], self.points[-1]
+        return (("", first),) if first is last else (("weakest", first), ("strongest", last))
 
     def lowest(self, rival: Rival) -> tuple[Against, PointAnswer] | None:
         """The lowest ratio to a rival over all points, and where it is."""
@@ -83,25 +90,24 @@ class WorkloadAnswer:
 
 def answers(summary: Summary) -> list[WorkloadAnswer]:
     """An answer for each workload that has a comparison; losses come first."""
-    floors = noise_floor.by_workload(summary.noise)
-    found = []
+    floors, found = summary.floors, []
     for workload, points in grouped(summary.points, lambda point: point.workload).items():
-        told = [one for point in points if (one := _point(point, verdict.parallel(summary), floors)) is not None]
+        told = [one for point in points if (one := _point(point, summary.ours, floors)) is not None]
         if told:
             found.append(WorkloadAnswer(workload, tuple(sorted(told, key=lambda one: one.lead))))
     return sorted(found, key=_losses_first)
 
 
 def sentences(found: Sequence[WorkloadAnswer], cores: int | None) -> Iterator[str]:
-    """Two sentences: against the best Ray, and against the plain loop; only those that were measured."""
+    """A sentence about the best Ray and one about the plain loop, if they were measured."""
     where = f"on {counted(cores, 'core')}" if cores else "on all cores"
     for name, rival in _RIVALS.items():
         told = [(one, *own) for one in found if (own := one.lowest(rival)) is not None]
-        parts = [part for kind in (SLOWER, UNDECIDED, FASTER) if (part := _part(told, kind))]
+        parts = [part for kind in _STANDINGS if (part := _part(told, kind))]
         if parts:
-            first, *rest = parts
-            of_all = first.replace(" (", f" of {counted(len(told), 'workload')} (", 1)
-            yield f"Compared with {name}, reactors {where} are {'; '.join([of_all, *rest])}."
+            verb = "have" if parts[0].startswith(TOO_FEW) else "are"
+            first = parts[0].replace(" (", f" of {counted(len(told), 'workload')} (", 1)
+            yield f"Compared with {name}, reactors {where} {verb} {'; '.join([first, *parts[1:]])}."
 
 
 def _part(told: Sequence[tuple[WorkloadAnswer, Against, PointAnswer]], kind: str) -> str:
@@ -112,33 +118,33 @@ def _part(told: Sequence[tuple[WorkloadAnswer, Against, PointAnswer]], kind: str
         + ("" if point is workload.weakest else f" at {point.point.label.partition(',')[0]}")
         for workload, against, point in own
     )
-    return f"{kind} in {len(own)} ({', '.join(named)})" if own else ""
+    word = f"{TOO_FEW} to decide" if kind == TOO_FEW else kind
+    return f"{word} in {len(own)} ({', '.join(named)})" if own else ""
 
 
 def _losses_first(one: WorkloadAnswer) -> tuple[bool, int, float]:
     standings = [lowest[0].standing for rival in _RIVALS.values() if (lowest := one.lowest(rival)) is not None]
-    order = [(SLOWER, UNDECIDED, FASTER).index(standing) for standing in standings]
+    order = map(_STANDINGS.index, standings)
     return SLOWER not in standings, min(order, default=0), one.weakest.lead
 
 
 def _point(point: PointSummary, ours: str, floors: Mapping[str, float]) -> PointAnswer | None:
-    cells = {cell.backend: cell for cell in point.cells}
-    own = cells.get(ours)
+    own = point.cell(ours)
     if own is None or not own.speedups:
         return None
     floor = floors.get(point.workload, 1.0)
-    best = verdict.best_ray(own)
+    best = own.best_ray
     ray = Against(best[1], best[0], standing(best[0], floor)) if best else None
-    to_loop = own.speedups.get(verdict.LOOP)
-    loop = Against(verdict.LOOP, to_loop, standing(to_loop, floor)) if to_loop else None
+    to_loop = own.speedups.get(LOOP)
+    loop = Against(LOOP, to_loop, standing(to_loop, floor)) if to_loop else None
     ceiling = own.speedups.get(LIMIT)
     if not (ray or loop or ceiling):
         return None
-    compared = [own, *(cells[one.rival] for one in (loop, ray) if one)]
-    return PointAnswer(point, loop, ray, ceiling, tuple(dict.fromkeys(_kinds(compared))))
+    compared = [own, *(point.cell(one.rival) for one in (loop, ray) if one)]
+    return PointAnswer(point, loop, ray, ceiling, tuple(dict.fromkeys(_kinds(filter(None, compared)))))
 
 
-def _kinds(cells: Sequence[Cell]) -> Iterator[str]:
-    """Each doubt in a word; how many trials there were is told by the starts."""
+def _kinds(cells: Iterable[Cell]) -> Iterator[str]:
+    """Each doubt in a word. The number of trials is in the starts."""
     for cell in cells:
         yield from (doubt.split()[0] for doubt in cell.doubts if "trial" not in doubt)

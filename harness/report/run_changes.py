@@ -1,32 +1,33 @@
-"""Two runs of the same grid on the same machine: what became slower. Renders nothing.
+"""Two runs of the same grid on the same machine: which ratios became slower.
 
-Decides on ratios that were measured inside each run, trial by trial: a machine that was slower on one of the days
-slowed both sides of a ratio. What the limit is computed from, where it isn't measured, is the serial loop, and so
-a change against it says nothing that the change against the serial loop doesn't.
+Decides on ratios that were measured inside each run: a machine that was slower on one of the days slowed both sides
+of a ratio.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
 
 from harness.errors import UsageError
+from harness.grouping import grouped
 from harness.plan import grid
-from harness.plan.metrics import HIGHER_IS_BETTER
-from harness.report.summary import MAIN_METRICS, OURS, point_labels
+from harness.plan.metrics import HIGHER_IS_BETTER, MAIN_METRICS
+from harness.report.point_labels import point_labels
+from harness.report.summary import OURS
 from harness.stats import intervals, judgement
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import Judgement
+from harness.stats.point_ratios import PointRatios
 from harness.store import machine
 from harness.store.finished_run import FinishedRun
-from harness.store.measurements import Measurement
+from harness.store.recorded_turns import TURNS, RecordedTurns
 from workloads.catalogue import BACKENDS
 
 # The interval of fewer trials holds hardly more than the values themselves.
 FEWEST_TRIALS = 3
-# The versions of what is compared may differ.
+# Its versions may differ: it is compared.
 _OWN_PACKAGE = "reactorlib"
-
-Times = Mapping[int, float]
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Change:
 
     `factor`: how many times as long it takes as before, in relation to the baseline. `before` and `after`: how many
     times as fast as the baseline it was and is. `own` and `other`: how many times as long the backend and the
-    baseline take, each by itself, which tells whose change it was but not whether the machine's. `p_value`: the chance
+    baseline take, each by itself. `p_value`: the chance
     of the factor without a change, corrected for the number of ratios compared (Holm).
     """
 
@@ -54,7 +55,7 @@ class Change:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What was compared with what, and where."""
+        """The backend, the baseline and the point."""
         return self.workload, self.label, self.backend, self.baseline
 
 
@@ -110,13 +111,14 @@ def check_alike(base: FinishedRun, new: FinishedRun) -> None:
     fewest = min(point.trials for run in (base, new) for point in run.grid.points)
     if fewest < FEWEST_TRIALS:
         raise UsageError(f"{fewest} trials of a point give no interval; measure with --trials {FEWEST_TRIALS} or more")
-    before, after = _computed(base), _computed(new)
+    before, after = ({row.trial_key[:3]: row.digest for row in run.rows if row.digest} for run in (base, new))
     for key in sorted(before.keys() & after.keys()):
         if before[key] != after[key]:
             raise UsageError(f"{key[0]} {key[2]} computes something else than in {base.path}: its digest differs")
-    for (workload, parameters, backend), supported in _supported(base).items():
-        if supported != _supported(new)[workload, parameters, backend]:
-            raise UsageError(f"{workload} {backend} is unsupported in one of the two runs")
+    supported, still = ({row.trial_key[:3]: row.ok for row in run.rows} for run in (base, new))
+    for key, ok in supported.items():
+        if ok != still[key]:
+            raise UsageError(f"{key[0]} {key[2]} is unsupported in one of the two runs")
 
 
 def _conditions(run: FinishedRun) -> dict[str, Any]:
@@ -129,81 +131,61 @@ def _conditions(run: FinishedRun) -> dict[str, Any]:
 
 def _other_conditions(base: FinishedRun, new: FinishedRun) -> str:
     """Differences in what is no part of a machine, but moves numbers all the same."""
-    told = [
+    there, here = (
         {"gil": run.machine.get("gil_enabled_after_imports"), "variables": run.machine["sessions"][0].get("variables")}
         for run in (base, new)
-    ]
-    there, here = told
+    )
     return "; ".join(f"{name} {there[name]} there, {here[name]} here" for name in there if there[name] != here[name])
-
-
-def _computed(run: FinishedRun) -> dict[tuple[str, str, str], str]:
-    return {row.trial_key[:3]: row.digest for row in run.rows if row.digest}
-
-
-def _supported(run: FinishedRun) -> dict[tuple[str, str, str], bool]:
-    return {row.trial_key[:3]: row.ok for row in run.rows}
 
 
 def _changes(base: FinishedRun, new: FinishedRun, metrics: Sequence[str]) -> Iterator[Change]:
     labels = point_labels(new.rows)
-    for point, label in labels.items():
-        metric, before, after = _times(base.rows, new.rows, point, metrics)
-        for backend in (name for name in after if name.startswith(OURS)):
-            for baseline in (name for name in after if _is_baseline(name)):
-                old = _slowness(before, backend, baseline)
-                now = _slowness(after, backend, baseline)
+    before, after = (list(_ratios(run, metrics)) for run in (base, new))
+    for (point, old), (_, now) in zip(before, after, strict=True):
+        compared: set[tuple[str, str]] = set()
+        for metric in metrics:
+            if metric not in old or metric not in now:
+                continue
+            for backend, baseline in _pairs(now[metric]):
+                found = [ratios[metric].blocks(backend, baseline) for ratios in (old, now)]
+                if (backend, baseline) in compared or not all(found):
+                    continue
+                compared.add((backend, baseline))
+                logs = [[-fmean(block) for block in blocks] for blocks in found]
                 yield Change(
                     workload=point[0],
-                    label=label,
+                    label=labels[point],
                     backend=backend,
                     baseline=baseline,
                     metric=metric,
-                    factor=intervals.change(old, now),
-                    before=intervals.ratio_of_pairs(*old).inverse(),
-                    after=intervals.ratio_of_pairs(*now).inverse(),
-                    own=_alone(before, after, backend),
-                    other=_alone(before, after, baseline),
+                    factor=intervals.change(*logs),
+                    before=intervals.ratio_of_turns(found[0]),
+                    after=intervals.ratio_of_turns(found[1]),
+                    own=_alone(old[metric], now[metric], backend),
+                    other=_alone(old[metric], now[metric], baseline),
                 )
 
 
+def _ratios(run: FinishedRun, metrics: Sequence[str]) -> Iterator[tuple[tuple[str, str], dict[str, PointRatios]]]:
+    """Of each point in order, its ratios by each metric that it has."""
+    taken = RecordedTurns(TURNS.read(run.path))
+    for point, rows in sorted(grouped(run.rows, lambda row: row.point).items()):
+        present = {row.metric for row in rows}
+        yield point, {name: PointRatios(rows, taken, None, name) for name in metrics if name in present}
+
+
+def _pairs(ratios: PointRatios) -> Iterator[tuple[str, str]]:
+    for backend in ratios.trials:
+        for baseline in ratios.trials:
+            if backend.startswith(OURS) and _is_baseline(baseline):
+                yield backend, baseline
+
+
 def _is_baseline(backend: str) -> bool:
-    if backend.startswith(OURS) or backend not in BACKENDS:
-        return False
-    return BACKENDS[backend].role in ("main", "limit")
+    return not backend.startswith(OURS) and backend in BACKENDS and BACKENDS[backend].role in ("main", "limit")
 
 
-def _times(
-    before: Sequence[Measurement], after: Sequence[Measurement], point: tuple[str, str], metrics: Sequence[str]
-) -> tuple[str, dict[str, Times], dict[str, Times]]:
-    """The metric by which a point is compared, and by backend what each trial took by it, in both runs.
-
-    A rate counts as the time per unit. An overhead is a difference, and may come out as nothing: then there is no
-    ratio, and the next metric is taken.
-    """
-    for metric in metrics:
-        told = [
-            [row for row in rows if row.point == point and row.metric == metric and row.ok] for rows in (before, after)
-        ]
-        values = [row.value for rows in told for row in rows if row.value is not None]
-        if values and min(values) > 0:
-            old, new = (_by_backend(rows) for rows in told)
-            return metric, old, new
-    return "", {}, {}
-
-
-def _by_backend(rows: Sequence[Measurement]) -> dict[str, Times]:
-    times: dict[str, dict[int, float]] = {}
-    for row in rows:
-        if row.value is not None:
-            value = 1 / row.value if row.metric in HIGHER_IS_BETTER else row.value
-            times.setdefault(row.backend, {})[row.trial] = value
-    return {backend: dict(sorted(values.items())) for backend, values in times.items()}
-
-
-def _slowness(times: Mapping[str, Times], backend: str, baseline: str) -> tuple[list[float], list[float]]:
-    return list(times[backend].values()), list(times[baseline].values())
-
-
-def _alone(before: Mapping[str, Times], after: Mapping[str, Times], backend: str) -> float:
-    return intervals.mean(list(after[backend].values())).value / intervals.mean(list(before[backend].values())).value
+def _alone(before: PointRatios, after: PointRatios, backend: str) -> float:
+    """How many times as long a backend takes by itself."""
+    old, now = (intervals.mean(list(ratios.trials[backend].values())).value for ratios in (before, after))
+    return old / now if before.metric in HIGHER_IS_BETTER else now / old

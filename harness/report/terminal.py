@@ -1,25 +1,24 @@
-"""A report on the terminal: the answer on one screen, or everything. Decides nothing."""
+"""A report on the terminal: the answer on one screen, or everything."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.markdown import Markdown
 from rich.table import Table
 from rich.text import Text
 
 from harness import quantity
-from harness.report import claims, document, noise_text, run_answer
-from harness.report.document import NOTHING, TextTable
-from harness.report.run_answer import Against, WorkloadAnswer
+from harness.report import document, markdown, run_answer
+from harness.report.run_answer import WorkloadAnswer
 from harness.report.summary import Summary
-from harness.stats import noise_floor
-from harness.stats.doubts import DOUBTS_EXPLAINED
+from harness.report.text_table import NOTHING, TextTable
 
 _ENOUGH_STARTS = 5
 _SHOWN_DOUBTS = 2
 _LEGEND = (
-    "x: times as fast, at the workload's weakest point against Ray. ceiling: part of the reference ceiling. "
-    "Intervals of one or two starts borrow from the run's other ratios."
+    "x: times as fast, with its 95 % interval, at the workload's weakest point against Ray. "
+    "ceiling: part of the reference ceiling."
 )
 _COLUMNS = ("weakest point", "against loop", "against best Ray", "ceiling", "starts", "doubts")
 
@@ -27,7 +26,7 @@ _COLUMNS = ("weakest point", "against loop", "against best Ray", "ceiling", "sta
 def show_answer(summary: Summary, page: Path, console: Console) -> None:
     """Print two sentences, a row per workload, the noise floor, where the report is, and the next command."""
     found = run_answer.answers(summary)
-    for sentence in run_answer.sentences(found, summary.machine.get("cores_allowed")):
+    for sentence in run_answer.sentences(found, summary.cores):
         console.print(Text(sentence))
     if found:
         console.print()
@@ -56,29 +55,23 @@ def _cells(one: WorkloadAnswer) -> tuple[str, ...]:
     weakest = one.weakest
     return (
         f"{one.workload}\n{weakest.point.label}",
-        _against(weakest.loop),
-        _against(weakest.ray, weakest.ray.rival if weakest.ray else ""),
-        NOTHING if weakest.ceiling is None else f"{weakest.ceiling.value:.0%}",
+        document.against(weakest.loop, "\n"),
+        document.against(weakest.ray, "\n"),
+        document.share(weakest),
         str(weakest.starts),
         " ".join(weakest.doubts) or NOTHING,
     )
 
 
-def _against(against: Against | None, rival: str = "") -> str:
-    if against is None:
-        return NOTHING
-    return f"{quantity.ratio(against.ratio)}\n{against.standing}{rival and f' {rival}'}"
-
-
 def _circumstances(summary: Summary) -> Iterator[str]:
     """The noise floor, what failed, and doubts about the whole run."""
-    floors = sorted(noise_floor.by_workload(summary.noise).items(), key=lambda pair: pair[1])
+    floors = sorted(summary.floors.items(), key=lambda pair: pair[1])
     if floors:
         ends = dict.fromkeys((floors[0], floors[-1]))
-        told = " to ".join(f"{noise_text.percent(factor)} ({workload})" for workload, factor in ends)
+        told = " to ".join(f"{document.percent(factor)} ({workload})" for workload, factor in ends)
         yield f"Noise floor: a smaller difference than {told} is undecided."
     else:
-        yield f"Noise floor: {noise_text.NOT_MEASURED}."
+        yield f"Noise floor: {document.NOT_MEASURED}."
     if summary.failures:
         yield f"Failed: {quantity.counted(len(summary.failures), 'backend')} at some point; see the report."
     for doubt in summary.doubts[:_SHOWN_DOUBTS]:
@@ -86,7 +79,7 @@ def _circumstances(summary: Summary) -> Iterator[str]:
 
 
 def _next_command(summary: Summary, found: Sequence[WorkloadAnswer]) -> str:
-    """What serves the reader most: to complete the run, to repeat it, or to ask about an environment of their own."""
+    """The command that serves the reader most: complete the run, repeat it, or try an environment of their own."""
     resume = f"python -m harness run --output {summary.path} --resume"
     if summary.failures or any("--resume" in doubt for doubt in summary.doubts):
         return resume
@@ -96,36 +89,16 @@ def _next_command(summary: Summary, found: Sequence[WorkloadAnswer]) -> str:
 
 
 def show_all(summary: Summary, console: Console) -> None:
-    """Print every table and section."""
-    for line in document.context(summary):
-        console.print(Text(line, style="dim"))
-    for grid, words in (
-        (document.answer_table(run_answer.answers(summary)), document.ANSWER_EXPLAINED),
-        (document.published_claims(summary), claims.EXPLAINED),
-    ):
-        if grid.rows:
-            console.print()
-            print_grid(grid, console)
-            console.print(Text(words, style="dim"))
-    for section in document.headlines(summary):
-        console.print()
-        console.print(Text(section.heading, style="bold"))
-        for line in section.lines:
-            console.print(Text(f"  {line}"), soft_wrap=True)
-    for grid in document.tables(summary):
-        console.print()
-        print_grid(grid, console)
+    """Print the whole report."""
+    console.print(Markdown(markdown.to_markdown(summary)))
     console.print()
-    console.print(Text(f"{document.explained(summary)} Bold: best of its point. {DOUBTS_EXPLAINED}", style="dim"))
 
 
 def print_grid(grid: TextTable, console: Console) -> None:
-    """Print a table, the best of each point in bold."""
+    """Print a table."""
     table = Table(title=grid.title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for position, column in enumerate(grid.columns):
-        table.add_column(column, justify="left" if position < 2 else "right", overflow="fold")
-    for number, row in enumerate(grid.rows):
-        if row[0] and number:
-            table.add_section()
-        table.add_row(*map(Text, row), style="bold" if number in grid.best else None)
+        table.add_column(column, justify="left" if position < 2 else "right")
+    for row in grid.rows:
+        table.add_row(*map(Text, row))
     console.print(table)

@@ -1,21 +1,16 @@
-"""Numbers over trials: means, ratios of two backends, changes of ratios, and their intervals. Knows no row and no
-figure. The tables of `harness` take theirs from here, so that a figure and a table differ only where two backends run
-in one thread: tables compare these by the CPU time of their turns, figures show the time that passed.
+"""Numbers over trials and their intervals: means, ratios of two backends, and changes of ratios.
 
 A trial is a block of turns in fresh processes. A ratio is, of each block, the mean of the log ratios of neighbouring
-turns, which is the log ratio of the two sides' geometric mean turns; the estimate is the mean over blocks, and its
-interval is Student's t over block means (Student, The Probable Error of a Mean, Biometrika 1908), of seven and more
-the trimmed one (Tukey and McLaughlin, Sankhya A 1963), as one block in some is far off. So whatever turns of a block
-have in common (drift, autocorrelation, the memory in which its processes happen to lie) is one observation, as it must
-be, and nothing is assumed of turns beyond that blocks repeat independently. Of a single block the interval is over
-batches of consecutive turns (batch means; Law and Kelton, Simulation Modeling and Analysis, chapter 9) and leaves out
-what differs from one start to the next. Where many are judged at once, p-values are corrected by Holm's step-down
-method (Holm, Scandinavian Journal of Statistics 1979), which holds the chance of any wrong finding. How a run's ratios
-help each other where trials are few is in `moderated`.
+turns. The estimate is the mean over blocks, with Student's interval over block means (Biometrika 1908). Of seven and
+more blocks it is the trimmed mean (Tukey and McLaughlin, Sankhya A 1963), as one block in some is far off. The turns of
+a block have drift, autocorrelation and the memory of its processes in common, so a block is one observation.
+Of a single block the interval is over batches of consecutive turns (Law and Kelton, Simulation Modeling and Analysis,
+chapter 9). It leaves out what differs from one start to the next, and decides nothing. Where many are judged at once,
+p-values are corrected by Holm's method (Scandinavian Journal of Statistics 1979).
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import fmean, stdev, variance
@@ -23,22 +18,17 @@ from statistics import fmean, stdev, variance
 from scipy.special import stdtr, stdtrit
 
 CONFIDENCE = 0.95
-FEW = 2  # trials, which alone decide nothing
+FEW = 2  # starts, which alone decide nothing: Student's interval of two spans orders of magnitude
 _BATCHES = 6
 # Of the trials, at each end: of fewer than seven none.
 _TRIMMED = 0.15
-
-Pairs = tuple[Sequence[float], Sequence[float]]
 
 
 @dataclass(frozen=True)
 class Estimate:
     """A number over `count` trials with its interval, which is the number itself where it isn't known.
 
-    `error`: of its logarithm, one standard error with so many degrees of `freedom`; 0 where there are none. `logs`: its
-    trials' logarithms, in their order, but for a constant. `of_turns`: the variance of a trial that its own turns lead
-    to expect, and its degrees of freedom, 0 where nothing is known of turns. `borrows`: from others that were measured
-    alike (see `moderated`, whose outcome has neither of the two before).
+    `error`: one standard error of its logarithm, with this many degrees of `freedom`; 0 where there are none.
     """
 
     value: float
@@ -47,21 +37,11 @@ class Estimate:
     count: int
     error: float = field(default=0.0, compare=False)
     freedom: float = field(default=0, compare=False)
-    logs: tuple[float, ...] = field(default=(), compare=False, repr=False)
-    of_turns: tuple[float, int] = field(default=(0.0, 0), compare=False)
-    borrows: bool = field(default=False, compare=False)
-
-    @property
-    def variance(self) -> float:
-        """Of the logarithm, from trial to trial."""
-        return self.error**2 * self.count
 
     @property
     def decides(self) -> bool:
-        """Whether its interval says something: of two trials alone it spans orders of magnitude, of one it leaves out
-        what differs from one start to the next.
-        """
-        return self.count > FEW or self.borrows
+        """Whether there are enough starts for an interval."""
+        return self.count > FEW
 
     @property
     def p_value(self) -> float:
@@ -78,8 +58,7 @@ class Estimate:
 
     def inverse(self) -> "Estimate":
         """The estimate of 1 / value, for a positive one: a rate becomes the time per unit."""
-        logs = tuple(-one for one in self.logs)
-        return replace(self, value=1 / self.value, low=1 / self.high, high=1 / self.low, logs=logs)
+        return replace(self, value=1 / self.value, low=1 / self.high, high=1 / self.low)
 
 
 def mean(values: Sequence[float]) -> Estimate:
@@ -90,18 +69,11 @@ def mean(values: Sequence[float]) -> Estimate:
     if not values or not all(map(math.isfinite, values)):
         raise ValueError("expected at least one number, all finite")
     if min(values) > 0:
-        return _geometric(values)
-    middle, reach, _, _ = _student(values)
+        # Relative to the first, so that equal ones have their own value exactly.
+        return _exponential([math.log(value / values[0]) for value in values]).scaled(values[0])
+    middle, error, freedom = _student(values)
+    reach = error and error * quantile(CONFIDENCE, freedom)
     return Estimate(middle, middle - reach, middle + reach, len(values))
-
-
-def ratio(numerator: Mapping[int, float], denominator: Mapping[int, float]) -> Estimate:
-    """The ratio of two sides, from positive values by trial, over the trials that both have.
-
-    Raises ValueError where no trial has both, and for numbers that are not positive and finite.
-    """
-    trials = sorted(numerator.keys() & denominator.keys())
-    return ratio_of_pairs([numerator[trial] for trial in trials], [denominator[trial] for trial in trials])
 
 
 def ratio_of_pairs(numerators: Sequence[float], denominators: Sequence[float]) -> Estimate:
@@ -109,7 +81,9 @@ def ratio_of_pairs(numerators: Sequence[float], denominators: Sequence[float]) -
 
     Raises ValueError for sequences of different length, none, and numbers that are not positive and finite.
     """
-    return _geometric([above / below for above, below in _paired(numerators, denominators)])
+    if not all(0 < value < math.inf for value in (*numerators, *denominators)):
+        raise ValueError("expected positive, finite numbers")
+    return mean([above / below for above, below in zip(numerators, denominators, strict=True)])
 
 
 def ratio_of_turns(blocks: Sequence[Sequence[float]]) -> Estimate:
@@ -117,47 +91,39 @@ def ratio_of_turns(blocks: Sequence[Sequence[float]]) -> Estimate:
 
     Raises ValueError without a block.
     """
-    several = [block for block in blocks if len(block) > 1]
-    expected = fmean(variance(block) / len(block) for block in several) if several else 0.0
-    of_turns = expected, sum(len(block) - 1 for block in several)
     if len(blocks) != 1:
-        return replace(_exponential([fmean(block) for block in blocks]), of_turns=of_turns)
+        return _exponential([fmean(block) for block in blocks])
     (turns,) = blocks
     count = min(_BATCHES, len(turns))
     ends = [number * len(turns) // count for number in range(count + 1)]
     of_batches = _exponential([fmean(turns[first:end]) for first, end in pairwise(ends)])
-    moved = of_batches.scaled(math.exp(fmean(turns)) / of_batches.value)
-    return replace(moved, count=1, logs=(fmean(turns),), of_turns=of_turns)
+    return replace(of_batches.scaled(math.exp(fmean(turns)) / of_batches.value), count=1)
 
 
-def change(before: Pairs, after: Pairs) -> Estimate:
-    """How many times as large a ratio is after as before; each side has numerators and denominators, in pairs.
+def change(before: Sequence[float], after: Sequence[float]) -> Estimate:
+    """How many times as large a ratio is after as before, from the log ratio of each block.
 
-    The sides are independent: their trials were not run side by side; they are taken to vary alike. Raises ValueError
-    as `ratio_of_pairs` does.
+    The sides are independent, as their blocks were not run side by side. They are taken to vary alike.
     """
-    old, new = ([math.log(above / below) for above, below in _paired(*side)] for side in (before, after))
-    freedom = len(old) + len(new) - 2
-    squares = sum(variance(side) * (len(side) - 1) for side in (old, new) if len(side) > 1)
-    error = math.sqrt(squares / freedom * (1 / len(old) + 1 / len(new))) if freedom else 0.0
-    return of_logs(fmean(new) - fmean(old), error, freedom, min(len(old), len(new)))
+    freedom = len(before) + len(after) - 2
+    squares = sum(variance(side) * (len(side) - 1) for side in (before, after) if len(side) > 1)
+    error = math.sqrt(squares / freedom * (1 / len(before) + 1 / len(after))) if freedom else 0.0
+    return _of_logs(fmean(after) - fmean(before), error, freedom, min(len(before), len(after)))
 
 
 def least(ratios: Sequence[Estimate]) -> Estimate:
     """The least of several ratios, at least one, as against the best of several rivals.
 
     Its interval counts the choice: each ratio's own holds at a confidence corrected for their number (Bonferroni), so
-    that all of them hold at once, and with them the least's, whichever it really is. It decides only if each does that
-    may be the least.
+    that all of them hold at once, and with them the least's. It decides only if each does that may be the least.
     """
     chance = 1 - (1 - CONFIDENCE) / len(ratios)
-    wider = [of_logs(math.log(one.value), one.error, one.freedom, one.count, chance) for one in ratios]
+    wider = [_of_logs(math.log(one.value), one.error, one.freedom, one.count, chance) for one in ratios]
     deciding = [one.high for one, ratio in zip(wider, ratios, strict=True) if ratio.decides]
     high = min(deciding or [one.high for one in wider])
     smallest = min(ratios, key=lambda one: one.value)
-    vague = [one for one in ratios if not one.decides and one.value <= high]
-    found = replace(smallest, low=min(one.low for one in wider), high=high)
-    return replace(found, count=min(one.count for one in vague), borrows=False) if vague else found
+    vague = [one.count for one in ratios if not one.decides and one.value <= high]
+    return replace(smallest, low=min(one.low for one in wider), high=high, count=min([smallest.count, *vague]))
 
 
 def variation(values: Sequence[float]) -> float:
@@ -187,23 +153,15 @@ def quantile(chance: float, freedom: float) -> float:
     return float(stdtrit(freedom, (1 + chance) / 2))
 
 
-def of_logs(middle: float, error: float, freedom: float, count: int, chance: float = CONFIDENCE) -> Estimate:
-    """What the logarithm's mean over `count` trials and its standard error say."""
-    reach = error and error * quantile(chance, freedom)
+def _of_logs(middle: float, error: float, freedom: float, count: int, chance: float = CONFIDENCE) -> Estimate:
+    """The estimate from the mean of logarithms over `count` trials and its standard error."""
+    reach = min(error and error * quantile(chance, freedom), 300)
     value = math.exp(middle)
-    return Estimate(value, value * math.exp(-min(reach, 300)), value * math.exp(min(reach, 300)), count, error, freedom)
+    return Estimate(value, value * math.exp(-reach), value * math.exp(reach), count, error, freedom)
 
 
-def _paired(numerators: Sequence[float], denominators: Sequence[float]) -> list[tuple[float, float]]:
-    if len(numerators) != len(denominators) or not numerators:
-        raise ValueError(f"expected pairs, got {len(numerators)} numerators and {len(denominators)} denominators")
-    if not all(0 < value < math.inf for value in (*numerators, *denominators)):
-        raise ValueError("expected positive, finite numbers")
-    return list(zip(numerators, denominators, strict=True))
-
-
-def _student(values: Sequence[float]) -> tuple[float, float, float, int]:
-    """The trimmed mean, how far its interval reaches, its standard error and the degrees of freedom."""
+def _student(values: Sequence[float]) -> tuple[float, float, int]:
+    """The trimmed mean, its standard error and the degrees of freedom."""
     if not values:
         raise ValueError("expected at least one number")
     cut = int(_TRIMMED * len(values))
@@ -211,15 +169,8 @@ def _student(values: Sequence[float]) -> tuple[float, float, float, int]:
     freedom = len(kept) - 1
     # Of the sample whose ends are pulled in to the nearest that is kept; it has as many as before.
     deviations = variance([kept[0]] * cut + kept + [kept[-1]] * cut) * (len(values) - 1) if freedom else 0.0
-    error = math.sqrt(deviations / (len(kept) * freedom)) if freedom else 0.0
-    return fmean(kept), error and error * quantile(CONFIDENCE, freedom), error, freedom
-
-
-def _geometric(values: Sequence[float]) -> Estimate:
-    """Of values relative to the first, so that equal ones have their own value exactly."""
-    return _exponential([math.log(value / values[0]) for value in values]).scaled(values[0])
+    return fmean(kept), math.sqrt(deviations / (len(kept) * freedom)) if freedom else 0.0, freedom
 
 
 def _exponential(logs: Sequence[float]) -> Estimate:
-    middle, _, error, freedom = _student(logs)
-    return replace(of_logs(middle, error, freedom, len(logs)), logs=tuple(logs))
+    return _of_logs(*_student(logs), len(logs))

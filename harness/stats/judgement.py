@@ -1,4 +1,4 @@
-"""The rules by which a ratio is called faster, slower or undecided, and a change a regression. Measures nothing.
+"""The rules by which a ratio is called faster, slower or undecided, and a change a regression.
 
 A factor says how many times as long the new side takes: 1.15 is 15 % slower, whatever the metric was.
 """
@@ -6,25 +6,23 @@ A factor says how many times as long the new side takes: 1.15 is 15 % slower, wh
 from enum import Enum
 
 from harness.stats.intervals import CONFIDENCE, Estimate
-from harness.stats.noise_floor import within
 
 # The smallest change that counts as one. With it `regress` finds a slowdown of 15 % in at least 18 of 20 attempts.
 MIN_EFFECT = 0.07
-FASTER, SLOWER, UNDECIDED = "faster", "slower", "undecided"
-
-
-def undecided(ratio: Estimate, floor: float) -> bool:
-    """Whether a ratio is within the noise floor, or cannot be told from 1 by an interval that says something."""
-    return within(ratio.value, floor) or ratio.low <= 1 <= ratio.high or not ratio.decides
+FASTER, SLOWER, UNDECIDED, TOO_FEW = "faster", "slower", "undecided", "too few starts"
 
 
 def standing(ratio: Estimate, floor: float) -> str:
-    """FASTER, SLOWER or UNDECIDED. `floor`: the factor below which a difference is noise."""
-    return UNDECIDED if undecided(ratio, floor) else FASTER if ratio.value > 1 else SLOWER
+    """How a ratio is called. `floor`: the factor below which a difference is noise."""
+    if not ratio.decides:
+        return TOO_FEW
+    if 1 / floor < ratio.value < floor or ratio.low <= 1 <= ratio.high:
+        return UNDECIDED
+    return FASTER if ratio.value > 1 else SLOWER
 
 
 class Judgement(Enum):
-    """What a factor shows."""
+    """The conclusion from a factor."""
 
     REGRESSION = "regression"
     IMPROVEMENT = "improvement"

@@ -1,10 +1,10 @@
-"""The reference ceiling of a point: measured, or computed from the loop. Runs nothing.
+"""The reference ceiling of a point: measured, or computed from the loop.
 
 Measured where a run has a backend that stands for it: the copies alone, where copying is all that a round does, else
 plain loops on all cores that exchange nothing but the number of the round, or one loop where that is faster. Without,
-the limit is the serial loop's pace on all cores at once: of n equal parts on w cores the fullest core has ceil(n / w),
-and no time goes into communication. That takes every core for a whole one and what a round does beside its parts for
-divisible: a bound that cannot always be reached, least of all where two virtual processors share a core.
+the ceiling is the serial loop's pace on all cores at once: of n equal parts on w cores the fullest core has
+ceil(n / w), and no time goes into communication. That takes every core for a whole one, and what a round does beside
+its parts for divisible.
 """
 
 import json
@@ -15,6 +15,8 @@ from harness.store.digests import REFERENCE_BACKEND
 from workloads.catalogue import BACKENDS, WORKLOADS, make_task
 from workloads.parameter import ParameterError
 
+# As a baseline: no rival, but the measure of all.
+LIMIT = "limit"
 Values = Mapping[int, float]
 
 EXPLAINED = (
@@ -25,44 +27,32 @@ EXPLAINED = (
 )
 
 
-def limit(
-    workload: str, parameters: str, trials: Mapping[str, Values], higher_is_better: bool, cores: int | None
-) -> Values:
-    """The limit of a point by trial; empty where it isn't known.
+def ceiling(
+    point: tuple[str, str], trials: Mapping[str, Values], higher_is_better: bool, cores: int | None
+) -> tuple[str, float] | None:
+    """The backend from which a point's ceiling is taken, and how many times as fast as that it is; None if unknown.
 
-    `trials`: the values of every backend at the point, by trial. `cores`: those allowed, None if unknown.
-    """
-    stands_for_it = measured_by(trials, higher_is_better)
-    if stands_for_it is not None:
-        return trials[stands_for_it]
-    parts = _parallel_parts(workload, parameters)
-    if cores is None or parts is None:
-        return {}
-    gain = ideal_gain(parts, cores)
-    factor = gain if higher_is_better else 1 / gain
-    return {trial: value * factor for trial, value in trials.get(REFERENCE_BACKEND, {}).items()}
-
-
-def measured_by(trials: Mapping[str, Values], higher_is_better: bool) -> str | None:
-    """The backend whose values are the limit; None where it was not measured.
-
-    The loop is, where rounds are so short that it is faster than loops that have to wait for each other.
+    `point`: workload and parameters. `trials`: the values of every backend there, by trial.
     """
     measured = [name for name, values in trials.items() if is_limit(name) and values]
-    if not measured:
+    if measured:
+        # Loops that have to wait for each other are slower than one where rounds are short.
+        alone = [REFERENCE_BACKEND] if trials.get(REFERENCE_BACKEND) else []
+        best = max if higher_is_better else min
+        return best([*measured, *alone], key=lambda name: fmean(trials[name].values())), 1.0
+    parts = _parallel_parts(*point)
+    if cores is None or parts is None or not trials.get(REFERENCE_BACKEND):
         return None
-    alone = [REFERENCE_BACKEND] if trials.get(REFERENCE_BACKEND) else []
-    best = max if higher_is_better else min
-    return best([*measured, *alone], key=lambda name: fmean(trials[name].values()))
+    return REFERENCE_BACKEND, ideal_gain(parts, cores)
 
 
 def is_limit(backend: str) -> bool:
-    """Whether a backend is no contestant, but what nothing can pass."""
+    """Whether a backend is a reference ceiling and no contestant."""
     return backend in BACKENDS and BACKENDS[backend].role == "limit"
 
 
 def _parallel_parts(workload: str, parameters: str) -> int | None:
-    """Of how many equal parts a round is; None where the limit can only be measured."""
+    """Of how many equal parts a round is; None where the ceiling can only be measured."""
     if workload not in WORKLOADS:
         return None
     try:

@@ -7,14 +7,12 @@ shows which differences are noise.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 
 from harness.grouping import grouped
 from harness.stats import intervals
 from harness.stats.intervals import Estimate
-from harness.stats.moderated import moderated
-from harness.store import measurements
-from harness.store.digests import REFERENCE_BACKEND
+from harness.stats.turn_ratios import by_block
+from harness.store.measurements import Measurement
 from harness.store.recorded_turns import RecordedTurns
 
 
@@ -49,26 +47,12 @@ class SelfComparison:
         return min(self.distance, self.half_width)
 
 
-def of_run(rows: Sequence[measurements.Measurement], taken: RecordedTurns) -> Iterator[SelfComparison]:
+def of_run(rows: Sequence[Measurement], taken: RecordedTurns) -> Iterator[SelfComparison]:
     """The comparisons of a run: of the backends that some of its blocks had twice."""
-    cells = grouped((row for row in rows if row.ok), lambda row: (row.point, row.backend))
-    found: dict[tuple[tuple[str, str], str, int], Estimate] = {}  # by point, backend and the copy beside it
-    for (point, backend), own in cells.items():
-        trials = {one.trial for one in own}
-        # The ratio of a backend to the loop shows how much its starts differ, as well.
-        for name, copy in (backend, 1), (REFERENCE_BACKEND, 0):
-            beside = taken.log_ratios(point, (backend, 0), (name, copy), trials)
-            if beside and (name, copy) != (backend, 0):
-                found[point, backend, copy] = intervals.ratio_of_turns(beside)
-    for (point, backend, copy), ratio in moderated(found, itemgetter(0)).items():
-        if copy:
-            of, *_ = cells[point, backend]
-            yield SelfComparison(of.workload, of.scenario, of.parameters, backend, ratio)
-
-
-def within(ratio: float, factor: float) -> bool:
-    """Whether a ratio is nearer to 1 than the factor that `by_workload` returns."""
-    return 1 / factor < ratio < factor
+    for (point, backend), own in grouped((row for row in rows if row.ok), lambda row: (row.point, row.backend)).items():
+        logs = by_block(taken, point, (backend, 0), (backend, 1), [one.trial for one in own])
+        if logs:
+            yield SelfComparison(*point[:1], own[0].scenario, point[1], backend, intervals.ratio_of_turns(logs))
 
 
 def by_workload(comparisons: Sequence[SelfComparison]) -> Mapping[str, float]:

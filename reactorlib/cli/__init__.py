@@ -1,7 +1,7 @@
 """Start, check, run, draw, trace and show reactor programs.
 
-TARGET is module:Class for a module on the path, or file.py:Class; the class may be left out where a file declares
-only one reactor, or one called Main. Parameters of its constructor are given with --set. A Lingua Franca file is
+TARGET is module:Class for a module on the path, or file.py:Class. Leave the class out where a file declares only one
+reactor, or one called Main. Parameters of its constructor are given with --set. A Lingua Franca file is
 file.lf or file.lf:Reactor, and its parameters may be given as --name value.
 
 examples:
@@ -24,15 +24,16 @@ from typing import Any, NoReturn
 
 from reactorlib.cli import check, graph, new, run, source, trace
 from reactorlib.cli.output import Result, UsageError, complain, show, show_traceback
-from reactorlib.cli.run_options import speaks, spelled_out
-from reactorlib.cli.target import add_parameters
+from reactorlib.cli.run import speaks, spelled_out
+from reactorlib.cli.target import add_parameters, option
 from reactorlib.errors import ReactionError, ReactorError, RunError, meant
 
 DONE, FAULTY, MISUSED, INTERRUPTED = 0, 1, 2, 130
 
-# Each module is a command. Its docstring is its help, `add` declares its arguments, `run` returns its result. A result
-# goes to standard output, everything about it to standard error.
+# Each module is a command: its docstring is the help, `run` returns the result of the ARGUMENTS. A result goes to
+# standard output, everything about it to standard error.
 COMMANDS = {"new": new, "check": check, "run": run, "graph": graph, "trace": trace, "source": source}
+JSON = option("--json", action="store_true", help="print the result as one line of JSON")
 
 
 class Parser(argparse.ArgumentParser):
@@ -87,8 +88,8 @@ def parsers() -> tuple[Parser, dict[str, Parser]]:
     for name, module in COMMANDS.items():
         texts = _texts(module.__doc__)
         command = commands.add_parser(name, help=texts["description"], allow_abbrev=False, **texts)
-        module.add(command)
-        command.add_argument("--json", action="store_true", help="print the result as one line of JSON")
+        for flags, details in (*module.ARGUMENTS, JSON):
+            command.add_argument(*flags, **details)
         command.set_defaults(run=module.run, interrupted=getattr(module, "INTERRUPTED", "interrupted"))
     return parser, commands.choices
 

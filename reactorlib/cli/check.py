@@ -14,10 +14,10 @@ from __future__ import annotations
 import argparse
 
 from reactorlib.cli.output import Result
-from reactorlib.cli.target import add_target, resolved
+from reactorlib.cli.target import TARGET, resolved
 from reactorlib.elaboration.elaborate import examine
 
-add = add_target
+ARGUMENTS = TARGET
 
 
 def run(options: argparse.Namespace) -> Result:

@@ -16,21 +16,19 @@ import argparse
 from pathlib import Path
 
 from reactorlib.cli.output import Result, UsageError, write_file
-from reactorlib.cli.target import add_target, count_option, resolved
+from reactorlib.cli.target import TARGET, count_option, option, resolved
 from reactorlib.elaboration.elaborate import examine
 from reactorlib.schedule.partition import partition
 from reactorlib.view.diagram import WRITERS, diagram_of
 
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_target(parser)
-    add = parser.add_argument
-    add("-o", "--output", metavar="FILE", help="file.svg, .html, .dot or .mmd; default: print svg")
-    add("--format", choices=WRITERS, help="of what is printed, or of a file with another suffix")
-    add("--unfold", action="store_true", help="draw every member of a bank")
-    add("--levels", action="store_true", help="write its level to each reaction")
-    add("--workers", metavar="N", type=count_option, help="mark where each reactor runs with N workers")
+ARGUMENTS = [
+    *TARGET,
+    option("-o", "--output", metavar="FILE", help="file.svg, .html, .dot or .mmd; default: print svg"),
+    option("--format", choices=WRITERS, help="of what is printed, or of a file with another suffix"),
+    option("--unfold", action="store_true", help="draw every member of a bank"),
+    option("--levels", action="store_true", help="write its level to each reaction"),
+    option("--workers", metavar="N", type=count_option, help="mark where each reactor runs with N workers"),
+]
 
 
 def run(options: argparse.Namespace) -> Result:

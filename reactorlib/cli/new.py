@@ -14,11 +14,12 @@ import argparse
 from pathlib import Path
 
 from reactorlib.cli.output import Result, UsageError, write_file
+from reactorlib.cli.target import option
 
 _PYTHON = '''\
 """A clock that counts, workers that compute, and a program that waits for all of them."""
 
-from reactorlib import MSEC, Bank, Input, Output, Reactor, Timer, connect, reaction, request_stop, run
+from reactorlib import MSEC, Bank, Input, Output, Reactor, State, Timer, connect, reaction, request_stop, run
 
 
 class Clock(Reactor):
@@ -26,9 +27,7 @@ class Clock(Reactor):
 
     tick = Timer(period=100 * MSEC)
     number = Output[int]()
-
-    def __init__(self) -> None:
-        self.count = 0
+    count = State(0)
 
     @reaction(tick, effects=number)
     def send(self, tick: Timer, number: Output[int]) -> None:
@@ -100,9 +99,7 @@ main reactor Main(n = 3) {
 _STARTERS = {".py": _PYTHON, ".lf": _LINGUA_FRANCA}
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("file", metavar="FILE", help="name.py or name.lf")
+ARGUMENTS = [option("file", metavar="FILE", help="name.py or name.lf")]
 
 
 def run(options: argparse.Namespace) -> Result:

@@ -10,17 +10,38 @@ examples:
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
+from typing import Any
 
-from reactorlib.cli.output import Result
-from reactorlib.cli.run_options import add_running, executed
+from reactorlib.cli.output import Result, complain
+from reactorlib.cli.target import TARGET, count_option, option, resolved, time_option
+from reactorlib.execution import RunResult
+from reactorlib.program import Program, elaborate
+from reactorlib.runtime import run as run_program
+from reactorlib.tag import UNITS
+from reactorlib.worker.options import EXECUTORS
+
+_SHORT = {"-o": "--timeout", "-f": "--fast", "-k": "--keepalive", "-w": "--workers"}
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_running(parser)
-    parser.add_argument(
-        "--digest", action="store_true", help="print the trace digest, equal for runs that did the same"
-    )
+_ON_OFF = argparse.BooleanOptionalAction
+RUNNING = [
+    *TARGET,
+    option("--timeout", metavar="TIME", type=time_option, help="stop at this logical time, such as 500ms"),
+    option("--fast", action=_ON_OFF, help="do not wait for physical time"),
+    option("--keepalive", action=_ON_OFF, help="do not end when nothing is left to do"),
+    option("--executor", choices=EXECUTORS, help="how to run (default: inline; Lingua Franca: auto)"),
+    option("--workers", metavar="N", type=count_option,
+           help="workers of a parallel executor (default: CPUs; with mpi: ranks)"),
+    option("--library-threads", metavar="N", type=count_option,
+           help="threads of NumPy and torch per worker (default: 1)"),
+]  # fmt: skip
+ARGUMENTS = [
+    *RUNNING,
+    option("--digest", action="store_true", help="print the trace digest, equal for runs that did the same"),
+]
 
 
 def run(options: argparse.Namespace) -> Result:
@@ -32,3 +53,59 @@ def run(options: argparse.Namespace) -> Result:
         "digest": result.digest,
     }  # fmt: skip
     return Result(record, result.digest or "" if options.digest else "")
+
+
+def executed(options: argparse.Namespace, trace: bool) -> tuple[Program, RunResult]:
+    """Run the program that the options name. With --json its own output goes to standard error."""
+    together: AbstractContextManager[None] = nullcontext()
+    if options.executor == "mpi":  # if one rank cannot make the program, none runs it
+        from reactorlib.mpi.ranks import joined  # for this executor only
+
+        together = joined().together("the program")
+    with together:
+        cls, parameters = resolved(options)
+        program = elaborate(cls, **parameters)
+    names = ("timeout", "fast", "keepalive", "executor", "workers", "library_threads")
+    given = {name: getattr(options, name) for name in names}
+    asked = {**{name: value for name, value in given.items() if value is not None}, **_asked_by(program, options)}
+    # Standard output is for the JSON; a program that runs in other processes still prints where it likes.
+    with redirect_stdout(sys.stderr if options.json else sys.stdout):
+        result = run_program(program, **asked, trace=trace)
+    return program, result
+
+
+def speaks() -> bool:
+    """Whether this process reports the result of a run: of several ranks, the first does."""
+    ranks = sys.modules.get("reactorlib.mpi.ranks")
+    return ranks is None or ranks.is_first()
+
+
+def _asked_by(program: Program, options: argparse.Namespace) -> dict[str, Any]:
+    """The options in the target declaration of a Lingua Franca program. Those of the command take precedence."""
+    if not hasattr(program.cls, "__lf__"):
+        return {}
+    from reactorlib.lf import execution, run_options  # for these programs only
+
+    how, words = execution(program, options.executor, options.workers)
+    if words is not None:
+        complain(f"{options.target}: {words}")
+    asked = {name: value for name, value in run_options(program.cls).items() if getattr(options, name) is None}
+    return {**asked, **how}
+
+
+def spelled_out(arguments: Sequence[str]) -> list[str]:
+    """The arguments of `run`, with the short forms of a compiled Lingua Franca program spelled out.
+
+    >>> spelled_out(["Main.lf", "-o", "5", "sec", "-f", "true", "-k", "false", "-w", "2"])
+    ['Main.lf', '--timeout', '5 sec', '--fast', '--no-keepalive', '--workers', '2']
+    """
+    left, found = list(arguments), []
+    while left:
+        one = left.pop(0)
+        word = _SHORT.get(one, one)
+        if word in ("--fast", "--keepalive") and left and left[0] in ("true", "false"):
+            word = word if left.pop(0) == "true" else word.replace("--", "--no-", 1)
+        found.append(word)
+        if word == "--timeout" and len(left) > 1 and left[0].isdigit() and left[1] in UNITS:
+            found.append(f"{left.pop(0)} {left.pop(0)}")
+    return found

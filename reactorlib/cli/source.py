@@ -15,19 +15,17 @@ from __future__ import annotations
 import argparse
 
 from reactorlib.cli.output import Result, UsageError
-from reactorlib.cli.target import add_target, count_option, resolved
+from reactorlib.cli.target import TARGET, count_option, option, resolved
 from reactorlib.errors import ReactorError
 from reactorlib.program import elaborate
 
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_target(parser)
-    add = parser.add_argument
-    add("--trigger", metavar="PATH", action="append", default=[], help="default: startup; repeatable")
-    add("--workers", metavar="N", type=count_option, default=1,
-        help="show where reactors run, and each worker's schedule with its sends and waits (default: 1)")  # fmt: skip
-    add("--list", action="store_true", help="list the triggers of the program instead")
+ARGUMENTS = [
+    *TARGET,
+    option("--trigger", metavar="PATH", action="append", default=[], help="default: startup; repeatable"),
+    option("--workers", metavar="N", type=count_option, default=1,
+           help="show where reactors run, and each worker's schedule with its sends and waits (default: 1)"),
+    option("--list", action="store_true", help="list the triggers of the program instead"),
+]  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> Result:

@@ -18,7 +18,6 @@ from typing import Any, TypeGuard
 
 from reactorlib.cli.output import UsageError
 from reactorlib.declaration.class_body import declarations_of
-from reactorlib.declaration.instance import name_in
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import meant
 from reactorlib.tag import UNITS, Time
@@ -27,13 +26,16 @@ _MAIN = "Main"  # the default among several classes of a module
 _TIME = re.compile(rf"(\d+(?:\.\d+)?) *({'|'.join(UNITS)})")
 
 
-def add_target(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments that name a program."""
-    parser.add_argument("target", metavar="TARGET", help="module:Class, file.py:Class or file.lf")
-    parser.add_argument(
-        "--set", dest="settings", metavar="NAME=VALUE", action="append", default=[],
-        help="a parameter of the constructor, such as n=4, name=Pong or period=5ms; repeatable",
-    )  # fmt: skip
+def option(*flags: str, **details: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """An argument of a command: what `add_argument` takes."""
+    return flags, details
+
+
+TARGET = [
+    option("target", metavar="TARGET", help="module:Class, file.py:Class or file.lf"),
+    option("--set", dest="settings", metavar="NAME=VALUE", action="append", default=[],
+           help="a parameter of the constructor, such as n=4, name=Pong or period=5ms; repeatable"),
+]  # fmt: skip
 
 
 def resolved(options: argparse.Namespace, structure: bool | None = False) -> tuple[type[Reactor], dict[str, Any]]:
@@ -58,7 +60,7 @@ def add_parameters(options: argparse.Namespace, rest: Sequence[str]) -> str:
             value = left.pop(0)
             if left and left[0] in UNITS:  # of a time in two words
                 value = f"{value} {left.pop(0)}"
-        options.settings.append(f"{name[2:]}={value}")
+        options.settings = [*options.settings, f"{name[2:]}={value}"]
     return ""
 
 
@@ -83,7 +85,7 @@ def _class(target: str, structure: bool | None) -> type[Reactor]:
         return mains[0]
     found: Any = module
     for part in name.split("."):
-        found = getattr(found, name_in(dir(found), part), None)
+        found = getattr(found, part, None)
     if found is None:
         hint = meant(name, (cls.__name__ for cls in classes)) or declared
         raise UsageError(f"{place} has no class {name!r}{hint}")
@@ -102,15 +104,13 @@ def _module(place: str, is_file: bool) -> ModuleType:
     try:
         return _from_file(path) if is_file else importlib.import_module(place)
     except (Exception, SystemExit) as error:
-        missing = error.name or "" if isinstance(error, ModuleNotFoundError) else ""
-        if missing and f"{place}.".startswith(f"{missing}."):
+        if isinstance(error, ModuleNotFoundError) and f"{place}.".startswith(f"{error.name}."):
             fault = f"no module named {place!r} on the path; a file is given as path/to/file.py:Class"
             raise UsageError(fault) from error
-        kind = "" if missing else type(error).__name__
         at = traceback.extract_tb(error.__traceback__)[-1]
-        known = missing or isinstance(error, SyntaxError)  # where: the message has it
+        known = isinstance(error, ModuleNotFoundError | SyntaxError)  # the message says where
         line = "" if known else f" ({at.filename}:{at.lineno})"
-        what = ": ".join(word for word in (kind, str(error)) if word)
+        what = ": ".join(word for word in (type(error).__name__, str(error)) if word)
         raise UsageError(f"{place} cannot be imported: {what}{line}") from error
 
 
@@ -125,9 +125,6 @@ def _from_file(path: Path) -> ModuleType:
     return module
 
 
-# Parameters
-
-
 def _arguments(cls: type[Reactor], settings: Iterable[str]) -> dict[str, Any]:
     own = list(declarations_of(cls).signature.parameters.values())[1:]
     known = {p.name: p for p in own if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
@@ -137,7 +134,6 @@ def _arguments(cls: type[Reactor], settings: Iterable[str]) -> dict[str, Any]:
         name, equals, text = setting.partition("=")
         if not equals:
             raise UsageError(f"--set wants NAME=VALUE, got {setting!r}")
-        name = name_in(known, name)
         if name not in known and not takes_any:
             has = f"its parameters are {', '.join(known)}" if known else "it has none"
             raise UsageError(f"{cls.__name__} has no parameter {name!r}: {has}")

@@ -20,7 +20,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from reactorlib.cli.output import Result, check_writable, write_file
-from reactorlib.cli.run_options import add_running, executed, speaks
+from reactorlib.cli.run import RUNNING, executed, speaks
+from reactorlib.cli.target import option
 from reactorlib.execution import RunResult
 from reactorlib.program import Program
 from reactorlib.view.timeline import Summary, summarised, trace_events
@@ -28,11 +29,11 @@ from reactorlib.view.timeline import Summary, summarised, trace_events
 INTERRUPTED = "interrupted: a trace is kept when the run ends by itself, so give --timeout"
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_running(parser)
-    parser.add_argument("-o", "--output", metavar="FILE.json", help="where to write the trace; default: nowhere")
-    parser.add_argument("--unfold", action="store_true", help="a row for every member of a bank")
+ARGUMENTS = [
+    *RUNNING,
+    option("-o", "--output", metavar="FILE.json", help="where to write the trace; default: nowhere"),
+    option("--unfold", action="store_true", help="a row for every member of a bank"),
+]
 
 
 def run(options: argparse.Namespace) -> Result:

@@ -1,4 +1,4 @@
-"""The declarations and constructors under way in this thread, and the source position that a front end gives."""
+"""The constructors under way in this thread, with the mode and the source position of what they make."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 
 
 class _Building(threading.local):
-    """`stack` has the Instances under construction, outermost first. `where` holds at `depth` of it.
+    """`stack` has the Instances under construction, outermost first.
 
-    `mode` is the one whose `with` block is open, in a class body or in a constructor.
+    `mode` is that of the enclosing `with` block of a class body or constructor. `where` is the position that a front
+    end gave. Both hold in the innermost constructor only.
     """
 
     def __init__(self) -> None:
@@ -17,7 +18,6 @@ class _Building(threading.local):
         self.bank_index = 0
         self.mode: Any = None
         self.where: str | None = None
-        self.depth = 0
 
 
 building = _Building()

@@ -6,14 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from reactorlib.declaration.building import building
-from reactorlib.declaration.elements import Element, Port
-from reactorlib.declaration.instance import Bound, BoundPort, Channel, Connection, Instance
+from reactorlib.declaration.elements import Element
+from reactorlib.declaration.instance import Bound, BoundPort, Connection, Instance, PortChannel, refusal
 from reactorlib.declaration.source_position import here
-from reactorlib.errors import ElaborationError
 from reactorlib.tag import time_fault
 
 
-class Ports(list[Channel]):
+class Ports(list[PortChannel]):
     """Channels in the order in which they are connected: of the ports of a bank bank-major, unless interleaved."""
 
 
@@ -22,28 +21,18 @@ def interleaved(ports: Any) -> Any:
 
     A bank of 2 with ports of width 3 flattens bank-major to a0 a1 a2 b0 b1 b2, interleaved to a0 b0 a1 b1 a2 b2.
 
-    >>> from reactorlib import Bank, Input, Output, Reactor, connect, interleaved, reaction, run, startup
+    >>> from reactorlib import Bank, Output, Reactor, elaborate, interleaved
     >>> class Pair(Reactor):
     ...     out = Output[str](width=2)
-    ...     @reaction(startup, effects=out)
-    ...     def begin(self, out):
-    ...         for channel, port in enumerate(out):
-    ...             port.set(f"{self.bank_index}{channel}")
     >>> class Main(Reactor):
     ...     def __init__(self):
-    ...         self.pairs, self.show = Bank(Pair, 2), Show()
-    ...         connect(interleaved(self.pairs.out), self.show.inp)
-    >>> class Show(Reactor):
-    ...     inp = Input[str](width=4)
-    ...     @reaction(inp)
-    ...     def show(self, inp):
-    ...         print([port.value for port in inp])
-    >>> result = run(Main)
-    ['00', '10', '01', '11']
+    ...         self.pairs = Bank(Pair, 2)
+    ...         print([(port.owner.index, channel) for port, channel in interleaved(self.pairs.out)])
+    >>> program = elaborate(Main)
+    [(0, 0), (1, 0), (0, 1), (1, 1)]
     """
-    channels = _channels(ports, "interleaved()", here())
-    rows: dict[BoundPort, list[Channel]] = {}
-    for channel in channels:
+    rows: dict[BoundPort, list[PortChannel]] = {}
+    for channel in _channels(ports, "interleaved()", here()):
         rows.setdefault(channel[0], []).append(channel)
     width = max((len(row) for row in rows.values()), default=0)
     return Ports(row[i] for i in range(width) for row in rows.values() if i < len(row))
@@ -56,76 +45,47 @@ def connect(source: Any, target: Any, after: int | None = None, physical: bool =
     delay in ns (0: one microstep), None the same tag. With `physical=True` the value arrives at physical time. An
     endpoint that is no port raises at once; `elaborate` reports all other faults together.
 
-    >>> from reactorlib import Bank, Input, Output, Reactor, connect, reaction, run, startup
+    >>> from reactorlib import Input, Output, Reactor, connect, reaction, run, startup
     >>> class Hub(Reactor):
     ...     out = Output[int]()
     ...     @reaction(startup, effects=out)
     ...     def begin(self, out):
     ...         out.set(7)
+    >>> class Main(Reactor):
+    ...     def __init__(self):
+    ...         self.hub, self.client = Hub(), Client()
+    ...         connect(self.hub.out, self.client.inp)
     >>> class Client(Reactor):
     ...     inp = Input[int]()
     ...     @reaction(inp)
     ...     def hear(self, inp):
-    ...         print(self.bank_index, inp.value)
-    >>> class Main(Reactor):
-    ...     def __init__(self):
-    ...         self.hub, self.clients = Hub(), Bank(Client, 2)
-    ...         connect(self.hub.out, self.clients.inp)
+    ...         print(inp.value)
     >>> result = run(Main)
-    0 7
-    1 7
+    7
     """
     where = here()
     if not building.stack:
-        raise ElaborationError([f"{where}: connect() belongs in the constructor of a reactor"])
-    container = building.stack[-1]
+        raise refusal("connect() belongs in the constructor of a reactor", where)
+    container: Instance = building.stack[-1]
+    ends = _channels(source, "connect()", where), _channels(target, "connect()", where)
     fault = None if after is None else time_fault(after, "after")
     if fault is not None:
         container.fault(f": connect({_name(source)}, {_name(target)}): {fault}", where)
-        after = None
-    container.connections.append(
-        Connection(
-            _channels(source, "connect()", where),
-            _channels(target, "connect()", where),
-            None if after is None else int(after),
-            physical,
-            repeat,
-            container.open_mode,
-            where,
-        )
-    )
+    delay = None if after is None or fault is not None else int(after)
+    container.connections.append(Connection(*ends, delay, physical, repeat, building.mode, where))
 
 
-def _channels(endpoint: Any, call: str, where: str) -> list[Channel]:
+def _channels(endpoint: Any, call: str, where: str) -> list[PortChannel]:
     if isinstance(endpoint, BoundPort):
         return endpoint.channels
     if isinstance(endpoint, Ports):
         return endpoint
-    if isinstance(endpoint, Channel):
+    if isinstance(endpoint, PortChannel):
         return [endpoint]
     if isinstance(endpoint, Iterable) and not isinstance(endpoint, str | Bound | Element):
         return [channel for part in endpoint for channel in _channels(part, call, where)]
-    raise ElaborationError([f"{where}: {inside()}{call} takes ports of reactors, got {_portless(endpoint)}"])
-
-
-def inside() -> str:
-    """Whose constructor is running, for messages."""
-    return f"in {'.'.join(record.name for record in building.stack)}, " if building.stack else ""
-
-
-def _portless(endpoint: Any) -> str:
-    """The endpoint that is no port, and the port that may be meant."""
-    record = getattr(endpoint, "__instance__", None)
-    if isinstance(record, Instance):
-        ports = [name for name, element in record.elements.items() if isinstance(element, BoundPort)]
-        hint = f"name one of its ports, {', '.join(ports)}" if ports else "it has no ports"
-        return f"the reactor {record.name}: {hint}"
-    if isinstance(endpoint, Port):
-        return f"the declaration {endpoint!r}: write self.{endpoint.name or '<port>'}, or that of a contained reactor"
-    return _name(endpoint)
+    raise refusal(f"{call} takes ports of reactors, got {_name(endpoint)}", where)
 
 
 def _name(endpoint: Any) -> str:
-    if isinstance(endpoint, BoundPort):
-        return f"{endpoint.owner.name}.{endpoint.name}"
-    return repr(endpoint) if not isinstance(endpoint, list) else f"{len(endpoint)} channels"
+    return f"{len(endpoint)} channels" if isinstance(endpoint, list) else repr(endpoint)

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any, Generic, Literal, Protocol, Self, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
 
 from reactorlib.declaration.building import building
 from reactorlib.declaration.source_position import here
 
 T = TypeVar("T")
 
-MODES_DO_NOT_NEST = "modes of one reactor do not nest: put a modal reactor inside the mode instead"
-
 Policy = Literal["defer", "drop", "replace", "update"]
-POLICIES: tuple[str, ...] = ("defer", "drop", "replace", "update")
 
-# In place of a number: the name of a constructor parameter, or a function of constructor parameters, by their names.
-# It is evaluated when the reactor is made.
+# A number, the name of a constructor parameter, or a function whose parameters have names of constructor parameters.
 Expression = int | str | Callable[..., int]
 
 
@@ -30,8 +26,6 @@ class Element:
         self.name = ""
         self.mode: Mode | None = building.mode
         self.where = here()
-        if building.stack:
-            building.stack[-1].made += (self,)
 
     def __set_name__(self, owner: type, name: str) -> None:
         if not self.name:
@@ -40,13 +34,16 @@ class Element:
     def __repr__(self) -> str:
         return f"<{self.kind} {self.name}>" if self.name else f"<{self.kind}>"
 
+    def _declares(self) -> TypeError:
+        """The error of a use that only the object allows which a reaction is given, or which `self` has."""
+        return TypeError(f"{self!r} is a declaration: use the {self.kind} that the reaction or self gives")
+
 
 class Port(Element, Generic[T]):
-    """The base of Input and Output: a name, an optional width, and, inside reactions, a value.
+    """The base of Input and Output.
 
-    An argument that a reaction reads offers `value` (of type T, the last one set, None before the first) and
-    `is_present` (at this tag). An effect also offers `set`. A multiport is indexed, iterated and measured with `len()`;
-    its `value` is a list.
+    As the argument of a reaction, a port has `value` (the last one set, None before the first) and `is_present` (at
+    this tag). An effect also has `set`. A multiport has an index, an iterator and `len()`; its `value` is a list.
     """
 
     value: T
@@ -58,44 +55,43 @@ class Port(Element, Generic[T]):
 
     def set(self, value: T) -> None:
         """Give the port a value at this tag. The last one set wins."""
-        raise TypeError(f"{self!r} is a declaration: a reaction that lists it in effects= is given the port to set")
+        raise self._declares()
 
     def __getitem__(self, channel: int) -> Port[T]:
-        raise TypeError(f"{self!r} is a declaration: use the port that the reaction or self gives")
+        raise self._declares()
 
     def __iter__(self) -> Iterator[Port[T]]:
-        raise TypeError(f"{self!r} is a declaration: use the port that the reaction or self gives")
+        raise self._declares()
 
     def __len__(self) -> int:
-        raise TypeError(f"{self!r} is a declaration: use the port that the reaction or self gives")
+        raise self._declares()
 
     def __bool__(self) -> bool:
         return True
 
 
-class _Present(Protocol[T]):
+class _WhenPresent(Protocol[T]):
     value: T
     is_present: Literal[True]
 
 
-class _Absent(Protocol[T]):
+class _WhenAbsent(Protocol[T]):
     value: T | None
     is_present: Literal[False]
 
 
 # The type of an argument that may be absent when the reaction runs: its value may be None where it is not present.
-Maybe = _Present[T] | _Absent[T]
+Maybe = _WhenPresent[T] | _WhenAbsent[T]
 
 
 class Input(Port[T]):
     """An input port carrying values of type T; `width=` makes it a multiport.
 
-    `width` is an integer, the name of a constructor parameter or a function of constructor parameters.
-    With `mutable=True` the reader gets its own deep copy.
+    `width` is an integer, the name of a constructor parameter or a function of constructor parameters. With
+    `mutable=True` the reader gets its own deep copy.
 
-    A reaction with one trigger finds it present. One of several triggers, and a port that a reaction only `uses`, may
-    be absent. Then `value` is the last one, None before the first. With the annotation `Maybe[T]` instead of
-    `Input[T]`, a type checker asks for a check of `is_present`.
+    One of several triggers, and a port that a reaction only `uses`, may be absent. With the annotation `Maybe[T]`
+    instead of `Input[T]`, a type checker asks for a check of `is_present`.
 
     >>> from reactorlib import Maybe, Reactor, reaction
     >>> class Sum(Reactor):
@@ -119,38 +115,30 @@ class Output(Port[T]):
     After `set`, neither sender nor readers may change the value: it is shared. A `mutable` input has its own copy. A
     reaction may not keep its arguments, nor assign to them.
 
-    On `processes`, arrays are read-only views of shared memory. An array with gaps, or with axes in another order than
-    C's or Fortran's, arrives in C's order. A torch tensor keeps its strides, except of axes with one element or none. A
-    leaf of a graph of gradients (a parameter) arrives as a leaf of its own, without `.grad`. A tensor computed from a
-    leaf is refused: set `tensor.detach()`.
+    On `processes`, arrays are read-only views of shared memory, in C's or Fortran's order. A torch parameter arrives as
+    a leaf of its own, without `.grad`. A tensor computed from one is refused: set `tensor.detach()`.
 
-    >>> from reactorlib import Reactor, Output, reaction, run, startup
+    >>> from reactorlib import Reactor, Output, reaction, startup
     >>> class Source(Reactor):
     ...     out = Output[str]()
     ...     @reaction(startup, effects=out)
     ...     def begin(self, out):
     ...         out.set("hello")
-    ...         print(out.value, out.is_present)
-    >>> result = run(Source)
-    hello True
     """
 
     kind = "output"
 
     def allocate(self, shape: int | tuple[int, ...], dtype: Any = float) -> Any:
-        """A writable NumPy array to fill and pass to `set`: on `processes` it lies in shared memory already.
-
-        `shape` and `dtype` are NumPy's; the content is undefined until written.
-        """
-        raise TypeError(f"{self!r} is a declaration: a reaction that lists it in effects= is given the port")
+        """A NumPy array to fill and pass to `set`, with undefined content: on `processes`, of shared memory."""
+        raise self._declares()
 
     def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Any:
         """A `Batch` to pass to `set`: an array that its readers fill in place, each its own part."""
-        raise TypeError(f"{self!r} is a declaration: a reaction that lists it in effects= is given the port")
+        raise self._declares()
 
 
 class Timer(Element):
-    """Fires at `offset`, then every `period` (ns); without a period, once. A timer that no reaction names never fires.
+    """Fires at `offset`, then every `period` (ns); without a period, once.
 
     Each may be the name of a constructor parameter or a function of constructor parameters.
 
@@ -160,8 +148,7 @@ class Timer(Element):
     ...     @reaction(tick)
     ...     def beat(self, tick):
     ...         print("tick")
-    >>> result = run(Clock, timeout=20 * MSEC, fast=True)
-    tick
+    >>> result = run(Clock, timeout=10 * MSEC, fast=True)
     tick
     tick
     """
@@ -180,7 +167,7 @@ class Action(Element, Generic[T]):
 
     value: T
     is_present: bool
-    plain_ns = False  # whether reactions schedule with plain numbers of nanoseconds: a front end's do, set to True
+    plain_ns = False  # a front end sets it to True: reactions then schedule with plain numbers of nanoseconds
 
     def __init__(
         self, min_delay: Expression = 0, min_spacing: Expression | None = None, policy: Policy | None = None
@@ -192,7 +179,7 @@ class Action(Element, Generic[T]):
 
     def schedule(self, extra_delay: int = 0, value: T | None = None) -> None:
         """Make the action occur `extra_delay` ns (plus its minimum delay) after now, carrying `value`."""
-        raise TypeError(f"{self!r} is a declaration: a reaction that lists it in effects= is given the action")
+        raise self._declares()
 
 
 class LogicalAction(Action[T]):
@@ -249,11 +236,10 @@ class PhysicalAction(Action[T]):
 
 
 class State(Element, Generic[T]):
-    """A plain attribute with an initial value; with `reset=True` a reset entry of its mode restores it.
+    """A plain attribute with an initial value, of which each reactor gets a deep copy. A callable is called.
 
-    Each reactor gets a deep copy of the initial value, or calls a callable one. A reset restores a deep copy of the
-    value that the constructor left. If it cannot be copied, a callable initial value is called again. The mode is that
-    of the `with` block around the state, or around the reactor. Without one, `reset=True` does nothing.
+    With `reset=True`, a reset entry of its mode restores a deep copy of what the constructor left. If that cannot be
+    copied, a callable initial value is called again. The mode is that of the `with` block around the state or reactor.
 
     >>> from reactorlib import Reactor, State, reaction, run, startup
     >>> class Counter(Reactor):
@@ -277,34 +263,42 @@ class State(Element, Generic[T]):
         return self  # type: ignore[return-value]  # on the class; instances have their own attribute
 
 
-class Mode(Element):
+class ModeBlock:
+    """The `with` block of a mode, in a class body or in a constructor."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> Self:
+        if building.mode is not None:
+            raise TypeError("modes of one reactor do not nest: put a modal reactor inside the mode instead")
+        building.mode = self
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        building.mode = None
+
+
+class Mode(Element, ModeBlock):
     """A mode of a modal reactor. Declarations in its `with` block exist only while it is active.
 
     `with self.mode:` in the constructor does the same for contained reactors and connections. Two modes of a reactor
     are never active together. So each may have its own source of a port, and reactions of different modes that form a
-    ring are no cycle, unless shutdown triggers one.
-
-    Shutdown reactions run in every mode that was ever active. Values that reactors in a mode set then travel by
-    connections of these reactors, not by those of the mode.
+    ring are no cycle, unless shutdown triggers one. Shutdown reactions run in every mode that was ever active.
 
     >>> from reactorlib import MSEC, Mode, Reactor, Timer, reaction, reset, run
-    >>> class Blinker(Reactor):
+    >>> class Lamp(Reactor):
     ...     off, on = Mode(initial=True), Mode()
     ...     with off:
     ...         wait = Timer(1 * MSEC)
     ...         @reaction(wait, effects=reset(on))
     ...         def light(self, wait, on):
-    ...             print("on")
     ...             on.set()
     ...     with on:
     ...         hold = Timer(2 * MSEC)
-    ...         @reaction(hold, effects=reset(off))
-    ...         def dark(self, hold, off):
-    ...             print("off")
-    ...             off.set()
-    >>> result = run(Blinker, timeout=5 * MSEC, fast=True)
-    on
-    off
+    ...         @reaction(hold)
+    ...         def shine(self, hold):
+    ...             print("on")
+    >>> result = run(Lamp, fast=True)
     on
     """
 
@@ -316,24 +310,14 @@ class Mode(Element):
 
     def set(self) -> None:
         """Switch to this mode at the end of this tag."""
-        raise TypeError(f"{self!r} is a declaration: a reaction that lists it in effects= is given the mode to set")
-
-    def __enter__(self) -> Self:
-        if building.mode is not None:
-            raise TypeError(MODES_DO_NOT_NEST)
-        building.mode = self
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        building.mode = None
+        raise self._declares()
 
 
-class Transition:
+class Transition(NamedTuple):
     """An effect that switches to `mode`: by reset or by history."""
 
-    def __init__(self, mode: Mode | str, history: bool) -> None:
-        self.mode = mode
-        self.history = history
+    mode: Mode | str
+    history: bool
 
 
 class Signal:
@@ -362,18 +346,17 @@ class Signal:
 class _Reset(Signal):
     """As a trigger, `reset` fires when the mode around the reaction is entered by reset. Called, it is that effect.
 
-    >>> from reactorlib import MSEC, Mode, Reactor, Timer, reaction, reset, run
+    >>> from reactorlib import Mode, Reactor, reaction, reset, run, startup
     >>> class Retry(Reactor):
     ...     trying = Mode(initial=True)
     ...     with trying:
-    ...         patience = Timer(1 * MSEC)
-    ...         @reaction(patience, effects=reset(trying))
-    ...         def give_up(self, patience, trying):
+    ...         @reaction(startup, effects=reset(trying))
+    ...         def give_up(self, trying):
     ...             trying.set()
     ...         @reaction(reset)
     ...         def again(self):
     ...             print("again")
-    >>> result = run(Retry, timeout=2 * MSEC, fast=True)
+    >>> result = run(Retry)
     again
     """
 

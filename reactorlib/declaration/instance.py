@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Container, Iterator
-from types import TracebackType
+from collections.abc import Iterator
 from typing import Any, NamedTuple, NoReturn, Self
-from unicodedata import normalize
 
 from reactorlib.declaration.building import building
-from reactorlib.declaration.elements import MODES_DO_NOT_NEST, Element, Input, Mode
-from reactorlib.declaration.source_position import located, said
-from reactorlib.errors import EffectError, ReadError, did_you_mean, words_of
+from reactorlib.declaration.elements import Action, Element, Input, Mode, ModeBlock, Port, Timer
+from reactorlib.declaration.source_position import located
+from reactorlib.errors import EffectError, ElaborationError, ReadError
 
 
 class Bound:
     """An element of one reactor instance, as `self.<name>` gives it in a constructor."""
 
     __slots__ = ("declaration", "name", "owner")
+    declaration: Element
 
-    def __init__(self, owner: Instance, name: str, declaration: Element) -> None:
+    def __init__(self, owner: Instance, name: str, declaration: Any) -> None:
         self.owner = owner
         self.name = name
         self.declaration = declaration
@@ -31,16 +29,16 @@ class Bound:
     def __repr__(self) -> str:
         return f"<{self.declaration.kind} {self.path}>"
 
-    @property
-    def value(self) -> NoReturn:
-        raise ReadError(self.path, self.name, "value")
+    def __getattr__(self, name: str) -> NoReturn:
+        """Refuse what only the arguments of a reaction offer."""
+        if name in ("set", "schedule"):
+            raise EffectError(self.path, f"{name}()")
+        if name in ("value", "is_present"):
+            raise ReadError(self.path, self.name, name)
+        raise AttributeError(f"{self!r} has no attribute {name!r}")
 
-    @property
-    def is_present(self) -> NoReturn:
-        raise ReadError(self.path, self.name, "is_present")
 
-
-class Channel(tuple["BoundPort", int]):
+class PortChannel(tuple["BoundPort", int]):
     """One channel of a port, by its number: what connections join. A single port has one."""
 
     __slots__ = ()
@@ -50,11 +48,12 @@ class BoundPort(Bound):
     """A port or multiport of one instance: `first` is the number of its first channel in the program."""
 
     __slots__ = ("first", "is_input", "multi", "width")
+    declaration: Port[Any]
 
-    def __init__(self, owner: Instance, name: str, declaration: Any, width: int, multi: bool) -> None:
+    def __init__(self, owner: Instance, name: str, declaration: Port[Any], width: int) -> None:
         super().__init__(owner, name, declaration)
         self.width = width
-        self.multi = multi
+        self.multi = declaration.width is not None
         self.is_input = isinstance(declaration, Input)
         self.first = -1
 
@@ -68,29 +67,24 @@ class BoundPort(Bound):
         return True
 
     @property
-    def channels(self) -> list[Channel]:
-        return [Channel((self, number)) for number in range(self.width)]
+    def channels(self) -> list[PortChannel]:
+        return [PortChannel((self, number)) for number in range(self.width)]
 
-    def __getitem__(self, index: int | slice) -> list[Channel]:
+    def __getitem__(self, index: int | slice) -> list[PortChannel]:
         if not self.multi:
             raise TypeError(f"{self.path} is a single port, not a multiport: it has no channel {index!r}")
-        try:
-            picked = range(self.width)[index]
-        except IndexError:
-            raise IndexError(f"{self.path} has {self.width} channels, from 0: it has no channel {index}") from None
-        return [Channel((self, number)) for number in ([picked] if isinstance(picked, int) else picked)]
+        picked = self.channels[index]
+        return [picked] if isinstance(picked, PortChannel) else picked
 
-    def __iter__(self) -> Iterator[list[Channel]]:
-        return (self[channel] for channel in range(self.width))
-
-    def set(self, value: object) -> None:
-        raise EffectError(self.path, "set()")
+    def __iter__(self) -> Iterator[list[PortChannel]]:
+        return ([channel] for channel in self.channels)
 
 
 class BoundTimer(Bound):
     """A timer of one instance; times in ns."""
 
     __slots__ = ("offset", "period")
+    declaration: Timer
     offset: int
     period: int
 
@@ -99,31 +93,21 @@ class BoundAction(Bound):
     """An action of one instance; times in ns."""
 
     __slots__ = ("min_delay", "min_spacing")
+    declaration: Action[Any]
     min_delay: int
     min_spacing: int | None
 
-    def schedule(self, extra_delay: int = 0, value: object = None) -> None:
-        raise EffectError(self.path, "schedule()")
 
-
-class BoundMode(Bound):
+class BoundMode(Bound, ModeBlock):
     """A mode of one instance; its `with` block in the constructor takes in what is made there."""
 
     __slots__ = ()
-
-    def set(self) -> None:
-        raise EffectError(self.path, "set()")
+    declaration: Mode
 
     def __enter__(self) -> Self:
         if not building.stack or building.stack[-1] is not self.owner:
             raise TypeError(f"only the constructor of {self.owner.name} can put something into its mode {self.name}")
-        if self.owner.open_mode is not None:
-            raise TypeError(MODES_DO_NOT_NEST)
-        self.owner.open_mode = self
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.owner.open_mode = None
+        return super().__enter__()
 
 
 class Connection(NamedTuple):
@@ -132,8 +116,8 @@ class Connection(NamedTuple):
     With `repeat`, fewer sources than targets begin anew at their first.
     """
 
-    sources: list[Channel]
-    targets: list[Channel]
+    sources: list[PortChannel]
+    targets: list[PortChannel]
     after: int | None
     physical: bool
     repeat: bool
@@ -144,43 +128,21 @@ class Connection(NamedTuple):
 class Instance:
     """One reactor in the tree: its elements by name, what it contains, what it connects."""
 
-    __slots__ = (
-        "children",
-        "connections",
-        "elements",
-        "faults",
-        "index",
-        "made",
-        "member",
-        "mode",
-        "name",
-        "open_mode",
-        "parameters",
-        "parent",
-        "path",
-        "reactor",
-        "used",
-        "where",
-    )
-
-    def __init__(self, reactor: Any, parent: Instance | None, parameters: dict[str, Any], index: int) -> None:
+    def __init__(self, reactor: Any, parameters: dict[str, Any]) -> None:
         self.reactor = reactor
-        self.parent = parent
+        self.parent: Instance | None = building.stack[-1] if building.stack else None
         self.parameters = parameters
-        self.index = index  # in its bank, 0 outside a bank
+        self.index: int = building.bank_index  # in its bank, 0 outside a bank
         self.name = type(reactor).__name__
         self.path = self.name  # final once the whole tree is named
         self.elements: dict[str, Bound] = {}
         self.children: list[Instance] = []
         self.connections: list[Connection] = []
         self.faults: list[str] = []
-        self.made: tuple[Element, ...] = ()  # by its constructor, which declares nothing
-        self.where = said()
-        self.open_mode: BoundMode | None = None
+        self.where: str | None = building.where
         self.member: tuple[int, int] | None = None  # position and size, in a bank or list of its parent
         self.used = False  # of a root: its reactors have run
-        # The mode of the parent in whose `with` block this reactor was made.
-        self.mode: BoundMode | None = parent.open_mode if parent is not None else None
+        self.mode: BoundMode | None = building.mode  # the mode of the parent in whose `with` block it was made
 
     def fault(self, text: str, where: str | None) -> None:
         """Note a fault, which is reported when paths are known. `text` follows this reactor's path."""
@@ -190,35 +152,18 @@ class Instance:
         return f"<reactor {self.path}>"
 
 
-def typo(error: Exception, instance: Instance) -> str:
-    """The end of the message of an AttributeError in the code of a reactor: the attribute that may be meant.
-
-    Nothing if the attribute is none of this reactor or of one that it contains.
-    """
-    said = re.fullmatch(r"'(\w+)' object has no attribute '(\w+)'", words_of(error))
-    if said is None or type(error) is not AttributeError:
-        return ""
-    kind, name = said.groups()
-    for asked in (instance, *instance.children):
-        if type(asked.reactor).__name__ == kind:
-            return did_you_mean(name, (known for known in vars(asked.reactor) if not known.startswith("_")))
-    return ""
-
-
 def instance_of(reactor: Any) -> Instance:
     """The instance record behind a reactor object."""
     record: Instance = reactor.__instance__
     return record
 
 
-def name_in(known: Container[str], text: str) -> str:
-    """The name that a string means, of those that are known.
-
-    Python reads names as NFKC has them, in which the micro sign is a Greek mu, and leaves strings as they are written.
-    """
-    return text if text in known else normalize("NFKC", text)
+def refusal(text: str, where: str | None, *inner: str) -> ElaborationError:
+    """A fault that ends the construction. `inner` follows the path of the reactor under construction."""
+    path = ".".join([*(record.name for record in building.stack), *inner])
+    return ElaborationError([f"{path}: {text}{located(where)}" if path else f"{text}{located(where)}"])
 
 
 def modes_of(instance: Instance) -> list[BoundMode]:
     """The modes that an instance declares, in order."""
-    return [e for e in instance.elements.values() if isinstance(e.declaration, Mode) and isinstance(e, BoundMode)]
+    return [element for element in instance.elements.values() if isinstance(element, BoundMode)]

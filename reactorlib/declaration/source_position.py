@@ -10,7 +10,7 @@ from types import TracebackType
 
 from reactorlib.declaration.building import building
 
-# Files whose lines are nobody's declaration: this package's, and the one through which `Input[int]()` makes an Input.
+# Files whose lines declare nothing: this package's, and the one through which `Input[int]()` makes an Input.
 _BETWEEN = (__file__.rpartition("declaration")[0], typing.__file__)
 
 
@@ -29,12 +29,11 @@ def where(position: str) -> Iterator[None]:
     ...
     reactorlib.errors.ElaborationError: Sink.inp: width must be a positive integer, got 0 (Sink.lf:3:5)
     """
-    outer = building.where, building.depth
-    building.where, building.depth = position, len(building.stack)
+    outer, building.where = building.where, position
     try:
         yield
     finally:
-        building.where, building.depth = outer
+        building.where = outer
 
 
 def located(position: str | None) -> str:
@@ -49,16 +48,10 @@ def raised_at(trace: TracebackType | None) -> str | None:
     return trace and f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
 
 
-def said() -> str | None:
-    """The position of the enclosing `where` block, unless that block belongs to an outer constructor."""
-    return None if building.where is None or building.depth != len(building.stack) else building.where
-
-
 def here() -> str:
     """The position of the enclosing `where` block, else the line of the user's code that runs."""
-    position = said()
-    if position is not None:
-        return position
+    if building.where is not None:
+        return building.where
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_BETWEEN):
         frame = frame.f_back

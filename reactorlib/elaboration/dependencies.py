@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
 
 from reactorlib.declaration.instance import BoundPort
-from reactorlib.elaboration.connections import Resolution, source_channel, source_of
-from reactorlib.elaboration.program import Cell, Cycle, DependencyGraph, Forward, Node, Order, ReactionInstance
+from reactorlib.elaboration.records import Cell, Cycle, DependencyGraph, Node, Order, ReactionInstance
+from reactorlib.elaboration.resolution import Resolution, described
 
 
 class _Constraints:
-    """The order constraints: edges through cells, as in the graph, and between reactions of one reactor."""
+    """The order constraints. `edges` lead from nodes to what comes later: the cells that they set and the next
+    reactions of their reactors. From cells, numbered behind the nodes, they lead to the readers.
+    """
 
     def __init__(self, resolution: Resolution, graph: DependencyGraph) -> None:
         self.graph = graph
@@ -19,32 +20,32 @@ class _Constraints:
         self._forwards = resolution.forwards
         self._modes = resolution.modes
         self.nodes = len(graph.writes)
-        self.writes, self.writers = graph.writes, graph.writers
-        self.reads: Sequence[Sequence[Cell]] = graph.reads
-        self.readers: Mapping[Cell, Sequence[Node]] = graph.readers
-        self.after: list[list[Node]] = [[] for _ in self.writes]  # reactions of the same reactor that come next
-        _chain(self.reactions, self.after)
-        self.through: dict[tuple[Node, Node], Cell] = {}  # of edges in `after` that stand for one through a cell
+        self._parted: list[Cell] = []  # the cells of further places: of readers apart from exclusive writers
+        self._places = self.nodes + resolution.cells
+        self.edges: dict[int, list[int]] = {
+            node: [self.nodes + cell for cell in cells] for node, cells in enumerate(graph.writes)
+        }
+        self.edges.update((self.nodes + cell, graph.readers.get(cell, [])) for cell in graph.writers)
+        _chain(self.reactions, self.edges)
 
-    def successors(self, node: Node) -> list[Node]:
-        """Directly depending nodes."""
-        return [r for c in self.writes[node] for r in self.readers.get(c, ())] + self.after[node]
+    def cell(self, place: int) -> Cell:
+        """The cell that has a place behind the nodes."""
+        return place - self.nodes if place < self._places else self._parted[place - self._places]
 
     def part_exclusive(self) -> None:
         """Drop edges between nodes in different modes of one reactor: they are never active together."""
-        reads, readers = list(self.reads), dict(self.readers)
-        for cell, writers in self.writers.items():
-            parted = {r for r in readers.get(cell, ()) if any(self._exclusive(w, r) for w in writers)}
-            if not parted:
-                continue
-            readers[cell] = [reader for reader in readers[cell] if reader not in parted]
+        for cell, writers in self.graph.writers.items():
+            readers = self.edges[self.nodes + cell]
+            parted = dict.fromkeys(r for r in readers if any(self._exclusive(w, r) for w in writers))
+            self.edges[self.nodes + cell] = [reader for reader in readers if reader not in parted]
             for reader in parted:
-                reads[reader] = [other for other in reads[reader] if other != cell]
-                for writer in writers:
-                    if not self._exclusive(writer, reader):
-                        self.after[writer].append(reader)
-                        self.through[writer, reader] = cell
-        self.reads, self.readers = reads, readers
+                others = [writer for writer in writers if not self._exclusive(writer, reader)]
+                place = self._places + len(self._parted)
+                for writer in others:
+                    self.edges[writer].append(place)
+                if others:
+                    self.edges[place] = [reader]
+                    self._parted.append(cell)
 
     def _exclusive(self, one: Node, other: Node) -> bool:
         a, b = self._only_mode(one), self._only_mode(other)
@@ -57,8 +58,59 @@ class _Constraints:
         reaction = self.reactions[node]
         return None if self.graph.hears_shutdown(reaction) else reaction.own_mode
 
+    def levels(self) -> tuple[list[int], dict[int, int]]:
+        """A topological sequence of nodes and cells (short of those on cycles), and the level of each.
 
-def _chain(reactions: list[ReactionInstance], after: list[list[Node]]) -> None:
+        A reaction is one level above whatever it depends on; a forward takes no level of its own.
+        """
+        level: dict[int, int] = defaultdict(int)
+        waiting: dict[int, int] = defaultdict(int)
+        for following in self.edges.values():
+            for later in following:
+                waiting[later] += 1
+        sequence = [node for node in range(self.nodes) if node not in waiting]
+        for at in sequence:
+            reached = level[at] + (at < self.graph.count)
+            for later in self.edges[at]:
+                level[later] = max(level[later], reached)
+                waiting[later] -= 1
+                if not waiting[later]:
+                    sequence.append(later)
+        return sequence, level
+
+    def deadlines(self, sequence: list[int]) -> dict[int, int]:
+        """The inferred deadlines: the earliest of a node's own and those of everything that depends on it."""
+        deadline = {node: own for node, reaction in enumerate(self.reactions) if (own := reaction.deadline) is not None}
+        for at in reversed(sequence) if deadline else ():
+            dues = [deadline[later] for later in (at, *self.edges[at]) if later in deadline]
+            if dues:
+                deadline[at] = min(dues)
+        return deadline
+
+    def cycle(self, stuck: set[int]) -> list[_Edge]:
+        """A shortest-effort cycle within `stuck`, nodes and cells that all have a predecessor in it."""
+        predecessor: dict[int, int] = {}
+        for at in sorted(stuck):
+            for later in self.edges[at]:
+                predecessor.setdefault(later, at)
+        at, path = min(stuck), list[int]()
+        while at not in path:
+            path.append(at)
+            at = predecessor[at]
+        cycle = path[path.index(at) :][::-1]
+        first = cycle.index(min(cycle))
+        cycle = cycle[first:] + cycle[:first]
+        nodes = [node for node in cycle if node < self.nodes]
+        passed = [None if later < self.nodes else self.cell(later) for later in cycle[1:] + cycle[:1]]
+        cells = [cell for node, cell in zip(cycle, passed, strict=True) if node < self.nodes]
+        return list(zip(nodes, nodes[1:] + nodes[:1], cells, strict=True))
+
+
+# A node on a cycle, the next node, and the cell that passes a value between them: None for reactions of one reactor.
+_Edge = tuple[Node, Node, Cell | None]
+
+
+def _chain(reactions: list[ReactionInstance], edges: dict[int, list[int]]) -> None:
     """Reactions of one reactor in declared order; those in different modes of it do not depend on each other."""
     last_plain: Node | None = None
     last_in: dict[int, Node] = {}
@@ -75,113 +127,72 @@ def _chain(reactions: list[ReactionInstance], after: list[list[Node]]) -> None:
             before = [] if previous is None else [previous]
             last_in[mode] = node
         for earlier in before:
-            after[earlier].append(node)
+            edges[earlier].append(node)
 
 
 def order_of(resolution: Resolution, graph: DependencyGraph, faults: list[str]) -> tuple[Order, Cycle]:
     """Levels, inferred deadlines and ranks of all nodes. Where there is a cycle: none, and a fault that shows it."""
     constraints = _Constraints(resolution, graph)
-    sequence, level = _levels(constraints)
-    if len(sequence) < constraints.nodes:
+    sequence, level = constraints.levels()
+    if len(sequence) < len(constraints.edges):
         constraints.part_exclusive()
-        sequence, level = _levels(constraints)
-    if len(sequence) < constraints.nodes:
-        cycle = _find_cycle(constraints, set(range(constraints.nodes)) - set(sequence))
-        faults.append(_describe_cycle(resolution, constraints, cycle))
-        return Order((), (), ()), _cycle(resolution, constraints, cycle)
-    deadline = _deadlines(constraints, sequence)
+        sequence, level = constraints.levels()
+    if len(sequence) < len(constraints.edges):
+        edges = constraints.cycle(constraints.edges.keys() - set(sequence))
+        faults.append(_described(resolution, edges))
+        return Order((), (), ()), _cycle(resolution, edges)
+    deadline = constraints.deadlines(sequence)
+    nodes = range(constraints.nodes)
     topological = {node: position for position, node in enumerate(sequence)}
 
     def key(node: Node) -> tuple[float, int, bool, int]:
-        due = deadline[node]
         is_reaction = node < graph.count
-        return (
-            float("inf") if due is None else due,
-            level[node],
-            is_reaction,
-            node if is_reaction else topological[node],
-        )
+        return deadline.get(node, float("inf")), level[node], is_reaction, node if is_reaction else topological[node]
 
-    rank = [0] * len(sequence)
-    for position, node in enumerate(sorted(range(len(sequence)), key=key)):
+    rank = [0] * len(nodes)
+    for position, node in enumerate(sorted(nodes, key=key)):
         rank[node] = position
-    return Order(tuple(level), tuple(deadline), tuple(rank)), Cycle(channels=frozenset(resolution.ringed))
+    order = Order(tuple(level[node] for node in nodes), tuple(map(deadline.get, nodes)), tuple(rank))
+    return order, Cycle(channels=frozenset(resolution.ringed))
 
 
-def _levels(constraints: _Constraints) -> tuple[list[Node], list[int]]:
-    """A topological sequence of nodes (short of those on cycles), and the level of each.
-
-    A reaction is one level above whatever it depends on; a forward takes no level of its own.
-    """
-    count = constraints.nodes
-    level = [0] * count
-    waiting = [0] * count  # for how many cells with writers, and earlier reactions
-    cell_waiting = {cell: len(writers) for cell, writers in constraints.writers.items()}
-    cell_level: dict[Cell, int] = defaultdict(int)
-    for cell in constraints.writers:
-        for reader in constraints.readers.get(cell, ()):
-            waiting[reader] += 1
-    for following in constraints.after:
-        for node in following:
-            waiting[node] += 1
-    ready = [node for node in range(count) if not waiting[node]]
-    sequence: list[Node] = []
-    for node in ready:
-        sequence.append(node)
-        reached = level[node] + (1 if node < constraints.graph.count else 0)
-        freed = list(constraints.after[node])
-        for later in freed:
-            level[later] = max(level[later], reached)
-        for cell in constraints.writes[node]:
-            cell_level[cell] = max(cell_level[cell], reached)
-            cell_waiting[cell] -= 1
-            if not cell_waiting[cell]:
-                for reader in constraints.readers.get(cell, ()):
-                    level[reader] = max(level[reader], cell_level[cell])
-                    freed.append(reader)
-        for later in freed:
-            waiting[later] -= 1
-            if not waiting[later]:
-                ready.append(later)
-    return sequence, level
-
-
-def _deadlines(constraints: _Constraints, sequence: list[Node]) -> list[int | None]:
-    """The inferred deadline of each node: the earliest of its own and those of everything that depends on it."""
-    deadline: list[int | None] = [r.deadline for r in constraints.reactions]
-    deadline += [None] * (constraints.nodes - len(deadline))
-    if not any(due is not None for due in deadline):
-        return deadline
-    cell_due: dict[Cell, int] = {}
-    for node in reversed(sequence):
-        dues = [cell_due[c] for c in constraints.writes[node] if c in cell_due]
-        dues += [due for later in constraints.after[node] if (due := deadline[later]) is not None]
-        own = deadline[node]
-        if own is not None:
-            dues.append(own)
-        if not dues:
+def _described(resolution: Resolution, edges: list[_Edge]) -> str:
+    """A cycle, step by step with source lines."""
+    lines, count = ["causality cycle:"], len(resolution.reactions)
+    for node, _, cell in edges:
+        if node < count:
+            reaction = resolution.reactions[node]
+            lines.append(f"    {reaction.path} ({reaction.declaration.where})")
+        elif (forward := resolution.forwards[node - count]).copy:  # for the reaction that comes next
             continue
-        due = deadline[node] = min(dues)
-        for cell in constraints.reads[node]:
-            if cell in constraints.writers:
-                cell_due[cell] = min(due, cell_due.get(cell, due))
-    return deadline
+        else:
+            feeds = resolution.feeds.get(forward.target, ())
+            sources = [described(*feed) for feed in feeds if resolution.mode_index[feed[0].mode] == forward.mode]
+            lines.append(f"    {forward.path} takes the value of {' and '.join(sources)}")
+        if cell is None:
+            lines.append("      runs before the next reaction of the same reactor:")
+            continue
+        wheres = {
+            connection.where: None
+            for channel, feeds_of in resolution.feeds.items()
+            for connection, _ in feeds_of
+            if resolution.alias[channel] == cell
+        }
+        via = f", connected at {', '.join(wheres)}," if wheres else ""
+        lines.append(f"      sets {resolution.path(cell)}{via} which is read by:")
+    lines.append("    a connection with after=0 or a physical connection would break it")
+    return "\n".join(lines)
 
 
-def _cycle(resolution: Resolution, constraints: _Constraints, nodes: list[Node]) -> Cycle:
+def _cycle(resolution: Resolution, edges: list[_Edge]) -> Cycle:
     """The place of a cycle: every value on it is followed from the port that reads it back to the port that is set."""
-    count = constraints.graph.count
-    order: list[tuple[Node, Node]] = []
-    waiting = [resolution.forwards[node - count].target for node in nodes if node >= count]
-    modes = {resolution.forwards[node - count].mode for node in nodes if node >= count} | {None}
-    for node, following in zip(nodes, nodes[1:] + nodes[:1], strict=True):
-        passed = _passed(constraints, node, following)
-        if passed is None:
-            order.append((node, following))
-        elif following < count:
-            for argument in (
-                argument for argument in constraints.reactions[following].arguments if argument.kind == "read"
-            ):
+    count = len(resolution.reactions)
+    forwards = [resolution.forwards[node - count] for node, _, _ in edges if node >= count]
+    modes = {None, *(forward.mode for forward in forwards)}
+    waiting = [forward.target for forward in forwards]
+    for _, node, passed in edges:
+        for argument in resolution.reactions[node].arguments if passed is not None and node < count else ():
+            if argument.kind == "read":
                 ports = [element for element in argument.elements if isinstance(element, BoundPort)]
                 channels = [port.first + channel for port in ports for channel in range(port.width)]
                 waiting += [at for at, cell in zip(channels, argument.cells, strict=False) if cell == passed]
@@ -189,86 +200,9 @@ def _cycle(resolution: Resolution, constraints: _Constraints, nodes: list[Node])
     for channel in waiting:
         if channel not in found and channel < resolution.channels:
             found[channel] = None
-            for connection in resolution.connections_to.get(channel, ()):
-                mode = None if connection.mode is None else resolution.mode_index[connection.mode]
-                if connection.after is None and not connection.physical and mode in modes:
-                    source, at = source_channel(connection, channel)
-                    waiting.append(source.first + at)
-    return Cycle(frozenset(node for node in nodes if node < count), frozenset(found), tuple(order))
-
-
-def _passed(constraints: _Constraints, node: Node, following: Node) -> Cell | None:
-    """The cell through which a node passes a value to the next, or None: they are reactions of one reactor."""
-    through = constraints.through.get((node, following))
-    if through is None and following not in constraints.after[node]:
-        return next(cell for cell in constraints.writes[node] if following in constraints.readers.get(cell, ()))
-    return through
-
-
-def _describe_cycle(resolution: Resolution, constraints: _Constraints, cycle: list[Node]) -> str:
-    """A cycle, step by step with source lines."""
-    lines = ["causality cycle:"]
-    for node, following in zip(cycle, cycle[1:] + cycle[:1], strict=True):
-        if node < constraints.graph.count:
-            reaction = constraints.reactions[node]
-            lines.append(f"    {reaction.path} ({reaction.declaration.where})")
-        else:
-            forward = resolution.forwards[node - constraints.graph.count]
-            if forward.copy:  # for the reaction that comes next
-                continue
-            lines.append(f"    {_describe_forward(resolution, forward)}")
-        lines.append("      " + _describe_edge(resolution, constraints, node, following))
-    lines.append("    a connection with after=0 or a physical connection would break it")
-    return "\n".join(lines)
-
-
-def _describe_forward(resolution: Resolution, forward: Forward) -> str:
-    """A port whose connection a mode guards, and where its value comes from."""
-    for connection in resolution.connections_to[forward.target]:
-        if connection.mode is not None and resolution.mode_index[connection.mode] == forward.mode:
-            return f"{forward.path} takes the value of {source_of(connection, forward.target)}"
-    return forward.path
-
-
-def _describe_edge(resolution: Resolution, constraints: _Constraints, node: Node, following: Node) -> str:
-    cell = _passed(constraints, node, following)
-    if cell is None:
-        return "runs before the next reaction of the same reactor:"
-    wheres = [
-        connection.where
-        for channel, connections in resolution.connections_to.items()
-        for connection in connections
-        if resolution.alias[channel] == cell
-    ]
-    via = f", connected at {', '.join(dict.fromkeys(wheres))}," if wheres else ""
-    return f"sets {_port_path(resolution, constraints, node, cell)}{via} which is read by:"
-
-
-def _port_path(resolution: Resolution, constraints: _Constraints, node: Node, cell: Cell) -> str:
-    if node >= constraints.graph.count:
-        return resolution.forwards[node - constraints.graph.count].path
-    for argument in (leaf for given in constraints.reactions[node].arguments for leaf in given.leaves):
-        if argument.kind == "set" and cell in argument.cells:
-            channel = f"[{argument.cells.index(cell)}]" if argument.multi else ""
-            return argument.path + channel
-    return f"cell {cell}"
-
-
-def _find_cycle(constraints: _Constraints, stuck: set[Node]) -> list[Node]:
-    """A shortest-effort cycle within `stuck`, whose nodes all have a predecessor in it."""
-    predecessor: dict[Node, Node] = {}
-    for node in sorted(stuck):
-        for later in constraints.successors(node):
-            if later in stuck:
-                predecessor.setdefault(later, node)
-    at = next(iter(sorted(stuck & predecessor.keys())))
-    seen: dict[Node, int] = {}
-    path: list[Node] = []
-    while at not in seen:
-        seen[at] = len(path)
-        path.append(at)
-        at = predecessor[at]
-    cycle = path[seen[at] :]
-    cycle.reverse()
-    first = cycle.index(min(cycle))
-    return cycle[first:] + cycle[:first]
+            for connection, (port, at) in resolution.feeds.get(channel, ()):
+                immediate = connection.after is None and not connection.physical
+                if immediate and resolution.mode_index[connection.mode] in modes:
+                    waiting.append(port.first + at)
+    order = tuple((node, following) for node, following, cell in edges if cell is None)
+    return Cycle(frozenset(node for node, _, _ in edges if node < count), frozenset(found), order)

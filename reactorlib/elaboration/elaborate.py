@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from copy import deepcopy
+from functools import partial
 from typing import Any
 
 from reactorlib.declaration.building import building
+from reactorlib.declaration.class_body import declarations_of
+from reactorlib.declaration.elements import Element, State
 from reactorlib.declaration.instance import Instance, instance_of
 from reactorlib.declaration.reactor import Bank, Reactor, is_reactor_class
-from reactorlib.elaboration.connections import Resolution
 from reactorlib.elaboration.dependencies import order_of
 from reactorlib.elaboration.lookup import look_up_reactions
-from reactorlib.elaboration.program import DependencyGraph, Elaborated
-from reactorlib.elaboration.states import reset_states
-from reactorlib.errors import ElaborationError
+from reactorlib.elaboration.records import DependencyGraph, Elaborated, ResetState
+from reactorlib.elaboration.resolution import Resolution
+from reactorlib.errors import ElaborationError, words_of
 
 
 def elaborated(cls: type[Reactor], /, **parameters: Any) -> Elaborated:
@@ -29,24 +31,31 @@ def elaborated(cls: type[Reactor], /, **parameters: Any) -> Elaborated:
 def examine(cls: type[Reactor], /, **parameters: Any) -> tuple[Elaborated, list[str]]:
     """The record together with its static faults, for drawing: one with faults must not run.
 
-    With a causality cycle, which `cycle` says, its `order` is empty. Raises ElaborationError where a constructor does.
+    With a causality cycle, shown by `cycle`, its `order` is empty. Raises ElaborationError where a constructor does.
     """
     if not is_reactor_class(cls):
         raise ElaborationError([f"expected a reactor class, got {cls!r}"])
-    outer, building.stack, building.bank_index = building.stack, [], 0
+    outer = building.stack, building.bank_index, building.mode
+    building.stack, building.bank_index, building.mode = [], 0, None
     try:
         root = instance_of(cls(**parameters))
     finally:
-        building.stack = outer
-    with _no_garbage():
+        building.stack, building.bank_index, building.mode = outer
+    # All objects made here stay: the garbage collector would take a third of a large program's time for nothing.
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
         return _freeze(cls, parameters, root)
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _freeze(cls: type[Reactor], parameters: dict[str, Any], root: Instance) -> tuple[Elaborated, list[str]]:
     instances = tuple(named_tree(root))
     resolution = Resolution(instances)
     look_up_reactions(resolution, instances)
-    resets = reset_states(resolution, instances)
+    resets = _reset_states(resolution, instances)
     faults = [fault.replace("{path}", i.path) for i in instances for fault in i.faults]
     faults += resolution.faults
     graph = DependencyGraph(resolution.reactions, resolution.forwards, resolution.triggers)
@@ -57,10 +66,10 @@ def _freeze(cls: type[Reactor], parameters: dict[str, Any], root: Instance) -> t
         root=root,
         instances=instances,
         ports=tuple(resolution.ports),
-        port_starts=tuple(port.first for port in resolution.ports),
         channels=resolution.channels,
+        cells=resolution.cells,
         cell_of=tuple(resolution.alias),
-        cell_paths=resolution.paths,
+        cell_path=resolution.path,
         outputs=resolution.outputs,
         reactions=tuple(resolution.reactions),
         forwards=tuple(resolution.forwards),
@@ -70,24 +79,8 @@ def _freeze(cls: type[Reactor], parameters: dict[str, Any], root: Instance) -> t
         graph=graph,
         order=order,
         cycle=cycle,
-        cells=resolution.cells,
     )
     return program, faults
-
-
-@contextmanager
-def _no_garbage() -> Iterator[None]:
-    """Pause the cyclic garbage collector, which would take a third of the time of a large program for nothing.
-
-    All objects made here stay. Hardly any code of the user's program runs meanwhile.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def named_tree(root: Instance) -> Iterator[Instance]:
@@ -95,30 +88,56 @@ def named_tree(root: Instance) -> Iterator[Instance]:
     stack = [root]
     while stack:
         instance = stack.pop()
-        if instance.children:
-            _name_children(instance)
-            stack.extend(reversed(instance.children))
+        _name_children(instance)
+        stack.extend(reversed(instance.children))
         yield instance
 
 
 def _name_children(instance: Instance) -> None:
-    named: set[int] = set()
+    unnamed = {id(child): child for child in instance.children}
     for attribute, held in vars(instance.reactor).items():
         if isinstance(held, Reactor):
             members: list[tuple[str, Any]] = [(attribute, held)]
-        elif isinstance(held, Bank | list | tuple):
+        elif unnamed and isinstance(held, Bank | list | tuple):
             members = [(f"{attribute}[{i}]", m) for i, m in enumerate(held) if isinstance(m, Reactor)]
         else:
+            if isinstance(held, Element):
+                told = f"a declaration, {held!r}, made in the constructor: it belongs in the body of its class"
+                instance.fault(f".{attribute}: {told}", held.where)
             continue
         for position, (name, member) in enumerate(members):
-            child = instance_of(member)
-            if child.parent is instance and id(child) not in named:
-                named.add(id(child))
+            child = unnamed.pop(id(instance_of(member)), None)
+            if child is not None:
                 child.name = name
                 child.member = None if held is member else (position, len(members))
                 child.path = f"{instance.path}.{name}"
-    for child in instance.children:
-        if id(child) not in named:
-            child.path = f"{instance.path}.<{type(child.reactor).__name__}>"
-            kind = type(child.reactor).__name__
-            instance.fault(f" makes a {kind} that no attribute holds: assign it to self.<name>", child.where)
+    for child in unnamed.values():
+        kind = type(child.reactor).__name__
+        child.path = f"{instance.path}.<{kind}>"
+        instance.fault(f" makes a {kind} that no attribute holds: assign it to self.<name>", child.where)
+
+
+def _reset_states(resolution: Resolution, instances: Iterable[Instance]) -> dict[int, tuple[ResetState, ...]]:
+    """The `State(reset=True)` of each mode: declared in it, or in a reactor that lies in it."""
+    found: dict[int, list[ResetState]] = {}
+    for instance in instances if resolution.modes else ():
+        for name, declared in declarations_of(type(instance.reactor)).elements.items():
+            if isinstance(declared, State) and declared.reset:
+                mode = resolution.mode_of(instance, declared.mode)
+                if mode is not None:
+                    value = _restored(instance, name, declared, resolution.faults)
+                    found.setdefault(mode, []).append(ResetState(instance.reactor, name, value))
+    return {mode: tuple(states) for mode, states in found.items()}
+
+
+def _restored(instance: Instance, name: str, declared: State[Any], faults: list[str]) -> Callable[[], Any]:
+    """A function that returns a fresh value of a state as the constructor left it."""
+    try:
+        return partial(deepcopy, deepcopy(vars(instance.reactor)[name]))
+    except Exception as error:  # noqa: BLE001  # of the user's code, reported as a fault
+        if callable(declared.initial):
+            initial: Callable[[], Any] = declared.initial
+            return initial
+        told = f"a reset restores a copy of what the constructor left, which raised {type(error).__name__}"
+        faults.append(f"{instance.path}.{name}: {told}: {words_of(error)}; State(callable, reset=True) makes it anew")
+        return lambda: None

@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 from reactorlib.declaration.class_body import Reaction, declarations_of
 from reactorlib.declaration.elements import Action, Element, Signal, Transition, shutdown
-from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance, instance_of, name_in
+from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance, instance_of
 from reactorlib.declaration.reactor import Bank, Reactor, duration
 from reactorlib.declaration.source_position import located
-from reactorlib.elaboration.connections import Resolution
-from reactorlib.elaboration.program import Argument, Cell, ReactionInstance
-from reactorlib.elaboration.validate import argument_fault, mode_fault, touch_fault
+from reactorlib.elaboration.records import Argument, Cell, ReactionInstance
+from reactorlib.elaboration.resolution import Resolution
+from reactorlib.elaboration.rules import argument_fault, touch_fault
 from reactorlib.errors import did_you_mean
 
 
@@ -24,13 +24,8 @@ def look_up_reactions(resolution: Resolution, instances: Iterable[Instance]) -> 
         declared = declarations_of(type(instance.reactor))
         resolution.faults += [f"{instance.path}: {fault}" for fault in declared.faults]
         for declaration in declared.reactions:
-            resolution.reactions.append(Lookup(resolution, instance, declaration).resolve())
-    _drop_timers(resolution)
-    resolution.freeze_modes()
-
-
-def _drop_timers(resolution: Resolution) -> None:
-    """Drop timers that no reaction names: their events would only keep the program running."""
+            resolution.reactions.append(_Lookup(resolution, instance, declaration).resolve())
+    # A timer that no reaction names would only keep the program running.
     unnamed = {trigger.cell for trigger in resolution.triggers if trigger.kind == "timer"}
     for reaction in resolution.reactions:
         for argument in reaction.arguments:
@@ -38,7 +33,7 @@ def _drop_timers(resolution: Resolution) -> None:
     resolution.triggers = [trigger for trigger in resolution.triggers if trigger.cell not in unnamed]
 
 
-class Lookup:
+class _Lookup:
     """One reaction of one instance: its names looked up, its arguments in order."""
 
     def __init__(self, resolution: Resolution, instance: Instance, declaration: Reaction[Any]) -> None:
@@ -57,11 +52,7 @@ class Lookup:
         declared = self.declaration
         if not declared.triggers:
             self.fault("has no trigger: name at least one, such as startup")
-        for role, named in (
-            ("trigger", declared.triggers),
-            ("use", declared.uses),
-            ("effect", declared.effects),
-        ):
+        for role, named in (("trigger", declared.triggers), ("use", declared.uses), ("effect", declared.effects)):
             for name in named:
                 self._resolve_one(role, name)
         if self.complete and len(self.arguments) not in declared.fits:  # otherwise not all are known
@@ -70,6 +61,11 @@ class Lookup:
                 self.fault(fault)
             else:
                 declared.fits.add(len(self.arguments))
+        deadline = None
+        if declared.deadline is not None:
+            deadline = duration(self.instance, declared.deadline, f"{declared.name}: deadline", declared.where)
+        elif declared.handler is not None:
+            self.fault("has a handler for a missed deadline and no deadline")
         return ReactionInstance(
             index=len(self.resolution.reactions),
             path=self.path,
@@ -79,7 +75,7 @@ class Lookup:
             triggers=tuple(self.triggers),
             reads=tuple(self.reads),
             writes=tuple(self.writes),
-            deadline=self._deadline(),
+            deadline=deadline,
             mode=self.mode,
             own_mode=None if declared.mode is None else self.mode,
         )
@@ -88,92 +84,63 @@ class Lookup:
         self.complete = False
         self.resolution.faults.append(f"{self.path}: {text}{located(self.declaration.where)}")
 
-    def _deadline(self) -> int | None:
-        if self.declaration.deadline is None:
-            if self.declaration.handler is not None:
-                self.fault("has a handler for a missed deadline and no deadline")
-            return None
-        before = len(self.instance.faults)
-        declared = self.declaration
-        value = duration(self.instance, declared.deadline, f"{declared.name}: deadline", declared.where)
-        self.resolution.faults += [f.replace("{path}", self.instance.path) for f in self.instance.faults[before:]]
-        del self.instance.faults[before:]
-        return value
-
     def _resolve_one(self, role: str, named: Any) -> None:
         history = False
         if isinstance(named, Transition):
-            named, history = named.mode, named.history
+            named, history = named
         elif isinstance(named, Signal):
-            self._signal(role, named)
+            if role == "trigger":
+                cell = self.resolution.signal(named, self.mode)
+                self.triggers[cell] = self.reads[cell] = None
+            else:
+                self.fault(f"{named.name} can only be a trigger, not a {role}")
             return
-        found, several = self._lookup(role, named)
-        if found:
-            self._bind(role, found, several, history, named.rpartition(".")[0] if isinstance(named, str) else "")
-
-    def _signal(self, role: str, signal: Signal) -> None:
-        if role != "trigger":
-            self.fault(f"{signal.name} can only be a trigger, not a {role}")
-            return
-        cell = self.resolution.signal(signal, self.mode)
-        self.triggers[cell] = self.reads[cell] = None
-
-    def _lookup(self, role: str, named: Any) -> tuple[list[Bound], bool]:
-        """The bound elements that a name stands for: one, or (True) that of each member of a contained bank."""
-        if isinstance(named, Element):
-            text = named.name
-            declared_here = any(vars(cls).get(text) is named for cls in type(self.instance.reactor).__mro__)
-            if self.instance.elements.get(text) is None or not declared_here:
-                self.fault(f"{role} {text or named!r} is no element of {type(self.instance.reactor).__name__}")
-                return [], False
-        elif isinstance(named, str):
-            text = named
+        child = ""
+        if isinstance(named, str):
+            child, _, name = named.rpartition(".")
+        elif isinstance(named, Element) and self._declares(named):
+            name = named.name
         else:
-            self.fault(f"{role} must be an element of the class or its name, got {named!r}")
-            return [], False
-        child, dot, port = text.partition(".")
-        if not dot:
-            known = self.instance.elements
-            bound = known.get(name_in(known, text))
-            if bound is None:
-                hint = did_you_mean(text, known)
-                self.fault(f"{role} {text!r} names no element of {self._class()}{hint}")
-                return [], False
-            return [bound], False
-        return self._lookup_contained(role, text, child, port)
-
-    def _lookup_contained(self, role: str, text: str, child: str, port: str) -> tuple[list[Bound], bool]:
-        name, _, index = child.partition("[")
-        attributes = vars(self.instance.reactor)
-        held = attributes.get(name_in(attributes, name))
-        if index and isinstance(held, Bank | list | tuple) and index.rstrip("]").isdigit():
-            held = held[int(index.rstrip("]"))] if int(index.rstrip("]")) < len(held) else None
-        members = [held] if isinstance(held, Reactor) else list(held) if isinstance(held, Bank | list | tuple) else []
-        if not members or not all(isinstance(member, Reactor) for member in members):
-            known = (held.name.partition("[")[0] for held in self.instance.children)
-            self.fault(f"{role} {text!r}: {self._class()} contains no reactor {child!r}{did_you_mean(child, known)}")
-            return [], False
+            self.fault(f"{role} must be an element of {self._class()} or its name, got {named!r}")
+            return
+        members, several = self._contained(child) if child else ([self.instance.reactor], False)
+        if not members:
+            known = [child.name.partition("[")[0] for child in self.instance.children]
+            self.fault(f"{role} {named!r}: {self._class()} contains no reactor {child!r}{did_you_mean(child, known)}")
         found: list[Bound] = []
         for member in members:
-            contained = instance_of(member)
-            bound = contained.elements.get(name_in(contained.elements, port))
-            if bound is None:
-                hint = did_you_mean(port, contained.elements)
-                self.fault(f"{role} {text!r} names no element of {type(member).__name__}{hint}")
-                return [], False
-            found.append(bound)
-        return found, members[0] is not held
+            elements = instance_of(member).elements
+            if name not in elements:
+                kind = type(member).__name__
+                self.fault(f"{role} {named!r} names no element of {kind}{did_you_mean(name, elements)}")
+                return
+            found.append(elements[name])
+        if found:
+            self._bind(role, found, several, history, child)
+
+    def _declares(self, element: Element) -> bool:
+        return any(vars(cls).get(element.name) is element for cls in type(self.instance.reactor).__mro__)
+
+    def _contained(self, child: str) -> tuple[list[Any], bool]:
+        """The contained reactors of a name; (True) all members of a bank or list. Empty if one is no reactor."""
+        name, _, index = child.partition("[")
+        held = vars(self.instance.reactor).get(name)
+        several = isinstance(held, Bank | list | tuple)
+        members = list(held) if isinstance(held, Bank | list | tuple) else [held]
+        if index:
+            number = index.removesuffix("]")
+            members = members[int(number) :][:1] if several and number.isdecimal() else []
+        return (members if all(isinstance(member, Reactor) for member in members) else []), several and not index
 
     def _class(self) -> str:
         return type(self.instance.reactor).__name__
 
     def _bind(self, role: str, bound: list[Bound], several: bool, history: bool, child: str) -> None:
         first = bound[0]
-        fault = touch_fault(self.instance, role, first) or mode_fault(self.declaration, role, first)
+        fault = touch_fault(self.instance, role, first, self.declaration.mode)
         if fault:
             self.fault(fault)
-            return
-        if isinstance(first, BoundMode):
+        elif isinstance(first, BoundMode):
             number = self.resolution.mode_index[first]
             self.arguments[first] = Argument("switch", first.path, mode=number, history=history, elements=(first,))
         elif isinstance(first, BoundPort):
@@ -182,35 +149,31 @@ class Lookup:
             self._bind_trigger(role, first)
 
     def _bind_trigger(self, role: str, bound: Bound) -> None:
-        trigger = self.resolution.trigger_of[bound]
-        self.reads[trigger.cell] = None  # also of an effect: its handle has `value`
+        cell = self.resolution.trigger_of[bound].cell
+        self.reads[cell] = None  # also of an effect: its handle has `value`
         if role == "trigger":
-            self.triggers[trigger.cell] = None
+            self.triggers[cell] = None
         known = self.arguments.get(bound)
         kind: Any = "schedule" if role == "effect" or (known is not None and known.kind == "schedule") else "read"
         reads = role != "effect" or known is not None
         plain_ns = isinstance(bound.declaration, Action) and bound.declaration.plain_ns
-        self.arguments[bound] = Argument(
-            kind, bound.path, (trigger.cell,), reads=reads, plain_ns=plain_ns, elements=(bound,)
-        )
+        self.arguments[bound] = Argument(kind, bound.path, (cell,), reads=reads, plain_ns=plain_ns, elements=(bound,))
 
-    def _as_source(self) -> tuple[str, BoundMode | None]:
-        """The reaction's name in messages, and the one mode in which it sets anything, if there is one."""
+    def _written(self, ports: list[BoundPort]) -> list[tuple[Cell, ...]]:
+        """The cells that the reaction sets, as a source in its mode only unless shutdown triggers it."""
         declared = self.declaration
-        mode = None if declared.mode is None else self.instance.elements.get(declared.mode.name)
-        name = f"{self.path}{located(declared.where)}"
-        if not isinstance(mode, BoundMode):
-            return name, None
-        if shutdown in declared.triggers:
-            return f"{name}, which shutdown triggers in whatever mode", None
-        return name, mode
+        writer, mode = f"{self.path}{located(declared.where)}", None
+        if declared.mode is not None and shutdown in declared.triggers:
+            writer += ", which shutdown triggers in whatever mode"
+        elif declared.mode is not None:
+            mode = self.instance.elements.get(declared.mode.name)
+        exclusive = mode if isinstance(mode, BoundMode) else None
+        return [self.resolution.write_cells(port, writer, exclusive) for port in ports]
 
     def _bind_ports(self, role: str, ports: list[BoundPort], several: bool, child: str) -> None:
         kind: Literal["read", "set"]
         if role == "effect":
-            kind, touched = "set", self.writes
-            writer, mode = self._as_source()
-            cells = [self.resolution.write_cells(port, writer, mode) for port in ports]
+            kind, touched, cells = "set", self.writes, self._written(ports)
         else:
             kind, touched = "read", self.reads
             cells = [self.resolution.read_cells(port, self.instance, self.declaration) for port in ports]

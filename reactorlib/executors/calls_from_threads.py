@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from reactorlib.clock import Clock
+from reactorlib.clock import PhysicalClock
 from reactorlib.executors.failure import Failure
 from reactorlib.executors.portable_failure import failure_of, told, told_briefly
 from reactorlib.worker.inbox import Inbox, Outside
@@ -25,11 +25,12 @@ LONGEST_CALL = 1 << 20
 class Caller(Outside):
     """Stands for the inbox of the run in a worker process. `announce` asks worker 0 to listen."""
 
-    def __init__(self, clock: Clock, call: Callable[[bytes], Any], announce: Callable[[], object] = int) -> None:
+    def __init__(
+        self, clock: PhysicalClock, call: Callable[[bytes], Any], announce: Callable[[], object] = int
+    ) -> None:
         super().__init__(clock)
         self._announce = announce
         self._call = call
-        self._process = os.getpid()
 
     def adopt(self) -> None:
         self._announce()
@@ -38,7 +39,7 @@ class Caller(Outside):
         self._call(pickle.dumps(None))
 
     def fail(self, thread: str, error: BaseException) -> None:
-        if self.over or os.getpid() != self._process:  # a process that a reaction forked is not the run's
+        if self.over or os.getpid() != self.process:
             return
         failure = Failure(error, None)
         try:

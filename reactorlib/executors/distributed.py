@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable
 from itertools import count
 from typing import Any
 
-from reactorlib.elaboration.program import Node
+from reactorlib.elaboration.records import Node
 from reactorlib.errors import WorkerError
 from reactorlib.executors.executor import COMPILED_STEPS, Executor
 from reactorlib.executors.failure import Failure, Poisoned
@@ -20,7 +20,7 @@ from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.protocol import CARRYING, DONE, GO, GO_TAIL, SCHEDULED, SYNC
 from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.partition import Partition
-from reactorlib.schedule.plan import Send, Split, Wait, plan_of
+from reactorlib.schedule.plan import Plan, Send, Wait, plan_of
 from reactorlib.schedule.split import Splitter
 from reactorlib.worker.cells import NO_BUFFERS, Buffers, Event
 from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Schedule
@@ -102,12 +102,12 @@ class Distributed(Executor):
         if self.compiled > COMPILED_STEPS:
             self._forget()
         plan = plan_of(self.worker.program, (event.index for event in events))
-        split = self.splitter.split(plan)
-        self.compiled += len(plan.steps) + 1
-        if len(split.parts) == 1:
+        parts = self.splitter.split(plan)
+        self.compiled += len(plan.items) + 1
+        if len(parts) == 1:
             return self.loader.load(plan, pauses=pauses)
-        go = self._go(next(self._numbers), split)
-        return self.loader.load(plan, split.parts[0], self._crossing, pauses, go=go, collect=self._collect)
+        go = self._go(next(self._numbers), parts)
+        return self.loader.load(parts[0], self._crossing, pauses, go=go, collect=self._collect)
 
     def _forget(self) -> None:
         """Drop all schedules; they are written anew when needed."""
@@ -123,13 +123,12 @@ class Distributed(Executor):
 
     # Functions that a schedule calls
 
-    def _go(self, number: int, split: Split) -> Callable[[int], None]:
+    def _go(self, number: int, parts: dict[int, Plan]) -> Callable[[int], None]:
         """A function of the time that tells the other workers of a split, from now on of this number, to begin."""
         now, waiting = self.worker.now, self.waiting
-        encoders, sends = self._values(split)
-        others = [other for other in split.parts if other]
-        head = split.plan._replace(steps=(), captures=(), cleared=())
-        lessons = {other: (number, head, split.parts[other]) for other in others}
+        encoders, sends = self._values(parts)
+        others = [other for other in parts if other]
+        lessons = {other: (number, parts[other]) for other in others}
         has_modes = bool(self.worker.mode_states) and not self.messenger.shares_cells
         next_tag, pack = self._next_tag, GO_TAIL.pack
 
@@ -152,12 +151,14 @@ class Distributed(Executor):
 
         return go
 
-    def _values(self, split: Split) -> tuple[list[Callable[[], bytes]], list[tuple[int, Callable[[bytes], None]]]]:
+    def _values(
+        self, parts: dict[int, Plan]
+    ) -> tuple[list[Callable[[], bytes]], list[tuple[int, Callable[[bytes], None]]]]:
         """Encoders of the values of events, and sends, each with the number of the encoder whose message it sends."""
         groups: dict[tuple[int, ...], list[int]] = {}
-        for other, part in split.parts.items():
+        for other, part in parts.items():
             if other:
-                carrying = tuple(i for i in part.events if self.worker.program.triggers[i].kind in CARRYING)
+                carrying = tuple(i for i in part.marked if self.worker.program.triggers[i].kind in CARRYING)
                 groups.setdefault(carrying, []).append(other)
         encoders: list[Callable[[], bytes]] = []
         sends = []

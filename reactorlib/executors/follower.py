@@ -7,14 +7,14 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from reactorlib.elaboration.program import Elaborated, Node, ReactionInstance
+from reactorlib.elaboration.records import Elaborated, Node, ReactionInstance
 from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure, Poisoned, Stopped
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.protocol import CARRYING, DONE, GO, GO_FIELDS, GO_TAIL, NOTHING_CROSSES, SYNC
 from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.partition import Partition
-from reactorlib.schedule.plan import Part, Plan, Send
+from reactorlib.schedule.plan import Plan, Send
 from reactorlib.worker.cells import NO_BUFFERS, Buffers, Event
 from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Schedule
@@ -139,15 +139,15 @@ class Follower:
 
     # Its part of a split
 
-    def _learn(self, number: int, plan: Plan, part: Part) -> None:
+    def _learn(self, number: int, part: Plan) -> None:
         pack = self.messenger.packer([self.worker.cell(cell) for cell in part.last], 0, DONE)
 
         def finish() -> None:
             self._done = pack()
 
-        schedule = self.loader.load(plan, part, self._crossing, finish=finish)
+        schedule = self.loader.load(part, self._crossing, finish=finish)
         heirs = [item.to for item in part.items if isinstance(item, Send) and item.to]
-        events = [self.worker.events[i] for i in part.events]
+        events = [self.worker.events[i] for i in part.marked]
         carrying = [event for event in events if event.trigger.kind in CARRYING]
         self.parts[number] = LoadedPart(schedule, heirs, self._taker(carrying) if carrying else None)
 
@@ -197,7 +197,7 @@ class Follower:
             self.worker.now.time, self.worker.now.microstep = time, microstep
             notes = self.shut_down(failed)
         elif self.worker.recorder is not None:
-            self.hand_in(self.worker.recorder.take())
+            self.hand_in(self.worker.recorder.rows())
         self.messenger.tell(0, "bye", notes)
 
     def hand_in(self, rows: list[Row]) -> None:

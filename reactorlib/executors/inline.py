@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable
 from math import inf
 
-from reactorlib.elaboration.program import Node
+from reactorlib.elaboration.records import Node
 from reactorlib.errors import RunError
 from reactorlib.executors.executor import COMPILED_STEPS, Executor
 from reactorlib.worker.cells import Event
@@ -71,7 +71,7 @@ class Inline(Executor):
         from reactorlib.schedule.plan import plan_of
 
         plan = plan_of(self.worker.program, (event.index for event in events))
-        self.compiled += len(plan.steps) + 1
+        self.compiled += len(plan.items) + 1
         schedule: Schedule = self.loader.load(plan)
         return schedule
 

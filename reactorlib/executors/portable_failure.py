@@ -7,7 +7,7 @@ import traceback
 from contextlib import suppress
 from typing import NamedTuple
 
-from reactorlib.elaboration.program import Node
+from reactorlib.elaboration.records import Node
 from reactorlib.errors import StandIn, StandInError, WorkerError, kind_of, words_of
 from reactorlib.executors.failure import Failure
 

@@ -4,7 +4,7 @@ Messages of every tag are packed bytes, also between threads. The others have th
 They are pickled for another process, and a tuple for another thread.
 
     from worker 0   begin(started)           the run began at this physical time in ns
-                    learn(number, plan, part)    your part of the split of this number; the plan has no steps of others
+                    learn(number, part)      your part of the split of this number
                     switch(flags, restarted)     (active, entered) of each mode, and the modes that were reset since
                     forget()                 all numbers of splits are void
                     end(early, failed, time, microstep)  leave; `early`: the run failed at this tag, by this reaction

@@ -8,9 +8,9 @@ from collections.abc import Container
 from contextlib import suppress
 from typing import NamedTuple
 
-from reactorlib.clock import Clock
+from reactorlib.clock import PhysicalClock
 from reactorlib.elaboration.elaborate import elaborated
-from reactorlib.elaboration.program import Cell, Elaborated
+from reactorlib.elaboration.records import Cell, Elaborated
 from reactorlib.errors import RunError, WorkerError
 from reactorlib.executors.calls_from_threads import Caller
 from reactorlib.executors.failure import Failure, Stopped
@@ -36,7 +36,7 @@ class WorkerSetup(NamedTuple):
     likeness: Likeness | None  # of worker 0's program, if it is spawned
     partition: Partition
     crossing_cells: Container[Cell]  # whose values other workers read
-    clock: Clock
+    clock: PhysicalClock
     calls: socket.socket  # to worker 0, for threads that reactions start
     traced: bool
     survives: bool | None  # SIGTERM to the whole group, as worker 0 does by a handler; None: if it has one by then

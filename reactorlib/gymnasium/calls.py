@@ -25,7 +25,7 @@ class Calls(VectorEnv[Any, Any, Any]):
         return self.get_attr("np_random")
 
     def render(self) -> tuple[Any, ...]:
-        """What each environment renders."""
+        """The picture of each environment."""
         return self.call("render")
 
     def get_attr(self, name: str) -> tuple[Any, ...]:

@@ -63,7 +63,7 @@ def find_all_faults(make_vector: Callable[..., Any], *, steps: int = 60, seed: i
 
 
 def find_faults(env: Any, env_fns: Sequence[Make] | None = None, *, steps: int = 60, seed: int = 1) -> list[str]:
-    """What is wrong with a vector environment, in words; it is closed afterwards."""
+    """The faults of a vector environment, in words. It is closed afterwards."""
     check = _Check(env, env_fns or _functions_of(env), steps, seed)
     try:
         check.run()
@@ -100,7 +100,7 @@ class _Check:
         known = self.mode if isinstance(self.mode, AutoresetMode) else AutoresetMode.NEXT_STEP
         observation_mode = getattr(env, "observation_mode", "same")
         self.twin: Any = SyncVectorEnv(list(env_fns), observation_mode=observation_mode, autoreset_mode=known)
-        self.kept: list[tuple[str, Any, Any]] = []  # what was returned, and a copy made at once
+        self.kept: list[tuple[str, Any, Any]] = []  # a result, and a copy made at once
 
     def run(self) -> None:
         """All checks, until one finds what makes the others meaningless."""
@@ -143,7 +143,7 @@ class _Check:
             self.fault("closed is True before close()")
 
     def _both(self, what: str, act: Callable[[Any], Any]) -> tuple[Any, Any]:
-        """What both do; a fault, and the end, where only one raises."""
+        """The results of both. Where only one raises, it is a fault and the end of the check."""
         expected, failed = _outcome(act, self.twin)
         got, error = _outcome(act, self.env)
         if failed is None and error is None:

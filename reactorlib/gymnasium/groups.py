@@ -53,7 +53,7 @@ class Groups:
             self.arrays = layout.carve(memory.array)
             self.leases = [Lease(one) for one in self.arrays.observations[:-1]]
             self.ask("open", [None if self.is_apart and remote else memory for remote in self.remote], raw=True)
-            setup.make.clear()  # what is kept till the exit must not refer to whom the functions belong to
+            setup.make.clear()  # the functions' owners must not live until the exit
         except BaseException:
             self.session.kill()
             raise

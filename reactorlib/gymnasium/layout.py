@@ -44,7 +44,7 @@ class Arrays(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """What is carved, for `n` environments in so many shares; `in_place`: observations always lie in the same place."""
+    """The arrays for `n` environments in `shares`. With `in_place`, observations always lie in the same place."""
 
     n: int
     shares: int

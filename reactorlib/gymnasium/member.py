@@ -16,7 +16,7 @@ from reactorlib.gymnasium.vector_env import ReactorVectorEnv
 
 
 class Part(NamedTuple):
-    """What some environments of a member have come to; of each array a row for each."""
+    """Results of some environments of a member, with a row for each in every array."""
 
     ids: Any
     observations: Any  # a batch; where they are no arrays, a list of them

@@ -125,7 +125,7 @@ class ReactorPool(Calls):
                 self._members[at].step(part)
 
     def recv(self, min_envs: int | None = None, timeout: float | None = None) -> Received:
-        """What environments have come to that are ready, at least so many of them (default: all that were sent to).
+        """Results of the environments that are ready, at least `min_envs` of them (default: all that were sent to).
 
         Observations, rewards, terminations, truncations, infos, with a row for each, in the order of their numbers,
         which are `infos["env_id"]`. TimeoutError after so many seconds: receive again, or close.

@@ -161,5 +161,5 @@ PROBES: dict[str, Callable[[int], Any]] = {
     "Text in a Dict": _of(lambda: spaces.Dict({"t": spaces.Text(4), "n": spaces.Discrete(3)})),
     "a space of its own": _of(AnySpace, AnySpace),
 }
-# What an environment is compared with, where it is not itself what it should look like.
+# The environments with which some probes are compared instead of themselves.
 TWINS: dict[str, Callable[[int], Any]] = {"observations in one buffer": Quiet, "a reward of shape (1,)": Rounded}

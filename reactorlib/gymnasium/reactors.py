@@ -29,7 +29,7 @@ PICKLED, FAILED = b"p", b"f"  # how a reply of another process begins; without i
 
 
 class Setup(NamedTuple):
-    """What all groups know from the start."""
+    """The facts that all groups know from the start."""
 
     make: list[Callable[[], Any]]
     bounds: Sequence[int]  # of shares
@@ -113,7 +113,7 @@ class Group(Reactor):
     @reaction(shutdown)
     def end(self) -> None:
         if self.share is not None:
-            self.share.close()  # what the caller has not closed
+            self.share.close()  # unless the caller has closed it
 
     def _open(self, memory: Any) -> None:
         make, bounds, layout, mode, _, forked, _ = self.setup
@@ -124,7 +124,7 @@ class Group(Reactor):
         self.share = Share(self.bank_index, low, make[low:high], layout, self.arrays, mode)
 
     def _with_values(self, said: Any, buffer: int) -> Any:
-        """What is said of a step, and what the caller does not find in memory."""
+        """The infos of a step, with the arrays that the caller does not find in memory."""
         share = self.share
         assert share is not None
         if not share.arrays.observations:
@@ -207,7 +207,7 @@ def _is_data(value: Any) -> bool:
 
 
 def unpacked(reply: Any) -> Any:
-    """What a group said, or was asked: as it is within a process."""
+    """The value of a reply or a question, which is itself within a process."""
     if type(reply) is not bytes:
         return reply
     if not reply:

@@ -28,7 +28,7 @@ class ReactorVecEnv(VecEnv):
     """In the place of DummyVecEnv or SubprocVecEnv: `make_vec_env("CartPole-v1", 16, vec_env_cls=ReactorVecEnv)`.
 
     `start_method` says how processes start; `vec_env_kwargs` may hold what ReactorVectorEnv takes, such as `workers`.
-    What it returns is what DummyVecEnv returns, bit for bit.
+    Results are those of DummyVecEnv, bit for bit.
     """
 
     reset_infos: list[dict[str, Any]]
@@ -81,7 +81,7 @@ class ReactorVecEnv(VecEnv):
         self.env.close()
 
     def get_images(self) -> Sequence[Any]:
-        """What the environments render."""
+        """The pictures of the environments."""
         return self.env.apply(lambda env: env.render())
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:

@@ -136,7 +136,7 @@ class Share:
         return results
 
     def apply(self, function: Callable[[Any], Any], chosen: Sequence[int]) -> list[Any]:
-        """What a function gives of each of these environments that is of this share."""
+        """The results of a function for the chosen environments of this share."""
         results = []
         for position, env in enumerate(self.envs):
             if self.low + position in chosen:
@@ -175,7 +175,7 @@ class Share:
 
 
 def _kept(info: Any) -> Any:
-    """What a vector keeps of infos: their numbers and arrays, which the environment may write to again."""
+    """A copy of infos whose arrays the environment may write to again."""
     if isinstance(info, dict):
         return {key: _kept(value) for key, value in info.items()}
     return info.copy() if isinstance(info, np.ndarray) else info

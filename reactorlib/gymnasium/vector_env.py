@@ -83,7 +83,7 @@ class ReactorVectorEnv(Calls):
         self._open(executor, caller_steps, [n * share // shares for share in range(shares + 1)])
 
     def _learn_spaces(self) -> None:
-        """What a first environment says of all."""
+        """Learn the spaces of all from a first environment."""
         env = self.env_fns[0]()
         self.metadata = {**env.metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode = env.render_mode
@@ -117,7 +117,7 @@ class ReactorVectorEnv(Calls):
         n, in_place = self.num_envs, not self.copy
         observation_space, action_space = self.single_observation_space, self.single_action_space
         layout = Layout(n, len(bounds) - 1, observation_space, self.action_space, action_space, in_place)
-        # What the main script defines is the same in forked processes, and in ranks, which import it.
+        # Forked processes and ranks have the definitions of the main script.
         method = choose_start_method(self.context, lambda: UNREGISTERED) if executor == "processes" else None
         apart, forked = executor == "mpi", method in (None, "fork")  # ranks share no memory
         setup = Setup([*self.env_fns], bounds, layout, self.autoreset_mode, os.getpid(), forked, apart)
@@ -181,7 +181,7 @@ class ReactorVectorEnv(Calls):
         self._state = AsyncState.WAITING_RESET
 
     def reset_wait(self, timeout: float | None = None) -> tuple[Any, dict[str, Any]]:
-        """What the reset that was begun gives. TimeoutError after so many seconds: wait again, or close."""
+        """The results of the reset that was begun. After a TimeoutError, wait again or close."""
         results = self._wait(AsyncState.WAITING_RESET, timeout)
         return self._observations(results), self._infos(results)
 
@@ -205,7 +205,7 @@ class ReactorVectorEnv(Calls):
         self._state = AsyncState.WAITING_STEP
 
     def step_wait(self, timeout: float | None = None) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """What the step that was begun gives. TimeoutError after so many seconds: wait again, or close."""
+        """The results of the step that was begun. After a TimeoutError, wait again or close."""
         return self._stepped(self._wait(AsyncState.WAITING_STEP, timeout))
 
     def _placed(self, actions: Any) -> bool:
@@ -273,11 +273,11 @@ class ReactorVectorEnv(Calls):
         self._state = AsyncState.WAITING_CALL
 
     def call_wait(self, timeout: float | None = None) -> tuple[Any, ...]:
-        """The results of the call that was begun. TimeoutError after so many seconds: wait again, or close."""
+        """The results of the call that was begun. After a TimeoutError, wait again or close."""
         return tuple(one for part in self._wait(AsyncState.WAITING_CALL, timeout) for one in part)
 
     def apply(self, function: Callable[[Any], Any], environments: Sequence[int] | None = None) -> list[Any]:
-        """What a function gives of each environment, or of these, where they live."""
+        """The results of a function that is called with each environment, or with these, where they live."""
         self._assert_is_running()
         self._assert_nothing_pends("apply")
         chosen = list(range(self.num_envs) if environments is None else environments)

@@ -1,6 +1,6 @@
 """A reactor class from Lingua Franca while it makes instances: parameters, state, contained reactors, connections.
 
-What the class declares in its body is the kernel's; here is what its constructor does. Knows no syntax but references
+The kernel reads the class body; this is the constructor. Knows no syntax but references
 to ports.
 """
 
@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 from reactorlib.declaration.building import building
 from reactorlib.declaration.connect import Ports, connect, interleaved
 from reactorlib.declaration.elements import Mode
-from reactorlib.declaration.instance import Channel, instance_of
+from reactorlib.declaration.instance import PortChannel, instance_of
 from reactorlib.declaration.reactor import Bank, Reactor, per_member
 from reactorlib.declaration.source_position import located, where
 from reactorlib.errors import ElaborationError, words_of
 from reactorlib.lf.bodies import AROUND, WIDTH_OF, Value, as_time
-from reactorlib.lf.syntax import Connection, PortReference
+from reactorlib.lf.syntax import ConnectionTree, PortReference
 from reactorlib.tag import Time
 
 
@@ -44,7 +44,7 @@ class Default(NamedTuple):
     where: str
 
 
-class Part(NamedTuple):
+class Stage(NamedTuple):
     """One step of a constructor: set a state variable, make a contained reactor, or connect ports."""
 
     name: str
@@ -54,15 +54,15 @@ class Part(NamedTuple):
 
 
 class Blueprint:
-    """What makes the instances of one class."""
+    """The constructor of the instances of one class."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.defaults: dict[str, Default] = {}
         self.shadowed: dict[str, Any] = {}  # of the class's preamble, named like an element
-        self.states: list[Part] = []
-        self.children: list[Part] = []
-        self.links: list[Part] = []
+        self.states: list[Stage] = []
+        self.children: list[Stage] = []
+        self.links: list[Stage] = []
 
     def completed(self, given: dict[str, Any]) -> dict[str, Any]:
         """All parameters of an instance that is being made: those given, and the defaults of the others."""
@@ -147,7 +147,7 @@ class Making:
     def _of_member(self, value: Value) -> Any:
         return per_member(lambda index: value({**self.scope, "bank_index": index, AROUND: self.scope}))
 
-    def connect(self, link: Connection, after: Value | None) -> None:
+    def connect(self, link: ConnectionTree, after: Value | None) -> None:
         """Connect channels in pairs."""
         sources, targets = self._channels(link.sources), self._channels(link.targets)
         if link.iterated:
@@ -162,10 +162,10 @@ class Making:
         """The number of channels of a port."""
         return len(self._channels([reference]))
 
-    def _channels(self, references: Iterable[PortReference]) -> list[Channel]:
+    def _channels(self, references: Iterable[PortReference]) -> list[PortChannel]:
         return [channel for reference in references for channel in self._of_port(reference)]
 
-    def _of_port(self, reference: PortReference) -> list[Channel]:
+    def _of_port(self, reference: PortReference) -> list[PortChannel]:
         held: Any = self.reactor if reference.container is None else vars(self.reactor)[reference.container]
         channels = Ports()
         for member in held if isinstance(held, Bank) else [held]:

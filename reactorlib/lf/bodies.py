@@ -68,7 +68,7 @@ def _preamble(code: Code) -> str:
 
 
 def _block(code: Code) -> tuple[str, str]:
-    """Statements as they stand in the file, and what indents them. What begins on the line of `{=` joins the others."""
+    """Statements as they stand in the file, and their indentation. Those on the line of `{=` join the others."""
     first, *rest = code.text.rstrip().split("\n")
     is_code = bool(first.strip()) and not first.lstrip().startswith("#")
     begins = next((line for line in rest if line.strip() and not line.lstrip().startswith("#")), "")
@@ -112,7 +112,7 @@ def _compiled(text: str, code: Code, ours: int) -> CodeType:
 
 
 def _moved(compiled: CodeType, code: Code, ours: int, name: str) -> CodeType:
-    """What was compiled, at its lines of its file, its function named so."""
+    """The compiled code, at its lines of its file, with its function renamed."""
     constants = [_moved(one, code, ours, name) if isinstance(one, CodeType) else one for one in compiled.co_consts]
     return compiled.replace(
         co_filename=code.path,
@@ -123,11 +123,11 @@ def _moved(compiled: CodeType, code: Code, ours: int, name: str) -> CodeType:
     )
 
 
-# What expressions are worth
+# Values of expressions
 
 
 def hint(name: str, known: Collection[str]) -> str:
-    """What may have been meant instead."""
+    """A hint at the name that may have been meant."""
     close = closest(name, known)
     return f": did you mean {close!r}?" if close else ""
 
@@ -160,5 +160,5 @@ def value_of(tree: Expression, names: Collection[str], module: Names | None) -> 
 
 
 def as_time(value: Any) -> Any:
-    """A number of nanoseconds as the kernel takes it. What other targets' code would say is no time to wait for."""
+    """A number of nanoseconds as the kernel takes it. Code of another target is no time to wait for."""
     return Time(round(value or 0)) if value is None or isinstance(value, int | float) else value

@@ -98,7 +98,7 @@ class Cursor:
         return f" (did you mean {close!r}?)" if close else ""
 
     def word(self, *ends: str) -> str:
-        """What stands together without blanks, up to one of the ends."""
+        """The text up to a blank or one of the ends."""
         start = end = self.token.start
         while self.token.kind != "end" and self.token.start == end and not self.at(*ends):
             end = self.next().end

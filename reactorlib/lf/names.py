@@ -1,4 +1,4 @@
-"""What bodies in a Lingua Franca file see besides their own: `lf`, times, tags. Times are plain integers of ns."""
+"""The names that bodies in a Lingua Franca file see: `lf`, times, tags and those of the file. Times are ints of ns."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def viewed(inputs: Iterable[str], texts: Iterable[str]) -> set[str]:
 
 
 class PortView:
-    """One channel of an input for the reactions of one reactor at one tag. What they set no other reactor sees."""
+    """One channel of an input, for the reactions of one reactor at one tag. No other reactor sees their values."""
 
     def __init__(self, port: Reader) -> None:
         self.value = port.value

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import NamedTuple, TypeVar
 
 from reactorlib.elaboration.elaborate import elaborated
-from reactorlib.elaboration.program import Elaborated
+from reactorlib.elaboration.records import Elaborated
 from reactorlib.errors import RunError
 from reactorlib.executors import ended_runs
 from reactorlib.executors.executor import Executor
@@ -106,9 +106,9 @@ def serving() -> Ranks:
     return joined()
 
 
-def ask_to_serve(program: Elaborated, options: Options) -> Make:
-    """Have the other ranks serve a session of this program. Returns the function that makes its executor."""
-    ranks = serving()
+def lead_session(coordinator: Coordinator) -> Executor:
+    """Have the other ranks serve the session of this coordinator. Returns its executor."""
+    program, options, ranks = coordinator.program, coordinator.options, serving()
     try:
         pickled = pickle.dumps((program.cls, program.parameters), protocol=5)
     except Exception as error:
@@ -124,13 +124,13 @@ def ask_to_serve(program: Elaborated, options: Options) -> Make:
     ranks.request(SessionRequest(pickled, options, modules))
     placed = _agreed(ranks, "Session()", lambda: program, options, likeness)[1]
     ranks.end_session = partial(ranks.tell_all, ABORT, (ranks.runs, None))
-
-    def make(coordinator: Coordinator) -> Executor:
+    try:
         executor = MPI(coordinator, placed, ranks)
-        ranks.end_session = executor.kill
-        return executor
-
-    return make
+    except BaseException:
+        give_up()
+        raise
+    ranks.end_session = executor.kill
+    return executor
 
 
 def give_up() -> None:

@@ -19,8 +19,8 @@ from itertools import groupby
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
-from reactorlib.elaboration.program import Argument, Cell, Elaborated, Node, ReactionInstance
-from reactorlib.schedule.plan import Part, Plan, Send, Step, Wait
+from reactorlib.elaboration.records import Argument, Cell, Elaborated, Node, ReactionInstance
+from reactorlib.schedule.plan import Plan, Send, Step, Wait
 from reactorlib.tag import format_ns
 
 LOOP_FROM = 32  # alike steps in a row that become a loop over rows: shorter code, the same order
@@ -77,23 +77,12 @@ def _in_one_line(text: str) -> str:
     return text if text.isprintable() else ascii(text)
 
 
-class _Letters(dict[int, str | None]):
-    """For `str.translate`: what no identifier can hold becomes an underscore, but for the end of an index."""
-
-    def __missing__(self, code: int) -> str | None:
-        letter = chr(code)
-        found = self[code] = None if letter == "]" else letter if f"_{letter}".isidentifier() else "_"
-        return found
-
-
-_LETTERS = _Letters()
-
-
 def _identifier(wish: str) -> str:
     """The form of every name that comes from the program: a letter first, an underscore somewhere."""
-    name = normalize("NFKC", wish).translate(_LETTERS).lstrip("_")  # as Python reads it
-    if not name.isidentifier():  # nothing is left, or it begins with a digit
-        name = f"of_{name}"
+    plain = normalize("NFKC", wish).replace("]", "")  # as Python reads it
+    name = re.sub(r"\W", "_", plain).lstrip("_")
+    if not name.isidentifier():  # nothing is left, or it begins with a digit, or it has letters of no identifier
+        name = "of_" + re.sub("[^0-9A-Za-z_]", "_", name)
     return name if "_" in name else f"{name}_"
 
 
@@ -105,27 +94,28 @@ class Compiler:
         self.graph = program.graph
         self.traced = traced
 
-    def write(self, plan: Plan, part: Part | None = None, pauses: bool = False) -> Source:
-        """The source of the schedule for a plan, or of one worker's part of it.
+    def write(self, plan: Plan, pauses: bool = False) -> Source:
+        """The source of the schedule for a plan.
 
         With `pauses` it is a generator: it stops once the other workers have begun, and hands over each wait.
         """
-        hub = part is None or part.worker == 0
-        name = "schedule of " + self._title(plan) + (f" on worker {part.worker}" if part else "")
-        out = Source(name, pauses)
+        hub = not plan.worker
+        events = _first_of([self.program.triggers[index].path for index in plan.events])
+        title = _in_one_line(f"schedule of {self.program.cls.__name__} ({events})")
+        out = Source(title + ("" if plan.worker is None else f" on worker {plan.worker}"), pauses)
         out.add("def schedule(time, soon):", 0)
-        self._events(out, plan.events if part is None else part.events, hub)
-        if part is not None and hub:
+        self._events(out, plan.marked, hub)
+        if plan.worker == 0:
             out.add("go(time)", comment="the other workers begin their parts of this tag")
         if pauses:
             out.add("yield")
-        self._items(out, plan.steps if part is None else part.items)
-        self._captures(out, plan, plan.captures if part is None else part.captures)
-        if part is not None and hub:
+        self._items(out, plan.items)
+        self._captures(out, plan)
+        if plan.worker == 0:
             out.add("collect(soon)", comment="what the other workers scheduled")
-        if part is not None and part.last:
-            out.add("finish()", comment=self._shown(part.last))
-        self._clear(out, plan.cleared if part is None else part.cleared)
+        if plan.last:
+            out.add("finish()", comment=self._shown(plan.last))
+        self._clear(out, plan.cleared)
         if plan.switches and hub:
             out.add("switch()")
         out.add("return True" if plan.stops else "return False")
@@ -157,17 +147,11 @@ class Compiler:
             line = f"yield {wait}" if out.pauses else f"{wait}()"
         out.add(line, comment=self._shown(item.cells))
 
-    def _title(self, plan: Plan) -> str:
-        paths = [self.program.triggers[index].path for index in plan.events]
-        shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
-        return _in_one_line(f"{self.program.cls.__name__} ({shown})")
-
     def _cell(self, out: Source, cell: Cell) -> str:
         return out.name_of(Ref("cell", cell), _tail(self.program.cell_path(cell)))
 
     def _shown(self, cells: Sequence[Cell]) -> str:
-        paths = [_tail(self.program.cell_path(cell)) for cell in cells]
-        return ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+        return _first_of([_tail(self.program.cell_path(cell)) for cell in cells])
 
     # Before the reactions
 
@@ -184,10 +168,8 @@ class Compiler:
 
     def _shape(self, step: Step | Send | Wait) -> Any:
         """Steps with equal shapes differ in their objects only. None: the step is like no other."""
-        if not isinstance(step, Step):
-            return None
-        reaction = self.graph.reaction(step.node)
-        if reaction is None or len(step.conditions) > 1:
+        reaction = self.graph.reaction(step.node) if isinstance(step, Step) else None
+        if not isinstance(step, Step) or reaction is None or len(step.conditions) > 1:
             return None
         level = self.program.order.level[step.node]
         return reaction.declaration, len(self._given(reaction)), len(step.conditions), level
@@ -204,7 +186,7 @@ class Compiler:
         checked = bool(steps[0].conditions)
         columns = ["index", *(["condition"] if checked else []), "react", *arguments]
         last = self.program.reactions[steps[-1].node]
-        rows = out.name_of(Ref("rows", tuple(steps)), _tail(_without_index(first.path)) + "_rows")
+        rows = out.name_of(Ref("rows", tuple(steps)), _tail(re.sub(r"\[\d+\]", "", first.path)) + "_rows")
         out.add(f"for {', '.join(columns)} in {rows}:", comment=f"{first.path} to {last.path}")
         indent = 2
         if checked:
@@ -217,19 +199,16 @@ class Compiler:
         if present:
             out.add(f"if {present}:")
         reaction = self.graph.reaction(step.node)
-        if reaction is None:
-            call = out.name_of(Ref("step", step.node), _tail(self.graph.forward(step.node).path) + "_copy") + "()"
-        else:
-            arguments = [self._argument(out, reaction, part) for part in range(len(self._given(reaction)))]
-            call = f"{out.name_of(Ref('step', step.node), _tail(reaction.path))}({', '.join(arguments)})"
-        out.add(call, 2 if present else 1, step.node)
+        given = () if reaction is None else self._given(reaction)
+        arguments = [self._argument(out, step.node, part, argument) for part, argument in enumerate(given)]
+        name = _tail(self.program.node_path(step.node)) + ("_copy" if reaction is None else "")
+        out.add(f"{out.name_of(Ref('step', step.node), name)}({', '.join(arguments)})", 2 if present else 1, step.node)
 
-    def _argument(self, out: Source, reaction: ReactionInstance, part: int) -> str:
-        argument = reaction.arguments[part]
+    def _argument(self, out: Source, node: Node, part: int, argument: Argument) -> str:
         if argument.kind == "read" and not argument.multi:
             return self._cell(out, argument.cells[0])
-        suffix = {"set": "_out", "schedule": "_action", "switch": "_mode", "read": "", "contained": ""}[argument.kind]
-        return out.name_of(Ref("argument", reaction.index, part), _tail(argument.path) + suffix)
+        suffix = {"set": "_out", "schedule": "_action", "switch": "_mode"}.get(argument.kind, "")
+        return out.name_of(Ref("argument", node, part), _tail(argument.path) + suffix)
 
     def _present(self, out: Source, cells: Sequence[Cell]) -> str:
         if len(cells) > CHECKS:
@@ -238,9 +217,9 @@ class Compiler:
 
     # After the reactions
 
-    def _captures(self, out: Source, plan: Plan, captures: Sequence[int]) -> None:
+    def _captures(self, out: Source, plan: Plan) -> None:
         events = {self.program.triggers[index].cell for index in plan.events}
-        for index in captures:
+        for index in plan.captures:
             trigger = self.program.triggers[index]
             assert trigger.source is not None
             source = self._cell(out, trigger.source)
@@ -276,8 +255,8 @@ def _tail(path: str) -> str:
     return path.partition(".")[2] or path
 
 
-def _without_index(path: str) -> str:
-    return re.sub(r"\[\d+\]", "", path)
+def _first_of(paths: list[str]) -> str:
+    return ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
 
 
 class _SourceLoader:

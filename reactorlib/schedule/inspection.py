@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from reactorlib.declaration.instance import name_in
-from reactorlib.elaboration.program import Elaborated
+from reactorlib.elaboration.records import Elaborated
 from reactorlib.errors import ReactorError
 from reactorlib.schedule.compiler import Compiler
 from reactorlib.schedule.partition import partition
@@ -21,7 +20,7 @@ def triggers_named(program: Elaborated, names: Iterable[str]) -> list[int]:
         known[trigger.path] = index
     chosen = []
     for name in names:
-        found = known.get(name_in(known, name))
+        found = known.get(name)
         if found is None:
             raise ReactorError(f"{name!r} triggers nothing here: one of {', '.join(sorted(known)[:12])}")
         chosen.append(found)
@@ -35,8 +34,7 @@ def source_of(program: Elaborated, triggers: Iterable[str], workers: int) -> str
     if workers == 1:
         return compiler.write(plan).text
     placed = partition(program, workers)
-    split = Splitter(program, placed, copies=True).split(plan)
+    parts = Splitter(program, placed, copies=True).split(plan)
     texts = ["".join(f"# {line}\n" for line in placed.describe(program).splitlines())]
-    for worker, part in sorted(split.parts.items()):
-        texts.append(f"# worker {worker}\n" + compiler.write(plan, part).text)
+    texts += [f"# worker {worker}\n{compiler.write(part).text}" for worker, part in sorted(parts.items())]
     return "\n".join(texts)

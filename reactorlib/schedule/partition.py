@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from reactorlib.declaration.instance import Instance, name_in
-from reactorlib.elaboration.program import Elaborated
-from reactorlib.errors import RunError
+from reactorlib.declaration.instance import Instance
+from reactorlib.elaboration.records import Elaborated
+from reactorlib.errors import RunError, did_you_mean
 
 WORTH_MOVING = 1.1  # load of the busiest worker with members spread evenly, over that with members balanced
 
@@ -44,16 +44,18 @@ def partition(
     path or worker.
     """
     placed = _checked(program, workers, placement or {})
-    balanced = _balanced(program, workers, costs) if costs else {}
+    banks: dict[tuple[int, str], list[Instance]] = defaultdict(list)
+    for instance in program.instances:
+        if instance.member is not None and not _inside_spread(instance.parent):
+            banks[id(instance.parent), instance.path.rpartition("[")[0]].append(instance)
+    loads = _with_contents(program, costs or {})
+    spread: dict[int, int] = {}
+    for members in banks.values():
+        spread |= _spread(members, workers, loads)
     of: dict[int, int] = {}
     for instance in program.instances:
-        if instance.path in placed:
-            worker = placed[instance.path]
-        elif instance.member is not None and not _inside_spread(instance.parent):
-            worker = balanced.get(id(instance), worker_of_member(*instance.member, workers))
-        else:
-            worker = 0 if instance.parent is None else of[id(instance.parent)]
-        of[id(instance)] = worker
+        inherited = 0 if instance.parent is None else of[id(instance.parent)]
+        of[id(instance)] = placed.get(instance.path, spread.get(id(instance), inherited))
     physical = {trigger.path.rpartition(".")[0] for trigger in program.triggers if trigger.kind == "physical"}
     of.update((id(instance), 0) for instance in program.instances if instance.path in physical)
     of_instance = tuple(of[id(instance)] for instance in program.instances)
@@ -65,23 +67,14 @@ def partition(
     return Partition(workers, of_instance, tuple(of_node))
 
 
-def _checked(program: Elaborated, workers: int, placement: Mapping[str, int]) -> dict[str, int]:
-    if not placement:
-        return {}
-    known = {instance.path for instance in program.instances}
-    checked: dict[str, int] = {}
-    for given, worker in placement.items():
-        path = name_in(known, given)
+def _checked(program: Elaborated, workers: int, placement: Mapping[str, Any]) -> Mapping[str, int]:
+    known = {instance.path for instance in program.instances} if placement else set()
+    for path, worker in placement.items():
         if path not in known:
-            whole = f"{program.root.path}.{path}"
-            hint = f"; did you mean {whole!r}?" if whole in known else ""
-            raise RunError(f"placement names no reactor of this program: {given!r}{hint}")
-        if not isinstance(worker, int):
-            raise RunError(f"placement puts {path} on a worker by its number, got {worker!r}")
-        if not 0 <= worker < workers:
-            raise RunError(f"placement puts {path} on worker {worker}, there are workers 0 to {workers - 1}")
-        checked[path] = worker
-    return checked
+            raise RunError(f"placement names no reactor of this program: {path!r}{did_you_mean(path, known)}")
+        if not isinstance(worker, int) or not 0 <= worker < workers:
+            raise RunError(f"placement puts {path} on worker {worker!r}, there are workers 0 to {workers - 1}")
+    return placement
 
 
 def _inside_spread(instance: Instance | None) -> bool:
@@ -101,42 +94,67 @@ def worker_of_member(index: int, size: int, workers: int) -> int:
     return index // (share + 1) if index < boundary else extra + (index - boundary) // max(share, 1)
 
 
-def _balanced(program: Elaborated, workers: int, costs: Mapping[str, float]) -> dict[int, int]:
-    """The workers of the members of banks with known costs: the dearest first, each to the least loaded worker.
+def _spread(members: list[Instance], workers: int, loads: Mapping[int, float]) -> dict[int, int]:
+    """The workers of the members of a bank: evenly, or by known loads the dearest first to the least loaded worker.
 
-    A bank is left even where that gains less than costs are measured to.
+    A bank is left even where balancing gains less than loads are measured to.
     """
-    total = _costs_with_contents(program, costs)
-    banks: dict[tuple[int, str], list[Instance]] = defaultdict(list)
-    for instance in program.instances:
-        if instance.member is not None and not _inside_spread(instance.parent):
-            banks[id(instance.parent), instance.path.rpartition("[")[0]].append(instance)
-    of: dict[int, int] = {}
-    for members in banks.values():
-        known = [total[id(member)] for member in members if total.get(id(member))]
-        if not known:
-            continue
-        usual = sum(known) / len(known)
-        loads, even, found = [0.0] * workers, [0.0] * workers, dict[int, int]()
-        for member in sorted(members, key=lambda member: total.get(id(member), usual), reverse=True):
-            cost = total.get(id(member), usual)
-            worker = found[id(member)] = loads.index(min(loads))
-            loads[worker] += cost
-            assert member.member is not None
-            even[worker_of_member(*member.member, workers)] += cost
-        if max(even) > WORTH_MOVING * max(loads):
-            of |= found
-    return of
+    even = {id(m): worker_of_member(*m.member, workers) for m in members if m.member is not None}
+    known = [loads[id(member)] for member in members if loads.get(id(member))]
+    if not known:
+        return even
+    usual = sum(known) / len(known)
+    evenly, balanced, found = [0.0] * workers, [0.0] * workers, dict[int, int]()
+    for member in sorted(members, key=lambda member: loads.get(id(member), usual), reverse=True):
+        worker = found[id(member)] = balanced.index(min(balanced))
+        balanced[worker] += loads.get(id(member), usual)
+        evenly[even[id(member)]] += loads.get(id(member), usual)
+    return found if max(evenly) > WORTH_MOVING * max(balanced) else even
 
 
-def _costs_with_contents(program: Elaborated, costs: Mapping[str, float]) -> dict[int, float]:
-    total: dict[int, float] = {}
-    known = {instance.path for instance in program.instances}
-    of_path = {name_in(known, path): cost for path, cost in costs.items()}
-    for instance in program.instances:
-        cost = of_path.get(instance.path)
+def _with_contents(program: Elaborated, costs: Mapping[str, float]) -> dict[int, float]:
+    """The cost of each reactor with all that it contains, where something of it is known."""
+    total: dict[int, float] = defaultdict(float)
+    for instance in program.instances if costs else ():
+        cost = costs.get(instance.path)
         at: Instance | None = instance if cost is not None else None
         while at is not None:
-            total[id(at)] = total.get(id(at), 0.0) + (cost or 0.0)
+            total[id(at)] += cost or 0.0
             at = at.parent
     return total
+
+
+def spread(program: Elaborated, workers: int) -> dict[str, int] | None:
+    """A placement in which reactions of one level, which may run at once, are on different workers.
+
+    None where banks that are spread evenly do as well. A reactor whose level leaves it the choice joins what it reads.
+    """
+    levels: dict[str, set[int]] = defaultdict(set)  # of the reactions of each reactor
+    sources: dict[str, set[str]] = defaultdict(set)
+    once = {trigger.cell for trigger in program.triggers if trigger.kind in ("startup", "shutdown")}
+    writer = {cell: reaction.instance.path for reaction in program.reactions for cell in reaction.writes}
+    for reaction, level in zip(program.reactions, program.order.level, strict=False):
+        path = reaction.instance.path
+        # What runs once counts on its own, below the levels: it separates only what is not connected.
+        levels[path].add(level - len(program.order.level) if once.issuperset(reaction.triggers) else level)
+        sources[path] |= {writer[cell] for cell in reaction.reads if cell in writer}
+    placed: dict[str, int] = {}
+    loads = Counter[tuple[int, int]]()
+    for path, of in sorted(levels.items(), key=lambda item: max(item[1])):
+        near = {placed[source] for source in sources[path] if source in placed}
+        placed[path] = min(range(workers), key=lambda worker: (
+            sum(loads[level, worker] for level in of if level >= 0), worker not in near,
+            sum(loads[level, worker] for level in of), worker,
+        ))  # fmt: skip
+        loads.update((level, placed[path]) for level in of)
+    usual = partition(program, workers).of_instance
+    even = {instance.path: worker for instance, worker in zip(program.instances, usual, strict=True)}
+    return placed if _busiest(levels, placed) < _busiest(levels, even) else None
+
+
+def _busiest(levels: Mapping[str, set[int]], placed: Mapping[str, int]) -> tuple[int, int]:
+    """The number of reactors on the busiest worker of each level, added up: of all but what runs once, then of that."""
+    most: dict[int, int] = defaultdict(int)
+    for (level, _), count in Counter((level, placed[path]) for path, of in levels.items() for level in of).items():
+        most[level] = max(most[level], count)
+    return sum(n for level, n in most.items() if level >= 0), sum(n for level, n in most.items() if level < 0)

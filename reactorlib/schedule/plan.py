@@ -1,14 +1,11 @@
-"""The plan of a tag: given the events present, the nodes that can follow, in order, and which are certain.
-
-A plan is for one worker; a split of it gives each of several workers its part, with sends and waits between them.
-"""
+"""The plan of a tag: given the events present, the nodes that can follow, in order, and which are certain."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from reactorlib.elaboration.program import Cell, DependencyGraph, Elaborated, Node
+from reactorlib.elaboration.records import Cell, DependencyGraph, Elaborated, Node
 
 
 class Step(NamedTuple):
@@ -16,17 +13,6 @@ class Step(NamedTuple):
 
     node: Node
     conditions: tuple[Cell, ...]
-
-
-class Plan(NamedTuple):
-    """The schedule of one set of events, before it is written as code."""
-
-    events: tuple[int, ...]  # triggers by index
-    steps: tuple[Step, ...]
-    captures: tuple[int, ...]  # delayed connections, by trigger index, whose source may be set
-    cleared: tuple[Cell, ...]  # every cell that may be present
-    switches: bool  # a reaction may switch a mode
-    stops: bool  # shutdown is among the events
 
 
 class Send(NamedTuple):
@@ -43,22 +29,25 @@ class Wait(NamedTuple):
     cells: tuple[Cell, ...]
 
 
-class Part(NamedTuple):
-    """The part of one worker in a tag. Worker 0 also keeps the event queue."""
+class Plan(NamedTuple):
+    """The schedule of one set of events, before it is written as code: the whole, or the part of one worker.
 
-    worker: int
-    events: tuple[int, ...]  # triggers whose presence and value this worker needs
+    Worker 0 also keeps the event queue.
+    """
+
+    events: tuple[int, ...]  # triggers by index
     items: tuple[Step | Send | Wait, ...]
-    captures: tuple[int, ...]
-    cleared: tuple[Cell, ...]
-    last: tuple[Cell, ...]  # cells that travel with the message that ends the part
+    captures: tuple[int, ...]  # delayed connections, by trigger index, whose source may be set
+    cleared: tuple[Cell, ...]  # every cell that may be present
+    switches: bool  # a reaction may switch a mode
+    stops: bool  # shutdown is among the events
+    marked: tuple[int, ...]  # of `events`, those whose presence and value the worker needs
+    worker: int | None = None  # whose part it is
+    last: tuple[Cell, ...] = ()  # cells that travel with the message that ends a part
 
-
-class Split(NamedTuple):
-    """All parts of a plan; `parts[0]` is worker 0's, the others only those that take part."""
-
-    plan: Plan
-    parts: dict[int, Part]
+    @property
+    def steps(self) -> list[Step]:
+        return [item for item in self.items if isinstance(item, Step)]
 
 
 def plan_of(program: Elaborated, events: Iterable[int]) -> Plan:
@@ -81,7 +70,8 @@ def plan_of(program: Elaborated, events: Iterable[int]) -> Plan:
     captures = [index for cell in possible for index in graph.captured_by.get(cell, ())]
     return Plan(
         events=chosen,
-        steps=tuple(_step(graph, node, certain, possible) for node in sorted(reached, key=rank.__getitem__)),
+        marked=chosen,
+        items=tuple(_step(graph, node, certain, possible) for node in sorted(reached, key=rank.__getitem__)),
         captures=tuple(sorted(captures)),
         cleared=tuple(possible),
         switches=any(

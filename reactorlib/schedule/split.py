@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import chain, product
 
-from reactorlib.elaboration.program import Cell, Elaborated
+from reactorlib.elaboration.records import Cell, Elaborated
 from reactorlib.schedule.partition import Partition
-from reactorlib.schedule.plan import Part, Plan, Send, Split, Step, Wait
+from reactorlib.schedule.plan import Plan, Send, Step, Wait
 
 
 class Splitter:
@@ -38,15 +38,10 @@ class Splitter:
                 users = {0, *readers.get(trigger.cell, ())}
                 if users - {owner.get(trigger.source, 0)}:
                     crossing.add(trigger.source)
-        new = crossing
-        while new:  # a forwarded value must be where the last reader sees it
-            handed_on = {forward.source for forward in program.forwards if forward.target in new}
-            new = handed_on - crossing
-            crossing |= new
-        return frozenset(crossing)
+        return frozenset(self.graph.origins(crossing))  # a forwarded value must be where the last reader sees it
 
-    def split(self, plan: Plan) -> Split:
-        """The part of each worker. Waits stand right before the first step that needs them."""
+    def split(self, plan: Plan) -> dict[int, Plan]:
+        """The part of each worker that takes part. Waits come right before the first step that needs them."""
         return _Cut(self, plan).split()
 
 
@@ -54,18 +49,18 @@ class Splitter:
 class _Draft:
     """The part of one worker, under way."""
 
-    items: list[Step | Send | Wait] = field(default_factory=list)
+    items: list[list[Step | Send | Wait]] = field(default_factory=list)  # of each step: its waits, itself, its sends
     events: dict[int, None] = field(default_factory=dict)
     captures: list[int] = field(default_factory=list)
     cells: dict[Cell, None] = field(default_factory=dict)  # that its steps set or its waits bring
-    last: tuple[Cell, ...] = ()
+    writes: list[tuple[int, Cell]] = field(default_factory=list)  # steps by number, with the cells that they set
 
 
 class _Cut:
     """The cut of one plan, under way. Steps are numbered in the order of the plan.
 
     Say worker 1 runs step 0, which sets a, and step 1, which sets b; worker 0 runs step 2, which reads a, and step 3,
-    which reads b. Then `waits` is {2: {1: 0}, 3: {1: 1}}, `sends` is {0: [(1, 0)], 1: [(1, 0)]}, and the parts are
+    which reads b. Then the parts are
 
         worker 1: step 0, Send(0, a), step 1, then b with the message that ends the part
         worker 0: Wait(1, a), step 2, Wait(1, b), step 3
@@ -75,104 +70,93 @@ class _Cut:
         self.plan = plan
         self.graph, self.triggers = splitter.graph, splitter.program.triggers
         self.of_node, self.readers, self.copies = splitter.partition.of_node, splitter.readers, splitter.copies
-        self.writes: dict[int, list[tuple[int, Cell]]] = defaultdict(list)  # by worker: steps with the cells they set
-        self.written: dict[Cell, tuple[int, int]] = {}  # the worker and the step that set a cell last
-        self.waits: dict[int, dict[int, int]] = {}  # before a step: for which worker, up to which of its steps
-        self.sends: dict[int, list[tuple[int, int]]] = defaultdict(list)  # after a step: from and to which worker
+        self.written: dict[Cell, tuple[int, int]] = {}  # the worker that set a cell last, and where in its `writes`
         self.carried: dict[tuple[int, int], int] = defaultdict(int)  # how many of `writes` a pair has exchanged
         self.drafts: dict[int, _Draft] = defaultdict(_Draft)
+        self.wanted: dict[int, set[Cell]] = defaultdict(set)  # by worker: what its steps read, with `copies` ever read
+        for step in plan.steps:
+            self.wanted[self.of_node[step.node]].update(self.graph.reads[step.node])
+        for cell in plan.cleared if self.copies else ():
+            for worker in self.readers.get(cell, ()):
+                self.wanted[worker].add(cell)
 
-    def split(self) -> Split:
-        self._meet()
-        self._lay_out()
+    def split(self) -> dict[int, Plan]:
+        items_of: list[list[Step | Send | Wait]] = []
+        for number, step in enumerate(self.plan.steps):
+            worker, items = self.of_node[step.node], list[Step | Send | Wait]()
+            draft = self.drafts[worker]
+            for source, upto in self._needs(worker, step).items():
+                cells = self._carry(source, worker, upto)
+                items_of[self.drafts[source].writes[upto][0]].append(Send(worker, cells))
+                items.append(Wait(source, cells))
+                draft.cells.update(dict.fromkeys(cells))
+            items.append(step)
+            items_of.append(items)
+            draft.items.append(items)
+            for cell in self.graph.writes[step.node]:
+                self.written[cell] = worker, len(draft.writes)
+                draft.writes.append((number, cell))
+                draft.cells[cell] = None
+        if self.copies:
+            self._send_the_rest()
         for index in self.plan.events:
             users = self.readers.get(self.triggers[index].cell, ()) if self.copies else ()
             for worker in (0, *users):
                 self.drafts[worker].events[index] = None
         for index in self.plan.captures:
-            source = self.triggers[index].source
-            assert source is not None
-            self.drafts[self.written.get(source, (0, 0))[0]].captures.append(index)
-        self._end()
-        return Split(self.plan, {worker: self._part(worker, draft) for worker, draft in self.drafts.items()})
+            source_cell = self.triggers[index].source
+            assert source_cell is not None
+            self.drafts[self.written.get(source_cell, (0, 0))[0]].captures.append(index)
+        return self._parts()
 
-    def _meet(self) -> None:
-        """Find the steps that must wait for another worker, and where that worker sends."""
-        synced: dict[tuple[int, int], int] = defaultdict(lambda: -1)  # from, to: up to which step
-        for number, step in enumerate(self.plan.steps):
-            worker = self.of_node[step.node]
-            needs = self.waits[number] = {}
-            for cell in self.graph.reads[step.node]:
-                source, upto = self.written.get(cell, (worker, -1))
-                if source != worker and upto > synced[source, worker]:
-                    needs[source] = max(upto, needs.get(source, -1))
-            for source, upto in needs.items():
-                synced[source, worker] = upto
-                self.sends[upto].append((source, worker))
-            for cell in self.graph.writes[step.node]:
-                self.written[cell] = worker, number
-                self.writes[worker].append((number, cell))
+    def _needs(self, worker: int, step: Step) -> dict[int, int]:
+        """The workers that a step must wait for, each with the last of its `writes` that the step reads."""
+        needs: dict[int, int] = {}
+        for cell in self.graph.reads[step.node]:
+            source, at = self.written.get(cell, (worker, 0))
+            if source != worker and at >= self.carried[source, worker]:
+                needs[source] = max(at, needs.get(source, 0))
+        return needs
 
-    def _lay_out(self) -> None:
-        """Put steps in order, each after its waits and before the sends that others wait for."""
-        wanted = self._wanted()
-        carrying: dict[tuple[int, int, int], tuple[Cell, ...]] = {}
-        for number, step in enumerate(self.plan.steps):
-            worker = self.of_node[step.node]
-            draft = self.drafts[worker]
-            for source, upto in self.waits[number].items():
-                self._wait(worker, source, carrying[source, worker, upto])
-            draft.items.append(step)
-            draft.cells.update(dict.fromkeys(self.graph.writes[step.node]))
-            for source, target in self.sends.get(number, ()):
-                cells = carrying[source, target, number] = self._carry(source, target, number, wanted[target])
-                draft.items.append(Send(target, cells))
-        if self.copies:
-            # Cells that no step of this tag reads still go to the workers that hold a copy.
-            for source, target in product(sorted(self.writes), sorted(wanted)):
-                cells = self._carry(source, target, len(self.plan.steps), wanted[target]) if source != target else ()
-                if cells:
-                    self.drafts[source].items.append(Send(target, cells))
-                    self._wait(target, source, cells)
-
-    def _wait(self, worker: int, source: int, cells: tuple[Cell, ...]) -> None:
-        self.drafts[worker].items.append(Wait(source, cells))
-        self.drafts[worker].cells.update(dict.fromkeys(cells))
-
-    def _wanted(self) -> dict[int, set[Cell]]:
-        """The cells that each worker wants: all that its steps read, with `copies` all that it ever reads."""
-        wanted: dict[int, set[Cell]] = defaultdict(set)
-        for step in self.plan.steps:
-            wanted[self.of_node[step.node]].update(self.graph.reads[step.node])
-        for cell in self.plan.cleared if self.copies else ():
-            for worker in self.readers.get(cell, ()):
-                wanted[worker].add(cell)
-        return wanted
-
-    def _carry(self, source: int, target: int, upto: int, wanted: set[Cell]) -> tuple[Cell, ...]:
-        """The wanted cells that the source has set since its last message to the target, up to a step."""
-        rows = self.writes[source]
-        start = end = self.carried[source, target]
-        while end < len(rows) and rows[end][0] <= upto:
+    def _carry(self, source: int, target: int, upto: int) -> tuple[Cell, ...]:
+        """The wanted cells that the source has set since its last message to the target, up to the end of a step."""
+        rows, start = self.drafts[source].writes, self.carried[source, target]
+        end = upto
+        while end < len(rows) and rows[end][0] == rows[upto][0]:
             end += 1
         self.carried[source, target] = end
-        return tuple(dict.fromkeys(cell for _, cell in rows[start:end] if cell in wanted))
+        return tuple(dict.fromkeys(cell for _, cell in rows[start:end] if cell in self.wanted[target]))
 
-    def _end(self) -> None:
-        """End the part of each other worker with a message to worker 0: its last Send to it, if nothing follows."""
-        hub = self.drafts[0]
+    def _send_the_rest(self) -> None:
+        """Cells that no step of this tag reads still go to the workers that hold a copy."""
+        sources = sorted(worker for worker, draft in self.drafts.items() if draft.writes)
+        for source, target in product(sources, sorted(self.wanted)):
+            rows = self.drafts[source].writes
+            cells = self._carry(source, target, len(rows) - 1) if source != target else ()
+            if cells:
+                self.drafts[source].items.append([Send(target, cells)])
+                self.drafts[target].items.append([Wait(source, cells)])
+                self.drafts[target].cells.update(dict.fromkeys(cells))
+
+    def _parts(self) -> dict[int, Plan]:
+        """The parts. A Send to worker 0 at the end of a part becomes the message that ends it."""
+        parts, hub = dict[int, Plan](), self.drafts.pop(0, None) or _Draft()
         for worker, draft in sorted(self.drafts.items()):
-            if worker == 0:
-                continue
-            if draft.items and isinstance(draft.items[-1], Send) and draft.items[-1].to == 0:
-                last = draft.items.pop()
-                draft.last = last.cells if self.copies and isinstance(last, Send) else ()
+            items, last = list(chain.from_iterable(draft.items)), tuple[Cell, ...]()
+            end = items.pop() if items else None
+            if isinstance(end, Send) and end.to == 0:
+                last = end.cells if self.copies else ()
             else:
-                hub.items.append(Wait(worker, ()))
+                items += () if end is None else (end,)
+                hub.items.append([Wait(worker, ())])
+            parts[worker] = self._part(worker, draft, items, last)
+        parts[0] = self._part(0, hub, list(chain.from_iterable(hub.items)), ())
+        return parts
 
-    def _part(self, worker: int, draft: _Draft) -> Part:
+    def _part(self, worker: int, draft: _Draft, items: list[Step | Send | Wait], last: tuple[Cell, ...]) -> Plan:
         if self.copies:
             cleared = tuple({self.triggers[index].cell: None for index in draft.events} | draft.cells)
         else:
             cleared = self.plan.cleared if worker == 0 else ()
-        return Part(worker, tuple(draft.events), tuple(draft.items), tuple(draft.captures), cleared, draft.last)
+        return self.plan._replace(worker=worker, marked=tuple(draft.events), items=tuple(items), last=last,
+                                  captures=tuple(draft.captures), cleared=cleared)  # fmt: skip

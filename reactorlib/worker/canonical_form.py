@@ -159,17 +159,13 @@ def _array(array: Any) -> bytes:
 
 
 def _contents(array: Any) -> Iterator[bytes]:
-    """The bytes of an array, but for those between fields and numbers, which nobody has written."""
+    """The bytes of an array without those between fields and numbers, which nobody has written."""
     dtype = array.dtype
     if dtype.names is not None:
         for name in dtype.names:
             yield from _contents(array[name])
     elif dtype.char in "gG":  # of 16 bytes some machines use 10
-        import numpy as np
-
-        number = np.finfo(dtype)
-        octets = np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(-1, number.dtype.itemsize)
-        yield octets[:, : 10 if number.nmant == 63 else None].tobytes()
+        yield repr(array.tolist()).encode()
     else:
         yield array.tobytes()
 
@@ -184,9 +180,6 @@ def _tensor(tensor: Any) -> bytes:
     if plain.layout is not torch.strided:
         sparse = plain.to_sparse().coalesce()  # a dense one might not fit into memory
         return _shape(plain.layout, tuple(plain.shape)) + _tensor(sparse.indices()) + _tensor(sparse.values())
-    plain = plain.cpu().resolve_conj().resolve_neg()
-    try:
-        return _array(plain.numpy())
-    except TypeError:  # NumPy has no such numbers: bfloat16
-        octets = plain.clone(memory_format=torch.contiguous_format).reshape(-1).view(torch.uint8)
-        return _shape(plain.dtype, tuple(plain.shape)) + bytes(octets.numpy().tobytes())
+    plain = plain.cpu().resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
+    dtype = str(plain.dtype).removeprefix("torch.")  # as NumPy names it
+    return _shape(dtype, tuple(plain.shape)) + bytes(plain.reshape(-1).view(torch.uint8).numpy().tobytes())

@@ -1,16 +1,16 @@
 """The values of a run, and the arguments of reactions: rights to read, to set and to schedule.
 
-A reader is the value itself, a writer is the right to set it. Two objects save a check in `set`: a reaction can only
-set the effects that it declared.
+A reader is the value itself, a writer is the right to set it. As these are two objects, `set` needs no check.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from reactorlib.elaboration.program import Cell, Elaborated
+from reactorlib.elaboration.records import Cell, Elaborated
 from reactorlib.errors import EffectError, ReactorError, RunError
 from reactorlib.tag import Time, time_fault
 from reactorlib.transport.batch import Batch, batch
@@ -42,30 +42,23 @@ Allocate = Callable[[int], Any]
 
 
 class Buffers(NamedTuple):
-    """Where the buffers of values lie that other workers read."""
+    """Memory for values that other workers read. In shared memory they may write as well."""
 
     allocate: Allocate | None
-    allocate_shared: Allocate | None  # where readers may write as well
+    allocate_shared: Allocate | None
     crossing: Container[Cell]  # the cells of these values
 
 
 NO_BUFFERS = Buffers(None, None, ())
 
 
-class Writer:
-    """The right to set one value."""
+class _Right:
+    """A right on one cell, by which it can also be read."""
 
-    __slots__ = ("_allocate", "_allocate_shared", "_cell")
+    __slots__ = ("_cell",)
 
-    def __init__(self, cell: Reader, allocate: Allocate | None = None, shared: Allocate | None = None) -> None:
+    def __init__(self, cell: Reader) -> None:
         self._cell = cell
-        self._allocate = allocate  # of bytes, in memory that the readers see
-        self._allocate_shared = shared  # in memory where they also write
-
-    def set(self, value: Any) -> None:
-        cell = self._cell
-        cell.value = value
-        cell.is_present = True
 
     @property
     def value(self) -> Any:
@@ -75,22 +68,37 @@ class Writer:
     def is_present(self) -> bool:
         return self._cell.is_present
 
+    def __repr__(self) -> str:
+        return repr(self._cell)
+
+
+class Writer(_Right):
+    """The right to set one value."""
+
+    __slots__ = ("_buffers",)
+
+    def __init__(self, cell: Reader, buffers: Buffers = NO_BUFFERS) -> None:
+        super().__init__(cell)
+        self._buffers = buffers
+
+    def set(self, value: Any) -> None:
+        cell = self._cell
+        cell.value = value
+        cell.is_present = True
+
     def allocate(self, shape: int | tuple[int, ...], dtype: Any = float) -> Any:
         """An uninitialised NumPy array of this shape and dtype, to fill and then set."""
         import numpy as np
 
-        kind = np.dtype(dtype)
-        if self._allocate is None or kind.hasobject or kind.subdtype is not None or not kind.itemsize:
+        kind, allocate = np.dtype(dtype), self._buffers.allocate
+        if allocate is None or kind.hasobject or kind.subdtype is not None or not kind.itemsize:
             return np.empty(shape, kind)
         count = int(math.prod(shape) if isinstance(shape, tuple | list) else shape)
-        return np.frombuffer(self._allocate(max(1, count * kind.itemsize)), kind, count).reshape(shape)
+        return np.frombuffer(allocate(max(1, count * kind.itemsize)), kind, count).reshape(shape)
 
     def batch(self, shape: int | tuple[int, ...], dtype: Any = float) -> Batch:
         """An uninitialised array that its readers may fill in place, each in part: see Batch."""
-        return batch(self._allocate_shared, shape, dtype)
-
-    def __repr__(self) -> str:
-        return repr(self._cell)
+        return batch(self._buffers.allocate_shared, shape, dtype)
 
 
 class TracedWriter(Writer):
@@ -98,14 +106,8 @@ class TracedWriter(Writer):
 
     __slots__ = ("_note",)
 
-    def __init__(
-        self,
-        cell: Reader,
-        allocate: Allocate | None,
-        shared: Allocate | None,
-        note: Callable[[tuple[str, Any]], None],
-    ) -> None:
-        super().__init__(cell, allocate, shared)
+    def __init__(self, cell: Reader, buffers: Buffers, note: Callable[[tuple[str, Any]], None]) -> None:
+        super().__init__(cell, buffers)
         self._note = note
 
     def set(self, value: Any) -> None:
@@ -155,7 +157,7 @@ class Contained:
 
 
 class Absent:
-    """The type of ABSENT, which is False: an input that a step leaves absent, an output that nothing set at its tag.
+    """The type of ABSENT, which is False: the value of an absent input or output of a step.
 
     >>> from reactorlib import Input, Output, Reactor, Session, connect
     >>> class Wire(Reactor):
@@ -200,13 +202,13 @@ def events_of(program: Elaborated) -> list[Event]:
     return [Event(trigger.path, index, trigger) for index, trigger in enumerate(program.triggers)]
 
 
-class ActionHandle:
-    """The right to schedule one action; reads it too where the reaction does."""
+class ActionHandle(_Right):
+    """The right to schedule one action."""
 
-    __slots__ = ("_event", "_schedule")
+    __slots__ = ("_schedule",)
 
-    def __init__(self, event: Event, schedule: Callable[[Event, int, Any], None]) -> None:
-        self._event = event
+    def __init__(self, event: Event, schedule: Callable[[Any, int, Any], None]) -> None:
+        super().__init__(event)
         self._schedule = schedule
 
     def schedule(self, extra_delay: int = 0, value: Any = None) -> None:
@@ -214,35 +216,19 @@ class ActionHandle:
             fault = time_fault(extra_delay, "extra_delay")
             if fault is not None:
                 meant = "" if isinstance(extra_delay, Time) else ": did you mean schedule(value=...)?"
-                raise ReactorError(f"{self._event.path}.schedule(): {fault}{meant}")
+                raise ReactorError(f"{self._cell.path}.schedule(): {fault}{meant}")
             extra_delay = int(extra_delay)
-        self._schedule(self._event, extra_delay, value)
-
-    @property
-    def value(self) -> Any:
-        return self._event.value
-
-    @property
-    def is_present(self) -> bool:
-        return self._event.is_present
-
-    def __repr__(self) -> str:
-        return repr(self._event)
+        self._schedule(self._cell, extra_delay, value)
 
 
 class PlainActionHandle(ActionHandle):
-    """The same, with plain numbers of nanoseconds; after the end of the run, nothing happens."""
+    """The same with plain numbers of nanoseconds. Does nothing after the end of the run."""
 
     __slots__ = ()
 
     def schedule(self, extra_delay: float = 0, value: Any = None) -> None:
-        try:
-            if extra_delay:
-                super().schedule(Time(round(extra_delay)), value)
-            else:
-                self._schedule(self._event, 0, value)
-        except RunError:
-            pass
+        with suppress(RunError):
+            super().schedule(Time(round(extra_delay)), value)
 
 
 class ModeHandle:

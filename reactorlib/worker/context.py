@@ -9,7 +9,7 @@ import threading
 
 from reactorlib.errors import RunError
 from reactorlib.tag import Tag, Time, time_fault
-from reactorlib.worker.run_handle import RunHandle
+from reactorlib.worker.inbox import RunHandle
 from reactorlib.worker.worker import Worker
 
 
@@ -21,12 +21,9 @@ current = _Current()
 
 
 def _running() -> Worker:
-    worker = current.worker
-    if worker is None:
-        raise RunError(
-            "only a reaction of a running program can ask this; a thread that one starts is given its run_handle()"
-        )
-    return worker
+    if current.worker is None:
+        raise RunError("only a reaction of a running program can ask this; a thread is given its run_handle()")
+    return current.worker
 
 
 def run_handle() -> RunHandle:
@@ -48,17 +45,14 @@ def run_handle() -> RunHandle:
 def request_stop() -> None:
     """End the run: events of the next microstep still run, together with the shutdown reactions.
 
-    >>> from reactorlib import MSEC, Reactor, Timer, reaction, request_stop, run, shutdown
+    >>> from reactorlib import MSEC, Reactor, Timer, reaction, run
     >>> class Once(Reactor):
     ...     tick = Timer(0, 1 * MSEC)
     ...     @reaction(tick)
     ...     def stop(self, tick):
     ...         request_stop()
-    ...     @reaction(shutdown)
-    ...     def end(self):
-    ...         print("stopped at", current_tag())
-    >>> result = run(Once, fast=True)
-    stopped at (0 ns, 1)
+    >>> run(Once, fast=True).tag
+    Tag(time=0, microstep=1)
     """
     _running().scheduler.stop()
 
@@ -66,14 +60,13 @@ def request_stop() -> None:
 def current_tag() -> Tag:
     """The current tag; its time is in ns since the start of the run.
 
-    >>> from reactorlib import Reactor, Timer, USEC, reaction, run
+    >>> from reactorlib import Reactor, reaction, run, startup
     >>> class Once(Reactor):
-    ...     tick = Timer(5 * USEC)
-    ...     @reaction(tick)
-    ...     def show(self, tick):
+    ...     @reaction(startup)
+    ...     def begin(self):
     ...         print(current_tag())
-    >>> result = run(Once, fast=True)
-    (5 us, 0)
+    >>> result = run(Once)
+    (0 ns, 0)
     """
     now = _running().now
     return Tag(now.time, now.microstep)
@@ -97,14 +90,13 @@ def logical_time() -> Time:
 def logical_elapsed() -> Time:
     """Logical time in ns since the start of the run.
 
-    >>> from reactorlib import MSEC, Reactor, Timer, reaction, run
+    >>> from reactorlib import Reactor, reaction, run, startup
     >>> class Once(Reactor):
-    ...     tick = Timer(3 * MSEC)
-    ...     @reaction(tick)
-    ...     def show(self, tick):
+    ...     @reaction(startup)
+    ...     def begin(self):
     ...         print(logical_elapsed())
-    >>> result = run(Once, fast=True)
-    3000000
+    >>> result = run(Once)
+    0
     """
     return Time(_running().now.time)
 
@@ -156,7 +148,7 @@ def check_deadline(invoke_handler: bool = False) -> bool:
     """Whether the deadline of the running reaction has passed. False in a reaction without one.
 
     A deadline of 0 has always passed. With `invoke_handler` the handler runs before this returns True, once a tag. It
-    replaces the rest of the body, which should return. In the handler of a missed deadline the answer is True.
+    replaces the rest of the body, which should return.
 
     >>> from reactorlib import Reactor, SEC, reaction, run, startup
     >>> class Careful(Reactor):
@@ -175,31 +167,21 @@ def check_deadline(invoke_handler: bool = False) -> bool:
 
 
 def update_deadline(deadline: int) -> None:
-    """Change the deadline of the running reaction, in ns: `check_deadline` and its next invocations go by the new one.
+    """Change the deadline of the running reaction, in ns, until the end of the run.
 
-    The new deadline holds until the end of the run. Reactions keep the order of the declared deadlines. Raises RunError
-    in a reaction without a deadline, and for a value that is no time.
+    Reactions keep the order of the declared deadlines. Raises RunError in a reaction without a deadline.
 
-    >>> from reactorlib import MSEC, Reactor, Timer, reaction, run
+    >>> from reactorlib import HOUR, Reactor, reaction, run, startup
     >>> class Hasty(Reactor):
-    ...     tick = Timer(0, 1 * MSEC)
-    ...     @reaction(tick, deadline=0)
-    ...     def act(self, tick):
-    ...         print("in time")
-    ...     @act.missed
-    ...     def late(self, tick):
-    ...         print("late")
-    ...         update_deadline(1_000_000 * MSEC)
-    >>> result = run(Hasty, timeout=1 * MSEC, fast=True)
-    late
-    in time
+    ...     @reaction(startup, deadline=1 * HOUR)
+    ...     def begin(self):
+    ...         update_deadline(0)
+    ...         print(check_deadline())
+    >>> result = run(Hasty)
+    True
     """
-    current_deadline = _running().deadline
-    if current_deadline is None:
-        raise RunError(
-            "update_deadline(): the running reaction has no deadline: declare it with one, such as deadline=1 * HOUR"
-        )
-    fault = time_fault(deadline, "deadline")
-    if fault is not None:
+    declared = _running().deadline
+    fault = "the running reaction has no deadline" if declared is None else time_fault(deadline, "deadline")
+    if declared is None or fault is not None:
         raise RunError(f"update_deadline(): {fault}")
-    current_deadline.update(int(deadline))
+    declared.update(int(deadline))

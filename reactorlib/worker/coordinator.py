@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Generator, Iterable
 from math import inf
 from typing import Any, Protocol
 
-from reactorlib.clock import LONGEST_WAIT_NS, Clock, PhysicalClock
-from reactorlib.elaboration.program import Elaborated, Trigger
+from reactorlib.clock import LONGEST_WAIT_NS, PhysicalClock
+from reactorlib.elaboration.records import Elaborated, Trigger
 from reactorlib.worker.cells import Event, events_of
 from reactorlib.worker.event_queue import Events, Queue
 from reactorlib.worker.inbox import Inbox
@@ -28,19 +28,11 @@ PausingSchedule = Callable[[int, Events], Pieces]
 
 
 class Schedules(Protocol):
-    """The loop asks an executor for schedules."""
+    """An executor, as the loop asks it for schedules. `check` raises WorkerError if a worker is gone."""
 
-    def alone(self, event: Event) -> Schedule:
-        """The schedule of a tag at which only `event` is present."""
-
-    def together(self, events: Iterable[Event]) -> Schedule:
-        """The schedule of a tag at which these events are present."""
-
-    def pausing(self, events: Collection[Event]) -> PausingSchedule:
-        """The same in pieces."""
-
-    def check(self) -> None:
-        """Raise WorkerError if a worker is gone. Called at least twice a second while the loop waits."""
+    def alone(self, event: Event) -> Schedule: ...
+    def together(self, events: Iterable[Event]) -> Schedule: ...
+    def check(self) -> None: ...
 
 
 def schedule_of(schedules: Schedules, events: Collection[Event]) -> Schedule:
@@ -54,18 +46,18 @@ def schedule_of(schedules: Schedules, events: Collection[Event]) -> Schedule:
 class Coordinator:
     """Next to worker 0: does what all reactions ask for (a Scheduler), and runs tag after tag."""
 
-    def __init__(self, program: Elaborated, options: Options, clock: Clock | None = None) -> None:
+    def __init__(self, program: Elaborated, options: Options) -> None:
         self.program = program
         self.options = options
         self.events = events_of(program)
         self.shutdown = self.events[program.graph.shutdown]
         self.queue = Queue()
         self.modes = Modes(program, self.queue, self.events)
-        self.clock = clock or PhysicalClock()
+        self.clock = PhysicalClock()
         self.inbox = Inbox(self.clock)
         self.listen: Callable[[], None] = lambda: None  # to threads that reactions of other processes started
         self.at, self.schedule_at = self.queue.at, self.queue.schedule_at
-        self.schedule_physical = self.inbox.schedule
+        self.schedule = self._schedule_in_mode if program.modes else self.queue.schedule
         self.switch, self.end_tag = self.modes.request, self.modes.apply
         self._has_physical = any(trigger.kind == "physical" for trigger in program.triggers)
         self._keepalive = self._has_physical if options.keepalive is None else options.keepalive
@@ -77,10 +69,6 @@ class Coordinator:
     def stop(self) -> None:
         self.queue.soon[self.shutdown] = None
 
-    @property
-    def schedule(self) -> Callable[[Event, int, Any], None]:
-        return self._schedule_in_mode if self.program.modes else self.queue.schedule
-
     def _schedule_in_mode(self, event: Event, extra_delay: int, value: Any) -> None:
         if self.modes.is_active(event.mode):
             self.queue.schedule(event, extra_delay, value)
@@ -90,11 +78,8 @@ class Coordinator:
     def replay(self, calls: Iterable[Call]) -> None:
         """Make the calls that the outbox of another worker recorded."""
         for name, index, *arguments in calls:
-            call = getattr(self, name)
-            if index is None:
-                call(*arguments)
-            else:
-                call(self.events[index], *arguments)
+            event = () if index is None else (self.events[index],)
+            getattr(self, name)(*event, *arguments)
 
     # Tags
 
@@ -120,12 +105,12 @@ class Coordinator:
                 queue.microstep += 1
                 soon = queue.soon = {}
             else:
-                events = queue.pop(horizon)  # type: ignore[assignment]
+                events = queue.pop(horizon)
                 if not events:
                     if until is not None:
                         return False
                     self._wait(schedules)
-                    events = self._pop()
+                    events = queue.pop()
                 soon = queue.soon
             if len(events) == 1:
                 event, value = events.popitem()
@@ -157,28 +142,23 @@ class Coordinator:
         With `time`, call `reach(time)` first. Calls of threads since then wait for the next step.
         """
         queue = self.queue
-        if time is None and self.inbox.arrivals:
-            self._receive()
         if time is not None:
             for event, value in (inputs or NOTHING).items():
                 queue.at(event, time, value)
-        elif inputs and not queue.soon and not queue.ahead:  # as always: Queue.pop without the call
-            queue.microstep += 1
-            for event, value in inputs.items():
-                event.value = value
-            return inputs
         else:
+            if self.inbox.arrivals:
+                self._receive()
+            if inputs and not queue.soon and not queue.ahead:  # as always: Queue.pop without the call
+                queue.microstep += 1
+                for event, value in inputs.items():
+                    event.value = value
+                return inputs
             queue.soon.update(inputs or NOTHING)
-        events = self._pop()
+        events = queue.pop()
         for event, value in events.items():
             event.value = value
         if not inputs:
             del events[STEP]
-        return events
-
-    def _pop(self) -> Events:
-        events = self.queue.pop()
-        assert events is not None
         return events
 
     # Physical time, and other threads
@@ -217,7 +197,7 @@ class Coordinator:
                 self.modes.hold(event, max(0, time - queue.time), value)
 
     def _gives_up(self, now: int) -> bool:
-        """Whether it is so late that physical actions are given up: the timeout holds, however many came before it."""
+        """Whether it is so late that physical actions are given up, however many came before the timeout."""
         if not self._late and self._stop_time is not None:
             self._late = now > self.inbox.started + self._stop_time + LONGEST_CATCH_UP_NS
             if self._late:
@@ -231,8 +211,7 @@ class Coordinator:
             if self.inbox.arrivals:
                 self._receive()
             now = self.clock.now()
-            if self._has_physical:
-                self._gives_up(now)
+            self._gives_up(now)
             due = queue.next_time()
             if due is not None and queue.soon:
                 return

@@ -52,8 +52,8 @@ class Queue(CurrentTag):
             return self._first
         return self._times[0] if self._times else None
 
-    def pop(self, horizon: float = inf) -> Events | None:
-        """Advance to the next tag and return its events. None: there is none, or its time is new and not before
+    def pop(self, horizon: float = inf) -> Events:
+        """Advance to the next tag and return its events. Empty: there is none, or its time is new and not before
         `horizon`."""
         step, ahead = self.soon, self.ahead
         if step or ahead:
@@ -63,10 +63,10 @@ class Queue(CurrentTag):
             if time is None:
                 times = self._times
                 if not times or times[0] >= horizon:
-                    return None
+                    return {}
                 time = heappop(times)
             elif time >= horizon:
-                return None
+                return {}
             else:
                 self._first = None
             self.time = time

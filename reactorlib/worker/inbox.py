@@ -1,18 +1,21 @@
-"""Calls of other threads to a run: physical actions, requests to stop, exceptions.
-
-Any thread may write. Only the tag loop takes, until the run has ended.
-"""
+"""A run as threads beside its workers see it: the handle that a reaction gives them, and the inbox of their calls."""
 
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
+from collections.abc import Callable
 from time import sleep
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
-from reactorlib.clock import Clock
+from reactorlib.clock import PhysicalClock
 from reactorlib.errors import RunError, ThreadError
+from reactorlib.tag import Time
 from reactorlib.worker.cells import Event
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 # An event, when it was scheduled and for when (ns since the start of the run), and its value. Without an event, the
 # loop only checks `stopping` and `failure`.
@@ -26,12 +29,13 @@ PAUSE_S = 0.001
 
 
 class Outside:
-    """A run as a thread without reactions sees it."""
+    """A run as any thread may use it. A subclass passes calls on to the tag loop."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: PhysicalClock) -> None:
         self.clock = clock
         self.started = 0  # physical time, until the run begins
-        self.over = False  # the run has ended
+        self.over = False
+        self.process = os.getpid()  # a process that a reaction forks is not the run's
 
     def adopt(self) -> None:
         """A reaction gives the run to a thread, which may then call `stop` and `fail`."""
@@ -44,19 +48,21 @@ class Outside:
         """A thread of a reaction has raised, which fails the run. The first such error counts."""
         raise NotImplementedError
 
+    def schedule(self, event: Event, extra_delay: int, value: Any) -> None:
+        """Schedule a physical action, whose reactor is on worker 0."""
+        raise NotImplementedError
+
 
 class Inbox(Outside):
-    """The inbox of one run, in the process of its tag loop."""
+    """The inbox of one run, in the process of its tag loop. Any thread may write, only the loop takes."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: PhysicalClock) -> None:
         super().__init__(clock)
         self.arrivals: deque[Arrival] = deque()
         self.stopping = False  # somebody asked for it
         self.failure: ThreadError | None = None
-        self._process = os.getpid()
 
     def schedule(self, event: Event, extra_delay: int, value: Any) -> None:
-        """Schedule a physical action from any thread. The clock is read here."""
         if self.over:
             raise RunError(f"{event.path}.schedule(): the run has ended")
         now = self.clock.now() - self.started
@@ -70,10 +76,9 @@ class Inbox(Outside):
         self._look()
 
     def fail(self, thread: str, error: BaseException) -> None:
-        if self.over or os.getpid() != self._process:  # a process that a reaction forked is not the run's
-            return
-        self.failure = self.failure or ThreadError(thread, error)
-        self._look()
+        if not self.over and os.getpid() == self.process:
+            self.failure = self.failure or ThreadError(thread, error)
+            self._look()
 
     def close(self) -> None:
         """The run has ended."""
@@ -83,3 +88,56 @@ class Inbox(Outside):
     def _look(self) -> None:
         self.arrivals.append(LOOK)
         self.clock.wake()
+
+
+class RunHandle:
+    """A run, given by a reaction to the threads that it starts: see `run_handle`. Methods raise RunError after the run.
+
+    A thread schedules a physical action by the action's own `schedule`: the reaction also hands over the action.
+
+    >>> import threading
+    >>> from reactorlib import Reactor, reaction, run, run_handle, startup
+    >>> class Feeder(Reactor):
+    ...     @reaction(startup)
+    ...     def begin(self):
+    ...         handle = run_handle()
+    ...         threading.Thread(target=handle.call, args=(self.feed, handle), daemon=True).start()
+    ...     def feed(self, handle):
+    ...         handle.request_stop()
+    >>> run(Feeder, keepalive=True).tag.microstep
+    1
+    """
+
+    def __init__(self, outside: Outside) -> None:
+        self._outside = outside
+
+    def request_stop(self) -> None:
+        """End the run after the tag that it is at when it learns of this."""
+        self._alive().stop()
+
+    def physical_time(self) -> Time:
+        """Physical time in ns since the epoch."""
+        return Time(self._alive().clock.now())
+
+    def physical_elapsed(self) -> Time:
+        """Physical time in ns since the start of the run."""
+        return self.physical_time() - self.start_time()
+
+    def start_time(self) -> Time:
+        """Physical time in ns since the epoch at which the run started."""
+        return Time(self._alive().started)
+
+    def call(self, function: Callable[P, T], /, *arguments: P.args, **named: P.kwargs) -> T:
+        """Call a function. Its exception ends the run with a ThreadError, unless it is SystemExit."""
+        try:
+            return function(*arguments, **named)
+        except SystemExit:
+            raise
+        except BaseException as error:
+            self._outside.fail(threading.current_thread().name, error)
+            raise
+
+    def _alive(self) -> Outside:
+        if self._outside.over:
+            raise RunError("the run that this thread belongs to has ended")
+        return self._outside

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from types import CodeType, TracebackType
 from typing import Any
 
-from reactorlib.elaboration.program import Node
+from reactorlib.elaboration.records import Node
 from reactorlib.schedule.compiler import IN_ROW, Compiler, Ref, Source, load
-from reactorlib.schedule.plan import Part, Plan, Step
+from reactorlib.schedule.plan import Plan, Step
 from reactorlib.worker.cells import Reader
 from reactorlib.worker.worker import Worker
 
@@ -23,32 +23,27 @@ class Loader:
         self.compiler = Compiler(worker.program, traced=worker.recorder is not None)
         self._sources: dict[CodeType, Source] = {}
         self._loaded: list[Any] = []
+        self._objects: dict[str, Callable[[Ref], Any]] = {
+            "cell": lambda ref: worker.cell(ref.index),
+            "step": lambda ref: worker.step(ref.index)[0],
+            "argument": lambda ref: worker.call(ref.index)[1][ref.part],
+            "event": lambda ref: worker.events[ref.index],
+            "mode": lambda ref: worker.mode_states[ref.index],
+            "cells": lambda ref: tuple(map(worker.cell, ref.index)),
+            "rows": lambda ref: list(map(self._row, ref.index)),
+        }
 
-    def load(
-        self,
-        plan: Plan,
-        part: Part | None = None,
-        cross: Callable[[Ref], Any] | None = None,
-        pauses: bool = False,
-        **extra: Any,
-    ) -> Any:
-        """The schedule of a plan, or of this worker's part of it. `cross` gives the functions of its sends and waits.
+    def load(self, plan: Plan, cross: Callable[[Ref], Any] | None = None, pauses: bool = False, **extra: Any) -> Any:
+        """The schedule of a plan, which may be this worker's part. `cross` gives the functions of its sends and waits.
 
         With `pauses` it is a PausingSchedule. `extra` has objects for further names.
         """
-        worker = self.worker
-        source = self.compiler.write(plan, part, pauses)
-        objects: dict[str, Any] = {
-            "later": worker.scheduler.at,
-            "switch": worker.scheduler.end_tag,
-            "arrive": worker.arrive,
-            "present": present,
-            **extra,
-        }
-        for name, ref in source.names.items():
-            if ref.kind != "column":
-                objects[name] = cross(ref) if cross is not None and ref.kind in ("send", "wait") else self._object(ref)
-        schedule = load(source, objects)
+        scheduler = self.worker.scheduler
+        source = self.compiler.write(plan, pauses)
+        objects = {"later": scheduler.at, "switch": scheduler.end_tag, "arrive": self.worker.arrive, "present": present}
+        make = self._objects if cross is None else self._objects | {"send": cross, "wait": cross}
+        named = {name: make[ref.kind](ref) for name, ref in source.names.items() if ref.kind != "column"}
+        schedule = load(source, {**objects, **extra, **named})
         self._sources[schedule.__code__] = source
         self._loaded.append(schedule)
         return schedule
@@ -72,27 +67,9 @@ class Loader:
             traceback = traceback.tb_next
         return None
 
-    def _object(self, ref: Ref) -> Any:
-        worker = self.worker
-        if ref.kind == "cell":
-            return worker.cell(ref.index)
-        if ref.kind == "step":
-            return worker.step(ref.index)[0]
-        if ref.kind == "argument":
-            return worker.call(ref.index)[1][ref.part]
-        if ref.kind == "event":
-            return worker.events[ref.index]
-        if ref.kind == "mode":
-            return worker.mode_states[ref.index]
-        if ref.kind == "cells":
-            return tuple(worker.cell(cell) for cell in ref.index)
-        assert ref.kind == "rows", ref
-        return [self._row(step) for step in ref.index]
-
     def _row(self, step: Step) -> tuple[Any, ...]:
         run, arguments = self.worker.step(step.node)
-        conditions = tuple(self.worker.cell(cell) for cell in step.conditions)
-        return (step.node, *conditions, run, *arguments)
+        return (step.node, *map(self.worker.cell, step.conditions), run, *arguments)
 
 
 def present(cells: Iterable[Reader]) -> bool:

@@ -1,7 +1,6 @@
 """Modes at run time: which are active, and how a switch affects timers, actions and delayed connections.
 
-Local time stands still in a mode that is not active. Its events leave the queue with their remaining delays, and
-return when the mode is entered by history.
+In a mode that is not active local time stands still: its events wait with their remaining delays.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from reactorlib.elaboration.program import Elaborated
+from reactorlib.elaboration.records import Elaborated
 from reactorlib.worker.cells import Event
 from reactorlib.worker.event_queue import Queue
 
@@ -21,8 +20,7 @@ class ModeState:
     __slots__ = ("active", "entered", "fresh")
 
     def __init__(self) -> None:
-        self.active = False
-        self.entered = False
+        self.active = self.entered = False
         self.fresh = True
 
 
@@ -39,18 +37,17 @@ class Modes:
         # By mode that is not active: its events with their delays. `new`: scheduled since, and not yet spaced.
         self._waiting: dict[int, list[tuple[bool, int, Event, Any]]] = defaultdict(list)
         self._spacing: dict[Event, int | None] = {}  # of events whose mode is not active: see Queue.pause_spacing
+        self._event_at = {event.trigger.cell: event for event in events}
+        self.version = 0  # how often modes were switched
+        self.watchers: list[set[int]] = []  # each takes in the modes that are reset
         self._members: list[list[Event]] = [[] for _ in program.modes]
+        for event in events:
+            if event.mode is not None:
+                self._members[event.mode].append(event)
         self._within: list[list[int]] = [[] for _ in program.modes]  # the modes directly within each
         for index, mode in enumerate(program.modes):
             if mode.parent is not None:
                 self._within[mode.parent].append(index)
-        self._event_at = {event.trigger.cell: event for event in events}
-        self.version = 0  # how often modes were switched
-        self.watchers: list[set[int]] = []  # each takes in the modes that are reset
-
-        for event in events:
-            if event.mode is not None:
-                self._members[event.mode].append(event)
         self._activate(range(len(self.states)))
 
     def is_active(self, mode: int | None) -> bool:
@@ -88,7 +85,6 @@ class Modes:
         self._activate(concerned)
         active = [mode for mode in concerned if self.states[mode].active]
         self._suspend({*concerned}.difference(active) | restarted)
-        self._forget(restarted)
         self._reset(restarted)
         for mode in active:
             if mode in self._reset_due:
@@ -110,13 +106,10 @@ class Modes:
 
     def _and_within(self, modes: Iterable[int]) -> set[int]:
         """These modes, and all that are nested in them."""
-        found: set[int] = set()
-        frontier = list(modes)
-        while frontier:
-            mode = frontier.pop()
-            found.add(mode)
-            frontier += self._within[mode]
-        return found
+        found = list(modes)
+        for mode in found:
+            found += self._within[mode]
+        return set(found)
 
     def _activate(self, modes: Iterable[int]) -> None:
         for index in modes:  # parents come before what they contain
@@ -125,13 +118,16 @@ class Modes:
             self.states[index].active = around and self._current.get(record.siblings) == index
 
     def _reset(self, modes: set[int]) -> None:
-        for mode in sorted(modes):
-            self.states[mode].fresh = True
-            reset_states(self.program, mode)
+        """Give modes that restart their first states, without waiting events."""
         for watcher in self.watchers:
             watcher.update(modes)
         due: set[int] = set()  # entered by the reset: a mode that waits within one that is not current is not
         for mode in sorted(modes):
+            self.states[mode].fresh = True
+            reset_states(self.program, mode)
+            self._waiting.pop(mode, None)
+            for event in self._members[mode]:
+                self._spacing.pop(event, None)
             record = self.program.modes[mode]
             if self._current[record.siblings] == mode and (record.parent not in modes or record.parent in due):
                 due.add(mode)
@@ -146,13 +142,6 @@ class Modes:
         for event in members:
             if event.trigger.min_spacing is not None and event not in self._spacing:
                 self._spacing[event] = self.queue.pause_spacing(event)
-
-    def _forget(self, modes: set[int]) -> None:
-        """Drop the waiting events of modes that restart."""
-        for mode in modes:
-            self._waiting.pop(mode, None)
-            for event in self._members[mode]:
-                self._spacing.pop(event, None)
 
     def _resume(self, mode: int) -> None:
         """Put back the waiting events of a mode, and schedule those that are new."""

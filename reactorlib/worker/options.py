@@ -1,4 +1,4 @@
-"""The options of a run, as `run` and `Session` take them: one record for all who need some of them."""
+"""The options of `run` and `Session` in one record."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from reactorlib.errors import RunError
 from reactorlib.tag import is_count, time_fault
 
 EXECUTORS = ("inline", "threads", "processes", "mpi", "auto")
-OF_LINUX = ("processes", "mpi")
 
 
 @dataclass(frozen=True)
 class Options:
-    """See `run`. Times in ns of logical time."""
+    """See `run`."""
 
     timeout: int | None = None
     fast: bool = False
@@ -39,10 +38,8 @@ class Options:
             raise RunError(fault)
         if self.executor not in EXECUTORS:
             raise RunError(f"unknown executor {self.executor!r}: one of {', '.join(EXECUTORS)}")
-        if self.executor in OF_LINUX and sys.platform != "linux":
-            raise RunError(
-                f"executor {self.executor!r} needs Linux, this is {sys.platform}: 'inline' and 'threads' run here"
-            )
+        if self.executor in ("processes", "mpi") and sys.platform != "linux":
+            raise RunError(f"executor {self.executor!r} needs Linux: 'inline' and 'threads' run here")
         for name in ("workers", "library_threads"):
             count = getattr(self, name)
             if count is not None and not is_count(count):

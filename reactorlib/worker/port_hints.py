@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from reactorlib.declaration.instance import BoundPort, typo
-from reactorlib.elaboration.program import Elaborated, ReactionInstance
-from reactorlib.elaboration.validate import touch_fault
+from reactorlib.elaboration.records import Elaborated, ReactionInstance
+from reactorlib.elaboration.rules import touch_fault
 from reactorlib.errors import EffectError
 
 
 def explain(program: Elaborated, node: int, error: Exception) -> None:
     """Add a hint to the exception of a node if it shows a common mistake.
 
-    A value knows the port that was set, not the ports that read it. A tuple does not know its members' names.
+    A value knows the port that was set, not the ports that read it.
     """
     if node >= len(program.reactions):
         return
     reaction = program.reactions[node]
     if isinstance(error, EffectError):
         _name_port(program, reaction, error)
-    elif hint := typo(error, reaction.instance):
-        error.args = (f"{error}{hint}",)
-    elif error.args == ("tuple index out of range",) and (widths := list(_widths(reaction))):
-        error.args = (f"{error}: {', '.join(widths)}",)
 
 
 def _name_port(program: Elaborated, reaction: ReactionInstance, error: EffectError) -> None:
@@ -34,18 +27,6 @@ def _name_port(program: Elaborated, reaction: ReactionInstance, error: EffectErr
             continue
         for channel, cell in enumerate(program.cell_of[port.first : port.first + port.width]):
             if program.cell_path(cell) == error.element:
-                error.name(port.channel_path(channel), f": {_kind(reaction, port)} is read, not set")
+                kind = "an input" if port.owner is reaction.instance else "an output of a contained reactor"
+                error.element, error.why = port.channel_path(channel), f": {kind} is read, not set"
                 return
-
-
-def _kind(reaction: ReactionInstance, port: BoundPort) -> str:
-    return "an input" if port.owner is reaction.instance else "an output of a contained reactor"
-
-
-def _widths(reaction: ReactionInstance) -> Iterator[str]:
-    for argument in reaction.arguments:
-        if argument.multi and argument.kind == "contained":
-            yield f"{argument.name} has {len(argument.members)} members"
-        for leaf in argument.leaves:
-            if leaf.multi:
-                yield f"{leaf.name} has {len(leaf.cells)} channels"

@@ -1,10 +1,8 @@
-"""Calls of reactions and schedules to the run. On worker 0 they act at once; elsewhere an outbox records them.
-
-The outbox of a worker is replayed on worker 0 when its part of the tag has ended.
-"""
+"""Calls of reactions and schedules to the run. On worker 0 they act at once; elsewhere an outbox records them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from reactorlib.worker.cells import Event
@@ -15,50 +13,40 @@ Call = tuple[Any, ...]
 
 
 class Scheduler(Protocol):
-    """Times are in ns since the start of the run, delays in ns."""
+    """Times are in ns since the start of the run, delays in ns.
 
-    def at(self, event: Event, time: int, value: Any) -> None:
-        """Put an event at a time, at its next free microstep."""
+    - `at` puts an event at a time, at its next free microstep, `schedule_at` as its minimum spacing allows.
+    - `schedule` is for logical actions.
+    - `switch` switches to a mode when `end_tag` ends the tag.
+    - `stop` shuts down at the next microstep, together with the events due there.
+    - `listen` listens to threads that reactions of this worker start.
+    """
 
-    def schedule(self, event: Event, extra_delay: int, value: Any) -> None:
-        """Schedule a logical action."""
+    def at(self, event: Event, time: int, value: Any) -> None: ...
+    def schedule_at(self, event: Event, time: int, value: Any) -> None: ...
+    def schedule(self, event: Event, extra_delay: int, value: Any) -> None: ...
+    def switch(self, mode: int, history: bool) -> None: ...
+    def end_tag(self) -> None: ...
+    def stop(self) -> None: ...
+    def listen(self) -> None: ...
 
-    def schedule_at(self, event: Event, time: int, value: Any) -> None:
-        """Put an event at a time as its minimum spacing allows."""
 
-    def schedule_physical(self, event: Event, extra_delay: int, value: Any) -> None:
-        """Schedule a physical action."""
+def _recording(name: str) -> Callable[[Outbox, Event, int, Any], None]:
+    def record(outbox: Outbox, event: Event, time: int, value: Any) -> None:
+        outbox.calls.append((name, event.index, time, value))
 
-    def switch(self, mode: int, history: bool) -> None:
-        """Switch to a mode at the end of the tag."""
-
-    def end_tag(self) -> None:
-        """Carry out the switches that this tag asked for."""
-
-    def stop(self) -> None:
-        """Shut down at the next microstep, together with the events due there."""
-
-    def listen(self) -> None:
-        """Listen to threads that reactions of this worker start."""
+    return record
 
 
 class Outbox:
-    """Records calls for worker 0."""
+    """Records calls, for worker 0 to replay when this worker's part of the tag has ended."""
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
 
-    def at(self, event: Event, time: int, value: Any) -> None:
-        self.calls.append(("at", event.index, time, value))
-
-    def schedule(self, event: Event, extra_delay: int, value: Any) -> None:
-        self.calls.append(("schedule", event.index, extra_delay, value))
-
-    def schedule_at(self, event: Event, time: int, value: Any) -> None:
-        self.calls.append(("schedule_at", event.index, time, value))
-
-    def schedule_physical(self, event: Event, extra_delay: int, value: Any) -> None:
-        raise AssertionError("a reactor that declares a physical action is on worker 0")
+    at = _recording("at")
+    schedule_at = _recording("schedule_at")
+    schedule = _recording("schedule")
 
     def switch(self, mode: int, history: bool) -> None:
         self.calls.append(("switch", None, mode, history))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
-from reactorlib.elaboration.program import Elaborated
+from reactorlib.elaboration.records import Elaborated
 from reactorlib.errors import RunError, type_name, words_of
 from reactorlib.tag import Tag
 from reactorlib.worker.event_queue import CurrentTag
@@ -66,43 +67,33 @@ class Recorder:
         self._now = now
         self._worker = worker
         self._writes: list[tuple[str, Any]] = []
-        # Rows one after the other, six entries each. Tuples would cost a third more: the garbage collector would
-        # look through them again and again.
+        # Rows one after the other. Tuples would cost a third more: the garbage collector would look through them.
         self._entries: list[Any] = []
-        self._merged: list[Row] = []
         self.note = self._writes.append
 
     def record(self, reaction: int, began_ns: int) -> None:
         ended = perf_counter_ns()
         now, writes = self._now, self._writes
         written = tuple(writes) if writes else ()
-        self._entries += (now.time, now.microstep, reaction, written, began_ns, ended)
+        self._entries += (now.time, now.microstep, reaction, written, began_ns, ended, self._worker)
         writes.clear()
 
-    def _rows(self) -> list[Row]:
-        columns = (self._entries[part::6] for part in range(6))
-        return [*self._merged, *((*row, self._worker) for row in zip(*columns, strict=True))]
-
-    def take(self) -> list[Row]:
-        """Empty this recorder for that of worker 0 to merge."""
-        rows = self._rows()
-        self._entries.clear()
-        self._merged.clear()
-        return rows
+    def rows(self) -> list[Row]:
+        """All that was recorded, in order."""
+        return list(zip(*(self._entries[part::7] for part in range(7)), strict=True))
 
     def merge(self, rows: Iterable[Row]) -> None:
         """Add the rows of another worker, in the order in which one worker alone would have run them."""
         rank = self._program.order.rank
-        self._merged = sorted([*self.take(), *rows], key=lambda row: (row[0], row[1], rank[row[2]]))
+        merged = sorted([*self.rows(), *rows], key=lambda row: (row[0], row[1], rank[row[2]]))
+        self._entries = list(chain.from_iterable(merged))
 
     def records(self) -> list[TraceRecord]:
-        """The records of the run, in order."""
         reactions = self._program.reactions
-        return [TraceRecord(Tag(row[0], row[1]), reactions[row[2]].path, row[3]) for row in self._rows()]
+        return [TraceRecord(Tag(row[0], row[1]), reactions[row[2]].path, row[3]) for row in self.rows()]
 
     def spans(self) -> list[Span]:
-        """The spans of the run, in order."""
-        return [Span(row[2], Tag(row[0], row[1]), row[4], row[5], row[6]) for row in self._rows()]
+        return [Span(row[2], Tag(row[0], row[1]), row[4], row[5], row[6]) for row in self.rows()]
 
 
 class Costs(dict[str, float]):
@@ -145,11 +136,11 @@ def digest_of(records: Iterable[TraceRecord]) -> str:
     >>> digest_of([]) == digest_of([TraceRecord(Tag(0, 0), "Main.begin", ())])
     False
     """
-    import hashlib
+    from hashlib import blake2b
 
     from reactorlib.worker.canonical_form import canonical
 
-    state = hashlib.blake2b(digest_size=16)
+    state = blake2b(digest_size=16)
     for record in records:
         state.update(f"{record.tag.time} {record.tag.microstep} {record.reaction}\n".encode())
         for path, value in record.writes:

@@ -6,38 +6,24 @@ size of the program. Lookups of cells and nodes are kept for later tags.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Any
 
-from reactorlib.elaboration.program import Cell, Node
+from reactorlib.elaboration.records import Cell, Node
 from reactorlib.worker.cells import Event, Reader
 from reactorlib.worker.event_queue import Events
-from reactorlib.worker.worker import Worker
+from reactorlib.worker.worker import BoundCall, Worker
 
 
+@dataclass(slots=True, eq=False)
 class _Heard:
-    """A cell with its hearers: ranks of nodes, and delayed connections by trigger index."""
+    """A cell with its hearers."""
 
-    __slots__ = ("arrived", "captures", "ranks", "reader")
-
-    def __init__(self, reader: Reader, ranks: tuple[int, ...], captures: tuple[int, ...]) -> None:
-        self.reader = reader
-        self.ranks = ranks
-        self.captures = captures
-        self.arrived = 0  # the last walk at which it was present
-
-
-class _Walked:
-    """A node with its step, and the cells that it may set."""
-
-    __slots__ = ("arguments", "node", "run", "sets")
-
-    def __init__(self, node: Node, run: Callable[..., None], arguments: tuple[Any, ...], sets: tuple[_Heard, ...]):
-        self.node = node
-        self.run = run
-        self.arguments = arguments
-        self.sets = sets
+    reader: Reader
+    ranks: list[int]  # of nodes
+    captures: list[int]  # delayed connections, by trigger
+    arrived: int = 0  # the last walk at which it was present
 
 
 class Walk:
@@ -49,14 +35,11 @@ class Walk:
         self.running: Node | None = None
         self._at = worker.scheduler.at
         self._rank = worker.program.order.rank
-        self._node_at = [0] * len(self._rank)
-        for node, rank in enumerate(self._rank):
-            self._node_at[rank] = node
+        self._node_at = sorted(range(len(self._rank)), key=self._rank.__getitem__)  # by rank
         self._heard: dict[Cell, _Heard] = {}
-        self._walked: dict[int, _Walked] = {}  # by rank
+        self._steps: dict[int, tuple[Node, BoundCall, list[_Heard]]] = {}  # by rank, with the cells that it may set
         self._walks = 0
         self._queued = [0] * len(self._rank)  # by rank: the last walk that queued it
-        self._modal = bool(worker.program.modes)
 
     def schedule(self, events: Iterable[Event], time: int, soon: Events) -> bool:
         """Run the tag of these events. True: the run ends with it."""
@@ -66,7 +49,7 @@ class Walk:
         for event in events:
             trigger = event.trigger
             event.is_present = True
-            heard = self._heard.get(trigger.cell) or self._hear(trigger.cell)
+            heard = self._hear(trigger.cell)
             heard.arrived = self._walks
             arrived.append(heard)
             if trigger.period:
@@ -78,8 +61,7 @@ class Walk:
                 self._capture(index, heard.reader, time, soon)
         for heard in present:
             heard.reader.is_present = False
-        if self._modal:
-            self.worker.scheduler.end_tag()
+        self.worker.scheduler.end_tag()
         return stops
 
     def _react(self, arrived: list[_Heard]) -> list[_Heard]:
@@ -97,28 +79,25 @@ class Walk:
             if not heap:
                 return present
             rank = heappop(heap)
-            walked = self._walked.get(rank) or self._walk(rank)
-            arrived = []
-            self.running = walked.node
-            walked.run(*walked.arguments)
+            self.running, (run, arguments), sets = self._steps.get(rank) or self._step(rank)
+            run(*arguments)
             self.running = None
-            for heard in walked.sets:
-                if heard.reader.is_present and heard.arrived != walk:
-                    heard.arrived = walk
-                    arrived.append(heard)
-
-    # Lookups
+            arrived = [heard for heard in sets if heard.reader.is_present and heard.arrived != walk]
+            for heard in arrived:
+                heard.arrived = walk
 
     def _hear(self, cell: Cell) -> _Heard:
-        ranks = sorted({self._rank[node] for node in self.graph.heard_by.get(cell, ())})
-        captures = tuple(self.graph.captured_by.get(cell, ()))
-        found = self._heard[cell] = _Heard(self.worker.cell(cell), tuple(ranks), captures)
+        found = self._heard.get(cell)
+        if found is None:
+            ranks = sorted({self._rank[node] for node in self.graph.heard_by.get(cell, ())})
+            captures = self.graph.captured_by.get(cell, [])
+            found = self._heard[cell] = _Heard(self.worker.cell(cell), ranks, captures)
         return found
 
-    def _walk(self, rank: int) -> _Walked:
+    def _step(self, rank: int) -> tuple[Node, BoundCall, list[_Heard]]:
         node = self._node_at[rank]
-        sets = tuple(self._heard.get(cell) or self._hear(cell) for cell in self.graph.writes[node])
-        found = self._walked[rank] = _Walked(node, *self.worker.step(node), sets)
+        sets = [self._hear(cell) for cell in dict.fromkeys(self.graph.writes[node])]
+        found = self._steps[rank] = node, self.worker.step(node), sets
         return found
 
     def _capture(self, index: int, reader: Reader, time: int, soon: Events) -> None:

@@ -1,17 +1,21 @@
 """One worker of a run: its cells, its current tag, its modes, and its reactions with their arguments.
 
-The coordinator runs tags, and executors move values between workers.
+`Worker.step` makes a function of each node: of a plain reaction itself, else with a copy, a deadline, a trace, a mode.
+Compiled and walked schedules call that. The coordinator runs tags, and executors move values between workers.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from copy import deepcopy
 from functools import partial
+from time import perf_counter_ns
 from typing import Any
 
-from reactorlib.elaboration.program import Argument, Cell, Elaborated, Node, ReactionInstance
+from reactorlib.elaboration.records import Argument, Cell, Elaborated, Node, ReactionInstance
 from reactorlib.errors import words_of
+from reactorlib.tag import LONGEST
 from reactorlib.worker.cells import (
     NO_BUFFERS,
     ActionHandle,
@@ -26,21 +30,88 @@ from reactorlib.worker.cells import (
     Writer,
     events_of,
 )
-from reactorlib.worker.deadlines import Deadline
 from reactorlib.worker.event_queue import CurrentTag
-from reactorlib.worker.inbox import Outside
+from reactorlib.worker.inbox import Outside, RunHandle
 from reactorlib.worker.modes import ModeState
-from reactorlib.worker.run_handle import RunHandle
 from reactorlib.worker.scheduler import Scheduler
-from reactorlib.worker.steps import copying, in_mode, in_mode_until_shutdown, recorded
 from reactorlib.worker.trace import Recorder
+
+Runnable = Callable[[], None]
+BoundCall = tuple[Callable[..., None], tuple[Any, ...]]  # a function and its arguments
+
+
+def copying(source: Reader, target: Reader, deep: bool) -> Runnable:
+    """A forward. `deep`: the target gets a value of its own."""
+
+    def copy() -> None:
+        target.value = deepcopy(source.value) if deep else source.value
+        target.is_present = True
+
+    return copy
+
+
+def recorded(step: Runnable, reaction: int, recorder: Recorder) -> Runnable:
+    """The step of a reaction, which is recorded once it has run."""
+    record = recorder.record
+
+    def run() -> None:
+        began = perf_counter_ns()
+        step()
+        record(reaction, began)
+
+    return run
+
+
+def in_mode(step: Runnable, state: ModeState, shutdown: Reader | None) -> Runnable:
+    """A step that runs while its mode is active. At the `shutdown` that triggers it, if its mode was ever active."""
+
+    def run() -> None:
+        if state.entered if shutdown is not None and shutdown.is_present else state.active:
+            step()
+
+    return run
+
+
+class Deadline:
+    """The deadline of one reaction during a run. The order of a tag follows from the declared ones alone."""
+
+    def __init__(self, worker: Worker, ns: int, call: BoundCall, handler: Callable[..., None]) -> None:
+        self._worker = worker
+        self._body, self._arguments = call
+        self._handler = handler
+        self._handled: tuple[int, int] | None = None  # the last tag at which the handler began
+        self.update(ns)
+
+    def update(self, ns: int) -> None:
+        """Replace the deadline from now on: `ns` after the tag. A deadline of 0 has always passed."""
+        self._ns = ns or -LONGEST
+
+    def has_passed(self) -> bool:
+        outside = self._worker.outside
+        return outside.clock.now() > outside.started + self._worker.now.time + self._ns
+
+    def invoke(self) -> None:
+        """Run the body in time, the handler later."""
+        self._worker.deadline = self
+        if self.has_passed():
+            self.late()
+        else:
+            self._body(*self._arguments)
+        self._worker.deadline = None
+
+    def late(self) -> None:
+        """Run the handler in place of the body, or of its rest, once a tag."""
+        now = self._worker.now
+        tag = now.time, now.microstep
+        if self._handled != tag:
+            self._handled = tag
+            self._handler(*self._arguments)
 
 
 class Worker:
     """One worker of a run of `program`. Calls of its reactions go to `scheduler`.
 
-    Reactions are bound when they first run, so that a large program pays for what it uses. Workers of one process may
-    share `events` and `cells`.
+    Reactions are bound when they first run. Workers of one process may share `events` and `cells`.
     """
 
     def __init__(
@@ -57,24 +128,21 @@ class Worker:
         cells: dict[Cell, Reader] | None = None,
         buffers: Buffers = NO_BUFFERS,
     ) -> None:
-        self.program = program
-        self.graph = program.graph
+        self.program, self.graph = program, program.graph
         self.number = number
         self.outside = outside
         self.scheduler = scheduler
         self.mode_states = mode_states
-        self.now = CurrentTag() if now is None else now
-        self.events = events_of(program) if events is None else events
-        self.cells: dict[Cell, Reader] = {} if cells is None else cells
-        if cells is None:
-            self.cells.update((event.trigger.cell, event) for event in self.events)
+        self.now = now or CurrentTag()
+        self.events = events or events_of(program)
+        self.cells: dict[Cell, Reader] = cells or {event.trigger.cell: event for event in self.events}
         self.shutdown = self.events[program.graph.shutdown]
         self.buffers = buffers
         self.recorder = Recorder(program, self.now, number) if traced else None
         self.deadline: Deadline | None = None  # of the reaction that runs
         self.process = os.getpid()  # a process that a reaction forks is no worker
         self.ended: set[int] = set()  # shutdown reactions that have begun
-        self._calls: dict[int, tuple[Callable[..., None], tuple[Any, ...]]] = {}
+        self._calls: dict[int, BoundCall] = {}
         self._deadlines: dict[int, Deadline] = {}
         if (opened := getattr(program.cls, "__opened__", None)) is not None:
             outside.adopt()
@@ -99,7 +167,7 @@ class Worker:
             found = self.cells[number] = Reader(self.program.cell_path(number))
         return found
 
-    def call(self, reaction: int) -> tuple[Callable[..., None], tuple[Any, ...]]:
+    def call(self, reaction: int) -> BoundCall:
         """The bound method of a reaction and its arguments."""
         found = self._calls.get(reaction)
         if found is None:
@@ -108,7 +176,7 @@ class Worker:
             found = self._calls[reaction] = method, tuple(self._argument(a) for a in record.arguments)
         return found
 
-    def step(self, node: Node) -> tuple[Callable[..., None], tuple[Any, ...]]:
+    def step(self, node: Node) -> BoundCall:
         """The function that runs a node, and its arguments: a plain reaction itself, else one without arguments."""
         reaction = self.graph.reaction(node)
         if reaction is None:
@@ -125,10 +193,8 @@ class Worker:
                 step = recorded(step, node, self.recorder)
         if mode is None:
             return step, ()
-        state = self.mode_states[mode]
-        if reaction is not None and self.graph.hears_shutdown(reaction):
-            return in_mode_until_shutdown(step, state, self.shutdown), ()
-        return in_mode(step, state), ()
+        shutdown = self.shutdown if reaction is not None and self.graph.hears_shutdown(reaction) else None
+        return in_mode(step, self.mode_states[mode], shutdown), ()
 
     def deadline_of(self, reaction: int) -> Deadline:
         """The deadline of a reaction that has one."""
@@ -137,7 +203,7 @@ class Worker:
             record = self.program.reactions[reaction]
             assert record.deadline is not None
             handler = self._bound(record, record.declaration.handler or (lambda *_: None))
-            found = self._deadlines[reaction] = Deadline(self, record.deadline, *self.call(reaction), handler)
+            found = self._deadlines[reaction] = Deadline(self, record.deadline, self.call(reaction), handler)
         return found
 
     def _bound(self, record: ReactionInstance, function: Callable[..., None]) -> Callable[..., None]:
@@ -160,40 +226,35 @@ class Worker:
         if argument.kind == "schedule":
             event = self.cells[argument.cells[0]]
             assert isinstance(event, Event)
-            logical = event.trigger.kind == "logical"
-            handle = PlainActionHandle if argument.plain_ns else ActionHandle
-            return handle(event, self.scheduler.schedule if logical else self.scheduler.schedule_physical)
+            schedule = self.scheduler.schedule if event.trigger.kind == "logical" else self.outside.schedule
+            return PlainActionHandle(event, schedule) if argument.plain_ns else ActionHandle(event, schedule)
         if argument.kind == "contained":
-            members = [
-                Contained(argument.path, {p.name: self._argument(p) for p in ports}) for ports in argument.members
-            ]
-            return tuple(members) if argument.multi else members[0]
+            ports = [{port.name: self._argument(port) for port in member} for member in argument.members]
+            members = tuple(Contained(argument.path, named) for named in ports)
+            return members if argument.multi else members[0]
         ends = [self._writer(n) if argument.kind == "set" else self.cell(n) for n in argument.cells]
         return Multiport(ends) if argument.multi else ends[0]
 
     def _writer(self, number: Cell) -> Writer:
-        allocate, shared, crossing = self.buffers
-        if number not in crossing:
-            allocate = shared = None
-        if self.recorder is None:
-            return Writer(self.cell(number), allocate, shared)
-        return TracedWriter(self.cell(number), allocate, shared, self.recorder.note)
+        cell, buffers = self.cell(number), self.buffers if number in self.buffers.crossing else NO_BUFFERS
+        return Writer(cell, buffers) if self.recorder is None else TracedWriter(cell, buffers, self.recorder.note)
 
-    # The end of a run that failed: each shutdown reaction runs once, by itself, whatever else went wrong
+    # The end of a run that failed: each shutdown reaction runs once, whatever else went wrong
 
     def last_reactions(self, mine: Callable[[Node], bool], failed: Node | None) -> list[ReactionInstance]:
         """The shutdown reactions that are `mine` and due, but for those of the reactor whose reaction `failed`."""
-        program = self.program
-        skip = None if failed is None or failed >= len(program.reactions) else program.reactions[failed].instance
-        due = [
-            reaction
-            for reaction in program.reactions
-            if self.graph.hears_shutdown(reaction)
-            and mine(reaction.index)
-            and reaction.instance is not skip
-            and (reaction.mode is None or self.mode_states[reaction.mode].entered)
-        ]
-        return sorted(due, key=lambda reaction: program.order.rank[reaction.index])
+        skip = None if failed is None else self.graph.reaction(failed)
+
+        def is_due(reaction: ReactionInstance) -> bool:
+            return (
+                self.graph.hears_shutdown(reaction)
+                and mine(reaction.index)
+                and (skip is None or reaction.instance is not skip.instance)
+                and (reaction.mode is None or self.mode_states[reaction.mode].entered)
+            )
+
+        rank = self.program.order.rank
+        return sorted(filter(is_due, self.program.reactions), key=lambda reaction: rank[reaction.index])
 
     def break_off_tag(self) -> None:
         """After a tag that was broken off nothing may look present but shutdown."""
@@ -202,7 +263,7 @@ class Worker:
         self.shutdown.is_present = True
 
     def run_last(self, reactions: list[ReactionInstance]) -> list[str]:
-        """Run shutdown reactions that have not begun yet, however late it is; what they raise, in words."""
+        """Run shutdown reactions that have not begun yet, however late it is. Returns their errors in words."""
         raised = []
         for reaction in reactions:
             if reaction.index in self.ended:

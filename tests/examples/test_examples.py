@@ -14,6 +14,14 @@ EXAMPLES = sorted(path for path in (ROOT / "examples").iterdir() if path.suffix 
 OUTPUT = {
     "powers": ["1 [1, 1, 1, 1]", "2 [1, 2, 4, 8]", "3 [1, 3, 9, 27]"],
     "furnace": ["warm after 16 pulses", "warm after 32 pulses", "warm after 48 pulses"],
+    "pi": [
+        "40000 3.1391",
+        "80000 3.1409",
+        "110000 3.1387636363636364",
+        "150000 3.14192",
+        "190000 3.1428210526315787",
+        "230000 3.1415478260869567",
+    ],
     "sensor": [*(f"{what} {number}" for number in range(5) for what in ("sample", "again")), "done"],
 }
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from benchmarks.regress.__main__ import _parser as regress_parser
+from benchmarks.regress.__main__ import options as regress_options
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOW = ROOT / ".github/workflows/benchmark.yml"
@@ -94,7 +94,7 @@ def test_no_regression(pull_request):
     assert done.returncode == 0, done.stderr
     assert table == "<!-- benchmark -->\noutput of benchmarks.regress --base\n"
     (line,) = asked
-    assert regress_parser().parse_args(line.split()[2:]).markdown
+    assert regress_options().parse_args(line.split()[2:]).markdown
 
 
 def test_a_regression_fails(pull_request):

@@ -5,14 +5,17 @@ import doctest
 import re
 from xml.etree import ElementTree as ET
 
+import matplotlib as mpl
 import pytest
 from matplotlib.figure import Figure
 
-from plots import breakdown, style
+from harness.stats.intervals import Estimate
+from plots import bars, page, style
+from plots.chart import Bar, BarPanel, Chart, Scale
 
 COLOURS = sorted(
     {look.color.lower() for look in map(style.look, style.known())}
-    | {phase.color.lower() for phase in breakdown.PHASES.values()}
+    | {phase.color.lower() for phase in bars.PHASES.values()}
     | {"#000000", style.INK, style.FAINT}
 )
 
@@ -53,7 +56,7 @@ def test_a_saved_figure_has_a_dark_rule_for_every_colour_but_what_is_written_on_
         axes = figure.subplots()
         axes.bar([1], [1], color="#882255", hatch="//", edgecolor="#dddddd")
         axes.text(1, 0.5, "on", color=style.ON_COLOR)
-    svg, png = style.save(figure, tmp_path, "bars")
+    svg = style.save(figure, tmp_path / "bars.svg")
     text = svg.read_text()
     ET.fromstring(text)
     light, _, rules = text.partition("@media (prefers-color-scheme: dark)")
@@ -62,4 +65,23 @@ def test_a_saved_figure_has_a_dark_rule_for_every_colour_but_what_is_written_on_
     ruled = set(re.findall(r'\[style\*="\w+: (#[0-9a-f]{6})"\]', rules))
     assert shown - ruled == {style.ON_COLOR}
     assert style.dark("#882255") in rules
-    assert png.exists()
+
+
+ONE = Estimate(1.0, 0.9, 1.2, 5)
+CHART = Chart("title", "", (BarPanel("panel", Scale("ms"), (Bar("serial", ONE, "1 ms"), Bar("ray-paper", ONE, ""))),))
+
+
+def test_the_same_chart_gives_the_same_bytes_whatever_a_user_s_matplotlibrc_says(tmp_path):
+    plain = style.save(page.render(CHART), tmp_path / "plain.svg")
+    with mpl.rc_context({"font.size": 30, "axes.facecolor": "black", "savefig.transparent": True}):
+        changed = style.save(page.render(CHART), tmp_path / "changed.svg")
+    assert plain.read_bytes() == changed.read_bytes()
+
+
+def test_a_family_has_one_hue():
+    def hue(name):
+        color = style.look(name).color
+        return colorsys.rgb_to_hls(*(int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)))[0]
+
+    assert all(0.03 < hue(name) < 0.12 for name in style.known() if name.startswith("ray-"))
+    assert all(0.25 < hue(name) < 0.5 for name in style.known() if name.startswith("reactor-"))

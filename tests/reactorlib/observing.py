@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from reactorlib import RunResult
+from reactorlib import MSEC, RunResult
 
 Execute = Callable[..., RunResult]
 Step = tuple[Any, ...]
@@ -31,3 +31,19 @@ def written(result: RunResult, port: str) -> list[Step]:
 def values(result: RunResult, port: str) -> list[Any]:
     """What was written to one port, without the tags."""
     return [step[-1] for step in written(result, port)]
+
+
+def arrived(result: RunResult, port: str) -> list[tuple[float, Any]]:
+    """What was written to one port, always at microstep 0: (time in ms, value)."""
+    assert {microstep for _, microstep, _ in written(result, port)} <= {0}
+    return [(time / MSEC, value) for time, _, value in written(result, port)]
+
+
+def story(result: RunResult, *names: str) -> str:
+    """Which reactions ran when, such as "4 in_one, 10+1 in_two": the time in ms, the microstep, the name."""
+    told = [(time, microstep, path.rpartition(".")[2]) for time, microstep, path in reactions(result)]
+    return ", ".join(
+        f"{time / MSEC:g}{f'+{microstep}' if microstep else ''} {name}"
+        for time, microstep, name in told
+        if name in (names or (name,))
+    )

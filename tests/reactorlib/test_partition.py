@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from reactorlib import Bank, Input, Output, PhysicalAction, Reactor, connect, elaborate, reaction
+from reactorlib import Bank, Input, Output, PhysicalAction, Reactor, connect, elaborate
 from reactorlib.errors import RunError
 from reactorlib.schedule.partition import Partition, partition
+from tests.reactorlib.conformance.reactors import noted
 
 
 class Leaf(Reactor):
     inp = Input[int]()
     out = Output[int]()
-
-    @reaction(inp, effects=out)
-    def answer(self, inp, out) -> None: ...
+    answer = noted(inp, effects=out)
 
 
 class Group(Reactor):
@@ -27,9 +26,7 @@ class Group(Reactor):
 
 class Ear(Reactor):
     event = PhysicalAction[int]()
-
-    @reaction(event)
-    def hear(self, event) -> None: ...
+    hear = noted(event)
 
 
 class Main(Reactor):
@@ -85,9 +82,8 @@ def test_placement_holds_for_all_that_a_reactor_contains():
 @pytest.mark.parametrize(
     ("placement", "complaint"),
     [
-        ({"single": 1}, r"no reactor of this program: 'single'; did you mean 'Main.single'\?$"),
-        ({"Main.sinlge": 1}, "no reactor of this program: 'Main.sinlge'$"),
-        ({"Main.single": "1"}, "puts Main.single on a worker by its number, got '1'$"),
+        ({"Main.sinlge": 1}, r"no reactor of this program: 'Main.sinlge': did you mean 'Main.single'\?"),
+        ({"Main.single": "1"}, "puts Main.single on worker '1', there are workers 0 to 1$"),
         ({"Main.single": 2}, "puts Main.single on worker 2, there are workers 0 to 1$"),
     ],
 )

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.regress.__main__ import MIN_EFFECT
-from benchmarks.regress.findings import Effort, find, measure
+from benchmarks.regress.findings import find, measure
 from benchmarks.regress.subjects import kernel_subjects, workload_subjects
 from benchmarks.regress.trees import side_by_side
 from harness.stats import judgement
-from harness.stats.judgement import Judgement
+from harness.stats.judgement import MIN_EFFECT, Judgement
 from tests.benchmarks.regress.slowdown import REACTION, TRANSPORT, WORKLOAD, slowed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,13 +49,13 @@ def shown(factor):
 def test_a_slowdown_of_15_percent_is_found(name, tmp_path):
     place, subjects, tried = PLACES[name]
     with side_by_side(str(ROOT), slowed(ROOT, tmp_path / "tried", tried, place)) as trees:
-        (factor,) = measure(trees, subjects(), CALIBRATING_PAIRS, Effort()).values()
+        (factor,) = measure(trees, subjects(), CALIBRATING_PAIRS).values()
     count = max(1, round(tried * SLOWDOWN / (factor.value - 1)))
     tell(f"{name}: {tried} idle {judgement.describe(factor)}; {count} are tried")
     found = 0
     with side_by_side(str(ROOT), slowed(ROOT, tmp_path / "slow", count, place)) as trees:
         for attempt in range(ATTEMPTS):
-            (finding,) = find(trees, subjects(), MIN_EFFECT, Effort())
+            (finding,) = find(trees, subjects(), MIN_EFFECT)
             found += finding.judgement is Judgement.REGRESSION
             first, second = judgement.describe(finding.first), shown(finding.second)
             tell(f"{attempt}: {finding.judgement.value}, {first}, then {second}")
@@ -71,7 +70,7 @@ def test_the_same_code_raises_no_alarm(subjects):
 
 
 def alarms_of(attempt, trees, subjects):
-    found = find(trees, subjects, MIN_EFFECT, Effort())
+    found = find(trees, subjects, MIN_EFFECT)
     tell(f"{attempt}: " + "; ".join(f"{one.subject} {judgement.describe(one.first)}" for one in found))
     suspected = [f"{one.subject} then {shown(one.second)}" for one in found if one.second is not None]
     tell(f"   suspected at first: {suspected}")

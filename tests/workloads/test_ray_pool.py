@@ -25,7 +25,7 @@ class Member:
 class Session:
     """Starts what a pool starts, in this process."""
 
-    def start(self, share_class, arguments):
+    def start(self, share_class, arguments, in_driver=0):
         return [Actor(share_class(*own)) for own in arguments]
 
 

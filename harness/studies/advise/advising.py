@@ -150,13 +150,13 @@ def _measured(task: SamplingTask, seconds: float, console: Console) -> Answer:
 
 
 def _pictures(answer: Answer, directory: Path) -> list[Path]:
-    from plots import advice, style  # takes a second
+    from harness.report.figures import study_figures  # takes a second
+    from plots import page, style
 
-    with style.applied():
-        figure = advice.draw(
-            f"{answer.env}, {answer.actors} of them on {answer.cores} cores",
-            " ".join(filter(None, answer.headline())),
-            {one.backend: one.round_ns for one in answer.costs},
-            answer.ideal_ns,
-        )
-    return style.save(figure, directory, "advise")
+    chart = study_figures.advice(
+        f"{answer.env}, {answer.actors} of them on {answer.cores} cores",
+        " ".join(filter(None, answer.headline())),
+        {one.backend: one.round_ns for one in answer.costs},
+        answer.ideal_ns,
+    )
+    return [style.save(page.render(chart), directory / "advise.svg")]

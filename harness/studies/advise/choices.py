@@ -13,7 +13,6 @@ from harness.measure.block import Effort, Measured
 from harness.measure.subject import Subject, workload_order
 from harness.stats import intervals
 from harness.stats.intervals import Estimate
-from harness.stats.moderated import moderated
 from harness.studies.advise.profile import WORKLOAD, Profile
 
 LOOP = "serial"
@@ -47,18 +46,10 @@ class MeasuredChoices:
 
     def ratio(self, above: str, below: str) -> Estimate | None:
         """How many times as long a round of the one takes; None where either was not measured to the end."""
-        return self._ratios(below).get(above)
-
-    def _ratios(self, below: str) -> dict[str, Estimate]:
-        """Of all that were measured to the end: what one says of how much blocks differ helps with the others."""
-        whole = [name for name in self.blocks[0] if name not in self.failures]
-        if below not in whole:
-            return {}
-        logs = {name: [block.log_ratios(found[name], found[below]) for found in self.blocks] for name in whole}
-        kept = {name: [one for one in of_blocks if one] for name, of_blocks in logs.items()}
-        ratios = {name: intervals.ratio_of_turns(of_blocks) for name, of_blocks in kept.items() if of_blocks}
-        itself = {below: ratios.pop(below)} if below in ratios else {}
-        return itself | moderated(ratios)
+        if not {above, below} <= self.blocks[0].keys() - self.failures.keys():
+            return None
+        logs = [found for one in self.blocks if (found := block.log_ratios(one[above], one[below]))]
+        return intervals.ratio_of_turns(logs) if logs else None
 
     @property
     def loop_ns(self) -> float:

@@ -17,15 +17,13 @@ from harness.store import machine
 from harness.studies.doctor import circumstances, probes
 
 ROOT = Path(__file__).resolve().parents[3]
-LIMIT_S = 60.0
-# A Ray that does not start says so after a minute of its own.
-LIMITS_S = {"ray": 120.0}
-_NOT_HERE = ("ModuleNotFoundError", "ImportError")
+LIMIT_S = 120.0  # a Ray that does not start reports it after a minute of its own
+_NOT_HERE = ("ModuleNotFoundError", "ImportError", "workloads.parameter.UnsupportedError")
 
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """What became of one probe: "works", "fails", or "absent" where what it needs is not installed."""
+    """The result of a probe: "works", "fails", or "absent" where what it needs is not installed."""
 
     name: str
     state: str
@@ -34,7 +32,7 @@ class ProbeResult:
 
 
 def run(names: Iterable[str], as_json: bool, console: Console) -> int:
-    """Try what there is (or what has these names) and tell; 1 where something fails that the suite needs."""
+    """Run the probes of these names and print the findings; 1 where something fails that the suite needs."""
     described, session = machine.describe(), machine.describe_session(["doctor"], WORKER_VARIABLES)
     harms = circumstances.harms(described, session, circumstances.look())
     found = [probed(name) for name in names]
@@ -49,12 +47,11 @@ def run(names: Iterable[str], as_json: bool, console: Console) -> int:
 
 def probed(name: str) -> ProbeResult:
     """Run one probe to its end or to its time limit."""
-    needed, limit_s = name in probes.NEEDED, LIMITS_S.get(name, LIMIT_S)
-    command = [sys.executable, "-m", "harness.studies.doctor.probes", name]
+    needed, command = name in probes.NEEDED, [sys.executable, "-m", "harness.studies.doctor.probes", name]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s, check=False, cwd=ROOT)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False, cwd=ROOT)
     except subprocess.TimeoutExpired:
-        return ProbeResult(name, "fails", f"did not end within {limit_s:.0f} s", needed)
+        return ProbeResult(name, "fails", f"did not end within {LIMIT_S:.0f} s", needed)
     if done.returncode == 0:
         return ProbeResult(name, "works", probes.last_line(done.stdout), needed)
     reason = probes.last_line(done.stderr) or f"ended with {done.returncode}"

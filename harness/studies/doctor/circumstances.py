@@ -1,10 +1,9 @@
-"""What would harm a measurement here: seen now, on this machine, in this environment. Changes nothing."""
+"""Circumstances on this machine that would harm a measurement. Changes nothing."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from harness.store.machine import word
 
 SHARED_MEMORY = Path("/dev/shm")
 _GIB = 2**30
-# Ray's actors of the largest points take as much, and what is swapped out is measured as slow.
+# Ray's actors of the largest points take as much, and swapped memory is slow.
 ENOUGH_MEMORY = 4 * _GIB
 # Ray keeps objects in /tmp, on a disk, where shared memory is smaller than its store, 30 % of the memory.
 STORE_SHARE = 0.3
@@ -28,10 +27,10 @@ SLOW_TICK_NS = 1_000
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What was seen; None for what this machine does not say.
+    """The state of the machine; None for what it does not report.
 
-    `busy_cores`, `stolen`: while we only looked: cores that others kept busy, and the share of the time that the host
-    gave to others. `quota_cpus`: of the control group, as it is written, not rounded.
+    `busy_cores`, `stolen`: the cores that others kept busy, and the share of the time that the host gave to others.
+    `quota_cpus`: of the control group, not rounded.
     """
 
     affinity: int
@@ -42,30 +41,21 @@ class Circumstances:
     total_bytes: int
     swapped_bytes: int
     shared_free_bytes: int | None
-    on_battery: bool
-    clock_source: str | None
 
 
 def look() -> Circumstances:
     """Watch the machine for a second."""
-    before, began = psutil.cpu_times(), time.monotonic()
-    time.sleep(WATCHED_S)
-    now, elapsed = psutil.cpu_times(), time.monotonic() - began
-    spent = {name: getattr(now, name) - getattr(before, name) for name in now._fields}
-    idle = spent["idle"] + spent.get("iowait", 0.0)
-    total = sum(spent[name] for name in spent if not name.startswith("guest")) or 1.0
-    memory, battery = psutil.virtual_memory(), psutil.sensors_battery() if hasattr(psutil, "sensors_battery") else None
+    spent = psutil.cpu_times_percent(WATCHED_S)
+    memory = psutil.virtual_memory()
     return Circumstances(
         affinity=len(os.sched_getaffinity(0)),
         quota_cpus=_quota(Path("/sys/fs/cgroup")),
-        busy_cores=max(0.0, (total - idle) / elapsed),
-        stolen=spent.get("steal", 0.0) / total,
+        busy_cores=max(0.0, 100 - spent.idle - spent.iowait) / 100 * (os.cpu_count() or 1),
+        stolen=spent.steal / 100,
         available_bytes=memory.available,
         total_bytes=memory.total,
         swapped_bytes=psutil.swap_memory().used,
         shared_free_bytes=shutil.disk_usage(SHARED_MEMORY).free if SHARED_MEMORY.is_dir() else None,
-        on_battery=battery is not None and battery.power_plugged is False,
-        clock_source=word(Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
     )
 
 
@@ -76,19 +66,19 @@ def _quota(group: Path) -> float | None:
 
 
 def harms(described: Mapping[str, Any], session: Mapping[str, Any], seen: Circumstances) -> list[str]:
-    """One line for each thing that would make numbers of this machine worse, or not comparable.
+    """One line for each circumstance that would make numbers of this machine worse, or not comparable.
 
-    `described`, `session`: as `machine.describe` and `machine.describe_session` give them.
+    `described`, `session`: from `machine.describe` and `machine.describe_session`.
     """
-    return [*_of_processors(described, seen), *_of_memory(seen), *_of_time(described, seen), *_of_surroundings(session)]
+    return [*_of_processors(described, seen), *_of_memory(seen), *_of_surroundings(described, session)]
 
 
 def _of_processors(described: Mapping[str, Any], seen: Circumstances) -> Iterator[str]:
     cores = described["cores_allowed"]
     if cores < 2:
-        yield "one core: what is parallel can gain nothing"
+        yield "one core: parallel backends can gain nothing"
     if seen.quota_cpus is not None and seen.quota_cpus < seen.affinity:
-        yield f"a quota of {seen.quota_cpus:g} CPUs on {seen.affinity}: whoever uses more is stopped for milliseconds"
+        yield f"a quota of {seen.quota_cpus:g} CPUs on {seen.affinity}: a busy process is stopped for milliseconds"
     if seen.busy_cores > LOADED_SHARE * cores:
         yield f"other processes keep {seen.busy_cores:.1f} of {cores} cores busy"
     if seen.stolen > STEAL:
@@ -107,24 +97,17 @@ def _of_memory(seen: Circumstances) -> Iterator[str]:
         yield f"{seen.available_bytes / _GIB:.1f} GiB of memory are free; expected {ENOUGH_MEMORY / _GIB:.0f}"
     if seen.swapped_bytes:
         yield f"{seen.swapped_bytes / _GIB:.1f} GiB are swapped out"
-    if seen.shared_free_bytes is None:
-        yield f"no {SHARED_MEMORY}: Ray keeps its objects on disk"
-    elif seen.shared_free_bytes < STORE_SHARE * seen.total_bytes:
+    if (seen.shared_free_bytes or 0) < STORE_SHARE * seen.total_bytes:
         yield (
-            f"{SHARED_MEMORY} has {seen.shared_free_bytes / _GIB:.1f} GiB free: Ray keeps objects on disk; expected "
-            f"{STORE_SHARE:.0%} of the memory (docker: --shm-size)"
+            f"{SHARED_MEMORY} has {(seen.shared_free_bytes or 0) / _GIB:.1f} GiB free: Ray keeps objects on disk; "
+            f"expected {STORE_SHARE:.0%} of the memory (docker: --shm-size)"
         )
 
 
-def _of_time(described: Mapping[str, Any], seen: Circumstances) -> Iterator[str]:
+def _of_surroundings(described: Mapping[str, Any], session: Mapping[str, Any]) -> Iterator[str]:
     if described["clock"]["tick_ns"] > SLOW_TICK_NS:
-        yield f"the clock ticks every {described['clock']['tick_ns']} ns ({seen.clock_source or 'source unknown'})"
-    if seen.on_battery:
-        yield "on battery: the clock speed is lowered"
-
-
-def _of_surroundings(session: Mapping[str, Any]) -> Iterator[str]:
+        yield f"the clock ticks every {described['clock']['tick_ns']} ns"
     if session["variables"]:
         yield f"set in the environment: {', '.join(session['variables'])}"
     if session["dirty"]:
-        yield "uncommitted changes: the rows will not say of which code they are"
+        yield "uncommitted changes: the rows will not name the code they are of"

@@ -1,154 +1,87 @@
-"""What is tried to see whether it works here. Every probe runs in a process of its own, which may hang or be killed.
+"""The probes that show whether something works here. Each runs in a process of its own, which may hang or be killed.
 
-`python -m harness.studies.doctor.probes NAME` runs one and prints its finding in one line. An exception is its fault.
+`python -m harness.studies.doctor.probes NAME` runs one and prints its finding in one line. An exception is its failure.
 """
 
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
-import importlib.util
-import shutil
-import subprocess
+import os
 import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
+from importlib import metadata
 from typing import Any
 
-from reactorlib import Bank, Input, Output, Reactor, connect, reaction, request_stop, run, startup
-from reactorlib.cpus import gil_enabled
+from workloads import catalogue, ranks, two_nodes
+from workloads.parameter import UnsupportedError
+from workloads.probe import Probe
 
-ROOT = Path(__file__).resolve().parents[3]
-ROUNDS = 20
-
-
-class _Worker(Reactor):
-    number = Input[int]()
-    power = Output[int]()
-
-    @reaction(number, effects=power)
-    def compute(self, number: Input[int], power: Output[int]) -> None:
-        power.set(number.value**self.bank_index)
+_MODULE = "harness.studies.doctor.probes"
+_SMALL = {"shape": "fan_out", "actors": 2, "messages_per_round": 5, "rounds": 2, "warmup_rounds": 0}
 
 
-class _Hub(Reactor):
-    powers = Input[int](width=2)
-    number = Output[int]()
-
-    def __init__(self) -> None:
-        self.round = 0
-
-    @reaction(startup, powers, effects=number)
-    def count(self, powers: Input[int], number: Output[int]) -> None:
-        assert self.round == 0 or [power.value for power in powers] == [1, self.round]
-        self.round += 1
-        if self.round > ROUNDS:
-            request_stop()
-        else:
-            number.set(self.round)
+def _same(backend: str, **options: Any) -> str:
+    """Run a small workload; raises RuntimeError unless the backend computes what the plain loop does."""
+    if _digest(backend, **options) != _digest("serial"):
+        raise RuntimeError(f"{backend} computed something else than the plain loop")
+    return f"{backend} computes what the plain loop does"
 
 
-class _Powers(Reactor):
-    def __init__(self) -> None:
-        self.hub = _Hub()
-        self.workers = Bank(_Worker, 2)
-        connect(self.hub.number, self.workers.number, after=0)
-        connect(self.workers.power, self.hub.powers)
-
-
-def _same_on(executor: str) -> str:
-    """Run a small program on two workers; raises RuntimeError unless it computes what one thread does."""
-    options: dict[str, Any] = {"executor": executor, "workers": 2, "trace": True, "fast": True}
-    digest = run(_Powers, trace=True, fast=True).digest
-    if run(_Powers, **options).digest != digest:
-        raise RuntimeError(f"{executor} computed something else than one thread")
-    return "2 workers compute what one thread does"
-
-
-def _threads() -> str:
-    return f"{_same_on('threads')}; {'they take turns (GIL)' if gil_enabled() else 'at the same time (no GIL)'}"
-
-
-def _processes() -> str:
-    return f"{_same_on('processes')}, through shared memory"
+def _digest(backend: str, **options: Any) -> str:
+    task = catalogue.make_task("overhead", _SMALL)
+    probe = Probe(task.rounds, task.warmup_rounds, verify=True)
+    catalogue.run("overhead", backend, task, probe, **options)
+    return probe.outcome().digest
 
 
 def _mpi() -> str:
-    launcher = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin")
-    if importlib.util.find_spec("mpi4py") is None or launcher is None:
-        raise ModuleNotFoundError("no mpi4py or no mpiexec")
-    command = [launcher, "-n", "2", sys.executable, "-m", "harness.studies.doctor.probes", "rank"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    if done.returncode:
-        raise RuntimeError(last_line(done.stderr) or f"mpiexec ended with {done.returncode}")
-    return f"2 ranks compute what one thread does ({launcher})"
+    importlib.import_module("mpi4py")
+    if not ranks.has_ranks():
+        job = ranks.command("-m", "workloads.ranks", _MODULE, "mpi")
+        os.execvp(job[0], job)
+    return _same("reactor-mpi")
 
 
-def _ray() -> str:
-    from workloads import ray_session
-    from workloads.probe import Probe
-
-    with ray_session.session("tuned", Probe(1, 0, verify=False)) as session:
-        session.start(_Echo, [()])
-        session.await_actors()
-    ray_session.stop()
-    return f"{importlib.metadata.version('ray')}: starts, and an actor answers"
+def _nodes() -> str:
+    if reason := two_nodes.why_not():
+        raise UnsupportedError(reason)
+    return "this machine can have two, made of namespaces"
 
 
-class _Echo:
-    """An actor that lives."""
+def _atari() -> str:
+    catalogue.execute("atari_sampling", "serial", {"actors": 1, "rounds": 1, "warmup_rounds": 0}, verify=True)
+    return f"{metadata.version('ale-py')}: Pong runs"
 
 
-def _ale() -> str:
-    import ale_py
-    import gymnasium
-
-    gymnasium.register_envs(ale_py)
-    environment = gymnasium.make("ALE/Pong-v5")
-    observation, _ = environment.reset(seed=0)
-    environment.close()
-    return f"{importlib.metadata.version('ale-py')}: a frame of Pong is {'x'.join(map(str, observation.shape))}"
-
-
-def _imported(*modules: str) -> Callable[[], str]:
-    def probe() -> str:
-        for module in modules:
-            importlib.import_module(module)
-        return ", ".join(f"{module} {importlib.metadata.version(module)}" for module in modules)
-
-    return probe
+def _imported(*modules: str) -> str:
+    for module in modules:
+        importlib.import_module(module)
+    return ", ".join(f"{module} {metadata.version(module)}" for module in modules)
 
 
 def last_line(text: str) -> str:
-    """The last line of what a process printed that says something."""
+    """The last line of a process's output that is not empty."""
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
 
 
-# The name of each probe, whether the suite can do without, and what is done.
+# By name: what the suite needs, and what it can do without.
 NEEDED: dict[str, Callable[[], str]] = {
-    "threads": _threads,
-    "processes": _processes,
-    "libraries": _imported("numpy", "gymnasium", "pettingzoo", "torch", "pandas", "matplotlib"),
-    "ale": _ale,
-    "ray": _ray,
+    "threads": partial(_same, "reactor-threads", workers=2),
+    "processes": partial(_same, "reactor-processes", workers=2),
+    "libraries": partial(_imported, "numpy", "gymnasium", "pettingzoo", "torch", "pandas", "matplotlib"),
+    "ale": _atari,
+    "ray": partial(_same, "ray-tuned"),
 }
 EXTRA: dict[str, Callable[[], str]] = {
     "mpi": _mpi,
-    "envpool": _imported("envpool"),
-    "xronos": _imported("xronos"),
-    "stable-baselines3": _imported("stable_baselines3"),
-    "torchrl": _imported("torchrl"),
-    "tianshou": _imported("tianshou"),
+    "nodes": _nodes,
+    **{
+        module.replace("_", "-"): partial(_imported, module)
+        for module in ("envpool", "xronos", "stable_baselines3", "torchrl", "tianshou")
+    },
 }
-_OF_OTHERS: dict[str, Callable[[], str]] = {"rank": partial(_same_on, "mpi")}  # one of the two ranks of `_mpi`
-
-
-def main(name: str) -> int:
-    """Run a probe."""
-    print((NEEDED | EXTRA | _OF_OTHERS)[name]())
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    print((NEEDED | EXTRA)[sys.argv[1]]())

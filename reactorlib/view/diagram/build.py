@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
-from typing import Any
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby
+from typing import Any, NamedTuple
 
 from reactorlib.declaration.elements import PhysicalAction, Signal
-from reactorlib.declaration.instance import Bound, BoundAction, BoundPort, BoundTimer, Channel, Connection, modes_of
-from reactorlib.elaboration.program import Argument, Elaborated, ReactionInstance
+from reactorlib.declaration.instance import (
+    Bound,
+    BoundAction,
+    BoundPort,
+    BoundTimer,
+    Connection,
+    Instance,
+    PortChannel,
+    modes_of,
+)
+from reactorlib.elaboration.records import Argument, Elaborated, ReactionInstance
 from reactorlib.view.diagram import wording
 from reactorlib.view.diagram.bundle import Strand, bundled
-from reactorlib.view.diagram.fold import Group, groups_in, root_group
-from reactorlib.view.diagram.model import Box, Diagram, EdgeKind, Port, Symbol, SymbolKind
+from reactorlib.view.diagram.model import Box, Diagram, EdgeKind, PortSymbol, Symbol, SymbolKind
 from reactorlib.view.diagram.regions import Content, Region, Regions
+
+
+class Group(NamedTuple):
+    """The instances that one box stands for. `width`: of a folded bank, in each reactor that contains one."""
+
+    id: str
+    name: str
+    width: int | None
+    members: tuple[Instance, ...]
 
 
 def diagram_of(
@@ -31,7 +48,8 @@ def diagram_of(
     that they contain. `faults` are those with which `examine` returned the program.
     """
     build = _Build(program, unfold, levels, placement)
-    return Diagram(build.box(root_group(program)), len(program.instances), len(program.reactions), tuple(faults))
+    whole = Group(program.root.path, program.root.name, None, (program.root,))
+    return Diagram(build.box(whole), len(program.instances), len(program.reactions), tuple(faults))
 
 
 class _Build:
@@ -94,8 +112,6 @@ class _BoxBuild:
                 self._connection(connection)
         return self._reactor()
 
-    # Elements
-
     def _elements(self, *kinds: type[Any]) -> Iterator[tuple[Any, list[Any]]]:
         """Elements of some kinds: that of the first member, and those of all."""
         for name, bound in self.first.elements.items():
@@ -105,7 +121,9 @@ class _BoxBuild:
     def _ports(self) -> None:
         content = self.regions.contents[None]
         for bound, alike in self._elements(BoundPort):
-            port = Port(self.whole.id_of(bound), wording.port_name(alike), f"{bound.declaration.kind} {bound.name}")
+            port = PortSymbol(
+                self.whole.id_of(bound), wording.port_name(alike), f"{bound.declaration.kind} {bound.name}"
+            )
             (content.inputs if bound.is_input else content.outputs)[port.id] = port
             self.regions.place(port.id, None, bound.name)
 
@@ -117,8 +135,6 @@ class _BoxBuild:
             item = f"{self.group.id}.{bound.name}"
             symbol = Symbol(item, kind, bound.name, wording.timing(alike), tip=f"{kind} {bound.name}")
             self.regions.add(symbol, _region(bound.declaration))
-
-    # Reactions
 
     def _reaction(self, number: int, reactions: Sequence[ReactionInstance]) -> None:
         first = reactions[0]
@@ -184,13 +200,11 @@ class _BoxBuild:
         region = None if connection.mode is None else connection.mode.name
         sources = connection.sources
         for position, target in enumerate(connection.targets if sources else ()):
-            source: Channel = sources[position % len(sources)]
+            source: PortChannel = sources[position % len(sources)]
             cyclic = target[0].first + target[1] in self.whole.program.cycle.channels
             members = id(source[0].owner), id(target[0].owner)
             ends = self.whole.id_of(source[0]), self.whole.id_of(target[0])
             self.regions.join(Strand(kind, *ends, label, cyclic, members), region)
-
-    # The finished box
 
     def _reactor(self) -> Box:
         group, worker_of = self.group, self.whole.worker_of
@@ -211,7 +225,7 @@ class _BoxBuild:
 
     def _modes(self) -> Iterator[Box]:
         for mode in modes_of(self.first):
-            initial: bool = mode.declaration.initial  # type: ignore[attr-defined]
+            initial: bool = mode.declaration.initial
             box = Box(f"{self.group.id}.{mode.name}", "mode", mode.name, "initial mode" if initial else "mode",
                       initial=initial, tip=f"mode {mode.name}")  # fmt: skip
             yield _filled(box, self.regions.contents[mode.name])
@@ -229,3 +243,33 @@ def _filled(box: Box, content: Content, modes: Iterable[Box] = ()) -> Box:
 
 def _region(declaration: Any) -> Region:
     return None if declaration.mode is None else declaration.mode.name
+
+
+def groups_in(group: Group, unfold: bool) -> list[Group]:
+    """The boxes within a box. Its members are alike, so their children correspond one by one."""
+    columns = list(zip(*(instance.children for instance in group.members), strict=True))
+    found: list[Group] = []
+    for name, adjacent in groupby(columns, key=lambda column: _bank_name(column[0])):
+        bank = list(adjacent)
+        in_bank = bank[0][0].name != name
+        if in_bank and not unfold and len({_shape(instance) for column in bank for instance in column}) == 1:
+            members = tuple(instance for column in zip(*bank, strict=True) for instance in column)
+            found.append(Group(f"{group.id}.{name}", name, len(bank), members))
+        else:
+            found += [Group(f"{group.id}.{c[0].name}", c[0].name, None, tuple(c)) for c in bank]
+    return found
+
+
+def _shape(instance: Instance) -> Hashable:
+    """Equal for instances that can share a box: of one class, with the same elements and contents."""
+    return (
+        type(instance.reactor),
+        None if instance.mode is None else instance.mode.name,
+        tuple((name, type(bound), getattr(bound, "multi", None)) for name, bound in instance.elements.items()),
+        tuple((child.name, _shape(child)) for child in instance.children),
+    )
+
+
+def _bank_name(instance: Instance) -> str:
+    """`workers` of `workers[3]`."""
+    return instance.name.partition("[")[0] if instance.name.endswith("]") else instance.name

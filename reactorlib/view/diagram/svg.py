@@ -48,9 +48,6 @@ def _rule(style: Style) -> str:
     return "; ".join(parts)
 
 
-# Boxes
-
-
 def _box(laid: Laid, depth: int) -> Iterator[str]:
     box = laid.box
     look, radius = box.role(depth), 12.0 if box.kind == "mode" else 6.0
@@ -92,9 +89,9 @@ def _mark(item: Vertex, names: Mapping[str, str]) -> str:
     if item.kind == "label":
         middle = item.x + item.width / 2
         return _text("warn" if cyclic else "label", middle, item.y + 11, item.item, SMALL, anchor="middle")
-    if item.kind == "input":
-        return _text("quiet", item.x + 8, item.y + 8, names[item.item], SMALL)
-    return _text("quiet", item.x + item.width - 8, item.y + 8, names[item.item], SMALL, anchor="end")
+    left = item.kind == "input"
+    x = item.x + 8 if left else item.x + item.width - 8
+    return _text("quiet", x, item.y + 8, names[item.item], SMALL, anchor="" if left else "end")
 
 
 def _ports(laid: Laid) -> Iterator[str]:
@@ -112,9 +109,6 @@ def _route(route: Route) -> Iterator[str]:
     if route.arrives and f"head-{role}" in LIGHT:
         x, y = route.path[-1][1][-1]
         yield _polygon(f"head-{role}", ((x, y), (x - 5, y - 3), (x - 5, y + 3)))
-
-
-# Symbols
 
 
 def _symbol(symbol: Symbol, width: float, height: float) -> Iterator[str]:
@@ -143,9 +137,6 @@ def _icon(symbol: Symbol, x: float, y: float) -> Iterator[str]:
     else:
         yield _polygon("icon", ((x, y - 8), (x + 8, y + 6), (x - 8, y + 6)))
         yield _text("icon-text", x, y + 4, LETTERS[symbol.kind], 8.0, bold=True, anchor="middle")
-
-
-# Elements of SVG
 
 
 def _placed(shapes: Iterable[str], x: float, y: float) -> Iterator[str]:

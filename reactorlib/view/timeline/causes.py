@@ -9,37 +9,27 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from reactorlib.elaboration.program import Cell, Elaborated
+from reactorlib.elaboration.records import Cell, Elaborated
 from reactorlib.worker.trace import Span
 
 
-class Causes:
-    """The dependencies of a program's reactions, and from them the causes of each span."""
-
-    def __init__(self, program: Elaborated) -> None:
-        self._program = program
-        self._reads = [program.graph.origins(reaction.reads) for reaction in program.reactions]
-
-    def by_tag(self, spans: Sequence[Span]) -> Iterator[tuple[list[Span], list[list[int]]]]:
-        """The spans of each tag, and the causes of each of them by their positions among these."""
-        for _, same in groupby(spans, key=lambda span: span.tag):
-            at_tag = list(same)
-            yield at_tag, self._causes(at_tag)
-
-    def _causes(self, spans: list[Span]) -> list[list[int]]:
+def causes_by_tag(program: Elaborated, spans: Sequence[Span]) -> Iterator[tuple[list[Span], list[list[int]]]]:
+    """The spans of each tag, and the causes of each of them by their positions among these."""
+    reads = [program.graph.origins(reaction.reads) for reaction in program.reactions]
+    for _, same in groupby(spans, key=lambda span: span.tag):
         written: dict[Cell, list[int]] = defaultdict(list)
         last_of: dict[int, int] = {}
-        found: list[list[int]] = []
-        for position, span in enumerate(spans):
-            reaction = self._program.reactions[span.reaction]
-            earlier = {writer for cell in self._reads[span.reaction] for writer in written.get(cell, ())}
+        at_tag, causes = list(same), list[list[int]]()
+        for position, span in enumerate(at_tag):
+            reaction = program.reactions[span.reaction]
+            earlier = {writer for cell in reads[span.reaction] for writer in written.get(cell, ())}
             if id(reaction.instance) in last_of:
                 earlier.add(last_of[id(reaction.instance)])
-            found.append(sorted(earlier))
+            causes.append(sorted(earlier))
             last_of[id(reaction.instance)] = position
             for cell in reaction.writes:
                 written[cell].append(position)
-        return found
+        yield at_tag, causes
 
 
 def critical_path(at_tag: Sequence[Span], causes: Sequence[Sequence[int]]) -> list[int]:

@@ -8,10 +8,11 @@ waited for one on another worker. The format is the document "Trace Event Format
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Any
 
-from reactorlib.elaboration.program import Elaborated
-from reactorlib.view.timeline.causes import Causes
+from reactorlib.elaboration.records import Elaborated
+from reactorlib.view.timeline.causes import causes_by_tag
 from reactorlib.worker.trace import Span
 
 Event = dict[str, Any]
@@ -37,21 +38,19 @@ def _names(program: Elaborated, workers: int) -> Iterator[Event]:
 
 class _Events:
     def __init__(self, program: Elaborated, spans: Sequence[Span], workers: int) -> None:
-        self._program = program
-        self._workers = workers
+        self._program, self._workers = program, workers
         self._epoch = min((span.began_ns for span in spans), default=0)
-        self._tags = list(Causes(program).by_tag(spans))
+        self._tags = list(causes_by_tag(program, spans))
 
     def all(self) -> Iterator[Event]:
-        arrows = 0
+        arrows = count()
         for number, (at_tag, causes) in enumerate(self._tags):
             yield self._tag(number, at_tag)
             for span, earlier in zip(at_tag, causes, strict=True):
                 yield self._reaction(span)
                 for cause in (at_tag[position] for position in earlier):
                     if cause.worker != span.worker:
-                        yield from self._arrow(cause, span, arrows)
-                        arrows += 1
+                        yield from self._arrow(cause, span, next(arrows))
 
     def _tag(self, number: int, at_tag: Sequence[Span]) -> Event:
         """From a tag's first reaction to its last, or to the next tag, as the slices of a track must not overlap."""

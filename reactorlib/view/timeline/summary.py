@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from reactorlib.elaboration.program import Elaborated
-from reactorlib.view.timeline.causes import Causes, critical_path
+from reactorlib.elaboration.records import Elaborated
+from reactorlib.view.timeline.causes import causes_by_tag, critical_path
 from reactorlib.worker.trace import Span
 
 
@@ -50,7 +50,7 @@ def summarised(program: Elaborated, spans: Sequence[Span], workers: int = 1, unf
     paths = [reaction.path if unfold else re.sub(r"\[\d+\]", "[*]", reaction.path) for reaction in program.reactions]
     rows = {path: ReactionTimes(path) for path in paths}
     summary = Summary(busy_ns=[0] * workers)
-    for at_tag, causes in Causes(program).by_tag(spans):
+    for at_tag, causes in causes_by_tag(program, spans):
         summary.tags += 1
         began = min(span.began_ns for span in at_tag)
         for span, earlier in zip(at_tag, causes, strict=True):

@@ -1,5 +1,6 @@
 """Two trees measured in turns: what is much slower is found, and what cannot be compared gets no verdict."""
 
+import dataclasses
 import json
 import shutil
 import subprocess
@@ -10,19 +11,24 @@ import pytest
 
 from benchmarks.paths import HOT
 from benchmarks.regress import findings
-from benchmarks.regress.__main__ import MIN_EFFECT, main
-from benchmarks.regress.errors import CannotCompareError
-from benchmarks.regress.findings import Effort, find
+from benchmarks.regress.__main__ import main
+from benchmarks.regress.findings import find
 from benchmarks.regress.subjects import kernel_subjects, workload_subjects
-from benchmarks.regress.trees import MEASURED, Trees, default_base, side_by_side
+from benchmarks.regress.trees import MEASURED, CannotCompareError, Trees, default_base, side_by_side
 from harness.measure.subject import Running, Subject
-from harness.stats.judgement import Judgement
+from harness.stats.judgement import MIN_EFFECT, Judgement
 from harness.store import machine
 from tests.benchmarks.regress.slowdown import CALL, COMPILER, slowed
 
 ROOT = Path(__file__).resolve().parents[3]
-FEW = Effort(pairs=3, confirming_pairs=3, laps=4)
-QUICK = ("--workload", "none", "--kernel", "fan_out", "--pairs", "3", "--confirming-pairs", "3", "--laps", "4")
+FEW = 3
+QUICK = ("--workload", "none", "--kernel", "fan_out", "--trials", str(FEW))
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Blocks of few turns."""
+    monkeypatch.setattr(findings, "EFFORT", dataclasses.replace(findings.EFFORT, sweeps=4))
 
 
 @pytest.fixture
@@ -31,7 +37,7 @@ def slow(tmp_path):
     return slowed(ROOT, tmp_path / "slow", 150)
 
 
-def test_twice_as_slow_is_found_named_and_confirmed(slow, capsys):
+def test_twice_as_slow_is_found_named_and_confirmed(slow, short, capsys):
     assert main(["--base", str(ROOT), "--new", str(slow), *QUICK]) == 1
     told = capsys.readouterr()
     assert told.out.startswith("regression   fan_out: ")
@@ -40,7 +46,7 @@ def test_twice_as_slow_is_found_named_and_confirmed(slow, capsys):
 
 
 @pytest.mark.slow(reason="two trees are measured; `make test` finds the one that is slower")
-def test_twice_as_fast_is_no_regression(slow, capsys):
+def test_twice_as_fast_is_no_regression(slow, short, capsys):
     assert main(["--base", str(slow), "--new", str(ROOT), *QUICK, "--json"]) == 0
     (subject,) = json.loads(capsys.readouterr().out)["subjects"]
     assert (subject["judgement"], subject["second"]) == ("improvement", None)
@@ -49,11 +55,11 @@ def test_twice_as_fast_is_no_regression(slow, capsys):
 
 
 @pytest.mark.slow(reason="every hot path and workload, on both sides; `make test` measures two trees of one")
-def test_every_subject_can_be_measured_on_both_sides():
+def test_every_subject_can_be_measured_on_both_sides(short):
     subjects = [*kernel_subjects(), *workload_subjects(["gym_sampling"], ["serial", "reactor-processes"])]
     assert [one.one_process for one in subjects] == [True] * (len(HOT) + 1) + [False]
     with side_by_side(str(ROOT), ROOT) as trees:
-        factors = findings.measure(trees, subjects, 1, Effort(laps=3))
+        factors = findings.measure(trees, subjects, 1)
     assert all(0 < factor.low <= factor.value <= factor.high for factor in factors.values())
     assert set(factors) == {one.name for one in subjects}
 
@@ -71,7 +77,7 @@ def test_a_tree_is_not_asked_for_parameters_at_their_defaults_that_it_may_not_ha
     assert subject.order["parameters"] == {"actors": 2, "rounds": 200, "warmup_rounds": 5}
 
 
-def test_a_tree_that_computes_something_else_gets_no_verdict(tmp_path):
+def test_a_tree_that_computes_something_else_gets_no_verdict(tmp_path, short):
     other = changed(
         ROOT, tmp_path / "other", "workloads/sampling.py", "seed=task.seed + index", "seed=task.seed + index + 1"
     )
@@ -92,7 +98,7 @@ def changed(source, target, path, before, after):
     return target
 
 
-def test_a_tree_that_does_not_run_gets_no_verdict(tmp_path, capsys):
+def test_a_tree_that_does_not_run_gets_no_verdict(tmp_path, short, capsys):
     broken = changed(ROOT, tmp_path / "broken", COMPILER, CALL, "        raise RuntimeError('out of order')\n")
     assert main(["--base", str(ROOT), "--new", str(broken), *QUICK]) == 2
     told = capsys.readouterr()
@@ -101,7 +107,7 @@ def test_a_tree_that_does_not_run_gets_no_verdict(tmp_path, capsys):
 
 
 def test_what_hangs_gets_no_verdict(tmp_path, monkeypatch):
-    monkeypatch.setattr(findings, "LIMIT_S", 5.0)
+    monkeypatch.setattr(findings, "EFFORT", dataclasses.replace(findings.EFFORT, limit_s=5.0))
     hanging = changed(ROOT, tmp_path / "hanging", COMPILER, CALL, "        __import__('time').sleep(1000)\n")
     with (
         side_by_side(str(ROOT), hanging) as trees,
@@ -184,14 +190,14 @@ def simulate(monkeypatch, slowdown):
     """The share of attempts that end in a regression, where turns have heavy tails and blocks a noise of their own."""
     random = np.random.default_rng(4)
 
-    def block(trees, one, index, effort):
-        turns = TURN_NOISE / 3**0.5 * random.standard_t(3, effort.laps)
+    def block(trees, one, index):
+        turns = TURN_NOISE / 3**0.5 * random.standard_t(3, findings.EFFORT.sweeps)
         return (turns + random.normal(np.log(slowdown), BLOCK_NOISE)).tolist()
 
     monkeypatch.setattr(findings, "_block", block)
     subjects = list(kernel_subjects(["fan_out"]))
     trees = Trees(ROOT, ROOT)
-    found = [find(trees, subjects, MIN_EFFECT, Effort())[0].judgement for _ in range(ATTEMPTS)]
+    found = [find(trees, subjects, MIN_EFFECT)[0].judgement for _ in range(ATTEMPTS)]
     return found.count(Judgement.REGRESSION) / ATTEMPTS
 
 

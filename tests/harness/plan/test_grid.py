@@ -193,8 +193,11 @@ def test_a_backend_that_a_workload_has_no_module_for_is_left_out(built, monkeypa
 def test_every_preset_can_be_built(name):
     made = select(name).grid
     everything = set(catalogue.WORKLOADS)
-    some = {"crossover": {"gym_sampling"}, "vectors": {"gym_sampling", "atari_sampling", "ppo"}}
-    some |= {
+    sampling = {"gym_sampling", "atari_sampling"}
+    some = {
+        "crossover": {"gym_sampling"},
+        "vectors": {*sampling, "ppo"},
+        "nodes": {*sampling, "broadcast_gather"},
         "sweeps": everything - {"ppo"},
         "paper": everything - {"ppo", "overhead"},
         "quick": everything - {"overhead"},

@@ -9,10 +9,9 @@ from rich.console import Console
 from harness.report import document, markdown, page, readme, run_answer, terminal
 from harness.report.summary import summarise
 from harness.stats import intervals
-from harness.stats.judgement import FASTER, SLOWER, UNDECIDED, standing
-from tests.harness.report.test_report import MACHINE, results, times
+from harness.stats.judgement import FASTER, SLOWER, TOO_FEW, UNDECIDED, standing
+from tests.harness.report.made_up import MACHINE, times
 
-__all__ = ["results"]  # a fixture
 OURS = {"reactor-processes": times(100)}
 
 
@@ -48,7 +47,7 @@ def test_one_number_has_one_interval_in_table_page_and_readme(results):
     of_rays = [ratio for name, ratio in ratios.items() if name.startswith("ray-")]
     assert one.weakest.ray.ratio == intervals.least(of_rays)
     number = readme.table(summary).rows[0][-2].partition(",")[0]
-    for text in (shown(summary, 100), markdown.to_markdown(summary), page.render(summary, [])):
+    for text in (shown(summary, 100), markdown.to_markdown(summary), page.render(summary, {})):
         assert number in text
 
 
@@ -73,7 +72,7 @@ def results_without_parallel(summary):
         (intervals.Estimate(0.5, 0.4, 0.6, 5), 1.0, SLOWER),
         (intervals.Estimate(1.5, 1.4, 1.6, 5), 1.6, UNDECIDED),
         (intervals.Estimate(1.5, 0.9, 1.6, 5), 1.0, UNDECIDED),
-        (intervals.Estimate(1.5, 1.5, 1.5, 1), 1.0, UNDECIDED),
+        (intervals.Estimate(1.5, 1.5, 1.5, 1), 1.0, TOO_FEW),
     ],
 )
 def test_one_rule_says_what_is_undecided(estimate, floor, expected):
@@ -117,4 +116,4 @@ def test_where_nothing_can_be_compared_that_is_said(results):
     assert run_answer.answers(summary) == []
     assert "Nothing can be compared" in shown(summary, 100)
     assert run_answer.HEADING not in markdown.to_markdown(summary)
-    assert document.ANSWER_EXPLAINED not in page.render(summary, [])
+    assert document.ANSWER_EXPLAINED not in page.render(summary, {})

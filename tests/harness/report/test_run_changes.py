@@ -153,8 +153,8 @@ def test_the_same_directory_twice_is_refused(harness, base):
         ({"change": lambda row: row.failed("out of luck") if row.trial == 3 else row}, "trial 3: out of luck"),
         ({"change": lambda row: None if row.trial == 4 else row}, "are missing"),
         ({"change": lambda row: None if row.metric == "peak_rss" else row}, "are missing"),
-        ({"change": lambda row: replace(row, run_id="b") if row.trial == 2 else row}, "a row of run b"),
-        ({"change": lambda row: replace(row, trial=9) if row.trial == 2 else row}, "a row of another grid"),
+        ({"change": lambda row: replace(row, run_id="b") if row.trial == 2 else row}, "grid (run b"),
+        ({"change": lambda row: replace(row, trial=9) if row.trial == 2 else row}, "another run or grid"),
         ({"change": lambda row: replace(row, digest=row.backend)}, "trials failed"),
     ],
 )
@@ -245,10 +245,8 @@ def simulated(random, slowdown, trials):
 
     def side(factor):
         drift = random.uniform(1, 1.5, trials)
-        return (
-            list(factor * drift * random.lognormal(0, NOISE, trials)),
-            list(drift * random.lognormal(0, NOISE, trials)),
-        )
+        own = factor * drift * random.lognormal(0, NOISE, trials)
+        return list(np.log(own / (drift * random.lognormal(0, NOISE, trials))))
 
     return judgement.judge(intervals.change(side(1.0), side(slowdown)), 0.1)
 

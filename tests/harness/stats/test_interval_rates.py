@@ -39,6 +39,17 @@ def test_the_interval_is_students():
     assert (found.count, found.freedom) == (4, 3)
 
 
+def test_a_rate_becomes_the_time_for_many_units():
+    time = intervals.Estimate(50.0, 40.0, 80.0, 3).inverse().scaled(200.0)
+    assert time == intervals.Estimate(4.0, 2.5, 5.0, 3)
+
+
+@pytest.mark.parametrize("values", [[], [1.0, float("nan")], [float("inf")]])
+def test_nothing_and_no_numbers_are_refused(values):
+    with pytest.raises(ValueError, match="expected"):
+        intervals.mean(values)
+
+
 def test_what_may_be_negative_has_an_arithmetic_mean():
     found = intervals.mean([-1.0, 0.0, 2.0, 1.0])
     assert found.value == 0.5
@@ -158,7 +169,7 @@ def test_the_interval_of_a_change_that_is_none_holds_1_as_often_as_it_says(count
     generator = np.random.default_rng([9, count])
 
     def side():
-        return lognormal(generator, count).tolist(), lognormal(generator, count).tolist()
+        return generator.normal(0, 0.07, count).tolist()
 
     found = [intervals.change(side(), side()) for _ in range(ATTEMPTS)]
     assert sum(one.low <= 1 <= one.high for one in found) >= 0.935 * ATTEMPTS
@@ -222,7 +233,7 @@ def test_the_interval_leaves_out_1_where_the_p_value_is_below_a_twentieth(values
 
 @pytest.mark.parametrize(
     ("above", "below", "message"),
-    [([], [], "pairs"), ([1.0], [1.0, 2.0], "pairs"), ([1.0], [0.0], "positive"), ([np.nan], [1.0], "finite")],
+    [([], [], "one number"), ([1.0], [1.0, 2.0], "longer"), ([1.0], [0.0], "positive"), ([np.nan], [1.0], "finite")],
 )
 def test_what_has_no_ratio_is_refused(above, below, message):
     with pytest.raises(ValueError, match=message):

@@ -13,7 +13,7 @@ from tests.choice import first
 
 QUIET = Circumstances(
     affinity=8, quota_cpus=None, busy_cores=0.1, stolen=0.0, available_bytes=30 << 30, total_bytes=32 << 30,
-    swapped_bytes=0, shared_free_bytes=16 << 30, on_battery=False, clock_source="tsc",
+    swapped_bytes=0, shared_free_bytes=16 << 30,
 )  # fmt: skip
 DESCRIBED = {
     "cores_allowed": 8,
@@ -33,14 +33,14 @@ def test_the_executors_of_this_machine_work(harness):
         ("threads", "works", True),
         ("processes", "works", True),
     ]
-    assert all("compute what one thread does" in one["words"] for one in told["works"])
+    assert all("computes what the plain loop does" in one["words"] for one in told["works"])
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("name", first(1, ["ale", "ray", "mpi"], "what is tried takes seconds to start"))
+@pytest.mark.parametrize("name", first(1, ["ale", "ray", "mpi", "nodes"], "what is tried takes seconds to start"))
 def test_what_the_suite_needs_works_here(name):
     found = checkup.probed(name)
-    assert found.state == "works" or (name == "mpi" and found.state == "absent"), found.words
+    assert found.state == "works" or (not found.needed and found.state == "absent"), found.words
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,7 @@ def test_on_a_quiet_machine_nothing_does_harm():
         ({"available_bytes": 1 << 30}, "1.0 GiB of memory are free; expected 4"),
         ({"swapped_bytes": 1 << 30}, "1.0 GiB are swapped out"),
         ({"shared_free_bytes": 64 << 20}, "/dev/shm has 0.1 GiB free"),
-        ({"shared_free_bytes": None}, "no /dev/shm"),
-        ({"on_battery": True}, "on battery"),
+        ({"shared_free_bytes": None}, "/dev/shm has 0.0 GiB free"),
     ],
 )
 def test_what_was_seen_is_named(change, words):
@@ -101,7 +100,7 @@ def test_what_was_seen_is_named(change, words):
         ({"clock_speed": {"governors": ["powersave"], "turbo": None}}, {}, "CPU governor powersave"),
         ({"clock_speed": {"governors": None, "turbo": True}}, {}, "turbo is on"),
         ({"siblings": ["0-1", "2-3"]}, {}, "CPUs that share a core"),
-        ({"clock": {"tick_ns": 15_000}}, {}, "the clock ticks every 15000 ns (tsc)"),
+        ({"clock": {"tick_ns": 15_000}}, {}, "the clock ticks every 15000 ns"),
         ({}, {"variables": {"OMP_NUM_THREADS": "1"}}, "set in the environment: OMP_NUM_THREADS"),
         ({}, {"dirty": True}, "uncommitted changes"),
     ],

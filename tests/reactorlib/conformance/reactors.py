@@ -1,7 +1,5 @@
 """Reactors that many tests connect: a source of given values, readers that report, reactions that only run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -50,8 +48,7 @@ class WideSource(Reactor):
 class Sink(Reactor):
     """Reports each value that arrives."""
 
-    inp = Input[Any]()
-    seen = Output[Any]()
+    inp, seen = Input[Any](), Output[Any]()
 
     @reaction(inp, effects=seen)
     def hear(self, inp, seen):
@@ -61,8 +58,7 @@ class Sink(Reactor):
 class WideSink(Reactor):
     """Reports the values of all channels whenever one of them is present."""
 
-    inp = Input[Any](width="width")
-    seen = Output[tuple[Any, ...]]()
+    inp, seen = Input[Any](width="width"), Output[tuple[Any, ...]]()
 
     def __init__(self, width: int):
         pass
@@ -75,8 +71,7 @@ class WideSink(Reactor):
 class Relay(Reactor):
     """Passes on what arrives, and 1 at startup unless it is quiet."""
 
-    inp = Input[Any]()
-    out = Output[Any]()
+    inp, out = Input[Any](), Output[Any]()
 
     def __init__(self, quiet: bool = False):
         self.quiet = quiet

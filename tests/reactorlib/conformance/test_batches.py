@@ -1,7 +1,5 @@
 """Arrays that several reactors fill in place, on every executor."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -38,8 +36,7 @@ def row_of(array: Any, index: int) -> Any:
 
 
 class Row(Reactor):
-    batch = Input[Batch]()
-    done = Output[int]()
+    batch, done = Input[Batch](), Output[int]()
 
     @reaction(batch, effects=done)
     def fill(self, batch, done) -> None:
@@ -49,8 +46,7 @@ class Row(Reactor):
 
 
 class Hub(Reactor):
-    done = Input[int](width=4)
-    batch = Output[Batch]()
+    done, batch = Input[int](width=4), Output[Batch]()
 
     def __init__(self, rounds: int, shape: Any, dtype: Any) -> None:
         self.rounds = rounds
@@ -108,8 +104,7 @@ def test_whatever_way_processes_start(method: str) -> None:
 
 
 class Filled(Reactor):
-    batch = Input[Batch]()
-    done = Output[int](width=4)
+    batch, done = Input[Batch](), Output[int](width=4)
 
     def __init__(self) -> None:
         self.rows = Bank(Row, 4)
@@ -117,28 +112,23 @@ class Filled(Reactor):
         connect(self.rows.done, self.done)
 
 
-class Modal(Reactor):
-    """Hands batches on along a connection in a mode, to rows of several workers."""
+def test_a_batch_goes_on_along_a_connection_in_a_mode_to_several_workers(execute: Execute) -> None:
+    class Maker(Reactor):
+        tick = Timer(0, 1 * MSEC)
+        batch = Output[Batch]()
 
-    mode = Mode(initial=True)
+        @reaction(tick, effects=batch)
+        def make(self, tick, batch) -> None:
+            batch.set(batch.batch((4, 3), "i8"))
 
-    def __init__(self) -> None:
-        self.maker = Maker()
-        self.filled = Filled()
-        with self.mode:
-            connect(self.maker.batch, self.filled.batch)
+    class Modal(Reactor):
+        mode = Mode(initial=True)
 
+        def __init__(self) -> None:
+            self.maker, self.filled = Maker(), Filled()
+            with self.mode:
+                connect(self.maker.batch, self.filled.batch)
 
-class Maker(Reactor):
-    tick = Timer(0, 1 * MSEC)
-    batch = Output[Batch]()
-
-    @reaction(tick, effects=batch)
-    def make(self, tick, batch) -> None:
-        batch.set(batch.batch((4, 3), "i8"))
-
-
-def test_a_batch_goes_on_along_a_connection_in_a_mode(execute: Execute) -> None:
     execute(Modal, timeout=3 * MSEC, trace=False)
 
 
@@ -159,16 +149,15 @@ def test_a_batch_that_is_pickled_otherwise_says_that_it_would_be_a_copy() -> Non
             pickle.loads(pickle.dumps(batch, 5))
 
 
-class Chain(Reactor):
-    batch = Input[Batch]()
-
-    def __init__(self) -> None:
-        self.relay, self.row = Relay(quiet=True), Row()
-        connect(self.batch, self.relay.inp)
-        connect(self.relay.out, self.row.batch)
-
-
 def test_a_batch_that_is_sent_on_is_refused_rather_than_copied() -> None:
+    class Chain(Reactor):
+        batch = Input[Batch]()
+
+        def __init__(self) -> None:
+            self.relay, self.row = Relay(quiet=True), Row()
+            connect(self.batch, self.relay.inp)
+            connect(self.relay.out, self.row.batch)
+
     session = Session(Chain, executor="processes", workers=2, placement={"Chain.relay": 1})
     with pytest.raises(WorkerError, match=r"Chain.relay.out: .*no further"):
         session.step(batch=session.batch(4))

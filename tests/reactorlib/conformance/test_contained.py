@@ -2,58 +2,45 @@
 
 import pytest
 
-from reactorlib import (
-    MSEC,
-    Bank,
-    ElaborationError,
-    Input,
-    Output,
-    ReactionError,
-    Reactor,
-    Timer,
-    connect,
-    reaction,
-    startup,
-)
-from tests.reactorlib.conformance.reactors import NOTHING, Source, noted
+from reactorlib import MSEC, Bank, Input, Output, Reactor, Timer, connect, reaction, startup
+from reactorlib.errors import ElaborationError, ReactionError
+from tests.reactorlib.conformance.reactors import NOTHING, Source, WideSink, noted
 from tests.reactorlib.observing import Execute, reactions, steps, values
 
 
 class Doubler(Reactor):
-    inp = Input[int]()
-    out = Output[int]()
+    inp, out = Input[int](), Output[int]()
 
     @reaction(inp, effects=out)
     def double(self, inp, out):
         out.set(2 * inp.value)
 
 
-class Parent(Reactor):
-    """Its two feeding reactions write one input. The last of them wins."""
-
-    tick = Timer(offset=0, period=1 * MSEC)
-    seen = Output[tuple]()
-
-    def __init__(self):
-        self.child = Doubler()
-        self.count = 0
-
-    @reaction(tick, effects="child.inp")
-    def feed(self, tick, inp):
-        self.count += 1
-        inp.set(self.count)
-
-    @reaction(tick, effects="child.inp")
-    def feed_again(self, tick, inp):
-        if self.count == 2:
-            inp.set(10)
-
-    @reaction("child.out", effects=seen)
-    def collect(self, out, seen):
-        seen.set((out.is_present, out.value))
-
-
 def test_parent_reactions_write_a_childs_input_and_are_triggered_by_its_output(execute: Execute) -> None:
+    class Parent(Reactor):
+        """Its two feeding reactions write one input. The last of them wins."""
+
+        tick = Timer(offset=0, period=1 * MSEC)
+        seen = Output[tuple]()
+
+        def __init__(self):
+            self.child = Doubler()
+            self.count = 0
+
+        @reaction(tick, effects="child.inp")
+        def feed(self, tick, inp):
+            self.count += 1
+            inp.set(self.count)
+
+        @reaction(tick, effects="child.inp")
+        def feed_again(self, tick, inp):
+            if self.count == 2:
+                inp.set(10)
+
+        @reaction("child.out", effects=seen)
+        def collect(self, out, seen):
+            seen.set((out.is_present, out.value))
+
     assert steps(execute(Parent, timeout=1 * MSEC)) == [
         (0, 0, "Parent.feed", ("Parent.child.inp", 1)),
         (0, 0, "Parent.feed_again"),
@@ -66,57 +53,50 @@ def test_parent_reactions_write_a_childs_input_and_are_triggered_by_its_output(e
     ]
 
 
-class Reading(Reactor):
-    tick = Timer(offset=0, period=1 * MSEC)
-    seen = Output[tuple]()
-
-    def __init__(self):
-        self.beacon = Source(5, NOTHING, 5)
-
-    @reaction(tick, uses="beacon.out", effects=seen)
-    def look(self, tick, out, seen):
-        seen.set((out.is_present, out.value))
-
-
 def test_parent_reaction_reads_a_childs_output_without_being_triggered(execute: Execute) -> None:
+    class Reading(Reactor):
+        tick = Timer(offset=0, period=1 * MSEC)
+        seen = Output[tuple]()
+
+        def __init__(self):
+            self.beacon = Source(5, NOTHING, 5)
+
+        @reaction(tick, uses="beacon.out", effects=seen)
+        def look(self, tick, out, seen):
+            seen.set((out.is_present, out.value))
+
     assert values(execute(Reading, timeout=2 * MSEC), "Reading.seen") == [(True, 5), (False, 5), (True, 5)]
 
 
-class Box(Reactor):
-    """Ports imported and exported through levels, and one straight through."""
-
-    inp = Input[int]()
-    out = Output[int]()
-    straight = Output[int]()
-
-    def __init__(self, depth: int):
-        if depth:
-            self.inner = Box(depth - 1)
-            connect(self.inner.straight, self.straight)
-        else:
-            self.inner = Doubler()
-            connect(self.inp, self.straight)
-        connect(self.inp, self.inner.inp)
-        connect(self.inner.out, self.out)
-
-
-class Outside(Reactor):
-    seen = Output[tuple]()
-
-    def __init__(self):
-        self.box, self.other = Box(2), Box(0)
-        connect(self.box.out, self.other.inp)
-
-    @reaction(startup, effects="box.inp")
-    def begin(self, inp):
-        inp.set(21)
-
-    @reaction("other.out", uses=["box.straight", "other.straight"], effects=seen)
-    def collect(self, out, box, other, seen):
-        seen.set((out.value, box.value, other.value))
-
-
 def test_ports_are_imported_and_exported_through_the_hierarchy(execute: Execute) -> None:
+    class Box(Reactor):
+        inp, out, straight = Input[int](), Output[int](), Output[int]()
+
+        def __init__(self, depth: int):
+            if depth:
+                self.inner = Box(depth - 1)
+                connect(self.inner.straight, self.straight)
+            else:
+                self.inner = Doubler()
+                connect(self.inp, self.straight)
+            connect(self.inp, self.inner.inp)
+            connect(self.inner.out, self.out)
+
+    class Outside(Reactor):
+        seen = Output[tuple]()
+
+        def __init__(self):
+            self.box, self.other = Box(2), Box(0)
+            connect(self.box.out, self.other.inp)
+
+        @reaction(startup, effects="box.inp")
+        def begin(self, inp):
+            inp.set(21)
+
+        @reaction("other.out", uses=["box.straight", "other.straight"], effects=seen)
+        def collect(self, out, box, other, seen):
+            seen.set((out.value, box.value, other.value))
+
     assert steps(execute(Outside)) == [
         (0, 0, "Outside.begin", ("Outside.box.inp", 21)),
         (0, 0, "Outside.box.inner.inner.inner.double", ("Outside.box.inner.inner.inner.out", 42)),
@@ -125,69 +105,49 @@ def test_ports_are_imported_and_exported_through_the_hierarchy(execute: Execute)
     ]
 
 
-class Leaf(Reactor):
-    begin = noted(startup)
-
-
-class Tree(Reactor):
-    begin = noted(startup)
-
-    def __init__(self, depth: int = 0):
-        if depth:
-            self.left = Tree(depth - 1)
-            self.right = [Tree(depth - 1)]
-            self.fixed = (Leaf(), Leaf())
-            self.bank = Bank(Leaf, 2)
-        self.leaf = Leaf()
-
-
 def test_position_is_own_reactions_then_contained_reactors_in_order_of_creation(execute: Execute) -> None:
     """Contained reactors may stand in lists and in tuples."""
+
+    class Leaf(Reactor):
+        begin = noted(startup)
+
+    class Tree(Reactor):
+        begin = noted(startup)
+
+        def __init__(self, depth: int = 0):
+            if depth:
+                self.left = Tree(depth - 1)
+                self.right = [Tree(depth - 1)]
+                self.fixed = (Leaf(), Leaf())
+                self.bank = Bank(Leaf, 2)
+            self.leaf = Leaf()
+
     order = ["", ".left", ".left.leaf", ".right[0]", ".right[0].leaf"]
     order += [".fixed[0]", ".fixed[1]", ".bank[0]", ".bank[1]", ".leaf"]
     assert [step[2] for step in reactions(execute(Tree, depth=1))] == [f"Tree{path}.begin" for path in order]
 
 
-class Multiport(Reactor):
-    inp = Input[int](width=2)
-    out = Output[int](width=2)
+def test_parent_reaction_writes_the_channels_of_a_childs_multiport(execute: Execute) -> None:
+    class OverMultiport(Reactor):
+        def __init__(self):
+            self.child = WideSink(2)
 
-    @reaction(inp, effects=out)
-    def swap(self, inp, out):
-        out[0].set(inp[1].value)
-        out[1].set(inp[0].value)
+        @reaction(startup, effects="child.inp")
+        def begin(self, inp):
+            inp[0].set(1)
+            inp[1].set(len(inp))
 
-
-class OverMultiport(Reactor):
-    seen = Output[tuple]()
-
-    def __init__(self):
-        self.child = Multiport()
-
-    @reaction(startup, effects="child.inp")
-    def begin(self, inp):
-        inp[0].set(1)
-        inp[1].set(2)
-
-    @reaction("child.out", effects=seen)
-    def collect(self, out, seen):
-        seen.set((len(out), [port.value for port in out]))
-
-
-def test_parent_reaction_reaches_the_channels_of_a_childs_multiport(execute: Execute) -> None:
-    inp, out = "OverMultiport.child.inp", "OverMultiport.child.out"
+    inp = "OverMultiport.child.inp"
     assert steps(execute(OverMultiport)) == [
         (0, 0, "OverMultiport.begin", (f"{inp}[0]", 1), (f"{inp}[1]", 2)),
-        (0, 0, "OverMultiport.child.swap", (f"{out}[0]", 2), (f"{out}[1]", 1)),
-        (0, 0, "OverMultiport.collect", ("OverMultiport.seen", (2, [2, 1]))),
+        (0, 0, "OverMultiport.child.hear", ("OverMultiport.child.seen", (1, 2))),
     ]
 
 
 class Wide(Reactor):
     """As many channels out as its index says and one more; each is the input times its number."""
 
-    inp = Input[int]()
-    out = Output[int](width=lambda bank_index: bank_index + 1)
+    inp, out = Input[int](), Output[int](width=lambda bank_index: bank_index + 1)
     total = Output[int]()
 
     @reaction(inp, effects=[out, total])
@@ -234,33 +194,29 @@ def test_ports_of_contained_reactors_may_come_by_reactor(execute: Execute, main:
     ]
 
 
-class WithChild(Reactor):
-    def __init__(self):
-        self.child = Doubler()
-
-
-class ReadsMore(WithChild):
-    @reaction(startup, effects="child.inp", nested=True)
-    def read(self, child):
-        child.out.set(1)
-
-
-class SetsAnOutput(WithChild):
-    @reaction(startup, effects="child.inp")
-    def begin(self, inp):
-        inp.set(1)
-
-    @reaction("child.out", nested=True)
-    def hear(self, child):
-        child.out.set(1)
-
-
-class OneArgument(WithChild):
-    @reaction("child.out", effects="child.inp", nested=True)
-    def both(self, out, inp): ...
-
-
 def test_a_contained_reactor_gives_the_ports_that_are_named(execute: Execute) -> None:
+    class WithChild(Reactor):
+        def __init__(self):
+            self.child = Doubler()
+
+    class ReadsMore(WithChild):
+        @reaction(startup, effects="child.inp", nested=True)
+        def read(self, child):
+            child.out.set(1)
+
+    class SetsAnOutput(WithChild):
+        @reaction(startup, effects="child.inp")
+        def begin(self, inp):
+            inp.set(1)
+
+        @reaction("child.out", nested=True)
+        def hear(self, child):
+            child.out.set(1)
+
+    class OneArgument(WithChild):
+        @reaction("child.out", effects="child.inp", nested=True)
+        def both(self, out, inp): ...
+
     with pytest.raises(ReactionError, match=r"inp of ReadsMore\.child, not out"):
         execute(ReadsMore)
     with pytest.raises(ReactionError, match=r"SetsAnOutput\.child\.out\.set\(\)"):

@@ -16,6 +16,7 @@ from reactorlib import (
     Output,
     ReactionError,
     Reactor,
+    State,
     Timer,
     check_deadline,
     connect,
@@ -88,10 +89,8 @@ IN_TIME, LATE = ("in time", False, None), ("late", True, None)
     [
         pytest.param({"period": MSEC, "timeout": 2 * MSEC, "fast": False}, [IN_TIME] * 3, id="far away"),
         pytest.param({"period": MSEC, "timeout": 2 * MSEC}, [IN_TIME] * 3, id="far away, fast"),
-        pytest.param(
-            {"period": 5 * SEC, "timeout": 60 * SEC, "deadline": 0}, [LATE] * 13, id="zero, wall clock behind"
-        ),
-        pytest.param({"timeout": 0, "deadline": 1 * NSEC, "fast": False}, [LATE], id="missed, wall clock ahead"),
+        pytest.param({"period": 5 * SEC, "timeout": 60 * SEC, "deadline": 0}, [LATE] * 13, id="zero"),
+        pytest.param({"timeout": 0, "deadline": 1 * NSEC, "fast": False}, [LATE], id="missed"),
     ],
 )
 def test_deadline_is_kept_or_missed_and_check_deadline_agrees_at_every_tag(execute: Execute, options, expected) -> None:
@@ -110,47 +109,35 @@ class Working(Reactor):
         out.set(1)
 
 
-class Elsewhere(Reactor):
-    """The deadline is looked at just before the invocation, and counts from its tag and not from the start."""
-
-    def __init__(self):
-        self.working, self.actor = Working(), Dated(2 * MSEC, offset=10 * SEC)
-        connect(self.working.out, self.actor.inp)
-
-
 def test_deadline_is_checked_just_before_the_invocation_and_counts_from_its_tag(execute: Execute) -> None:
+    class Elsewhere(Reactor):
+        def __init__(self):
+            self.working, self.actor = Working(), Dated(2 * MSEC, offset=10 * SEC)
+            connect(self.working.out, self.actor.inp)
+
     result = execute(Elsewhere)
     assert values(result, "Elsewhere.actor.out") == [("late", True, 1), ("in time", False, 1)]
 
 
-class Busy(Working):
-    """The same within one reactor."""
-
-    told = Output[str]()
-
-    @reaction(startup, effects=told, deadline=2 * MSEC)
-    def act(self, told):
-        told.set("in time")
-
-    @act.missed
-    def late(self, told):
-        told.set("late")
-
-
 @pytest.mark.parametrize("fast", [False, True])
 def test_deadline_is_missed_because_of_an_earlier_reaction_of_its_reactor(execute: Execute, fast: bool) -> None:
+    class Busy(Working):
+        told = Output[str]()
+
+        @reaction(startup, effects=told, deadline=2 * MSEC)
+        def act(self, told):
+            told.set("in time")
+
+        @act.missed
+        def late(self, told):
+            told.set("late")
+
     assert values(execute(Busy, fast=fast), "Busy.told") == ["late"]
 
 
-class Plain(Reactor):
-    act = noted(startup)
-
-
 class Urgency(Reactor):
-    """Independent reactions, declared in another order than that of their deadlines."""
-
     def __init__(self):
-        self.none, self.slow, self.quick, self.now = Plain(), Dated(2 * FAR), Dated(FAR), Dated(0)
+        self.none, self.slow, self.quick, self.now = Relay(), Dated(2 * FAR), Dated(FAR), Dated(0)
 
 
 class Urgent(Reactor):
@@ -174,10 +161,8 @@ class Mixed(Reactor):
 
 
 class OwnOrder(Reactor):
-    """What stands before an urgent reaction in its reactor is as urgent."""
-
     def __init__(self):
-        self.calm, self.mixed = Plain(), Mixed()
+        self.calm, self.mixed = Relay(), Mixed()
 
 
 class Delayed(Reactor):
@@ -191,9 +176,9 @@ class Delayed(Reactor):
 @pytest.mark.parametrize(
     ("main", "order"),
     [
-        pytest.param(Urgency, "now.act quick.act slow.act none.act", id="none is last"),
+        pytest.param(Urgency, "now.act quick.act slow.act none.step", id="none is last"),
         pytest.param(Inferred, "first.step second.step urgent.act calm.step calmer.step", id="inferred upstream"),
-        pytest.param(OwnOrder, "mixed.before mixed.urgent calm.act mixed.after", id="along the order of a reactor"),
+        pytest.param(OwnOrder, "mixed.before mixed.urgent calm.step mixed.after", id="along the order of a reactor"),
         pytest.param(Delayed, "calm.step source.step urgent.act", id="not inferred through a delay"),
     ],
 )
@@ -201,24 +186,21 @@ def test_earliest_deadline_goes_first(execute: Execute, main: type[Reactor], ord
     assert [step[2].partition(".")[2] for step in reactions(execute(main))] == order.split()
 
 
-class Overrunning(Reactor):
-    """The deadline passes while the body runs: it is told when it asks."""
-
-    out = Output[tuple]()
-
-    @reaction(startup, effects=out, deadline=100 * MSEC)
-    def act(self, out):
-        before = check_deadline()
-        while physical_elapsed() < 101 * MSEC:
-            pass
-        out.set((before, check_deadline()))
-
-    @act.missed
-    def late(self, out):
-        out.set("started late")
-
-
 def test_check_deadline_tells_whether_it_has_passed_by_now(path: str) -> None:
+    class Overrunning(Reactor):
+        out = Output[tuple]()
+
+        @reaction(startup, effects=out, deadline=100 * MSEC)
+        def act(self, out):
+            before = check_deadline()
+            while physical_elapsed() < 101 * MSEC:
+                pass
+            out.set((before, check_deadline()))
+
+        @act.missed
+        def late(self, out):
+            out.set("started late")
+
     for _ in range(5):  # a machine under load may start the reaction too late
         [outcome] = values(run(Overrunning, trace=True), "Overrunning.out")
         if outcome != "started late":
@@ -226,16 +208,14 @@ def test_check_deadline_tells_whether_it_has_passed_by_now(path: str) -> None:
     assert outcome == (False, True)
 
 
-class Earlier(Zero):
-    def late(self, tick, act, out):
-        out.set("later still")
-
-
-class NoHandler(Zero):
-    late = None  # type: ignore[assignment]  # what is refused
-
-
 def test_a_subclass_may_redefine_the_handler_by_a_method_without_a_decorator(execute: Execute) -> None:
+    class Earlier(Zero):
+        def late(self, tick, act, out):
+            out.set("later still")
+
+    class NoHandler(Zero):
+        late = None  # type: ignore[assignment]  # what is refused
+
     assert values(execute(Earlier, timeout=0), "Earlier.out") == ["later still"]
     assert values(execute(Zero, timeout=0), "Zero.out") == ["late"]
     with pytest.raises(ElaborationError, match=r"NoHandler.late .* in_time"):
@@ -291,25 +271,23 @@ def test_no_deadline_is_left_when_its_reaction_has_raised(execute: Execute, dead
     assert [note.rpartition(": ")[2] for note in raised_too(caught.value)] == ["False"] * 5
 
 
-class Last(Reactor):
-    @reaction(shutdown, deadline=0)
-    def end(self):
-        update_deadline(FAR)
-        raise ValueError("in any case")
-
-    @end.missed
-    def late(self):
-        raise ValueError("late")
-
-
-class Ending(Reactor):
-    """Fails, or not, and has a shutdown reaction that is always late."""
-
-    def __init__(self, fails: bool):
-        self.failing, self.last = Failing(FAR, 1 if fails else 5), Last()
-
-
 def test_shutdown_reactions_of_a_failed_run_run_however_late_it_is(execute: Execute) -> None:
+    class Last(Reactor):
+        @reaction(shutdown, deadline=0)
+        def end(self):
+            update_deadline(FAR)
+            raise ValueError("in any case")
+
+        @end.missed
+        def late(self):
+            raise ValueError("late")
+
+    class Ending(Reactor):
+        """Fails, or not, and has a shutdown reaction that is always late."""
+
+        def __init__(self, fails: bool):
+            self.failing, self.last = Failing(FAR, 1 if fails else 5), Last()
+
     with pytest.raises(ReactionError, match="late"):
         execute(Ending, fails=False, timeout=2 * MSEC)
     with pytest.raises(ReactionError) as caught:
@@ -319,35 +297,31 @@ def test_shutdown_reactions_of_a_failed_run_run_however_late_it_is(execute: Exec
     assert "in any case" in note
 
 
-class Adaptive(Dated):
-    """Its deadline is always missed until its handler says otherwise at the fourth tag, and again from the ninth."""
-
-    def __init__(self, deadline: int = 0, offset: int = 0, period: int = 1 * MSEC):
-        self.tags = 0
-
-    @reaction("tick", "inp", effects="out", deadline="deadline")
-    def act(self, tick, inp, out):
-        self.tags += 1
-        if self.tags == 9:
-            update_deadline(0)
-        out.set(("in time", check_deadline(), None))
-
-    @act.missed
-    def late(self, tick, inp, out):
-        self.tags += 1
-        if self.tags == 4:
-            update_deadline(FAR)
-        out.set(("late", check_deadline(), None))
-
-
-class Adaptives(Reactor):
-    """The deadline of one reactor is not that of another."""
-
-    def __init__(self):
-        self.adaptive, self.same, self.other = Adaptive(), Adaptive(), Dated(0, period=1 * MSEC)
-
-
 def test_a_reaction_changes_its_deadline_until_the_end_of_the_run(execute: Execute) -> None:
+    class Adaptive(Dated):
+        """Its deadline is missed until its handler says otherwise at the fourth tag, and again from the ninth."""
+
+        def __init__(self, deadline: int = 0, offset: int = 0, period: int = 1 * MSEC):
+            self.tags = 0
+
+        @reaction("tick", "inp", effects="out", deadline="deadline")
+        def act(self, tick, inp, out):
+            self.tags += 1
+            if self.tags == 9:
+                update_deadline(0)
+            out.set(("in time", check_deadline(), None))
+
+        @act.missed
+        def late(self, tick, inp, out):
+            self.tags += 1
+            if self.tags == 4:
+                update_deadline(FAR)
+            out.set(("late", check_deadline(), None))
+
+    class Adaptives(Reactor):
+        def __init__(self):
+            self.adaptive, self.same, self.other = Adaptive(), Adaptive(), Dated(0, period=1 * MSEC)
+
     program = elaborate(Adaptives)
     for _ in range(2):
         result = execute(program, timeout=11 * MSEC)
@@ -357,53 +331,49 @@ def test_a_reaction_changes_its_deadline_until_the_end_of_the_run(execute: Execu
         assert values(result, "Adaptives.other.out") == [LATE] * 12
 
 
-class GivingUp(Reactor):
-    """The body finds itself too late at odd tags; the handler, once at such a tag, takes its place."""
-
-    tick = Timer(offset=0, period=1 * MSEC)
-    out = Output[list](width=2)
-
-    def __init__(self):
-        self.tags, self.said = 0, []
-
-    @reaction(tick, effects=out, deadline=FAR)
-    def act(self, tick, out):
-        self.tags += 1
-        self.said = []
-        update_deadline(FAR * (self.tags % 2))
-        if check_deadline(invoke_handler=True):
-            self.said.append(check_deadline(invoke_handler=True))
-            out[0].set(self.said)
-            update_deadline(FAR)
-            return
-        out[0].set("in time")
-
-    @act.missed
-    def late(self, tick, out):
-        self.said.append(check_deadline(invoke_handler=True))
-        out[1].set(("late", tick.is_present))
-
-    @reaction(tick, effects=out)
-    def without(self, tick, out):
-        assert not check_deadline(invoke_handler=True)
-
-
 def test_a_check_may_invoke_the_handler_once(execute: Execute) -> None:
+    class GivingUp(Reactor):
+        """The body finds itself too late at odd tags; the handler, once at such a tag, takes its place."""
+
+        tick = Timer(offset=0, period=1 * MSEC)
+        tags, said = State(0), State(list)
+        out = Output[list](width=2)
+
+        @reaction(tick, effects=out, deadline=FAR)
+        def act(self, tick, out):
+            self.tags += 1
+            self.said = []
+            update_deadline(FAR * (self.tags % 2))
+            if check_deadline(invoke_handler=True):
+                self.said.append(check_deadline(invoke_handler=True))
+                out[0].set(self.said)
+                update_deadline(FAR)
+                return
+            out[0].set("in time")
+
+        @act.missed
+        def late(self, tick, out):
+            self.said.append(check_deadline(invoke_handler=True))
+            out[1].set(("late", tick.is_present))
+
+        @reaction(tick, effects=out)
+        def without(self, tick, out):
+            assert not check_deadline(invoke_handler=True)
+
     result = execute(GivingUp, timeout=7 * MSEC)
     assert values(result, "GivingUp.out[0]") == ["in time", [True, True]] * 4
     assert values(result, "GivingUp.out[1]") == [("late", True)] * 4
 
 
-class Handlerless(Reactor):
-    out = Output[bool]()
-
-    @reaction(startup, effects=out, deadline=FAR)
-    def act(self, out):
-        update_deadline(0)
-        out.set(check_deadline(invoke_handler=True))
-
-
 def test_a_check_without_a_handler_only_answers(execute: Execute) -> None:
+    class Handlerless(Reactor):
+        out = Output[bool]()
+
+        @reaction(startup, effects=out, deadline=FAR)
+        def act(self, out):
+            update_deadline(0)
+            out.set(check_deadline(invoke_handler=True))
+
     assert values(execute(Handlerless), "Handlerless.out") == [True]
 
 

@@ -1,7 +1,5 @@
 """Section "Determinism": traces and digests, whoever runs the program; and what a run leaves behind."""
 
-from __future__ import annotations
-
 import gc
 import os
 import subprocess
@@ -13,22 +11,9 @@ from weakref import ref
 
 import pytest
 
-from reactorlib import (
-    MSEC,
-    Bank,
-    Input,
-    LogicalAction,
-    Mode,
-    Output,
-    Reactor,
-    RunError,
-    Timer,
-    connect,
-    elaborate,
-    reaction,
-    run,
-)
+from reactorlib import MSEC, Bank, Input, LogicalAction, Mode, Output, Reactor, Timer, connect, elaborate, reaction, run
 from reactorlib.cpus import gil_enabled
+from reactorlib.errors import RunError
 from reactorlib.schedule.compiler import Compiler
 from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.observing import Execute, steps
@@ -37,8 +22,7 @@ ROOT = Path(__file__).parents[3]
 
 
 class Client(Reactor):
-    inp = Input[float]()
-    out = Output[float]()
+    inp, out = Input[float](), Output[float]()
     again = LogicalAction[int](min_delay=1 * MSEC)
     rest = noted(again)
 
@@ -50,9 +34,7 @@ class Client(Reactor):
 
 class Hub(Reactor):
     tick = Timer(offset=0, period=2 * MSEC)
-    out = Output[float]()
-    inp = Input[float](width="n")
-    total = Output[tuple]()
+    out, inp, total = Output[float](), Input[float](width="n"), Output[tuple]()
 
     def __init__(self, n: int):
         self.sum = 1.0

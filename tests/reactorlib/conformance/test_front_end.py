@@ -1,7 +1,5 @@
 """What a front end needs that makes reactor classes from another language, such as positions of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -46,15 +44,10 @@ def faults_of(main: type[Reactor], **parameters: Any) -> tuple[str, ...]:
 
 
 class Leaf(Reactor):
-    inp = Input[int]()
-    out = Output[int]()
+    inp, out = Input[int](), Output[int]()
 
     def __init__(self, size: int = 1):
         self.size = size
-
-
-def fails() -> int:
-    raise ValueError("no")
 
 
 @pytest.mark.parametrize(
@@ -69,7 +62,7 @@ def fails() -> int:
         lambda: LogicalAction(min_delay=-5 * MSEC),
         lambda: LogicalAction(min_spacing=3),
         lambda: LogicalAction(policy="nope"),  # type: ignore[arg-type]
-        lambda: State(fails),
+        lambda: State(lambda: 1 // 0),
         Mode,  # none is initial
         lambda: reaction()(lambda self: None),
         lambda: noted("nope"),

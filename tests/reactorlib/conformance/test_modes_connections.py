@@ -22,9 +22,9 @@ from reactorlib import (
     shutdown,
 )
 from tests.choice import first
-from tests.reactorlib.conformance.modal import Modal, Script, arrived, story
+from tests.reactorlib.conformance.modal import Modal, Script
 from tests.reactorlib.conformance.reactors import Relay, Source, noted
-from tests.reactorlib.observing import Execute, values, written
+from tests.reactorlib.observing import Execute, arrived, story, values, written
 
 
 def counting() -> Source:
@@ -57,8 +57,6 @@ def heard(result: Any, port: str) -> list[tuple[float, Any]]:
 
 
 class Wiring(Modal):
-    """Two sources drive one input, each in its mode."""
-
     def __init__(self, script: Script):
         super().__init__(script)
         self.left, self.right, self.sink = counting(), counting(), Listener()
@@ -89,8 +87,6 @@ def test_values_in_flight_are_resumed_by_history_and_dropped_by_reset(execute: E
 
 
 class Feeding(Modal):
-    """An output is fed by a connection in one mode, by two reactions in the other."""
-
     fed = Output[int]()
     tick = Timer(offset=0, period=4 * MSEC)
 
@@ -169,69 +165,64 @@ def test_a_reaction_that_may_run_beside_a_connection_is_a_second_source(main: ty
         elaborate(main, script={})
 
 
-class Parting(Reactor):
-    """Its shutdown reaction sets what is connected in one mode, and read by a reaction in the other."""
-
-    out = Output[int]()
-
-    @reaction(shutdown, effects=out)
-    def end(self, out):
-        out.set(99)
-
-
-class FedByParting(Modal):
-    fed = Output[int]()
-
-    def __init__(self, script: Script):
-        super().__init__(script)
-        self.parting, self.other = Parting(), Parting()
-        with self.one:
-            connect(self.parting.out, self.fed)
-
-    with Modal.two:
-
-        @reaction("other.out", effects="fed")
-        def feed(self, out, fed):
-            fed.set(-out.value)
-
-
-class FedToTheEnd(Reactor):
-    def __init__(self, script: Script):
-        self.feeding, self.sink = FedByParting(script), Listener()
-        connect(self.feeding.fed, self.sink.inp)
-
-
 @pytest.mark.parametrize(("script", "last"), [({}, 99), ({0: "history two"}, -99)])
 def test_only_the_source_of_the_active_mode_feeds_a_port_at_shutdown(execute: Execute, script, last) -> None:
+    class Parting(Reactor):
+        """Its shutdown reaction sets what is connected in one mode, and read by a reaction in the other."""
+
+        out = Output[int]()
+
+        @reaction(shutdown, effects=out)
+        def end(self, out):
+            out.set(99)
+
+    class FedByParting(Modal):
+        fed = Output[int]()
+
+        def __init__(self, script: Script):
+            super().__init__(script)
+            self.parting, self.other = Parting(), Parting()
+            with self.one:
+                connect(self.parting.out, self.fed)
+
+        with Modal.two:
+
+            @reaction("other.out", effects="fed")
+            def feed(self, out, fed):
+                fed.set(-out.value)
+
+    class FedToTheEnd(Reactor):
+        def __init__(self, script: Script):
+            self.feeding, self.sink = FedByParting(script), Listener()
+            connect(self.feeding.fed, self.sink.inp)
+
     result = execute(FedToTheEnd, script=script, timeout=20 * MSEC)
     assert written(result, "FedToTheEnd.sink.seen")[-1] == (20 * MSEC, 0, (True, last))
 
 
-class Cycle(Reactor):
-    """`back` stands before `forth` in class order but reads what it leads to: only exclusive modes allow that."""
-
-    ready = Mode(initial=True)
-    waiting = Mode()
-    go = Timer(offset=0, period=5 * MSEC)
-
-    def __init__(self):
-        self.adder = Relay(quiet=True)
-
-    with waiting:
-
-        @reaction("adder.out", "go", effects=history(ready))
-        def back(self, out, go, ready):
-            ready.set()
-
-    with ready:
-
-        @reaction(go, effects=["adder.inp", history(waiting)])
-        def forth(self, go, inp, waiting):
-            inp.set(1)
-            waiting.set()
-
-
 def test_reactions_in_exclusive_modes_may_close_a_cycle(execute: Execute) -> None:
+    class Cycle(Reactor):
+        """`back` stands before `forth` in class order but reads what it leads to: only exclusive modes allow that."""
+
+        ready, waiting = Mode(initial=True), Mode()
+        go = Timer(offset=0, period=5 * MSEC)
+
+        def __init__(self):
+            self.adder = Relay(quiet=True)
+
+        with waiting:
+
+            @reaction("adder.out", "go", effects=history(ready))
+            def back(self, out, go, ready):
+                ready.set()
+
+        with ready:
+
+            @reaction(go, effects=["adder.inp", history(waiting)])
+            def forth(self, go, inp, waiting):
+                inp.set(1)
+                waiting.set()
+
     told = story(execute(Cycle, timeout=10 * MSEC), "forth", "step", "back")
     assert told == "0 forth, 0 step, 5 back, 10 forth, 10 step"
 
@@ -256,8 +247,6 @@ class Ports(Reactor):
 
 
 class Echo(Ports):
-    """What one mode's reaction sets, the other mode's reads."""
-
     with Ports.one:
 
         @reaction("tick", "a_in", effects="b_out")
@@ -266,8 +255,6 @@ class Echo(Ports):
 
 
 class HalfEcho(Ports):
-    """One half of the ring is a connection."""
-
     def __init__(self):
         with self.one:
             connect(self.a_in, self.b_out)
@@ -295,8 +282,7 @@ class Ring(Reactor):
 
 
 @pytest.mark.parametrize(
-    ("echo", "expected"),
-    [(Echo, "0 a_to_b, 1 a_to_b, 2 b_to_a, 3 b_to_a, 4 a_to_b"), (HalfEcho, "2 b_to_a, 3 b_to_a")],
+    ("echo", "expected"), [(Echo, "0 a_to_b, 1 a_to_b, 2 b_to_a, 3 b_to_a, 4 a_to_b"), (HalfEcho, "2 b_to_a, 3 b_to_a")]
 )
 def test_reactions_and_connections_in_exclusive_modes_may_form_a_ring(execute: Execute, echo, expected) -> None:
     result = execute(Ring, echo=echo, timeout=4 * MSEC)

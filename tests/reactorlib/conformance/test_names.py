@@ -1,8 +1,5 @@
 """Whatever elements are called, programs do what they did under other names: none meets a name of generated code."""
 
-# ruff: noqa: PLC2401 - names beyond ASCII are what is tested
-from __future__ import annotations
-
 import ast
 from typing import Any
 
@@ -16,6 +13,7 @@ from reactorlib import (
     Mode,
     Output,
     Reactor,
+    State,
     Timer,
     connect,
     elaborate,
@@ -28,6 +26,7 @@ from reactorlib.schedule.partition import partition
 from reactorlib.schedule.plan import plan_of
 from reactorlib.schedule.split import Splitter
 from tests.choice import first
+from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.observing import Execute, steps, values
 
 MANY = 100  # as many alike reactions become loops, on each of three workers too
@@ -35,11 +34,8 @@ MANY = 100  # as many alike reactions become loops, on each of three workers too
 
 class Hub(Reactor):
     ask = Timer(offset=0, period=1 * MSEC)
-    answer = Output[int]()
-    always = Output[int]()
-
-    def __init__(self) -> None:
-        self.count = 0
+    answer, always = Output[int](), Output[int]()
+    count = State(0)
 
     @reaction(ask, effects=[answer, always])
     def beat(self, ask, answer, always):
@@ -50,11 +46,7 @@ class Hub(Reactor):
 
 
 class Listener(Reactor):
-    """Says what it reads at each tag."""
-
-    inp = Input[int]()
-    tick = Input[int]()
-    heard = Output[Any]()
+    inp, tick, heard = Input[int](), Input[int](), Output[Any]()
 
     @reaction(tick, uses=inp, effects=heard)
     def hear(self, tick, inp, heard):
@@ -85,8 +77,6 @@ def leaf(names: list[str]) -> type[Reactor]:
 
 
 HEARD = [(True, 1), (False, 1), (False, 1), (True, 4), (False, 4)]
-
-
 EACH = [NAMES, ["hub_answer"], ["tick"], ["bank_step_rows"], ["startup", "shutdown"]]
 
 
@@ -107,9 +97,7 @@ def test_names_of_inputs_meet_no_other(execute: Execute, names: list[str]) -> No
             connect(self.hub.answer, self.listener.inp)
             connect(self.hub.always, self.listener.tick)
 
-        @reaction(tick)
-        def beat(self, tick):
-            assert tick.is_present
+        beat = noted(tick)
 
     result = execute(Main, timeout=4 * MSEC)
     assert values(result, "Main.listener.heard") == HEARD
@@ -134,9 +122,7 @@ def test_names_of_contained_reactors_meet_no_other(execute: Execute) -> None:
 
 def test_arguments_of_one_name_are_told_apart(execute: Execute) -> None:
     class Leaf(Reactor):
-        always_1 = Input[int]()
-        always_0 = Input[int]()
-        out = Output[Any]()
+        always_1, always_0, out = Input[int](), Input[int](), Output[Any]()
 
         def __init__(self) -> None:
             self.one, self.other = Hub(), Hub()
@@ -160,8 +146,7 @@ def test_arguments_of_one_name_are_told_apart(execute: Execute) -> None:
 
 def test_names_that_begin_with_an_underscore(execute: Execute) -> None:
     class Main(Reactor):
-        _1 = LogicalAction[int]()
-        _ = LogicalAction[int]()
+        _1, _ = LogicalAction[int](), LogicalAction[int]()
         __ = Output[int]()
         _two = Mode(initial=True)
 
@@ -182,39 +167,6 @@ def test_names_that_begin_with_an_underscore(execute: Execute) -> None:
     assert values(result, "Main._0[1].always") == [1, 2]
 
 
-def test_strings_mean_the_names_that_python_reads(execute: Execute) -> None:
-    """In source the micro sign is a Greek mu; so it is in what names an element, a reactor or a parameter."""
-
-    class Source(Reactor):
-        µ = Output[int](width="µs")
-
-        def __init__(self, µs: int) -> None:
-            pass
-
-        @reaction(startup, effects="µ")
-        def begin(self, µ):
-            µ[1].set(3)
-
-    class Main(Reactor):
-        µ_tick = Timer(offset="µ")
-        out = Output[int]()
-
-        def __init__(self, µ: Any = 1 * MSEC) -> None:
-            self.µ = Source(2)
-            self.ﬁrst = [Source(2)]
-
-        @reaction("µ.µ", "ﬁrst[0].µ", "µ_tick", effects=out)
-        def gather(self, inner, first, tick, out):
-            out.set((inner[1].value, first[1].value, tick.is_present))
-
-    result = execute(Main)
-    assert values(result, "Main.out") == [(3, 3, False), (3, 3, True)]
-    program = elaborate(Main)
-    assert program.source("µ_tick") == program.source("Main.\u03bc_tick")
-    placed = partition(program, 2, {"Main.µ": 1}, {"Main.ﬁrst[0]": 3.0})
-    assert placed.of_instance == (0, 1, 0)
-
-
 def identifiers(text: str) -> set[str]:
     """The names that a source uses, other than of attributes."""
     tree = ast.parse(text)
@@ -225,19 +177,14 @@ def identifiers(text: str) -> set[str]:
 @pytest.mark.parametrize("traced", [False, True])
 def test_names_of_objects_and_of_the_schedule_have_different_forms(traced: bool) -> None:
     class Worker(Reactor):
-        mode = Mode(initial=True)
-        other = Mode()
-        request = Input[int](mutable=True)
-        reply = Output[int]()
+        mode, other = Mode(initial=True), Mode()
+        request, reply = Input[int](mutable=True), Output[int]()
         action = LogicalAction[int]()
 
-        @reaction(request, effects=[reply, action, other], deadline=1 * MSEC)
-        def step(self, request, reply, action, other): ...
+        step = noted(request, effects=[reply, action, other], deadline=1 * MSEC)
 
         with other:
-
-            @reaction(action, effects=mode)
-            def again(self, action, mode): ...
+            again = noted(action, effects=mode)
 
     class Main(Reactor):
         def __init__(self) -> None:
@@ -248,14 +195,13 @@ def test_names_of_objects_and_of_the_schedule_have_different_forms(traced: bool)
             connect(self.hub.always, self.listeners.tick)
             connect(self.workers.reply, self.listeners.inp, after=1 * MSEC, physical=False)
 
-        @reaction("workers.reply", "listeners.heard")
-        def gather(self, replies, heard): ...
+        gather = noted("workers.reply", "listeners.heard")
 
     program = elaborate(Main)
     compiler = Compiler(program, traced)
     plan = plan_of(program, triggers_named(program, ["hub.ask", "shutdown"]))
-    split = Splitter(program, partition(program, 2), copies=True).split(plan)
-    sources = [compiler.write(plan), *(compiler.write(plan, part) for part in split.parts.values())]
+    parts = Splitter(program, partition(program, 2), copies=True).split(plan)
+    sources = [compiler.write(plan), *map(compiler.write, parts.values())]
     own: set[str] = set()
     for source in sources:
         used = identifiers(source.text)

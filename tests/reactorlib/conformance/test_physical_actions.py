@@ -18,9 +18,9 @@ from reactorlib import (
     PhysicalAction,
     Reactor,
     RunError,
+    State,
     Tag,
     Timer,
-    elaborate,
     physical_elapsed,
     reaction,
     request_stop,
@@ -28,9 +28,7 @@ from reactorlib import (
     shutdown,
     startup,
 )
-from reactorlib.execution import Execution
-from reactorlib.runtime import _run_once
-from reactorlib.worker.options import Options
+from reactorlib.worker import coordinator
 from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.observing import reactions, values, written
 
@@ -77,12 +75,11 @@ def test_any_thread_schedules_and_the_run_waits_for_it(fast: bool) -> None:
     assert 0 < time_ns < LIMIT
 
 
-class FarTimer(Listener):
-    far = Timer(offset=60 * SEC)
-    late = noted(far)
-
-
 def test_event_wakes_a_run_that_waits_for_a_later_tag() -> None:
+    class FarTimer(Listener):
+        far = Timer(offset=60 * SEC)
+        late = noted(far)
+
     begun = time.monotonic_ns()
     result = run(FarTimer, source=lambda event: event.schedule(value="now"), expected=1, timeout=120 * SEC, trace=True)
     assert values(result, "FarTimer.seen") == ["now"]
@@ -105,52 +102,43 @@ def test_tag_is_not_before_physical_time_plus_delays() -> None:
     assert time.monotonic_ns() - begun >= time_ns  # the run waited for that time
 
 
-class Late(Reactor):
-    """Logical time far behind: the event is just after the current tag, or at physical time, never before."""
-
-    event = PhysicalAction[int]()
-    seen = Output[tuple]()
-
-    @reaction(startup, effects=event)
-    def begin(self, event):
-        event.schedule(value=1)
-        while physical_elapsed() < 3 * MSEC:
-            pass
-        event.schedule(value=2)
-
-    @reaction(event, effects=seen)
-    def arrive(self, event, seen):
-        seen.set(event.value)
-        if event.value == 2:
-            request_stop()
-
-
 def test_scheduling_from_a_reaction_takes_physical_time() -> None:
-    result = run(Late, timeout=LIMIT, trace=True)
+    class Late(Reactor):
+        """Logical time far behind: the event is just after the current tag, or at physical time, never before."""
+
+        event = PhysicalAction[int]()
+        seen = Output[tuple]()
+
+        @reaction(startup, effects=event)
+        def begin(self, event):
+            event.schedule(value=1)
+            while physical_elapsed() < 3 * MSEC:
+                pass
+            event.schedule(value=2)
+
+        @reaction(event, effects=seen)
+        def arrive(self, event, seen):
+            seen.set(event.value)
+
+    result = run(Late, timeout=LIMIT, keepalive=False, trace=True)
     (first_ns, _, first), (second_ns, _, second) = written(result, "Late.seen")
     assert (first, second) == (1, 2)
     assert 0 <= first_ns < second_ns
     assert second_ns >= 3 * MSEC
 
 
-class Ahead(Reactor):
-    """In fast mode logical time runs ahead of physical time: the event is just after the current tag."""
-
-    tick = Timer(offset=1000 * SEC)
-    event = PhysicalAction[int]()
-
-    @reaction(tick, effects=event)
-    def beat(self, tick, event):
-        event.schedule(value=1)
-
-    @reaction(event)
-    def arrive(self, event):
-        request_stop()
-
-
 def test_event_is_just_after_the_current_tag_where_that_is_later() -> None:
-    result = run(Ahead, timeout=2000 * SEC, fast=True, trace=True)
-    assert reactions(result)[:2] == [(1000 * SEC, 0, "Ahead.beat"), (1000 * SEC, 1, "Ahead.arrive")]
+    class Ahead(Reactor):
+        tick = Timer(offset=1000 * SEC)
+        event = PhysicalAction[int]()
+        arrive = noted(event)
+
+        @reaction(tick, effects=event)
+        def beat(self, tick, event):
+            event.schedule(value=1)
+
+    result = run(Ahead, timeout=2000 * SEC, fast=True, keepalive=False, trace=True)
+    assert reactions(result) == [(1000 * SEC, 0, "Ahead.beat"), (1000 * SEC, 1, "Ahead.arrive")]
 
 
 THREADS, EACH = 8, 1250
@@ -205,9 +193,13 @@ def test_program_with_a_physical_action_ends_when_told_not_to_keep_alive() -> No
     assert reactions(result) == [(0, 0, "Declaring.begin"), (0, 1, "Declaring.end")]
 
 
-def spacing(policy: str, spacing_ns: int) -> type[Reactor]:
+@pytest.mark.parametrize(
+    ("policy", "spacing", "expected"),
+    [("drop", 10 * SEC, [1]), ("replace", 10 * SEC, [2]), ("update", 10 * SEC, [2]), ("defer", 30 * MSEC, [1, 2])],
+)
+def test_policy_applies_to_physical_actions(policy: Any, spacing: int, expected: list[int]) -> None:
     class Spaced(Reactor):
-        event = PhysicalAction[int](min_delay=20 * MSEC, min_spacing=spacing_ns, policy=policy)
+        event = PhysicalAction[int](min_delay=20 * MSEC, min_spacing=spacing, policy=policy)
         seen = Output[int]()
 
         @reaction(startup, effects=event)
@@ -219,20 +211,10 @@ def spacing(policy: str, spacing_ns: int) -> type[Reactor]:
         def arrive(self, event, seen):
             seen.set(event.value)
 
-    return Spaced
-
-
-@pytest.mark.parametrize(("policy", "expected"), [("drop", [1]), ("replace", [2]), ("update", [2])])
-def test_policy_applies_to_physical_actions(policy: str, expected: list[int]) -> None:
-    result = run(spacing(policy, 10 * SEC), timeout=LIMIT, keepalive=False, trace=True)
+    result = run(Spaced, timeout=LIMIT, keepalive=False, trace=True)
     assert values(result, "Spaced.seen") == expected
-
-
-def test_defer_spaces_physical_actions() -> None:
-    result = run(spacing("defer", 30 * MSEC), timeout=LIMIT, keepalive=False, trace=True)
-    (first_ns, _, first), (second_ns, _, second) = written(result, "Spaced.seen")
-    assert (first, second) == (1, 2)
-    assert second_ns - first_ns >= 30 * MSEC
+    times = [time_ns for time_ns, *_ in written(result, "Spaced.seen")]
+    assert times[-1] - times[0] >= spacing * (len(expected) - 1)
 
 
 def test_asyncio_schedules_from_its_own_thread() -> None:
@@ -247,19 +229,18 @@ def test_asyncio_schedules_from_its_own_thread() -> None:
     assert values(listen(source, expected=3), "Listener.seen") == [0, 1, 2]
 
 
-class Signalled(Listener):
-    @reaction(startup, effects="event")
-    def begin(self, event):
-        self.before = signal.signal(signal.SIGUSR1, lambda number, frame: event.schedule(value=number))
-        self.thread = threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGUSR1))
-        self.thread.start()
-
-    @reaction(shutdown)
-    def restore(self):
-        signal.signal(signal.SIGUSR1, self.before)
-
-
 def test_signal_handler_schedules_while_the_run_waits() -> None:
+    class Signalled(Listener):
+        @reaction(startup, effects="event")
+        def begin(self, event):
+            self.before = signal.signal(signal.SIGUSR1, lambda number, frame: event.schedule(value=number))
+            self.thread = threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGUSR1))
+            self.thread.start()
+
+        @reaction(shutdown)
+        def restore(self):
+            signal.signal(signal.SIGUSR1, self.before)
+
     result = run(Signalled, source=print, expected=1, timeout=LIMIT, trace=True)
     assert values(result, "Signalled.seen") == [int(signal.SIGUSR1)]
 
@@ -277,35 +258,10 @@ def test_scheduling_after_the_end_is_refused() -> None:
     assert values(result, "Listener.seen") == [1]
 
 
-class Flooded(Reactor):
-    """A hundred events come a nanosecond apart, and each takes `cost` to handle; a timer is due all the while."""
-
-    event = PhysicalAction[int](min_delay="delay")
-    tick = Timer(offset=0, period=10 * MSEC)
-    beat, end = noted(tick), noted(shutdown)
-
-    def __init__(self, clock: Any, cost: int, delay: int):
-        self.clock, self.cost = clock, cost
-        self.handled = 0
-
-    @reaction(startup, effects=event)
-    def begin(self, event):
-        for number in range(100):
-            event.schedule(value=number)
-            self.clock.time += 1
-
-    @reaction(event)
-    def arrive(self, event):
-        assert event.value == self.handled
-        self.handled += 1
-        self.clock.time += self.cost
-
-
 class Scripted:
-    """A clock that only the program moves; waiting moves it, too."""
+    """A clock that only the program moves; waiting moves it as well."""
 
-    def __init__(self) -> None:
-        self.time = 0
+    time = 0
 
     def now(self) -> int:
         return self.time
@@ -320,10 +276,31 @@ class Scripted:
 @pytest.mark.parametrize("fast", [False, True])
 @pytest.mark.parametrize("delay", [0, 1 * MSEC])
 @pytest.mark.parametrize(("cost", "handled"), [(1 * MSEC, 100), (1.4 * MSEC, 100), (10 * MSEC, 16), (100 * MSEC, 2)])
-def test_what_comes_before_the_timeout_runs_for_another_50_ms_then_timers_alone(fast, delay, cost, handled) -> None:
+def test_after_the_timeout_physical_actions_run_for_another_50_ms(fast, delay, cost, handled, monkeypatch) -> None:
     clock = Scripted()
-    program = elaborate(Flooded, clock=clock, cost=int(cost), delay=delay)
-    result = _run_once(Execution(program, Options(timeout=100 * MSEC, fast=fast, trace=True), clock))
+    monkeypatch.setattr(coordinator, "PhysicalClock", lambda: clock)
+
+    class Flooded(Reactor):
+        """A hundred events come a nanosecond apart, and each takes `cost` to handle; a timer is due all the while."""
+
+        event = PhysicalAction[int](min_delay=delay)
+        tick = Timer(offset=0, period=10 * MSEC)
+        beat, end = noted(tick), noted(shutdown)
+        handled = State(0)
+
+        @reaction(startup, effects=event)
+        def begin(self, event):
+            for number in range(100):
+                event.schedule(value=number)
+                clock.time += 1
+
+        @reaction(event)
+        def arrive(self, event):
+            assert event.value == self.handled
+            self.handled += 1
+            clock.time += int(cost)
+
+    result = run(Flooded, timeout=100 * MSEC, fast=fast, trace=True)
     assert result.tag == Tag(100 * MSEC, 0)
     ran = Counter(path.partition(".")[2] for *_, path in reactions(result))
     assert (ran["beat"], ran["end"]) == (11, 1)

@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from reactorlib import MSEC, Bank, Input, Output, Reactor, Timer, connect, reaction, startup
-from tests.reactorlib.conformance.reactors import NOTHING, Pair, Reader, Source, WideSource
+from reactorlib import MSEC, Bank, Input, Output, Reactor, State, Timer, connect, reaction, startup
+from tests.reactorlib.conformance.reactors import NOTHING, Pair, Reader, Sink, Source, WideSource
 from tests.reactorlib.observing import Execute, steps, values, written
 
 
@@ -32,20 +32,19 @@ def test_none_is_a_value_like_any_other(execute: Execute) -> None:
     ]
 
 
-class Twice(Reactor):
-    out = Output[int]()
-
-    @reaction(startup, effects=out)
-    def first(self, out):
-        out.set(1)
-        out.set(2)
-
-    @reaction(startup, effects=out)
-    def second(self, out):
-        out.set(out.value + 10 if out.is_present else -1)
-
-
 def test_setting_twice_the_last_wins_and_later_reactions_read_it(execute: Execute) -> None:
+    class Twice(Reactor):
+        out = Output[int]()
+
+        @reaction(startup, effects=out)
+        def first(self, out):
+            out.set(1)
+            out.set(2)
+
+        @reaction(startup, effects=out)
+        def second(self, out):
+            out.set(out.value + 10 if out.is_present else -1)
+
     assert steps(execute(Pair, source=Twice)) == [
         (0, 0, "Pair.source.first", ("Pair.source.out", 1), ("Pair.source.out", 2)),
         (0, 0, "Pair.source.second", ("Pair.source.out", 12)),
@@ -53,60 +52,43 @@ def test_setting_twice_the_last_wins_and_later_reactions_read_it(execute: Execut
     ]
 
 
-class Looking(Reactor):
-    inp = Input[list]()
-    seen = Output[str]()
-
-    @reaction(inp, effects=seen)
-    def look(self, inp, seen):
-        seen.set(repr(inp.value))
-
-
-class Changing(Reactor):
-    """Each reaction is a reader of its own."""
-
-    inp = Input[list](mutable=True)
-    first = Output[str]()
-    second = Output[str]()
-
-    @reaction(inp, effects=first)
-    def change(self, inp, first):
-        inp.value.append(inp.value[1])
-        inp.value[1].append(3)
-        first.set(repr(inp.value))
-
-    @reaction(inp, effects=second)
-    def change_again(self, inp, second):
-        inp.value.append(4)
-        second.set(repr(inp.value))
-
-
-class Shared(Reactor):
-    def __init__(self):
-        self.before, self.changing, self.after = Looking(), Bank(Changing, 2), Looking()
-        self.lists = Source([1, [2]], [1, [2]])
-        for reader in (self.before, self.changing, self.after):
-            connect(self.lists.out, reader.inp)
-
-
 def test_each_reaction_that_reads_a_mutable_input_has_its_own_deep_copy(execute: Execute) -> None:
+    class Changing(Reactor):
+        """Each reaction is a reader of its own."""
+
+        inp, first, second = Input[list](mutable=True), Output[str](), Output[str]()
+
+        @reaction(inp, effects=first)
+        def change(self, inp, first):
+            inp.value.append(inp.value[1])
+            inp.value[1].append(3)
+            first.set(repr(inp.value))
+
+        @reaction(inp, effects=second)
+        def change_again(self, inp, second):
+            inp.value.append(4)
+            second.set(repr(inp.value))
+
+    class Shared(Reactor):
+        def __init__(self):
+            self.before, self.changing, self.after = Sink(), Bank(Changing, 2), Sink()
+            self.lists = Source([1, [2]], [1, [2]])
+            for reader in (self.before, self.changing, self.after):
+                connect(self.lists.out, reader.inp)
+
     result = execute(Shared)
     for index in range(2):
         assert values(result, f"Shared.changing[{index}].first") == ["[1, [2, 3], [2, 3]]"] * 2
         assert values(result, f"Shared.changing[{index}].second") == ["[1, [2], 4]"] * 2
     for reader in ("before", "after"):
-        assert values(result, f"Shared.{reader}.seen") == ["[1, [2]]"] * 2
+        assert values(result, f"Shared.{reader}.seen") == [[1, [2]]] * 2
     assert values(result, "Shared.lists.out") == [[1, [2]]] * 2  # the written value stayed what it was
 
 
 class Turns(Reactor):
-    """Sets one channel after the other."""
-
     tick = Timer(offset=0, period=1 * MSEC)
     out = Output[int](width=3)
-
-    def __init__(self):
-        self.count = 0
+    count = State(0)
 
     @reaction(tick, effects=out)
     def beat(self, tick, out):
@@ -115,11 +97,8 @@ class Turns(Reactor):
 
 
 class Channels(Reactor):
-    inp = Input[int](width=3)
-    seen = Output[tuple]()
-
-    def __init__(self):
-        self.invocations = 0
+    inp, seen = Input[int](width=3), Output[tuple]()
+    invocations = State(0)
 
     @reaction(inp, effects=seen)
     def look(self, inp, seen):
@@ -145,60 +124,53 @@ def test_multiport_triggers_once_for_all_its_channels(execute: Execute) -> None:
     assert values(result, "Pair.reader.seen") == [(1, 3, [(True, 5), (True, 6), (True, 7)], 7)]
 
 
-class Polling(Reactor):
-    tick = Timer(offset=0, period=1 * MSEC)
-    inp = Input[int](width=2)
-    seen = Output[bool]()
-
-    @reaction(tick, uses=inp, effects=seen)
-    def look(self, tick, inp, seen):
-        seen.set(inp.is_present)
-
-
-class Polled(Reactor):
-    def __init__(self):
-        self.source, self.reader = Source(NOTHING, 1, NOTHING), Polling()
-        connect(self.source.out, self.reader.inp[1])
-
-
 def test_multiport_is_present_if_any_channel_is(execute: Execute) -> None:
+    class Polling(Reactor):
+        tick = Timer(offset=0, period=1 * MSEC)
+        inp, seen = Input[int](width=2), Output[bool]()
+
+        @reaction(tick, uses=inp, effects=seen)
+        def look(self, tick, inp, seen):
+            seen.set(inp.is_present)
+
+    class Polled(Reactor):
+        def __init__(self):
+            self.source, self.reader = Source(NOTHING, 1, NOTHING), Polling()
+            connect(self.source.out, self.reader.inp[1])
+
     assert values(execute(Polled, timeout=2 * MSEC), "Polled.reader.seen") == [False, True, False]
 
 
-class Sized(Reactor):
-    by_name = Output[int](width="n")
-    by_expression = Output[int](width=lambda n, m: n * m)
-    one = Output[int](width=1)
-    sizes = Output[tuple]()
-
-    def __init__(self, n: int = 2, m: int = 3):
-        pass
-
-    @reaction(startup, effects=[by_name, by_expression, one, sizes])
-    def begin(self, by_name, by_expression, one, sizes):
-        sizes.set((len(by_name), len(by_expression), len(one)))
-        by_expression[5].set(1)
-        one[0].set(2)
-
-
 def test_width_comes_from_parameters_and_expressions(execute: Execute) -> None:
+    class Sized(Reactor):
+        by_name = Output[int](width="n")
+        by_expression, one = Output[int](width=lambda n, m: n * m), Output[int](width=1)
+        sizes = Output[tuple]()
+
+        def __init__(self, n: int = 2, m: int = 3):
+            pass
+
+        @reaction(startup, effects=[by_name, by_expression, one, sizes])
+        def begin(self, by_name, by_expression, one, sizes):
+            sizes.set((len(by_name), len(by_expression), len(one)))
+            by_expression[5].set(1)
+            one[0].set(2)
+
     sizes, rest = ("Sized.sizes", (2, 6, 1)), [("Sized.by_expression[5]", 1), ("Sized.one[0]", 2)]
     assert steps(execute(Sized)) == [(0, 0, "Sized.begin", sizes, *rest)]
     assert values(execute(Sized, n=6, m=1), "Sized.sizes") == [(6, 6, 1)]
 
 
-class Mutable(Reactor):
-    inp = Input[list](width=2, mutable=True)
-    seen = Output[list]()
-
-    @reaction(inp, effects=seen)
-    def change(self, inp, seen):
-        for port in inp:
-            port.value.append("x")
-        seen.set([list(port.value) for port in inp])
-
-
 def test_mutable_multiport_copies_each_channel(execute: Execute) -> None:
+    class Mutable(Reactor):
+        inp, seen = Input[list](width=2, mutable=True), Output[list]()
+
+        @reaction(inp, effects=seen)
+        def change(self, inp, seen):
+            for port in inp:
+                port.value.append("x")
+            seen.set([list(port.value) for port in inp])
+
     result = execute(Pair, source=partial(Source, [1]), reader=Mutable)
     assert values(result, "Pair.reader.seen") == [[[1, "x"], [1, "x"]]]
     assert values(result, "Pair.source.out") == [[1]]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reactorlib import MSEC, Input, LogicalAction, Output, Reactor, Timer, connect, reaction, startup
+from reactorlib import MSEC, Input, LogicalAction, Output, Reactor, State, Timer, connect, reaction, startup
 from tests.reactorlib.conformance.reactors import NOTHING, Relay, Sink, Source, noted
 from tests.reactorlib.observing import Execute, reactions, steps, values
 
@@ -12,108 +12,93 @@ def names(result) -> list[str]:
     return [step[2].partition(".")[2] for step in reactions(result)]
 
 
-class Using(Reactor):
-    go = Input[int]()
-    other = Input[int]()
-    seen = Output[tuple]()
-
-    @reaction(go, uses=other, effects=seen)
-    def read(self, go, other, seen):
-        seen.set((go.value, other.is_present, other.value))
-
-
-class Uses(Reactor):
-    """The reaction that uses a port runs after the one that writes it, though it stands before it."""
-
-    def __init__(self):
-        self.using, self.half, self.values = Using(), Source(NOTHING, 2, NOTHING, 4), Source(1, 2, 3, 4)
-        connect(self.half.out, self.using.go)
-        connect(self.values.out, self.using.other)
-
-
 def test_uses_are_read_after_they_are_written_without_triggering(execute: Execute) -> None:
+    class Using(Reactor):
+        go, other, seen = Input[int](), Input[int](), Output[tuple]()
+
+        @reaction(go, uses=other, effects=seen)
+        def read(self, go, other, seen):
+            seen.set((go.value, other.is_present, other.value))
+
+    class Uses(Reactor):
+        def __init__(self):
+            self.using, self.half, self.values = Using(), Source(NOTHING, 2, NOTHING, 4), Source(1, 2, 3, 4)
+            connect(self.half.out, self.using.go)
+            connect(self.values.out, self.using.other)
+
     assert values(execute(Uses), "Uses.using.seen") == [(2, True, 2), (4, True, 4)]
 
 
-class Once(Reactor):
-    first = Timer(offset=0)
-    second = Timer(offset=0)
-    act = LogicalAction(min_delay=1 * MSEC)
-    other = LogicalAction(min_delay=1 * MSEC)
-    end = noted(act, other)
-
-    @reaction(startup, first, second, effects=[act, other])
-    def begin(self, first, second, act, other):
-        act.schedule()
-        other.schedule()
-
-
 def test_reaction_runs_at_most_once_per_tag(execute: Execute) -> None:
+    class Once(Reactor):
+        first, second = Timer(offset=0), Timer(offset=0)
+        act, other = LogicalAction(min_delay=1 * MSEC), LogicalAction(min_delay=1 * MSEC)
+        end = noted(act, other)
+
+        @reaction(startup, first, second, effects=[act, other])
+        def begin(self, first, second, act, other):
+            act.schedule()
+            other.schedule()
+
     assert reactions(execute(Once)) == [(0, 0, "Once.begin"), (1 * MSEC, 0, "Once.end")]
 
 
-class Ordered(Reactor):
-    tick = Timer(offset=0)
-    seen = Output[tuple]()
-
-    def __init__(self):
-        self.log = []
-
-    @reaction(tick)
-    def zulu(self, tick):
-        self.log.append("zulu")
-
-    @reaction(startup)
-    def alpha(self):
-        self.log.append("alpha")
-
-    @reaction(tick, startup, effects=seen)
-    def mike(self, tick, seen):
-        seen.set(tuple(self.log))
-
-
 def test_reactions_of_a_reactor_run_in_class_order_and_share_its_state(execute: Execute) -> None:
+    class Ordered(Reactor):
+        tick = Timer(offset=0)
+        seen = Output[tuple]()
+        log = State(list)
+
+        @reaction(tick)
+        def zulu(self, tick):
+            self.log.append("zulu")
+
+        @reaction(startup)
+        def alpha(self):
+            self.log.append("alpha")
+
+        @reaction(tick, startup, effects=seen)
+        def mike(self, tick, seen):
+            seen.set(tuple(self.log))
+
     result = execute(Ordered)
     assert names(result) == ["zulu", "alpha", "mike"]
     assert values(result, "Ordered.seen") == [("zulu", "alpha")]
 
 
-class Arguments(Reactor):
-    tick = Timer(offset=0)
-    one = Input[int]()
-    two = Input[int](width=2)
-    act = LogicalAction[int]()
-    out = Output[tuple]()
-
-    @reaction(startup, tick, act, uses=[one, two], effects=[act, out])
-    def receive(self, a, b, c, d, e):
-        """Trigger tick, trigger act (also an effect), uses one and two, effect out: five elements."""
-        e.set((a.is_present, b.is_present, c.is_present, len(d)))
-        if a.is_present:
-            b.schedule(value=5)
-
-
 def test_arguments_are_triggers_uses_effects_in_declared_order_each_once(execute: Execute) -> None:
+    class Arguments(Reactor):
+        tick = Timer(offset=0)
+        one, two = Input[int](), Input[int](width=2)
+        act = LogicalAction[int]()
+        out = Output[tuple]()
+
+        @reaction(startup, tick, act, uses=[one, two], effects=[act, out])
+        def receive(self, a, b, c, d, e):
+            """Trigger tick, trigger act (also an effect), uses one and two, effect out: five elements."""
+            e.set((a.is_present, b.is_present, c.is_present, len(d)))
+            if a.is_present:
+                b.schedule(value=5)
+
     assert steps(execute(Arguments)) == [
         (0, 0, "Arguments.receive", ("Arguments.out", (True, False, False, 2))),
         (0, 1, "Arguments.receive", ("Arguments.out", (False, True, False, 2))),
     ]
 
 
-class Named(Reactor):
-    tick = Timer(offset=0)
-    out = Output[str]()
-
-    @reaction("tick", effects="out")
-    def by_string(self, tick, out):
-        out.set("string")
-
-    @reaction("tick", startup, uses=["tick"], effects=["out"])
-    def by_lists(self, tick, out):
-        out.set("list")
-
-
 def test_elements_are_named_by_object_or_string_alone_or_in_lists(execute: Execute) -> None:
+    class Named(Reactor):
+        tick = Timer(offset=0)
+        out = Output[str]()
+
+        @reaction("tick", effects="out")
+        def by_string(self, tick, out):
+            out.set("string")
+
+        @reaction("tick", startup, uses=["tick"], effects=["out"])
+        def by_lists(self, tick, out):
+            out.set("list")
+
     assert values(execute(Named), "Named.out") == ["string", "list"]
 
 
@@ -142,11 +127,10 @@ class Derived(Base):
         out.set(f"third {self.describe()}")
 
 
-class Again(Derived):
-    fourth = noted(startup)
-
-
 def test_subclass_adds_its_reactions_after_those_of_the_base(execute: Execute) -> None:
+    class Again(Derived):
+        fourth = noted(startup)
+
     assert names(execute(Again)) == ["first", "second", "third", "fourth"]
 
 
@@ -155,15 +139,14 @@ def test_methods_are_plain_python(execute: Execute) -> None:
     assert values(execute(Base), "Base.out") == ["first base"]
 
 
-class Overriding(Base):
-    tick = Timer(offset=3 * MSEC)
-
-    @reaction(tick, effects="out")
-    def first(self, tick, out):
-        out.set("overridden")
-
-
 def test_subclass_redefines_an_element_and_a_reaction_in_place(execute: Execute) -> None:
+    class Overriding(Base):
+        tick = Timer(offset=3 * MSEC)
+
+        @reaction(tick, effects="out")
+        def first(self, tick, out):
+            out.set("overridden")
+
     assert steps(execute(Overriding)) == [
         (3 * MSEC, 0, "Overriding.first", ("Overriding.out", "overridden")),
         (3 * MSEC, 0, "Overriding.second"),
@@ -241,25 +224,23 @@ def test_reactions_of_several_bases_run_left_to_right_each_once(execute: Execute
     assert names(execute(main)) == order.split()
 
 
-class Levels(Reactor):
-    """Two chains of different length from one source."""
-
-    def __init__(self):
-        self.end, self.middle, self.source, self.beside = Relay(), Relay(), Relay(), Relay()
-        connect(self.source.out, self.middle.inp)
-        connect(self.middle.out, self.end.inp)
-        connect(self.source.out, self.beside.inp)
-
-
 def test_reactions_of_one_tag_run_by_level_then_position(execute: Execute) -> None:
+    class Levels(Reactor):
+        """Two chains of different length from one source."""
+
+        def __init__(self):
+            self.end, self.middle, self.source, self.beside = Relay(), Relay(), Relay(), Relay()
+            connect(self.source.out, self.middle.inp)
+            connect(self.middle.out, self.end.inp)
+            connect(self.source.out, self.beside.inp)
+
     assert names(execute(Levels)) == ["source.step", "middle.step", "beside.step", "end.step"]
 
 
-class Silence(Reactor):
-    def __init__(self):
-        self.quiet, self.stage = Relay(quiet=True), Sink()
-        connect(self.quiet.out, self.stage.inp)
-
-
 def test_reaction_need_not_write_its_effects(execute: Execute) -> None:
+    class Silence(Reactor):
+        def __init__(self):
+            self.quiet, self.stage = Relay(quiet=True), Sink()
+            connect(self.quiet.out, self.stage.inp)
+
     assert steps(execute(Silence)) == [(0, 0, "Silence.quiet.step")]

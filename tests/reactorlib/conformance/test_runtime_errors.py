@@ -11,9 +11,7 @@ from reactorlib import (
     LogicalAction,
     Mode,
     Output,
-    ReactionError,
     Reactor,
-    ReactorError,
     Timer,
     connect,
     current_tag,
@@ -26,6 +24,7 @@ from reactorlib import (
     shutdown,
     startup,
 )
+from reactorlib.errors import ReactionError, ReactorError
 from tests.reactorlib.conformance.reactors import Pair, Source, noted
 
 pytestmark = pytest.mark.usefixtures("path")
@@ -45,9 +44,7 @@ class Child(Reactor):
 class Reaching(Reactor):
     """Its second reaction, at microstep 1, reaches for what it has not declared."""
 
-    inp = Input[int]()
-    out = Output[int]()
-    wide = Output[int](width=2)
+    inp, out, wide = Input[int](), Output[int](), Output[int](width=2)
     act = LogicalAction()
     tick = Timer(0)
     one, two = Mode(initial=True), Mode()
@@ -113,17 +110,6 @@ def test_options_of_run_are_checked(options: dict[str, Any], word: str) -> None:
         run(Ticking, **{"timeout": 1 * MSEC, "fast": True, **options})
 
 
-class Doing(Reactor):
-    out = Output[int](width=2)
-
-    def __init__(self, do: Any):
-        self.do = do
-
-    @reaction(startup, effects=out)
-    def begin(self, out):
-        self.do(out)
-
-
 @pytest.mark.parametrize(
     ("do", "kind"),
     [
@@ -132,6 +118,16 @@ class Doing(Reactor):
     ],
 )
 def test_what_a_reaction_raises_names_it_and_a_run_works_again_after_it(do: Any, kind: type) -> None:
+    class Doing(Reactor):
+        out = Output[int](width=2)
+
+        def __init__(self, do: Any):
+            self.do = do
+
+        @reaction(startup, effects=out)
+        def begin(self, out):
+            self.do(out)
+
     error = failure(Doing, do=do)
     assert isinstance(error.__cause__, kind)
     assert (error.reactor, error.reaction) == ("Doing", "begin")
@@ -143,14 +139,13 @@ class Broken(Reactor):
         raise ZeroDivisionError(message)
 
 
-class Building(Reactor):
-    def __init__(self):
-        self.fine = Ticking()
-        self.broken = Broken("in the constructor")
-
-
 @pytest.mark.parametrize("start", [elaborate, run], ids=["elaborate", "run"])
 def test_constructor_that_raises_names_its_class_and_keeps_the_cause(start: Any) -> None:
+    class Building(Reactor):
+        def __init__(self):
+            self.fine = Ticking()
+            self.broken = Broken("in the constructor")
+
     with pytest.raises(ReactorError, match="Broken") as caught:
         start(Building)
     assert "in the constructor" in str(caught.value)
@@ -192,26 +187,24 @@ def test_value_of_a_mutable_input_that_cannot_be_copied() -> None:
     assert "not to be copied" in str(error)
 
 
-class LateSender(Source):
-    """Sends what cannot be copied at its seventh tick, if it is the fourth of its bank."""
-
-    def __init__(self, ended: list[int], period: int = 1 * MSEC):
-        super().__init__(*range(6), Uncopyable() if self.bank_index == 3 else 6, 7, 8)
-        self.ended = ended
-
-    @reaction(shutdown)
-    def end(self):
-        self.ended.append(self.bank_index)
-
-
-class CopyingMany(Reactor):
-    def __init__(self, ended: list[int]):
-        self.senders, self.reader = Bank(LateSender, 40, ended), Changing(40)
-        connect(self.senders.out, self.reader.inp)
-
-
 @pytest.mark.parametrize("options", [{}, {"executor": "threads", "workers": 2}], ids=["inline", "threads"])
 def test_a_late_failure_to_copy_names_the_input_and_spares_the_senders(options: Any) -> None:
+    class LateSender(Source):
+        """Sends what cannot be copied at its seventh tick, if it is the fourth of its bank."""
+
+        def __init__(self, ended: list[int], period: int = 1 * MSEC):
+            super().__init__(*range(6), Uncopyable() if self.bank_index == 3 else 6, 7, 8)
+            self.ended = ended
+
+        @reaction(shutdown)
+        def end(self):
+            self.ended.append(self.bank_index)
+
+    class CopyingMany(Reactor):
+        def __init__(self, ended: list[int]):
+            self.senders, self.reader = Bank(LateSender, 40, ended), Changing(40)
+            connect(self.senders.out, self.reader.inp)
+
     ended: list[int] = []
     with pytest.raises(ReactionError, match="not to be copied") as caught:
         run(CopyingMany, ended=ended, fast=True, timeout=9 * MSEC, **options)

@@ -34,7 +34,7 @@ from reactorlib import (
 )
 from reactorlib.tag import Time
 from tests.reactorlib.conformance.reactors import Pair, Source, noted
-from tests.reactorlib.observing import Execute, reactions, steps, values, written
+from tests.reactorlib.observing import Execute, reactions, story, values, written
 
 
 def test_tags_are_ordered_by_time_then_microstep() -> None:
@@ -50,9 +50,7 @@ def test_units_are_integer_nanoseconds() -> None:
 
 
 class Beginning(Reactor):
-    at_once = Timer(offset=0)
-    by_default = Timer()
-    later = Timer(offset=1 * MSEC)
+    at_once, by_default, later = Timer(offset=0), Timer(), Timer(offset=1 * MSEC)
     positional = Timer(2 * MSEC, 5 * MSEC)
     begin, first, both = noted(startup), noted(at_once), noted(startup, by_default)
     second, third = noted(later), noted(positional)
@@ -60,14 +58,8 @@ class Beginning(Reactor):
 
 def test_run_starts_at_zero_with_startup_and_timers_of_offset_zero(execute: Execute) -> None:
     """A timer without a period fires once, and one without an offset at once."""
-    assert reactions(execute(Beginning, timeout=7 * MSEC)) == [
-        (0, 0, "Beginning.begin"),
-        (0, 0, "Beginning.first"),
-        (0, 0, "Beginning.both"),
-        (1 * MSEC, 0, "Beginning.second"),
-        (2 * MSEC, 0, "Beginning.third"),
-        (7 * MSEC, 0, "Beginning.third"),
-    ]
+    told = "0 begin, 0 first, 0 both, 1 second, 2 third, 7 third"
+    assert story(execute(Beginning, timeout=7 * MSEC)) == told
 
 
 class Periodic(Reactor):
@@ -92,47 +84,38 @@ def test_timer_with_period_zero_fires_once(execute: Execute, offset: int) -> Non
     assert result.tag == Tag(offset, 1)  # and leaves nothing behind to wait for
 
 
-class Unheard(Reactor):
-    """Timers that no reaction names, one of them in a mode, one in a reactor that reads another one."""
-
-    one = Mode(initial=True)
-    never = Timer(offset=0, period=1 * MSEC)
-    tick = Timer(offset=2 * MSEC)
-    beat = noted(tick)
-
-    with one:
-        inside = Timer(offset=1 * MSEC, period=1 * MSEC)
-
-    def __init__(self):
-        self.periodic = Bank(type("Silent", (Reactor,), {"tick": Timer(offset=0, period=1 * MSEC)}), 3)
-
-
 @pytest.mark.parametrize("timeout", [None, 1000 * SEC])
 def test_a_timer_that_no_reaction_names_keeps_nothing_running(execute: Execute, timeout: int | None) -> None:
+    class Unheard(Reactor):
+        one = Mode(initial=True)
+        never, tick = Timer(offset=0, period=1 * MSEC), Timer(offset=2 * MSEC)
+        beat = noted(tick)
+
+        with one:
+            inside = Timer(offset=1 * MSEC, period=1 * MSEC)
+
+        def __init__(self):
+            self.periodic = Bank(type("Silent", (Reactor,), {"tick": Timer(offset=0, period=1 * MSEC)}), 3)
+
     result = execute(Unheard, timeout=timeout)
     assert reactions(result) == [(2 * MSEC, 0, "Unheard.beat")]
     assert result.tag == Tag(2 * MSEC, 1)
 
 
-class ReadOnly(Reactor):
-    """A timer that triggers nothing is read."""
-
-    often = Timer(offset=0, period=1 * MSEC)
-    seldom = Timer(offset=0, period=2 * MSEC)
-    seen = Output[bool]()
-
-    @reaction(often, uses=seldom, effects=seen)
-    def read(self, often, seldom, seen):
-        seen.set(seldom.is_present)
-
-
 def test_a_timer_that_is_only_read_fires(execute: Execute) -> None:
+    class ReadOnly(Reactor):
+        often, seldom = Timer(offset=0, period=1 * MSEC), Timer(offset=0, period=2 * MSEC)
+        seen = Output[bool]()
+
+        @reaction(often, uses=seldom, effects=seen)
+        def read(self, often, seldom, seen):
+            seen.set(seldom.is_present)
+
     assert values(execute(ReadOnly, timeout=3 * MSEC), "ReadOnly.seen") == [True, False, True, False]
 
 
 class Clocks(Reactor):
-    fast = Timer(offset=0, period=2 * MSEC)
-    slow = Timer(offset=0, period=3 * MSEC)
+    fast, slow = Timer(offset=0, period=2 * MSEC), Timer(offset=0, period=3 * MSEC)
     seen = Output[tuple]()
 
     @reaction(fast, slow, effects=seen)
@@ -150,30 +133,29 @@ def test_what_happens_at_one_tag_is_simultaneous(execute: Execute) -> None:
     ]
 
 
-class Watch(Reactor):
-    tick = Timer(offset=1 * MSEC, period=2 * MSEC)
-    again = LogicalAction()
-    told = Output[tuple]()
-
-    @reaction(tick, effects=again)
-    def beat(self, tick, again):
-        again.schedule()
-
-    @reaction(tick, again, effects=told)
-    def read(self, tick, again, told):
-        starts = {start_time(), logical_time() - logical_elapsed()}
-        told.set((tick.is_present, tuple(current_tag()), logical_elapsed(), starts))
-
-
-class Watches(Reactor):
-    """Members on every worker."""
-
-    def __init__(self):
-        self.members = Bank(Watch, 3)
-
-
 def test_reactions_read_tag_and_logical_time_and_the_run_has_one_start(execute: Execute) -> None:
     """A timer fires at microstep 0 only, whatever else goes on at its time."""
+
+    class Watch(Reactor):
+        tick = Timer(offset=1 * MSEC, period=2 * MSEC)
+        again = LogicalAction()
+        told = Output[tuple]()
+
+        @reaction(tick, effects=again)
+        def beat(self, tick, again):
+            again.schedule()
+
+        @reaction(tick, again, effects=told)
+        def read(self, tick, again, told):
+            starts = {start_time(), logical_time() - logical_elapsed()}
+            told.set((tick.is_present, tuple(current_tag()), logical_elapsed(), starts))
+
+    class Watches(Reactor):
+        """Members on every worker."""
+
+        def __init__(self):
+            self.members = Bank(Watch, 3)
+
     before = time.time_ns()
     result = execute(Watches, timeout=4 * MSEC)
     starts: set[int] = set()
@@ -189,25 +171,24 @@ def test_reactions_read_tag_and_logical_time_and_the_run_has_one_start(execute: 
     assert abs(start - before) < 1 * MINUTE
 
 
-class Paced(Reactor):
-    """At 1 ms its reaction takes long, if it is slow."""
-
-    tick = Timer(offset=0, period=1 * MSEC)
-    lag = Output[tuple]()
-
-    def __init__(self, slow: bool):
-        self.slow = slow
-
-    @reaction(tick, effects=lag)
-    def beat(self, tick, lag):
-        lag.set((physical_elapsed() - logical_elapsed(), physical_time() - logical_time()))
-        if self.slow and logical_elapsed() == 1 * MSEC:
-            while physical_elapsed() < 6 * MSEC:
-                pass
-
-
 @pytest.mark.parametrize("slow", [False, True])
 def test_logical_time_waits_for_physical_time_and_catches_up_without_dropping(execute: Execute, slow: bool) -> None:
+    class Paced(Reactor):
+        """At 1 ms its reaction takes long, if it is slow."""
+
+        tick = Timer(offset=0, period=1 * MSEC)
+        lag = Output[tuple]()
+
+        def __init__(self, slow: bool):
+            self.slow = slow
+
+        @reaction(tick, effects=lag)
+        def beat(self, tick, lag):
+            lag.set((physical_elapsed() - logical_elapsed(), physical_time() - logical_time()))
+            if self.slow and logical_elapsed() == 1 * MSEC:
+                while physical_elapsed() < 6 * MSEC:
+                    pass
+
     begun = time.monotonic_ns()
     result = execute(Paced, slow=slow, timeout=8 * MSEC, fast=False)
     assert time.monotonic_ns() - begun >= 8 * MSEC
@@ -224,19 +205,8 @@ def test_fast_run_does_not_wait(execute: Execute) -> None:
     assert time.monotonic_ns() - begun < 60 * SEC
 
 
-def test_paced_and_fast_runs_have_the_same_trace(execute: Execute) -> None:
-    paced, fast = (execute(Clocks, timeout=6 * MSEC, fast=fast) for fast in (False, True))
-    assert steps(paced) == steps(fast)
-    assert paced.digest == fast.digest
-
-
 def declaring(element: object) -> type[Reactor]:
     return type("Main", (Reactor,), {"it": element})
-
-
-class Delayed(Pair):
-    def __init__(self, delay: Any):
-        super().__init__(lambda: Source(1), after=delay)
 
 
 class Scheduling(Reactor):
@@ -255,7 +225,7 @@ WANTED: dict[str, Callable[[Any], object]] = {
     "period": lambda time: run(declaring(Timer(period=time)), timeout=0, fast=True),
     "min_delay": lambda time: run(declaring(LogicalAction(min_delay=time)), timeout=0, fast=True),
     "min_spacing": lambda time: run(declaring(LogicalAction(min_spacing=time)), timeout=0, fast=True),
-    "after": lambda time: run(Delayed, delay=time, timeout=0, fast=True),
+    "after": lambda time: run(Pair, source=lambda: Source(1), after=time, timeout=0, fast=True),
     "deadline": lambda time: run(declaring(noted(startup, deadline=time)), timeout=0, fast=True),
     "timeout": lambda time: run(Beginning, timeout=time, fast=True),
     "extra_delay": lambda time: run(Scheduling, delay=time, timeout=0, fast=True),
@@ -283,8 +253,7 @@ def test_a_float_is_no_time_and_the_message_says_where_its_factor_goes(name: str
 
 @pytest.mark.parametrize("bare", [5, np.int64(5)])
 def test_a_bare_number_is_told_both_ways_to_give_it_a_unit(bare: Any) -> None:
-    numpys = "" if type(bare) is int else "NumPy.*"
-    with pytest.raises(ReactorError, match=rf"period .*5 \* NSEC.*5 \* MSEC.*{numpys}\.py:\d+"):
+    with pytest.raises(ReactorError, match=r"period .*5 \* NSEC.*5 \* MSEC.*\.py:\d+"):
         WANTED["period"](bare)
 
 
@@ -298,13 +267,8 @@ def test_a_fraction_is_rounded_to_the_nanosecond() -> None:
     [
         (SEC // 2, 500_000_000, Time),
         (SEC % (300 * MSEC), 100_000_000, Time),
-        (divmod(SEC, 300 * MSEC)[1], 100_000_000, Time),
-        (abs(1 * MSEC - 2 * MSEC), 1_000_000, Time),
-        (+SEC, 1_000_000_000, Time),
         (sum([SEC, MSEC]), 1_001_000_000, Time),
         (SEC // MSEC, 1000, int),  # how often a time fits is a number
-        (divmod(SEC, 300 * MSEC)[0], 3, int),
-        (divmod(SEC, MSEC)[0], 1000, int),
         *((SEC * kind(5), 5_000_000_000, Time) for kind in (np.int64, np.int8, np.uint16, np.float64, np.float32)),
     ],
 )
@@ -319,20 +283,16 @@ def test_a_text_is_no_number() -> None:
             calculate()
 
 
-class FromNumPy(Reactor):
-    tick = Timer(MSEC * np.int64(1), MSEC * np.int32(2))
-    wide = Output[int](width=np.int64(3))
-    act = LogicalAction[int]()
-    follow = noted(act)
-
-    @reaction(tick, effects=[wide, act])
-    def beat(self, tick, wide, act):
-        wide[2].set(len(wide))
-        act.schedule(USEC * np.int64(250))
-
-
 def test_times_and_widths_made_of_numpys_numbers(execute: Execute) -> None:
-    assert reactions(execute(FromNumPy, timeout=MSEC * np.int64(2))) == [
-        (1 * MSEC, 0, "FromNumPy.beat"),
-        (1250 * USEC, 0, "FromNumPy.follow"),
-    ]
+    class FromNumPy(Reactor):
+        tick = Timer(MSEC * np.int64(1), MSEC * np.int32(2))
+        wide = Output[int](width=np.int64(3))
+        act = LogicalAction[int]()
+        follow = noted(act)
+
+        @reaction(tick, effects=[wide, act])
+        def beat(self, tick, wide, act):
+            wide[2].set(len(wide))
+            act.schedule(USEC * np.int64(250))
+
+    assert story(execute(FromNumPy, timeout=MSEC * np.int64(2))) == "1 beat, 1.25 follow"

@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from math import dist
 from xml.etree import ElementTree as ET
 
 from reactorlib.view.diagram.layout import Laid, metrics
 from reactorlib.view.diagram.layout.metrics import text_width
-from reactorlib.view.diagram.layout.network import Route, Vertex
+from reactorlib.view.diagram.layout.network import Point, Route, Vertex
 from reactorlib.view.diagram.model import Edge
 
+STEPS = 24
 NUMBER = re.compile(r"-?[\d.]+")
 
 
@@ -27,19 +29,12 @@ class Area:
     bottom: float
 
     def overlaps(self, other: Area) -> bool:
-        return (
-            min(self.right, other.right) - max(self.left, other.left) > 0.05
-            and min(self.bottom, other.bottom) - max(self.top, other.top) > 0.05
-        )
+        wide = min(self.right, other.right) - max(self.left, other.left)
+        return wide > 0.05 and min(self.bottom, other.bottom) - max(self.top, other.top) > 0.05
 
     def within(self, other: Area) -> bool:
-        slack = 0.05
-        return (
-            self.left >= other.left - slack
-            and self.top >= other.top - slack
-            and self.right <= other.right + slack
-            and self.bottom <= other.bottom + slack
-        )
+        beyond = (other.left - self.left, other.top - self.top, self.right - other.right, self.bottom - other.bottom)
+        return max(beyond) <= 0.05
 
     def holds(self, x: float, y: float, margin: float) -> bool:
         return self.left + margin < x < self.right - margin and self.top + margin < y < self.bottom - margin
@@ -49,45 +44,43 @@ def area_of(item: Vertex) -> Area:
     return Area(item.item, item.x, item.y, item.x + item.width, item.y + item.height)
 
 
-def collisions(laid: Laid) -> Iterator[str]:
-    """Items that overlap or leave their box, in this box and in all within."""
-    found = [area_of(item) for item in laid.items if item.kind != "bus"]
-    yield from (f"{laid.box.id}: {a.what} overlaps {b.what}" for a, b in combinations(found, 2) if a.overlaps(b))
-    inside = Area(laid.box.id, 0.0, metrics.HEAD, laid.width, laid.height)
-    yield from (f"{laid.box.id}: {area.what} leaves it" for area in found if not area.within(inside))
-    if metrics.title_width(laid.box) > laid.width + 0.05:
-        yield f"{laid.box.id}: its title is cut"
+def flaws_of(laid: Laid) -> Iterator[str]:
+    """Everything in a box, and in all within, that would make a reader of a picture stumble."""
+    for flaw in (*collisions(laid), *wires_through(laid), *loose_ends(laid), *side_by_side(laid)):
+        yield f"{laid.box.id}: {flaw}"
     for inner in laid.inner.values():
-        yield from collisions(inner)
+        yield from flaws_of(inner)
+
+
+def collisions(laid: Laid) -> Iterator[str]:
+    """Items that overlap or leave their box."""
+    found = [area_of(item) for item in laid.items if item.kind != "bus"]
+    yield from (f"{a.what} overlaps {b.what}" for a, b in combinations(found, 2) if a.overlaps(b))
+    inside = Area(laid.box.id, 0.0, metrics.HEAD, laid.width, laid.height)
+    yield from (f"{area.what} leaves it" for area in found if not area.within(inside))
+    if metrics.title_width(laid.box) > laid.width + 0.05:
+        yield "its title is cut"
 
 
 def wires_through(laid: Laid) -> Iterator[str]:
     """Wires that run through a symbol, a box or another edge's label."""
     for route in laid.routes:
-        points = [
-            point
-            for start, command in zip(route.path, route.path[1:], strict=False)
-            for point in samples(start[1][-1], command)
-        ]
+        points = samples(route)
         for item in laid.items:
             if item.kind not in ("symbol", "box", "label") or item.edge is route.edge:
                 continue
             if any(area_of(item).holds(x, y, metrics.NOTCH + 0.5) for x, y in points):
-                yield f"{laid.box.id}: {ends(route.edge)} runs through {item.item}"
-    for inner in laid.inner.values():
-        yield from wires_through(inner)
+                yield f"{ends(route.edge)} runs through {item.item}"
 
 
 def loose_ends(laid: Laid) -> Iterator[str]:
     """Wires that end where nothing is: no symbol, port, label or bus, and no other wire (edges share stubs)."""
     for number, route in enumerate(laid.routes):
         others = [other for place, other in enumerate(laid.routes) if place != number]
-        for x, y in (route.path[0][1][0], route.path[-1][1][-1]):
-            met = any(area_of(item).holds(x, y, -1.001) for item in laid.items)
-            if not met and not any(near(other, x, y) for other in others):
-                yield f"{laid.box.id}: {ends(route.edge)} ends at ({x}, {y})"
-    for inner in laid.inner.values():
-        yield from loose_ends(inner)
+        for end in (route.path[0][1][0], route.path[-1][1][-1]):
+            met = any(area_of(item).holds(*end, -1.001) for item in laid.items)
+            if not met and not any(near(other, end) for other in others):
+                yield f"{ends(route.edge)} ends at {end}"
 
 
 def side_by_side(laid: Laid) -> Iterator[str]:
@@ -100,44 +93,31 @@ def side_by_side(laid: Laid) -> Iterator[str]:
     ]
     for (one, x, top, bottom), (other, at, high, low) in combinations(uprights, 2):
         if one is not other and abs(x - at) < 1 and min(bottom, low) - max(top, high) > 1:
-            yield f"{laid.box.id}: {ends(one)} on {ends(other)}"
-    for inner in laid.inner.values():
-        yield from side_by_side(inner)
+            yield f"{ends(one)} on {ends(other)}"
 
 
-def near(route: Route, x: float, y: float) -> bool:
-    """Whether a point is on a path, of which the lines are level or upright."""
-    at = start = route.path[0][1][0]
-    for letter, points in route.path[1:]:
-        end = points[-1]
-        if letter == "L":
-            (left, right), (top, bottom) = sorted((at[0], end[0])), sorted((at[1], end[1]))
-            if left - 0.1 <= x <= right + 0.1 and top - 0.1 <= y <= bottom + 0.1:
-                return True
-        if abs(end[0] - x) < 0.15 and abs(end[1] - y) < 0.15:
-            return True
-        at = end
-    return abs(start[0] - x) < 0.15 and abs(start[1] - y) < 0.15
+def near(route: Route, point: Point) -> bool:
+    """Whether a point is on a path."""
+    return any(
+        dist(one, point) + dist(point, other) < dist(one, other) + 0.1 for one, other in pairwise(samples(route))
+    )
 
 
 def ends(edge: Edge) -> str:
     return f"{'+'.join(edge.sources)} -> {'+'.join(edge.targets)}"
 
 
-def samples(
-    start: tuple[float, float], command: tuple[str, tuple[tuple[float, float], ...]]
-) -> Iterator[tuple[float, float]]:
-    """Points along a line or a cubic curve."""
-    letter, points = command
-    steps = 24
-    controls = (start, start, points[0], points[0]) if letter == "L" else (start, *points)
-    for step in range(steps + 1):
-        t = step / steps
-        weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
-        yield (
-            sum(w * p[0] for w, p in zip(weights, controls, strict=True)),
-            sum(w * p[1] for w, p in zip(weights, controls, strict=True)),
-        )
+def samples(route: Route) -> list[Point]:
+    """Points along the lines and cubic curves of a path."""
+    found: list[Point] = []
+    for (_, before), (letter, points) in pairwise(route.path):
+        start = before[-1]
+        controls = (start, start, points[0], points[0]) if letter == "L" else (start, *points)
+        for t in (step / STEPS for step in range(STEPS + 1)):
+            weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
+            x, y = (sum(w * p[axis] for w, p in zip(weights, controls, strict=True)) for axis in (0, 1))
+            found.append((x, y))
+    return found
 
 
 # The file

@@ -21,6 +21,7 @@ from reactorlib import (
     shutdown,
     startup,
 )
+from tests.reactorlib.conformance.reactors import noted
 
 
 class Empty(Reactor): ...
@@ -28,25 +29,19 @@ class Empty(Reactor): ...
 
 class Stage(Reactor):
     inp, out = Input(), Output()
-
-    @reaction(inp, effects=out)
-    def step(self, inp, out): ...
+    step = noted(inp, effects=out)
 
 
 class Source(Reactor):
     out = Output()
     many = Output(width=3)
     tick = Timer(period=10 * MSEC)
-
-    @reaction(tick, effects=[out, many])
-    def go(self, tick, out, many): ...
+    go = noted(tick, effects=[out, many])
 
 
 class Worker(Reactor):
     request, reply = Input(), Output()
-
-    @reaction(request, effects=reply)
-    def serve(self, request, reply): ...
+    serve = noted(request, effects=reply)
 
 
 class Hub(Reactor):
@@ -55,11 +50,8 @@ class Hub(Reactor):
 
     def __init__(self, n): ...
 
-    @reaction(startup, effects=request)
-    def begin(self, request): ...
-
-    @reaction(replies, effects=request)
-    def gather(self, replies, request): ...
+    begin = noted(startup, effects=request)
+    gather = noted(replies, effects=request)
 
 
 class HubAndWorkers(Reactor):
@@ -87,15 +79,12 @@ class Middle(Reactor):
         connect(self.second.out, self.out)
         connect(self.a, self.raw)
 
-    @reaction(b)
-    def watch(self, b): ...
+    watch = noted(b)
 
 
 class Sink(Reactor):
     i, j = Input(), Input()
-
-    @reaction(i, uses=j)
-    def show(self, i, j): ...
+    show = noted(i, uses=j)
 
 
 class Hierarchy(Reactor):
@@ -118,20 +107,11 @@ class Busy(Reactor):
     def __init__(self):
         self.stage = Stage()
 
-    @reaction(startup, effects=outside)
-    def begin(self, outside): ...
-
-    @reaction(tick, once, effects=[again, "stage.inp"])
-    def beat(self, tick, once, again, inp): ...
-
-    @reaction(again, "stage.out", uses=request, effects=[reply, again], deadline=10 * MSEC)
-    def serve(self, again, out, request, reply): ...
-
-    @reaction(outside, request, effects=reply)
-    def hear(self, outside, request, reply): ...
-
-    @reaction(shutdown)
-    def end(self): ...
+    begin = noted(startup, effects=outside)
+    beat = noted(tick, once, effects=[again, "stage.inp"])
+    serve = noted(again, "stage.out", uses=request, effects=[reply, again], deadline=10 * MSEC)
+    hear = noted(outside, request, effects=reply)
+    end = noted(shutdown)
 
 
 class ActionsAndTimers(Reactor):
@@ -151,25 +131,16 @@ class Thermostat(Reactor):
             connect(self.temperature, self.filter.inp, after=1 * MSEC)
             connect(self.filter.out, self.heat)
 
-    @reaction(tick)
-    def log(self, tick): ...
+    log = noted(tick)
 
     with idle:
-
-        @reaction(temperature, effects=reset(heating))
-        def check(self, temperature, heating): ...
+        check = noted(temperature, effects=reset(heating))
 
     with heating:
         pulse = Timer(period=100 * MSEC)
-
-        @reaction(pulse, uses=temperature)
-        def burn(self, pulse, temperature): ...
-
-        @reaction(temperature, effects=[history(idle), history(heating)])
-        def enough(self, temperature, idle, heating): ...
-
-        @reaction(reset)
-        def clear(self): ...
+        burn = noted(pulse, uses=temperature)
+        enough = noted(temperature, effects=[history(idle), history(heating)])
+        clear = noted(reset)
 
 
 class Modal(Reactor):
@@ -185,11 +156,8 @@ class Node(Reactor):
 
     def __init__(self, n): ...
 
-    @reaction(startup, effects=out)
-    def speak(self, out): ...
-
-    @reaction(inp)
-    def hear(self, inp): ...
+    speak = noted(startup, effects=out)
+    hear = noted(inp)
 
 
 class AllToAll(Reactor):
@@ -232,11 +200,8 @@ class Parent(Reactor):
     def __init__(self):
         self.children = Bank(Stage, 3)
 
-    @reaction(tick, effects="children.inp")
-    def drive(self, tick, inp): ...
-
-    @reaction("children.out")
-    def hear(self, out): ...
+    drive = noted(tick, effects="children.inp")
+    hear = noted("children.out")
 
 
 class Tangle(Reactor):
@@ -255,12 +220,8 @@ class Tangle(Reactor):
 class Pair(Reactor):
     i, j = Input(), Input()
     o, p = Output(), Output()
-
-    @reaction(i, effects=o)
-    def first(self, i, o): ...
-
-    @reaction(j, effects=p)
-    def second(self, j, p): ...
+    first = noted(i, effects=o)
+    second = noted(j, effects=p)
 
 
 class LongNames(Reactor):
@@ -293,12 +254,8 @@ class DirectCycle(Reactor):
 
 class Server(Reactor):
     inp, out = Input(), Output()
-
-    @reaction(inp)
-    def first(self, inp): ...
-
-    @reaction(startup, effects=out)
-    def second(self, out): ...
+    first = noted(inp)
+    second = noted(startup, effects=out)
 
 
 class CycleByOrder(Reactor):

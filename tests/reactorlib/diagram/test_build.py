@@ -2,9 +2,10 @@
 
 import pytest
 
-from reactorlib import MSEC, Bank, Input, LogicalAction, Mode, Output, Reactor, Timer, connect, elaborate, reaction
+from reactorlib import MSEC, Bank, Input, LogicalAction, Mode, Output, Reactor, Timer, connect, elaborate
 from reactorlib.elaboration.elaborate import examine
 from reactorlib.view.diagram import diagram_of
+from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.diagram import programs
 from tests.reactorlib.diagram.programs import FAULTY, PROGRAMS
 
@@ -74,9 +75,7 @@ def test_timers_actions_and_signals_say_when():
 
 class Both(Reactor):
     inp = Input()
-
-    @reaction(inp, uses=inp)
-    def hear(self, inp): ...
+    hear = noted(inp, uses=inp)
 
 
 @pytest.mark.parametrize(
@@ -121,9 +120,7 @@ def test_numbers_that_differ_within_a_bank_are_said_to_differ():
         tick = Timer(period=lambda bank_index: (1 + bank_index) * MSEC)
         act = LogicalAction(min_delay=2 * MSEC)
         out = Output(width=lambda bank_index: 1 + bank_index)
-
-        @reaction(tick, effects=act, deadline=lambda bank_index: (1 + bank_index) * MSEC)
-        def go(self, tick, act): ...
+        go = noted(tick, effects=act, deadline=lambda bank_index: (1 + bank_index) * MSEC)
 
     class Main(Reactor):
         def __init__(self):
@@ -203,14 +200,10 @@ class Turns(Reactor):
     cooling = Mode()
 
     with heating:
-
-        @reaction(chill, effects=[heat, cooling])
-        def warm(self, chill, heat, cooling): ...
+        warm = noted(chill, effects=[heat, cooling])
 
     with cooling:
-
-        @reaction(warmth, effects=[cold, heating])
-        def cool(self, warmth, cold, heating): ...
+        cool = noted(warmth, effects=[cold, heating])
 
 
 def test_a_ring_that_exclusive_modes_exclude_is_no_cycle_beside_one():
@@ -236,8 +229,7 @@ def test_a_cycle_through_a_mutable_input_and_a_mode_is_marked_whole():
                 self.stage = programs.Stage()
                 connect(self.stage.out, self.out)
 
-        @reaction(inp, effects="stage.inp")
-        def hear(self, inp, stage): ...
+        hear = noted(inp, effects="stage.inp")
 
     class Main(Reactor):
         def __init__(self):
@@ -282,11 +274,8 @@ def test_other_faults_leave_what_can_be_drawn():
             connect(self.inp, self.stage.inp)
             connect(self.stage.inp, self.out)  # backwards
 
-        @reaction("imp", effects=out)
-        def hear(self, imp, out): ...
-
-        @reaction(out)
-        def read(self, out): ...
+        hear = noted("imp", effects=out)
+        read = noted(out)
 
     program, faults = examine(Sloppy)
     diagram = diagram_of(program, faults=faults)

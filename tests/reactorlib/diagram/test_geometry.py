@@ -6,14 +6,15 @@ from itertools import combinations
 
 import pytest
 
-from reactorlib import MSEC, Input, Output, Reactor, connect, reaction
+from reactorlib import MSEC, Input, Output, Reactor, connect
 from reactorlib.elaboration.elaborate import examine
 from reactorlib.view.diagram import diagram_of
 from reactorlib.view.diagram.layout import lay_out
 from reactorlib.view.diagram.layout.metrics import text_width
 from reactorlib.view.diagram.svg import svg_text
 from tests.choice import first
-from tests.reactorlib.diagram.geometry import collisions, drawn, loose_ends, side_by_side, wires_through
+from tests.reactorlib.conformance.reactors import noted
+from tests.reactorlib.diagram.geometry import drawn, flaws_of
 from tests.reactorlib.diagram.programs import PROGRAMS
 from tests.reactorlib.reference.choices import Seeded
 from tests.reactorlib.reference.generator import generate
@@ -27,12 +28,10 @@ def diagram(cls, unfold=False, overlays=False):
 
 
 def flaws(of):
-    """Everything that would make a reader of a picture stumble."""
-    laid = lay_out(of.root)
     canvas, words, shapes = drawn(svg_text(of))
     touching = [f"{a.what} touches {b.what}" for a, b in combinations(words, 2) if a.overlaps(b)]
     cut = [f"{area.what} leaves the canvas" for area in (*words, *shapes) if not area.within(canvas)]
-    return [*collisions(laid), *wires_through(laid), *loose_ends(laid), *side_by_side(laid), *touching, *cut]
+    return [*flaws_of(lay_out(of.root)), *touching, *cut]
 
 
 @pytest.mark.parametrize("overlays", [False, True], ids=["plain", "overlays"])
@@ -60,8 +59,7 @@ class Cell(Reactor):
 
     def __init__(self, n): ...
 
-    @reaction(inp, effects=out)
-    def a_reaction_with_a_long_name(self, inp, out): ...
+    a_reaction_with_a_long_name = noted(inp, effects=out)
 
 
 def tangle(seed):

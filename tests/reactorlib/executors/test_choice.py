@@ -6,45 +6,24 @@ from typing import Any
 
 import pytest
 
-from reactorlib import Bank, Input, Output, Reactor, connect, elaborate, reaction, run, startup
+from reactorlib import Bank, Reactor, connect, elaborate, run, startup
 from reactorlib.tag import Tag
 from reactorlib.worker.trace import Costs, Span, costs_of
+from tests.reactorlib.conformance.reactors import Relay, Source, WideSink, noted
 
 US = 1000
 
 
-class Leaf(Reactor):
-    inp, out = Input[int](), Output[int]()
-
-    @reaction(inp, effects=out)
-    def act(self, inp: Any, out: Any) -> None:
-        out.set(inp.value + 1)
+class Alone(Reactor):
+    begin = noted(startup)
 
 
 class Farm(Reactor):
     def __init__(self) -> None:
-        self.leaf = Bank(Leaf, 4)
-        self.hub = Hub()
+        self.leaf = Bank(Relay, 4, quiet=True)
+        self.start, self.hub, self.end = Alone(), Source(1), WideSink(4)
         connect(self.hub.out, self.leaf.inp)
-        connect(self.leaf.out, self.hub.inp)
-
-
-class Hub(Reactor):
-    inp, out = Input[int](width=4), Output[int]()
-
-    @reaction(startup, effects=out)
-    def begin(self, out: Any) -> None:
-        out.set(1)
-
-    @reaction(inp)
-    def end(self, inp: Any) -> None:
-        assert [channel.value for channel in inp] == [2, 2, 2, 2]
-
-
-class Alone(Reactor):
-    @reaction(startup)
-    def begin(self) -> None:
-        pass
+        connect(self.leaf.out, self.end.inp)
 
 
 def measured(leaf_us: float, tags: int = 100) -> Costs:
@@ -79,7 +58,7 @@ def test_where_nothing_can_run_side_by_side_it_is_inline_whatever_it_costs() -> 
 def test_a_traced_run_says_what_it_needs_to_know() -> None:
     costs = run(Farm, trace=True).costs
     assert costs is not None
-    assert costs.tags == {"Farm.hub": 1, **{f"Farm.leaf[{number}]": 1 for number in range(4)}}
+    assert costs.tags == {"Farm.hub": 1, "Farm.end": 1, **{f"Farm.leaf[{number}]": 1 for number in range(4)}}
     result = run(Farm, executor="auto", workers=2, costs=costs)
     assert result.executor == "inline"
 
@@ -87,10 +66,10 @@ def test_a_traced_run_says_what_it_needs_to_know() -> None:
 def test_neither_a_start_nor_one_long_span_of_many_is_a_cost() -> None:
     program = elaborate(Farm)
     index = {reaction.path: reaction.index for reaction in program.reactions}
-    spans = [Span(index["Farm.hub.begin"], Tag(0, 0), 0, 10**9, 0)]
+    spans = [Span(index["Farm.start.begin"], Tag(0, 0), 0, 10**9, 0)]
     for tag in range(100):
         took = 10**9 if tag == 50 else tag
-        spans.append(Span(index["Farm.leaf[0].act"], Tag(tag, 0), 0, took, 0))
+        spans.append(Span(index["Farm.leaf[0].step"], Tag(tag, 0), 0, took, 0))
     costs = costs_of(program, spans)
     assert costs == {"Farm.leaf[0]": sum(range(100)) - 50 + 99}
     assert costs.tags == {"Farm.leaf[0]": 100}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import textwrap
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -56,22 +55,27 @@ torch.set_num_threads(2)
 big = torch.ones(2000, 2000)
 (big @ big).sum()
 (big + big).sum()
-run(Main, executor=EXECUTOR, workers=3, **OPTIONS)
+run(Main, executor='processes', workers=3, start_method='fork')
 print(torch.get_num_threads())
 """
 
 
-@pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
-@pytest.mark.parametrize("asked", [None, "2"])
-def test_torch_in_worker_processes_after_it_had_threads_in_this_one(asked):
-    environment = {"PYTHONPATH": str(Path(__file__).parents[3])} | ({} if asked is None else {"OMP_NUM_THREADS": asked})
-    script = SCRIPT.replace("EXECUTOR", "'processes'").replace("OPTIONS", "{'start_method': 'fork'}")
+def printed(script: str, *options: str, **environment: str) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=60, check=True
-    )
-    here = 1 if asked is None else 2
-    total = 1000.0**3
-    assert done.stdout.splitlines() == [str([(here, total), (1, total), (1, total)]), "2"]
+        [sys.executable, *options, "-c", script], env={"PYTHONPATH": str(Path(__file__).parents[3]), **environment},
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    return done.stdout.splitlines()
+
+
+TORCH = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
+
+
+@TORCH
+@pytest.mark.parametrize("asked", [{}, {"OMP_NUM_THREADS": "2"}])
+def test_torch_in_worker_processes_after_it_had_threads_in_this_one(asked):
+    here, total = 2 if asked else 1, 1000.0**3
+    assert printed(SCRIPT, **asked) == [str([(here, total), (1, total), (1, total)]), "2"]
 
 
 class Count(Reactor):
@@ -205,28 +209,14 @@ print(during, count() == {available_cpus()}, "OMP_NUM_THREADS" in os.environ)
 """
 
 
-@pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
+@TORCH
 def test_what_a_reaction_loads_has_one_thread_and_its_own_number_afterwards():
-    environment = {"PYTHONPATH": str(Path(__file__).parents[3])}
-    done = subprocess.run(
-        [sys.executable, "-c", LATER], env=environment, capture_output=True, text=True, timeout=60, check=True
-    )
-    assert done.stdout == "{1} True False\n"
+    assert printed(LATER) == ["{1} True False"]
 
 
 def test_a_program_without_numeric_libraries_looks_for_none():
-    script = """
-        import sys
-        from reactorlib import Reactor, reaction, run, startup
-        class Hello(Reactor):
-            @reaction(startup)
-            def begin(self): ...
-        before = "ctypes" in sys.modules
-        run(Hello)
-        print("ctypes" in sys.modules, before)
-    """
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", textwrap.dedent(script)],
-        cwd=Path(__file__).parents[3], capture_output=True, text=True, timeout=60, check=True,
-    )  # fmt: skip
-    assert done.stdout == "False False\n"
+    script = (
+        "import sys\nfrom reactorlib import Reactor, run\nclass Empty(Reactor): ...\nbefore = 'ctypes' in sys.modules\n"
+        "run(Empty)\nprint('ctypes' in sys.modules, before)"
+    )
+    assert printed(script, "-S") == ["False False"]

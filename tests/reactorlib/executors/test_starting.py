@@ -33,23 +33,22 @@ from reactorlib import (
 )
 from reactorlib.executors import ended_runs
 from tests.choice import first
+from tests.reactorlib.conformance.reactors import noted as noted_reaction
 from tests.reactorlib.executors.programs import ON_EACH_ITS_OWN, Star, noted
 
 START_METHODS = ["fork", "spawn", "forkserver"]
 ANEW = pytest.mark.parametrize("start_method", ["spawn", "forkserver"])
 UNGUARDED = """
 from reactorlib import *
+from tests.reactorlib.conformance.reactors import noted as noted_reaction
 class Main(Reactor):
-    @reaction(startup)
-    def begin(self): ...
+    begin = noted_reaction(startup)
 run(Main, executor='processes', workers=2, start_method='spawn')
 """
 
 
 class Named(Reactor):
-    @reaction(startup)
-    def begin(self) -> None:
-        pass
+    begin = noted_reaction(startup)
 
 
 class Unordered(Reactor):
@@ -106,9 +105,7 @@ def test_every_start_method_gives_the_same(start_method, digest):
 def test_a_program_that_cannot_be_sent_says_what_to_do(start_method, soon):
     class Local(Reactor):
         tick = Timer(0, 1 * MSEC)
-
-        @reaction(tick)
-        def show(self, tick) -> None: ...
+        show = noted_reaction(tick)
 
     with soon(), pytest.raises(WorkerError, match=r"top level of a module .* or use start_method='fork'"):
         run(Local, timeout=1 * MSEC, executor="processes", workers=2, start_method=start_method)
@@ -126,8 +123,7 @@ class OnlyHere(Reactor):
         if os.getpid() != pid:
             raise ValueError("this is another process")
 
-    @reaction(tick)
-    def show(self, tick) -> None: ...
+    show = noted_reaction(tick)
 
 
 @ANEW
@@ -277,9 +273,7 @@ def test_shared_memory_is_freed_though_nothing_else_collects_garbage(mover):
 @pytest.mark.parametrize("name", ["processes", "mpi"])
 def test_off_linux_what_needs_it_is_refused_in_one_line(monkeypatch, name):
     monkeypatch.setattr("sys.platform", "darwin")
-    with pytest.raises(
-        RunError, match=f"executor '{name}' needs Linux, this is darwin: 'inline' and 'threads' run here"
-    ):
+    with pytest.raises(RunError, match=f"executor '{name}' needs Linux: 'inline' and 'threads' run here"):
         run(Star, rounds=2, executor=name)
 
 

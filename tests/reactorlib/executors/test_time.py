@@ -15,13 +15,11 @@ from reactorlib import (
     SEC,
     Bank,
     Input,
-    LogicalAction,
     Output,
     PhysicalAction,
     Reactor,
     Timer,
     WorkerError,
-    check_deadline,
     connect,
     current_tag,
     logical_elapsed,
@@ -34,6 +32,8 @@ from reactorlib import (
     startup,
 )
 from reactorlib.transport import waiting
+from tests.reactorlib.conformance.reactors import Relay, Source
+from tests.reactorlib.conformance.reactors import noted as noted_reaction
 from tests.reactorlib.executors.programs import note, noted
 
 LIMIT = 20 * SEC  # no run here takes so long, whatever goes wrong
@@ -76,64 +76,6 @@ def test_all_workers_read_one_physical_clock_which_is_never_before_logical_time(
     assert result.tag == (60 * MSEC, 0)
     values = [value for record in result.trace for path, value in record.writes if path.endswith("seen")]
     assert values == [(True, True, True)] * 39
-
-
-class Hurried(Reactor):
-    """Deadlines that are missed for certain, and some that are kept for certain."""
-
-    inp = Input[int]()
-    said = Output[str](width=3)
-
-    @reaction(inp, effects=said, deadline=0)
-    def at_once(self, inp, said) -> None:
-        said[0].set("kept")
-
-    @at_once.missed
-    def too_late(self, inp, said) -> None:
-        said[0].set("missed")
-
-    @reaction(inp, effects=said, deadline=2 * MSEC)
-    def slow(self, inp, said) -> None:
-        while not check_deadline():
-            pass
-        said[1].set(f"late {check_deadline()}")
-
-    @slow.missed
-    def later(self, inp, said) -> None:
-        said[1].set("late True")
-
-    @reaction(inp, effects=said, deadline=1 * MSEC)
-    def after(self, inp, said) -> None:
-        said[2].set("kept")
-
-    @after.missed
-    def missed(self, inp, said) -> None:
-        said[2].set("missed")
-
-
-class Numbers(Reactor):
-    tick = Timer(0, 10 * MSEC)
-    out = Output[int]()
-
-    @reaction(tick, effects=out)
-    def count(self, tick, out) -> None:
-        out.set(1)
-
-
-class Deadlines(Reactor):
-    def __init__(self) -> None:
-        self.numbers = Numbers()
-        self.hurried = Bank(Hurried, 2)
-        connect(self.numbers.out, self.hurried.inp)
-
-
-@pytest.mark.parametrize("fast", [False, True])
-def test_deadlines_are_kept_and_missed_on_other_workers(executor, fast):
-    expected = run(Deadlines, timeout=30 * MSEC, fast=fast, trace=True)
-    got = run(Deadlines, timeout=30 * MSEC, fast=fast, trace=True, executor=executor, workers=2)
-    written = [[record.writes for record in result.trace] for result in (expected, got)]
-    assert written[0] == written[1]
-    assert any(value == "missed" for writes in written[1] for _, value in writes)
 
 
 def test_starting_processes_costs_no_deadline():
@@ -221,21 +163,6 @@ def test_physical_events_reach_other_workers_none_lost_and_in_order(executor, fa
             assert [number for who, number in seen if who == name] == list(range(100))
 
 
-class Sender(Reactor):
-    again = LogicalAction[int]()
-    out = Output[int]()
-
-    @reaction(startup, effects=again)
-    def begin(self, again) -> None:
-        again.schedule(value=1)
-
-    @reaction(again, effects=[again, out])
-    def go(self, again, out) -> None:
-        out.set(again.value)
-        if again.value < 20:
-            again.schedule(1 * MSEC, value=again.value + 1)
-
-
 class Receiver(Reactor):
     inp = Input[int]()
     got = Output[tuple[int, bool]]()
@@ -247,7 +174,7 @@ class Receiver(Reactor):
 
 class Wire(Reactor):
     def __init__(self) -> None:
-        self.sender = Sender()
+        self.sender = Source(*range(1, 21))
         self.receiver = Receiver()
         connect(self.sender.out, self.receiver.inp, physical=True, after=2 * MSEC)
 
@@ -273,8 +200,7 @@ class Idle(Reactor):
     def begin(self) -> None:
         note(self.log, f"pid {os.getpid()}")
 
-    @reaction(never)
-    def take(self, never) -> None: ...
+    take = noted_reaction(never)
 
 
 class Sleepy(Reactor):
@@ -285,11 +211,7 @@ class Sleepy(Reactor):
         self.idle = Idle(log)
         self.log = log
 
-    @reaction(far)
-    def later(self, far) -> None: ...
-
-    @reaction(event)
-    def arrive(self, event) -> None: ...
+    later, arrive = noted_reaction(far), noted_reaction(event)
 
     @reaction(startup, effects=event)
     def begin(self, event) -> None:
@@ -322,22 +244,13 @@ class Killer(Reactor):
         request.set(reply.value + 1)
 
 
-class Partner(Reactor):
-    request = Input[int]()
-    reply = Output[int]()
-
-    @reaction(request, effects=reply)
-    def answer(self, request, reply) -> None:
-        reply.set(request.value)
-
-
 class Busy(Reactor):
     def __init__(self, log: str) -> None:
         self.killer = Killer(log)
-        self.partner = Partner()
+        self.partner = Relay(quiet=True)
         self.idle = Idle(log)
-        connect(self.killer.request, self.partner.request, after=0)
-        connect(self.partner.reply, self.killer.reply)
+        connect(self.killer.request, self.partner.inp, after=0)
+        connect(self.partner.out, self.killer.reply)
 
 
 def test_a_worker_that_dies_while_others_are_busy_is_noticed(log, soon, monkeypatch):

@@ -24,11 +24,13 @@ from reactorlib import (
     shutdown,
     startup,
 )
+from tests.reactorlib.conformance.reactors import Relay, Source
+from tests.reactorlib.conformance.reactors import noted as noted_reaction
 from tests.reactorlib.executors.programs import note, noted
 
 
 class Giver(Reactor):
-    """Gives a lambda to a port or an action, on the way to another reactor."""
+    """Gives a lambda to a port or an action, on the way to another reactor, or what cannot be rebuilt there."""
 
     plain = Output[int]()
     out = Output[Any]()
@@ -43,22 +45,27 @@ class Giver(Reactor):
         if self.how == "action":
             later.schedule(value=lambda: 2)
         else:
-            out.set(lambda: 2)
+            out.set(Unwilling() if self.how == "unwilling" else lambda: 2)
 
     @reaction(later, effects=out)
     def on(self, later, out) -> None:
         out.set(later.value)
 
 
+class Unwilling:
+    """Can be pickled, but not rebuilt."""
+
+    def __reduce__(self) -> Any:
+        return int, ("not a number",)
+
+
 class Taker(Reactor):
     plain = Input[int]()
     inp = Input[Any]()
+    take = noted_reaction(plain, uses=inp)
 
     def __init__(self, log: str) -> None:
         self.log = log
-
-    @reaction(plain, uses=inp)
-    def take(self, plain, inp) -> None: ...
 
     @reaction(inp)
     def call(self, inp) -> None:
@@ -96,27 +103,12 @@ class Late(Reactor):
 
     tick = Timer(1 * MSEC)
     inp = Input[Any]()
-
-    @reaction(tick)
-    def begin(self, tick) -> None:
-        pass
-
-    @reaction(inp)
-    def take(self, inp) -> None:
-        pass
-
-
-class Relay(Reactor):
-    inp, out = Input[Any](), Output[int]()
-
-    @reaction(inp, effects=out)
-    def answer(self, inp, out) -> None:
-        out.set(1)
+    begin, take = noted_reaction(tick), noted_reaction(inp)
 
 
 class TwoGifts(Reactor):
     def __init__(self) -> None:
-        self.giver, self.late, self.relay = Giver("port"), Late(), Relay()
+        self.giver, self.late, self.relay = Giver("port"), Late(), Relay(quiet=True)
         connect(self.giver.out, self.relay.inp, after=1 * MSEC)
         connect(self.relay.out, self.late.inp)
 
@@ -127,37 +119,11 @@ def test_a_value_that_cannot_be_sent_to_one_worker_leaves_no_other_waiting(soon)
         run(TwoGifts, executor="processes", workers=3, placement=placement, fast=True)
 
 
-class Unwilling:
-    """Can be pickled, but not rebuilt."""
-
-    def __reduce__(self) -> Any:
-        return _refuse, ()
-
-
-def _refuse() -> None:
-    raise ValueError("not here")
-
-
-class UnwillingGiver(Reactor):
-    out = Output[Any]()
-
-    @reaction(startup, effects=out)
-    def give(self, out) -> None:
-        out.set(Unwilling())
-
-
-class UnwillingGift(Reactor):
-    def __init__(self, log: str, after: int | None) -> None:
-        self.giver = UnwillingGiver()
-        self.taker = Taker(log)
-        connect(self.giver.out, self.taker.inp, after=after)
-
-
 @pytest.mark.parametrize(("mover", "after"), [("giver", None), ("taker", None), ("taker", 0)])
 def test_a_value_that_cannot_be_rebuilt_is_named_by_its_port(mover, after, log, soon):
-    options = {"executor": "processes", "workers": 2, "placement": {f"UnwillingGift.{mover}": 1}}
-    with soon(), pytest.raises(WorkerError, match=r"UnwillingGift.giver.out.*: .*cannot be rebuilt.*not here"):
-        run(UnwillingGift, log=log, after=after, **options)
+    options = {"executor": "processes", "workers": 2, "placement": {f"Gift.{mover}": 1}}
+    with soon(), pytest.raises(WorkerError, match=r"Gift.giver.out.*: .*cannot be rebuilt.*not a number"):
+        run(Gift, log=log, how="unwilling", after=after, **options)
     assert noted(log) == ["ended"]
 
 
@@ -176,11 +142,8 @@ class Maker(Reactor):
 
     @reaction(ask, effects=array)
     def make(self, ask, array) -> None:
-        if self.allocates:
-            made = array.allocate(self.count, np.int64)
-            made[:] = ask.value
-        else:
-            made = np.full(self.count, ask.value)
+        made = array.allocate(self.count, np.int64) if self.allocates else np.empty(self.count, int)
+        made[:] = ask.value
         array.set(made)
 
 
@@ -191,9 +154,7 @@ class Keeper(Reactor):
     ask = Output[int]()
 
     def __init__(self, rounds: int, every: int, kept: list[Any]) -> None:
-        self.rounds = rounds
-        self.every = every
-        self.kept = kept
+        self.rounds, self.every, self.kept = rounds, every, kept
 
     @reaction(startup, effects=ask)
     def begin(self, ask) -> None:
@@ -204,17 +165,12 @@ class Keeper(Reactor):
         number = int(array.value[0])
         if number % self.every == 0:
             self.kept.append(array.value)
-        if number + 1 == self.rounds:
-            request_stop()
-        else:
-            ask.set(number + 1)
+        request_stop() if number + 1 == self.rounds else ask.set(number + 1)
 
 
 class Hoard(Reactor):
-    def __init__(
-        self, nbytes: int, rounds: int, every: int = 1, allocates: bool = False, kept: list[Any] | None = None
-    ) -> None:
-        self.keeper = Keeper(rounds, every, [] if kept is None else kept)
+    def __init__(self, nbytes: int, rounds: int, every: int = 1, allocates: bool = False, kept: Any = ()) -> None:
+        self.keeper = Keeper(rounds, every, [] if kept == () else kept)
         self.maker = Maker(nbytes, allocates)
         connect(self.keeper.ask, self.maker.ask, after=0)
         connect(self.maker.array, self.keeper.array)
@@ -278,9 +234,8 @@ class Looker(Reactor):
 
     @reaction(often, uses=seldom, effects=seen)
     def look(self, often, seldom, seen) -> None:
-        last = seldom.value
-        seen.set((often.value, seldom.is_present, last["count"] if isinstance(last, dict) else last and int(last[0])
-                  if not isinstance(last, np.ndarray) else int(last[0])))  # fmt: skip
+        last = seldom.value["count"] if isinstance(seldom.value, dict) else seldom.value
+        seen.set((often.value, seldom.is_present, int(last[0]) if isinstance(last, np.ndarray) else last))
 
 
 class Watch(Reactor):
@@ -303,20 +258,11 @@ def test_a_value_is_still_there_at_later_tags(executor, workers):
 # Traces
 
 
-class Private(Reactor):
-    """Sets a port that nobody reads to something that cannot be pickled."""
-
-    tick = Timer(0, 1 * MSEC)
-    out = Output[Any]()
-
-    @reaction(tick, effects=out)
-    def show(self, tick, out) -> None:
-        out.set(lambda: 1)
-
-
 class Secretive(Reactor):
+    """Sets ports that nobody reads to something that cannot be pickled."""
+
     def __init__(self) -> None:
-        self.private = Bank(Private, 2)
+        self.private = Bank(Source, 2, lambda: 1)
 
 
 def test_a_trace_that_cannot_travel_is_an_error_that_names_the_port(soon):

@@ -1,10 +1,13 @@
-"""No test leaves a process."""
+"""No test leaves a process or a vector environment."""
 
 import gc
 import multiprocessing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
+
+from reactorlib.gymnasium import ReactorVectorEnv
 
 
 @pytest.fixture(autouse=True)
@@ -13,3 +16,17 @@ def nothing_left() -> Iterator[None]:
     if multiprocessing.active_children():
         gc.collect()  # takes half a second where much is imported, so not without need
     assert multiprocessing.active_children() == []
+
+
+@pytest.fixture
+def vector() -> Iterator[Callable[..., Any]]:
+    """Makes vector environments, and closes them after the test."""
+    made: list[Any] = []
+
+    def vector(functions: Any, kind: Callable[..., Any] = ReactorVectorEnv, **options: Any) -> Any:
+        made.append(kind(functions, **options))
+        return made[-1]
+
+    yield vector
+    for env in made:
+        env.close()

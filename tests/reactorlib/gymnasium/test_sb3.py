@@ -1,7 +1,5 @@
 """The VecEnv of Stable-Baselines3: as its DummyVecEnv, step by step."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

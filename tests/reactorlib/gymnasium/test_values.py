@@ -1,7 +1,5 @@
 """What goes to environments and comes from them: whose it is, of which class, and when it is looked at."""
 
-from __future__ import annotations
-
 import functools
 import gc
 import subprocess
@@ -19,13 +17,9 @@ import reactorlib.gymnasium
 from reactorlib.gymnasium import ReactorPool, ReactorVectorEnv
 from reactorlib.gymnasium.check import difference
 from tests.pages import ROOT
+from tests.reactorlib.gymnasium.environments import WAYS as EVERY
 
-WAYS: list[dict[str, Any]] = [
-    {"executor": "inline"},
-    {"executor": "threads", "workers": 2},
-    {"workers": 2, "caller_steps": True},
-    {"workers": 2, "caller_steps": False},
-]
+WAYS = [EVERY[name] for name in ("inline", "threads", "two, of which one is the caller's", "two processes")]
 
 
 class Told(gymnasium.Env[Any, Any]):
@@ -109,31 +103,29 @@ def test_classes_of_the_main_script_are_the_same_where_it_was_forked() -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_an_error_of_the_name_of_ours_ends_the_call_that_it_is_of(way: dict[str, Any]) -> None:
-    env = ReactorVectorEnv(told(fails="step"), **way)
+def test_an_error_of_the_name_of_ours_ends_the_call_that_it_is_of(vector: Any, way: dict[str, Any]) -> None:
+    env = vector(told(fails="step"), **way)
     env.reset()
     env.step_async(np.zeros((2, 1), np.float32))
-    with pytest.raises(TimeoutError, match="the simulator does not answer"):
+    with pytest.raises(TimeoutError, match="the simulator"):
         env.step_wait(timeout=20)
     env.reset()
-    env.close()
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-def test_actions_are_those_of_the_time_of_the_call(way: dict[str, Any], dtype: str) -> None:
-    env = ReactorVectorEnv(told(), **way)
+def test_actions_are_those_of_the_time_of_the_call(vector: Any, way: dict[str, Any], dtype: str) -> None:
+    env = vector(told(), **way)
     env.reset()
     actions = np.full((2, 1), 0.5, dtype)
     env.step_async(actions)
     actions[:] = 9
     assert env.step_wait()[1].tolist() == [0.5, 0.5]
-    env.close()
 
 
 @pytest.mark.parametrize("executor", ["threads", "processes"])
-def test_actions_that_wait_for_a_worker_are_those_of_the_time_of_the_call(executor: str) -> None:
-    pool = ReactorPool(told(), workers=1, executor=executor)
+def test_actions_that_wait_for_a_worker_are_those_of_the_time_of_the_call(vector: Any, executor: str) -> None:
+    pool = vector(told(), ReactorPool, workers=1, executor=executor)
     pool.reset_async()
     pool.recv()
     actions = np.full((1, 1), 0.5, np.float32)
@@ -142,33 +134,27 @@ def test_actions_that_wait_for_a_worker_are_those_of_the_time_of_the_call(execut
     pool.send(actions, [1])
     actions[:] = 9
     assert pool.recv()[1].tolist() == [0.5, 0.75]
-    pool.close()
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_infos_of_an_episode_s_end_are_those_before_the_reset(way: dict[str, Any]) -> None:
-    both: Any = [SyncVectorEnv(told(), autoreset_mode="SameStep"),
-                 ReactorVectorEnv(told(), autoreset_mode="SameStep", **way)]  # fmt: skip
+def test_infos_of_an_episode_s_end_are_those_before_the_reset(vector: Any, way: dict[str, Any]) -> None:
+    both = [vector(told(), SyncVectorEnv, autoreset_mode="SameStep"), vector(told(), autoreset_mode="SameStep", **way)]
     for env in both:
         env.reset()
     for _ in range(7):
         steps = [env.step(np.zeros((2, 1), np.float32)) for env in both]
         assert difference(*steps, "step") is None
     assert steps[0][-1].keys() == {"place", "_place"}
-    for env in both:
-        env.close()
 
 
 @pytest.mark.parametrize("way", WAYS[2:])
-def test_options_are_each_environment_s_own_where_there_are_processes(way: dict[str, Any]) -> None:
-    env = ReactorVectorEnv(told(4), **way)
+def test_options_are_each_environment_s_own_where_there_are_processes(vector: Any, way: dict[str, Any]) -> None:
+    env = vector(told(4), **way)
     assert env.reset(options={"scene": "hard"})[1]["scene"].tolist() == ["hard"] * 4
-    env.close()
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_all_are_closed_though_one_of_them_cannot_be(way: dict[str, Any]) -> None:
-    Told.closed.clear()
     functions = [functools.partial(Told, 0), functools.partial(Told, 1, fails="close"), functools.partial(Told, 2)]
     env = ReactorVectorEnv(functions, **way)
     Told.closed.clear()  # the first is made once to look at its spaces
@@ -190,18 +176,16 @@ def test_one_that_raises_in_a_call_that_nobody_waits_for_is_closed_with_the_othe
     assert Told.closed == [0, 1]
 
 
-class Wide(Told):
-    action_space = spaces.Box(-9, 9, (3,))
-
-
 def test_a_pool_has_environments_of_the_same_spaces() -> None:
-    with pytest.raises(RuntimeError, match="Some environments have an action space different from `Box"):
-        ReactorPool([Told, Wide], workers=2, executor="threads")
+    with pytest.raises(RuntimeError, match="action space different from `Box"):
+        ReactorPool(
+            [Told, type("Wide", (Told,), {"action_space": spaces.Box(-9, 9, (3,))})], workers=2, executor="threads"
+        )
 
 
 @pytest.mark.parametrize("executor", ["threads", "processes"])
-def test_a_pool_s_reset_gives_rewards_of_nought(executor: str) -> None:
-    pool = ReactorPool(told(ends=1), workers=1, executor=executor, autoreset_mode="SameStep")
+def test_a_pool_s_reset_gives_rewards_of_nought(vector: Any, executor: str) -> None:
+    pool = vector(told(ends=1), ReactorPool, workers=1, executor=executor, autoreset_mode="SameStep")
     pool.reset_async()
     for _ in range(2):
         assert [column.tolist() for column in pool.recv()[1:4]] == [[0.0, 0.0], [False, False], [False, False]]
@@ -209,22 +193,19 @@ def test_a_pool_s_reset_gives_rewards_of_nought(executor: str) -> None:
         assert [column.tolist() for column in pool.recv()[1:3]] == [[5.0, 5.0], [True, True]]
         pool.reset_async()
     pool.recv()
-    pool.close()
 
 
-def test_a_pool_has_what_every_vector_has() -> None:
-    pool = ReactorPool(told(3), workers=2, executor="threads")
+def test_a_pool_has_what_every_vector_has(vector: Any) -> None:
+    pool = vector(told(3), ReactorPool, workers=2, executor="threads")
     _, infos = pool.reset(seed=5, options={"scene": "hard"})
     assert infos["env_id"].tolist() == [7, 7, 7]  # the environments' own
     assert pool.np_random_seed == (5, 6, 7)
     assert len(pool.np_random) == 3
-    pool.set_attr("number", [4, 5, 6])
-    assert pool.get_attr("number") == (4, 5, 6)
-    pool.set_attr("number", 1)
-    assert pool.get_attr("number") == (1, 1, 1)
-    with pytest.raises(ValueError, match="2 values for 3 environments"):
+    for values, expected in (([4, 5, 6], (4, 5, 6)), (1, (1, 1, 1))):
+        pool.set_attr("number", values)
+        assert pool.get_attr("number") == expected
+    with pytest.raises(ValueError, match="2 values for 3"):
         pool.set_attr("number", [1, 2])
-    pool.close()
 
 
 def test_an_id_without_a_version_is_the_latest() -> None:

@@ -11,7 +11,6 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
-from unicodedata import normalize
 
 import reactorlib
 from reactorlib.declaration.instance import instance_of
@@ -101,7 +100,7 @@ def _held(targets: Iterable[tuple[str, Any]]) -> Iterator[Sample]:
 
 
 def _path(reactor: Any, name: str) -> str:
-    return f"{instance_of(reactor).path}.{normalize('NFKC', name)}"
+    return f"{instance_of(reactor).path}.{name}"
 
 
 def _changed(channel: Any) -> Sample:

@@ -33,7 +33,6 @@ if __name__ == "__main__":
     for record in rl.run({main}, timeout={timeout}, fast=True, trace=True).trace:
         print(record)
 """
-SPELLED = {ord("\u03bc"): "\u00b5"}  # a Greek mu by the micro sign, which Python reads as one
 UNITS = ((10**9, "rl.SEC"), (10**6, "rl.MSEC"), (10**3, "rl.USEC"), (1, "rl.NSEC"))
 
 
@@ -53,7 +52,7 @@ def render(program: ProgramSpec) -> str:
     """The program as a module that runs by itself."""
     classes = ["\n\n" + "\n".join(_ClassText(program, spec).lines()) + "\n" for spec in program.classes]
     footer = FOOTER.format(main=program.main.name, timeout=duration(program.timeout_ns))
-    return "".join([HEADER, *classes, footer]).translate(SPELLED)
+    return "".join([HEADER, *classes, footer])
 
 
 def duration(time_ns: int) -> str:

@@ -4,8 +4,9 @@ import pytest
 
 from reactorlib import Bank, Input, Output, Reactor, Tag, connect, elaborate, reaction, run, startup
 from reactorlib.view.timeline import summarised
-from reactorlib.view.timeline.causes import Causes
+from reactorlib.view.timeline.causes import causes_by_tag
 from reactorlib.worker.trace import Span
+from tests.reactorlib.conformance.reactors import noted
 
 
 class Hub(Reactor):
@@ -18,8 +19,7 @@ class Hub(Reactor):
     def begin(self, request):
         request.set(1)
 
-    @reaction(replies)
-    def gather(self, replies): ...
+    gather = noted(replies)
 
 
 class Worker(Reactor):
@@ -30,8 +30,7 @@ class Worker(Reactor):
     def serve(self, request, reply):
         reply.set(request.value)
 
-    @reaction(request)
-    def note(self, request): ...
+    note = noted(request)
 
 
 class Main(Reactor):
@@ -63,7 +62,7 @@ def by_path(summary):
 
 
 def test_causes_are_writers_and_the_same_reactors_earlier_reactions():
-    ((at_tag, causes),) = Causes(PROGRAM).by_tag(ROUND)
+    ((at_tag, causes),) = causes_by_tag(PROGRAM, ROUND)
     assert at_tag == ROUND
     assert causes == [[], [0], [0], [0, 1], [0, 2], [0, 1, 2]]
 

@@ -167,7 +167,7 @@ def test_a_small_buffer_takes_no_shared_memory_as_it_is_copied_into_a_message() 
     assert len({array.ctypes.data for array in kept}) == 10
 
 
-def test_addresses_can_run_out() -> None:
+def test_addresses_can_run_out_and_small_blocks_stay_within_their_region() -> None:
     arena = _arena(capacity=1 << 30, region=10 * MIB)
     kept = [arena.allocate(MIB) for _ in range(10)]
     with pytest.raises(WorkerError, match=r"all .* of its addresses are used"):

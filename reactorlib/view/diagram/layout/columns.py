@@ -1,7 +1,7 @@
 """Columns: the direction of each edge, and the distance of each vertex from the left.
 
-An edge that would close a cycle runs back, from right to left. Edges are taken in the order of `_reluctance`: values
-move to the right within one tag, and run back if they arrive at a later one.
+An edge that would close a cycle runs back, from right to left. Edges are taken in the order of `_reluctance`. So
+values move to the right within one tag, and run back if they arrive at a later one.
 """
 
 from __future__ import annotations
@@ -50,14 +50,11 @@ class Columns:
             self._before[via] = []
             self._fan(edge, Pin(via, "left"), sources)
             self._fan(edge, Pin(via, "right"), targets)
-        elif len(targets) > 1:
-            back = [pin for pin in targets if self._closes_cycle(sources[0], pin)]
-            self._fan(edge, sources[0], [pin for pin in targets if pin not in back])
-            self._lane(edge, [*sources, *back])
-        else:
-            back = [pin for pin in sources if self._closes_cycle(pin, targets[0])]
-            self._fan(edge, targets[0], [pin for pin in sources if pin not in back])
-            self._lane(edge, [*back, *targets])
+            return
+        hub, ends = (sources[0], targets) if len(targets) > 1 else (targets[0], sources)
+        back = [pin for pin in ends if self._closes_cycle(*((hub, pin) if hub.side == "right" else (pin, hub)))]
+        self._fan(edge, hub, [pin for pin in ends if pin not in back])
+        self._lane(edge, [hub, *back] if hub.side == "right" else [*back, hub])
 
     def _closes_cycle(self, source: Pin, target: Pin) -> bool:
         """Whether the target must be to the left of the source."""

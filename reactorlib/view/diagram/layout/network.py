@@ -119,8 +119,6 @@ def vertices_of(box: Box, inner: Mapping[str, Laid]) -> list[Vertex]:
         wide, high = laid.width + 2 * metrics.STUB, laid.height + metrics.STACK * metrics.cards(child)
         found.append(Vertex("box", child.id, wide, high, laid.inputs, laid.outputs))
     for port in box.outputs:
-        wide = metrics.port_width(port)
-        found.append(
-            Vertex("output", port.id, wide, metrics.PORT_LINE, {port.id: 11.0}, {}, (wide - metrics.STUB, 0.0))
-        )
+        wide, ends = metrics.port_width(port), {port.id: 11.0}
+        found.append(Vertex("output", port.id, wide, metrics.PORT_LINE, ends, {}, (wide - metrics.STUB, 0.0)))
     return found

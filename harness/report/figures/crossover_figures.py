@@ -1,0 +1,126 @@
+"""When does Ray catch up? The lead of reactors by what a step takes, what it sends, and steps per message."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from math import prod
+
+from harness import quantity
+from harness.report.figures import figure_points as shared
+from harness.report.summary import PointSummary, Summary
+from harness.stats.intervals import Estimate
+from plots.chart import Chart, LinePanel, Points, Scale
+
+# A made-up environment: what a step takes, and the shape of an observation, of a byte each.
+_MADE_UP = re.compile(r"busy:(\d+(?:\.\d+)?)(ns|us|ms|s)(?::(\d+(?:x\d+)*))?")
+_BYTES = "4"
+_NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+# Within this they are as good as each other.
+_AS_GOOD = 1.1
+_LEVELS = {_AS_GOOD: "", 1.0: "", 1 / _AS_GOOD: ""}
+_CONDITION = "\n"  # in a title
+_LEAD = Scale("reactors over Ray (x)", log=True)
+
+# Step time in ns, bytes of an observation, steps per message.
+_Place = tuple[int, int, int]
+_AXES: tuple[tuple[str, Callable[[float], str]], ...] = (
+    ("time of a step", quantity.duration_tick),
+    ("size of an observation", quantity.size),
+    ("steps per message", quantity.tick),
+)
+
+
+def crossover(summary: Summary, *, everything: bool) -> Chart | None:
+    """The lead on made-up environments, of which one of the three varies and the others stand still."""
+    del everything  # the figure has all of Ray's backends
+    found = shared.sweep(summary, "gym_sampling", "throughput", ["env", "steps_per_message"])
+    places: dict[_Place, Mapping[str, Estimate]] = {}
+    for point in found.points if found else ():
+        place, leads = _place(point), _leads(summary, point)
+        if place is not None and leads:
+            places[place] = leads
+    panels = tuple(_panel(places, row, axis) for axis in range(len(_AXES)) if (row := _row(places, axis)))
+    if not panels or found is None:
+        return None
+    drawn = [one for panel in panels for points in panel.curves.values() for one in points.values()]
+    return Chart(
+        f"When does Ray catch up? {panels[0].title.partition(_CONDITION)[0]}",
+        found.subtitle,
+        panels,
+        (
+            shared.starts_note(drawn),
+            "Environments compute for a given time and return given bytes. Between the dashed lines: within 10 %.",
+        ),
+    )
+
+
+def granularity(summary: Summary, *, everything: bool) -> Chart | None:
+    """The lead by steps per message, a panel for each environment that has several."""
+    del everything  # the figure has all of Ray's backends
+    panels = []
+    for workload in ("gym_sampling", "atari_sampling"):
+        found = shared.sweep(summary, workload, "throughput", ["env", "steps_per_message"])
+        for env, points in groupby(found.points if found else (), lambda point: str(point.parameters["env"])):
+            of_steps = {float(point.parameters.get("steps_per_message", 1)): _leads(summary, point) for point in points}
+            curves = _curves(of_steps)
+            if any(len(one) > 1 for one in curves.values()):
+                told = _told(curves, *_AXES[2])
+                panels.append(LinePanel(f"{env}: {told}", Scale(*_AXES[2]), _LEAD, curves, _LEVELS))
+    if not panels:
+        return None
+    drawn = [one for panel in panels for points in panel.curves.values() for one in points.values()]
+    return Chart("When does Ray catch up? By steps per message", "", tuple(panels), (shared.starts_note(drawn),))
+
+
+def _leads(summary: Summary, point: PointSummary) -> Mapping[str, Estimate]:
+    """How many times as fast as each of Ray's backends reactors are."""
+    cell = point.cell(summary.ours)
+    return {name: one for name, one in cell.speedups.items() if shared.is_ray(name)} if cell else {}
+
+
+def _place(point: PointSummary) -> _Place | None:
+    made_up = _MADE_UP.fullmatch(str(point.parameters.get("env")))
+    step_ns = round(float(made_up[1]) * _NS[made_up[2]]) if made_up else 0
+    if made_up is None or not step_ns:  # a logarithmic axis has no place for nothing
+        return None
+    nbytes = prod(map(int, (made_up[3] or _BYTES).split("x")))
+    return step_ns, nbytes, int(point.parameters.get("steps_per_message", 1))
+
+
+def _row(places: Mapping[_Place, object], axis: int) -> list[_Place]:
+    """The longest row of places that differ along one axis only; empty without two."""
+
+    def others(place: _Place) -> tuple[int, ...]:
+        return place[:axis] + place[axis + 1 :]
+
+    groups = [list(group) for _, group in groupby(sorted(places, key=others), key=others)]
+    longest = max(groups, key=len, default=[])
+    return sorted(longest) if len(longest) > 1 else []
+
+
+def _panel(places: Mapping[_Place, Mapping[str, Estimate]], row: Sequence[_Place], axis: int) -> LinePanel:
+    curves = _curves({float(place[axis]): places[place] for place in row})
+    step_ns, nbytes, steps = row[0]
+    words = (f"{quantity.duration_tick(step_ns)} a step", f"{nbytes}-byte observations",
+             f"{quantity.counted(steps, 'step')} per message")  # fmt: skip
+    fixed = ", ".join(word for at, word in enumerate(words) if at != axis)
+    return LinePanel(f"{_told(curves, *_AXES[axis])}{_CONDITION}{fixed}", Scale(*_AXES[axis]), _LEAD, curves, _LEVELS)
+
+
+def _curves(leads: Mapping[float, Mapping[str, Estimate]]) -> dict[str, Points]:
+    found: dict[str, dict[float, Estimate]] = {}
+    for x, of_backends in leads.items():
+        for backend, one in of_backends.items():
+            found.setdefault(backend, {})[x] = one
+    return dict(found)
+
+
+def _told(curves: Mapping[str, Points], label: str, text: Callable[[float], str]) -> str:
+    """From which value of an axis on the best of Ray's backends is within 10 %."""
+    xs = sorted({x for points in curves.values() for x in points})
+    best = {x: min((points[x] for points in curves.values() if x in points), key=lambda one: one.value) for x in xs}
+    reached = [x for x in xs if all(best[later].value <= _AS_GOOD for later in xs if later >= x)]
+    if reached:
+        return f"{label[0].upper()}{label[1:]}: from {text(reached[0])} on"
+    word = "not shown" if best[xs[-1]].low <= 1 else "not"
+    return f"{label[0].upper()}{label[1:]}: {word} up to {text(xs[-1])}"

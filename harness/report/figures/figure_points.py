@@ -1,0 +1,215 @@
+"""Shared by the figures: the choice of points and backends, their bars and curves, and notes."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness import quantity
+from harness.grouping import grouped
+from harness.report import published
+from harness.report.summary import LOOP, RAY, RAY_PAPER, Cell, PointSummary, Summary, in_order
+from harness.stats import limits
+from harness.stats.intervals import FEW, Estimate
+from harness.stats.judgement import UNDECIDED, standing
+from plots.chart import Bar, BarPanel, Chart, Points, Scale
+
+# These change how long something is measured, not what.
+_NOT_A_SETTING = ("seed", "rounds", "warmup_rounds", "messages_per_round")
+# The parameters that a figure names; the others are hyperparameters.
+_NAMED = ("actors", "agents", "object_bytes", "steps_per_message", "work_seconds", "steps")
+NS = 1e9
+
+Value = Callable[[Cell], Estimate | None]
+
+
+@dataclass(frozen=True)
+class PointSet:
+    """Points of one workload that differ in some parameters alone. `omitted`: how many points differ in others."""
+
+    points: tuple[PointSummary, ...]
+    setting: Mapping[str, Any]
+    omitted: int
+
+    @property
+    def subtitle(self) -> str:
+        """The parameters that all points share."""
+        return quantity.sentence({name: self.setting[name] for name in _NAMED if name in self.setting})
+
+    @property
+    def notes(self) -> list[str]:
+        """That there are points which the figure does not show."""
+        return [f"Not shown: {quantity.counted(self.omitted, 'point')} with other parameters."] if self.omitted else []
+
+
+def sweep(
+    summary: Summary, workload: str, metric: str, varied: Sequence[str], where: Mapping[str, Any] | None = None
+) -> PointSet | None:
+    """The points of a workload that vary these parameters, all others at the setting that has most to show; None
+    without any.
+    """
+    chosen = [
+        point
+        for point in summary.points
+        if (point.workload, point.metric) == (workload, metric) and (where or {}).items() <= point.parameters.items()
+        if any(cell.main for cell in point.cells) and varied[:1] == [*filter(point.parameters.__contains__, varied[:1])]
+    ]
+    if not chosen:
+        return None
+    settings = grouped(chosen, lambda point: json.dumps(_setting(point, varied), sort_keys=True))
+    best = max(settings, key=lambda text: (_shown(settings[text]), preference(json.loads(text)), text))
+    by_place = {tuple(point.parameters.get(name) for name in varied): point for point in settings[best]}
+    places = sorted(by_place, key=lambda place: [(one is not None, one) for one in place])
+    return PointSet(tuple(by_place[place] for place in places), json.loads(best), len(chosen) - len(places))
+
+
+def _setting(point: PointSummary, varied: Sequence[str]) -> dict[str, Any]:
+    return {name: value for name, value in point.parameters.items() if name not in (*_NOT_A_SETTING, *varied)}
+
+
+def _shown(points: Sequence[PointSummary]) -> int:
+    return sum(cell.main is not None for point in points for cell in point.cells)
+
+
+def preference(setting: Mapping[str, Any]) -> tuple[float, ...]:
+    """Larger for a setting that figures prefer: arrays, an environment at its own pace, one step per message, then
+    many actors and bytes.
+    """
+    return (
+        setting.get("representation", "arrays") == "arrays",
+        -(setting.get("step_busy_us") or 0.0),
+        -setting.get("steps_per_message", 1),
+        setting.get("actors", 0),
+        setting.get("agents", 0),
+        setting.get("object_bytes", 0),
+    )
+
+
+def backends(
+    summary: Summary, points: Sequence[PointSummary], *, everything: bool, also: Sequence[str] = ()
+) -> list[str]:
+    """The loop, reactors on all cores, each Ray that is the best at one of these points, and the ceiling.
+
+    `everything`: all backends, as where there are no reactors on all cores. Without ceiling, `also` these.
+    """
+    present = in_order(cell.backend for point in points for cell in point.cells if cell.main)
+    ours = [cell for point in points if (cell := point.cell(summary.ours)) is not None]
+    best = {found[1] for cell in ours if (found := cell.best_ray) is not None}
+    chosen = {LOOP, summary.ours, *best, *also}
+    return [
+        name for name in present if everything or not ours or name in chosen or (limits.is_limit(name) and not also)
+    ]
+
+
+def main_value(cell: Cell) -> Estimate | None:
+    """A backend's main number."""
+    return cell.main
+
+
+def time_of(units: float) -> Value:
+    """The ns that many units of work take, from a rate per second."""
+    return lambda cell: cell.main.inverse().scaled(units * NS) if cell.main else None
+
+
+def bar_chart(
+    summary: Summary,
+    found: PointSet | None,
+    name: str,
+    scale: Scale,
+    title: Callable[[PointSummary], str],
+    value: Value,
+    *,
+    everything: bool,
+    also: Sequence[str] = (RAY_PAPER,),
+    text: Callable[[float], str] = quantity.duration,
+    most_first: bool = False,
+    beside: Callable[[PointSummary], Mapping[str, Estimate]] = lambda _: {},
+    published_for: str = "",
+    notes: Sequence[str] = (),
+) -> Chart | None:
+    """A panel for each point, with a bar for each backend, the best on top, and published values `beside` them last."""
+    if found is None:
+        return None
+    chosen = backends(summary, found.points, everything=everything, also=also)
+    panels, references = [], False
+    for point in found.points:
+        values = {cell.backend: one for cell in point.cells if cell.backend in chosen and (one := value(cell))}
+        ranked = sorted(values.items(), key=lambda item: item[1].value, reverse=most_first)
+        references = references or bool(beside(point))
+        bars = tuple(Bar(series, one, text(one.value)) for series, one in (*ranked, *beside(point).items()))
+        panels.append(BarPanel(title(point), scale, bars))
+    told = [main_starts(found.points, chosen), *notes, *found.notes]
+    told += [published_note(published_for)] if references else []
+    heading = against_best_ray(summary, found.points, name, scale.label)
+    return Chart(heading, found.subtitle, tuple(panels), tuple(told))
+
+
+def curves(
+    points: Iterable[PointSummary], chosen: Sequence[str], x: Callable[[PointSummary], float], value: Value
+) -> dict[str, Points]:
+    """A curve for each backend over points."""
+    found: dict[str, dict[float, Estimate]] = {}
+    for point in points:
+        for cell in point.cells:
+            if cell.backend in chosen and (one := value(cell)) is not None:
+                found.setdefault(cell.backend, {})[x(point)] = one
+    return dict(found)
+
+
+def published_points(figure: str, scenario: str | None = None) -> dict[str, dict[str, Estimate]]:
+    """The paper's points in a figure, by the name that plots have for its series."""
+    return {f"published-{name}": one.points for name, one in published.series(figure, scenario).items()}
+
+
+def published_at(figure: str, x: object, factor: float = 1.0) -> dict[str, Estimate]:
+    """The paper's values at one place of a figure's axis, by series."""
+    found = published_points(figure).items()
+    return {name: points[str(x)].scaled(factor) for name, points in found if str(x) in points}
+
+
+def published_note(condition: str) -> str:
+    """The note about hollow marks."""
+    return f"Hollow: published in 2024 ({condition}) of older versions on a larger machine; no result of this suite."
+
+
+def starts_note(estimates: Iterable[Estimate]) -> str:
+    """Of how many starts the numbers are, and whether that is enough for intervals."""
+    counts = {one.count for one in estimates}
+    fewest, most = min(counts), max(counts)
+    number = quantity.counted(most, "start") if fewest == most else f"{fewest} to {most} starts"
+    if most <= FEW:
+        return f"Means of {number}, too few for an interval."
+    return f"Means of {number}; whiskers: 95 % intervals" + (", from three starts on." if fewest <= FEW else ".")
+
+
+def main_starts(points: Iterable[PointSummary], chosen: Sequence[str]) -> str:
+    """The same of the main numbers of these points."""
+    return starts_note(cell.main for point in points for cell in point.cells if cell.main and cell.backend in chosen)
+
+
+def against_best_ray(summary: Summary, points: Sequence[PointSummary], name: str, otherwise: str) -> str:
+    """The finding of a figure: at how many times the best Ray's speed reactors run at these points."""
+    floor = summary.floors.get(points[0].workload, 1.0)
+    cells = [cell for point in points if (cell := point.cell(summary.ours)) is not None]
+    ratios = sorted((best[0] for cell in cells if (best := cell.best_ray) is not None), key=lambda one: one.value)
+    if not ratios:
+        return f"{name}: {otherwise}"
+    doubtful = sum(standing(one, floor) == UNDECIDED for one in ratios)
+    doubt = f" ({UNDECIDED} at {doubtful} of {quantity.counted(len(ratios), 'point')})" if doubtful else ""
+    return f"{name}: reactors run at {span(ratios)} the best Ray's speed{doubt}"
+
+
+def span(ratios: Sequence[Estimate]) -> str:
+    """The lowest and the highest of some ratios."""
+    ends = sorted(one.value for one in ratios)
+    return " to ".join(dict.fromkeys(quantity.times(end) for end in (ends[0], ends[-1])))
+
+
+def on_cores(summary: Summary) -> str:
+    """Where it was measured, for a title."""
+    return f"On {quantity.counted(summary.cores, 'core')}" if summary.cores else "On all cores"
+
+
+def is_ray(backend: str) -> bool:
+    """Whether a backend is one of Ray's."""
+    return backend.startswith(RAY)

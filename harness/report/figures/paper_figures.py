@@ -1,0 +1,186 @@
+"""The paper's further figures: broadcast and gather, Q-learning, Traffic Junction, and the cost of a reaction."""
+
+import math
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from statistics import fmean
+
+from harness import quantity
+from harness.report.figures import figure_points as shared
+from harness.report.summary import RAY_PAPER, Cell, PointSummary, Summary
+from harness.stats import intervals
+from harness.stats.intervals import Estimate
+from harness.store.recorded_turns import RecordedTurn
+from plots.chart import Chart, LinePanel, Points, Scale
+
+_MIB, _MB = 2**20, 10**6
+_NS_PER_MS = 1e6
+_INLINED = 100 * 1024  # bytes: Ray's default of max_direct_call_object_size
+_ROUNDS, _STEPS = 1_000, 100_000  # of the paper's runs of Q-learning and of Traffic Junction
+_TENTHS = 10
+
+
+def by_actors(summary: Summary, *, everything: bool) -> Chart | None:
+    """Overhead of broadcast and gather by number of actors."""
+    return _gathered(summary, everything, "actors", 1, Scale("actors", quantity.count), "arrays of 10 MiB")
+
+
+def by_object_size(summary: Summary, *, everything: bool) -> Chart | None:
+    """Overhead of broadcast and gather by size of the array."""
+    sizes = [point.parameters.get("object_bytes", 0) for point in summary.points]
+    unit = _MB if any(size and size % _MB == 0 for size in sizes) else _MIB  # of the published sizes
+    return _gathered(summary, everything, "object_bytes", unit, Scale("size of the array", quantity.size), "16 actors")
+
+
+def _gathered(summary: Summary, everything: bool, varied: str, unit: int, x: Scale, condition: str) -> Chart | None:
+    found = shared.sweep(summary, "broadcast_gather", "overhead", [varied])
+    if found is None or (len(found.points) == 1 and varied != "actors"):  # one point has one figure
+        return None
+    name, y = "Broadcast and gather", Scale("overhead of a round", quantity.duration_tick)
+    notes = ["Overhead: a round without its simulated work."]
+    if len(found.points) == 1:
+        return shared.bar_chart(
+            summary, found, name, y, lambda point: point.label, shared.main_value, everything=everything, notes=notes
+        )
+    figure = "broadcast_gather_actors" if varied == "actors" else "broadcast_gather_size"
+    chosen = shared.backends(summary, found.points, everything=everything, also=[RAY_PAPER])
+    own = shared.curves(found.points, chosen, lambda point: float(point.parameters[varied]), shared.main_value)
+    reference = {
+        series: {float(at) * unit: one.scaled(_NS_PER_MS) for at, one in points.items()}
+        for series, points in shared.published_points(figure).items()
+    }
+    notes += [shared.published_note(condition)] if reference else []
+    sizes = [point.parameters[varied] for point in found.points]
+    if varied == "object_bytes" and min(sizes) <= _INLINED < max(sizes):
+        notes.append("Ray sends up to 100 KiB within a message, a larger array by its object store.")
+    title = shared.against_best_ray(summary, found.points, name, f"{y.label} by {x.label}")
+    panel = LinePanel("", x, y, own | reference)
+    return Chart(title, found.subtitle, (panel,), (shared.main_starts(found.points, chosen), *notes, *found.notes))
+
+
+def q_learning(summary: Summary, *, everything: bool) -> Chart | None:
+    """Time to train for 1,000 rounds, a panel for each minibatch."""
+    found = shared.sweep(summary, "q_learning", "throughput", ["minibatch"])
+    if found is None or not {"actors", "steps"} <= found.setting.keys():
+        return None
+    return shared.bar_chart(
+        summary,
+        found,
+        "Q-learning",
+        Scale(f"time for {_ROUNDS:,} rounds, from the throughput", quantity.duration_tick),
+        lambda point: f"minibatch of {point.parameters['minibatch']:,} transitions",
+        shared.time_of(_ROUNDS * found.setting["actors"] * found.setting["steps"]),
+        everything=everything,
+        beside=lambda point: shared.published_at("q_learning", point.parameters["minibatch"], shared.NS),
+        published_for="16 actors, 100 steps each",
+    )
+
+
+def by_agents(summary: Summary, *, everything: bool) -> Chart | None:
+    """Time of Traffic Junction for 100,000 steps, by number of agents and by the least time of a step."""
+    found = shared.sweep(summary, "multi_agent", "throughput", ["agents", "step_busy_us"])
+
+    def title(point: PointSummary) -> str:
+        busy = point.parameters.get("step_busy_us")
+        return f"{point.parameters['agents']} agents" + (f", steps of {busy:g} us" if busy else "")
+
+    def beside(point: PointSummary) -> dict[str, Estimate]:
+        agents, busy = point.parameters["agents"], point.parameters.get("step_busy_us")
+        return {} if busy else shared.published_at("multi_agent_agents", agents, shared.NS)
+
+    return shared.bar_chart(
+        summary, found, "Traffic Junction", Scale(f"time for {_STEPS:,} steps, from the throughput",
+        quantity.duration_tick), title, shared.time_of(_STEPS), everything=everything, beside=beside,
+        published_for=f"{_STEPS:,} steps",
+    )  # fmt: skip
+
+
+def by_steps(summary: Summary, *, everything: bool) -> Chart | None:
+    """Time elapsed at each tenth of the measured steps, a panel per number of agents."""
+    found = shared.sweep(summary, "multi_agent", "throughput", ["agents"])
+    panels, measured = [], []
+    for point in found.points if found else ():
+        chosen = shared.backends(summary, [point], everything=everything, also=[RAY_PAPER])
+        curves = {cell.backend: curve for cell in point.cells if cell.backend in chosen
+                  if (curve := _elapsed(summary, point, cell))}  # fmt: skip
+        if curves:
+            measured.append(point)
+            panels.append(_steps_panel(f"{point.parameters['agents']} agents, measured", curves))
+    if found is None or not panels:
+        return None
+    reference = {name: {float(at): one for at, one in points.items()}
+                 for name, points in shared.published_points("multi_agent_episodes").items()}  # fmt: skip
+    if reference:
+        panels.append(_steps_panel("4 agents, published in 2024", reference))
+    drawn = [one for panel in panels[: len(measured)] for points in panel.curves.values() for one in points.values()]
+    return Chart(
+        shared.against_best_ray(summary, measured, "Traffic Junction", "time elapsed by steps"),
+        found.subtitle,
+        tuple(panels),
+        (shared.starts_note(drawn), "Elapsed time at each tenth of a backend's timed turns."),
+    )
+
+
+def _steps_panel(title: str, curves: Mapping[str, Points]) -> LinePanel:
+    return LinePanel(
+        title, Scale("environment steps", log=False), Scale("time elapsed (s)", "{:g}".format, log=False), curves
+    )
+
+
+def _elapsed(summary: Summary, point: PointSummary, cell: Cell) -> Points:
+    """By steps done, the seconds that have passed in the recorded turns; empty without turns."""
+    taken = summary.turns.of(point.key, cell.backend).values()
+    trials = [[turns[sweep] for sweep in sorted(turns)] for turns in taken]
+    round_ns = cell.metrics.get("round_time")
+    if not trials or round_ns is None or cell.main is None:
+        return {}
+    steps_per_round = round(cell.main.value * round_ns.value / shared.NS)
+    steps = steps_per_round * fmean(sum(turn.rounds for turn in turns) for turns in trials)
+    return {
+        steps * tenth / _TENTHS: intervals.mean([_seconds_at(tenth / _TENTHS, turns) for turns in trials])
+        for tenth in range(1, _TENTHS + 1)
+    }
+
+
+def _seconds_at(share: float, turns: Sequence[RecordedTurn]) -> float:
+    """When this share of the rounds was done; within a turn its rounds are taken to be equally long."""
+    done = list(accumulate((turn.rounds for turn in turns), initial=0))
+    passed = list(accumulate((turn.wall_ns for turn in turns), initial=0))
+    wanted = share * done[-1]
+    at = max(1, bisect_left(done, wanted if wanted < done[-1] else math.floor(wanted)))
+    part = (wanted - done[at - 1]) / (done[at] - done[at - 1])
+    return (passed[at - 1] + part * (passed[at] - passed[at - 1])) / shared.NS
+
+
+def by_shape(summary: Summary, *, everything: bool) -> Chart | None:
+    """The cost of one reaction or method call, a panel per shape; of a shape in several sizes the largest."""
+    found = shared.sweep(summary, "overhead", "throughput", ["shape", "actors"])
+    if found is None:
+        return None
+    largest = {point.parameters["shape"]: point for point in found.points}
+    return shared.bar_chart(
+        summary,
+        replace(found, points=tuple(largest.values())),
+        "No-op reactions",
+        Scale("time per reaction or method call", quantity.duration_tick),
+        lambda one: f"{str(one.parameters['shape']).replace('_', ' ')}, {one.parameters['actors']:,} members",
+        shared.time_of(1),
+        everything=everything,
+        also=["reactor-inline"],  # some shapes have nothing to place on a second worker
+    )
+
+
+def by_fan_out(summary: Summary, *, everything: bool) -> Chart | None:
+    """The cost of one reaction of the shape fan_out by number of clients."""
+    found = shared.sweep(summary, "overhead", "throughput", ["actors"], {"shape": "fan_out"})
+    if found is None or len(found.points) < 2:
+        return None
+    chosen = shared.backends(summary, found.points, everything=everything)
+    curves = shared.curves(found.points, chosen, lambda point: float(point.parameters["actors"]), shared.time_of(1))
+    panel = LinePanel(
+        "", Scale("clients", quantity.count), Scale("time per no-op reaction", quantity.duration_tick), curves
+    )
+    title = shared.against_best_ray(summary, found.points, "Fan-out of no-op reactions", "cost of one")
+    return Chart(title, found.subtitle, (panel,), (shared.main_starts(found.points, chosen),))

@@ -1,0 +1,128 @@
+"""Figures over all workloads: how long a round takes, and how near each backend comes to the reference ceiling."""
+
+from collections.abc import Callable
+
+from harness import quantity
+from harness.report.figures import figure_points as shared
+from harness.report.summary import LOOP, Cell, PointSummary, Summary
+from harness.stats.intervals import Estimate
+from harness.stats.limits import LIMIT, is_limit
+from plots.chart import REST, WORK, Bar, BarPanel, Chart, Scale
+
+_NAMES = {
+    "gym_sampling": "Gymnasium",
+    "atari_sampling": "Atari",
+    "q_learning": "Q-learning",
+    "multi_agent": "Traffic Junction",
+    "ppo": "PPO",
+    "broadcast_gather": "Broadcast and gather",
+    "overhead": "No-op reactions",
+}
+_SIZES = ("actors", "agents")
+
+
+def _chosen(summary: Summary, has: Callable[[Cell], Estimate | None]) -> list[PointSummary]:
+    """One point of each workload and environment: the one with most to show."""
+    best: dict[tuple[str, object], PointSummary] = {}
+    for point in summary.points:
+        if any(has(cell) for cell in point.cells):
+            place = point.workload, point.parameters.get("env")
+            best[place] = max(
+                best.get(place, point),
+                point,
+                key=lambda one: (sum(has(cell) is not None for cell in one.cells), shared.preference(one.parameters)),
+            )
+    return [point for point in best.values() if point.workload in _NAMES]
+
+
+def _title(point: PointSummary) -> str:
+    named = " ".join(filter(None, (_NAMES[point.workload], str(point.parameters.get("env") or ""))))
+    size = quantity.sentence({name: point.parameters[name] for name in _SIZES if name in point.parameters})
+    return f"{named}, {size}" if size else named
+
+
+def round_time(summary: Summary, *, everything: bool) -> Chart | None:
+    """The time of a round on each backend; solid is what the serial loop takes for the same work."""
+    points = [
+        point
+        for point in _chosen(summary, _round_ns)
+        if (loop := point.cell(LOOP)) is not None and _round_ns(loop) is not None and len(point.cells) > 1
+    ]
+    if not points:
+        return None
+    panels, drawn = [], []
+    for point in points:
+        chosen = shared.backends(summary, [point], everything=everything)
+        cells = [cell for cell in point.cells if cell.backend in chosen and not is_limit(cell.backend)]
+        bars = _round_bars(cells)
+        drawn += [bar.estimate for bar in bars]
+        panels.append(BarPanel(_title(point), Scale("time of a round", quantity.duration_tick), bars))
+    return Chart(
+        _rounds_found(summary, points),
+        "Solid: the serial loop's time for the same work. Hatched: what comes on top of it.",
+        tuple(panels),
+        (shared.starts_note(drawn), "In brackets: times the serial loop's round, from turns taken beside each other."),
+    )
+
+
+def _round_ns(cell: Cell) -> Estimate | None:
+    return cell.metrics.get("round_time")
+
+
+def _round_bars(cells: list[Cell]) -> tuple[Bar, ...]:
+    times = {cell.backend: (one, cell) for cell in cells if (one := _round_ns(cell)) is not None}
+    loop_ns = times[LOOP][0].value
+    bars = []
+    for name, (one, cell) in sorted(times.items(), key=lambda item: item[1][0].value):
+        ratio = cell.speedups.get(LOOP)
+        factor = f" ({quantity.times(1 / ratio.value)})" if ratio else ""
+        parts = ((WORK, min(loop_ns, one.value)), (REST, max(0.0, one.value - loop_ns)))
+        bars.append(Bar(name, one, quantity.duration(one.value) + factor, parts))
+    return tuple(bars)
+
+
+def _rounds_found(summary: Summary, points: list[PointSummary]) -> str:
+    ours = [cell for point in points if (cell := point.cell(summary.ours)) is not None]
+    own = [cell.speedups[LOOP].inverse() for cell in ours if LOOP in cell.speedups]
+    rays = []
+    for point in points:
+        found = [cell.speedups[LOOP] for cell in point.cells if shared.is_ray(cell.backend) and LOOP in cell.speedups]
+        if found:
+            rays.append(max(found, key=lambda one: one.value).inverse())
+    if not own or not rays:
+        return "How long a round takes"
+    return f"A round takes reactors {shared.span(own)} the plain loop's time, the fastest Ray {shared.span(rays)}"
+
+
+def hardware_limit(summary: Summary, *, everything: bool) -> Chart | None:
+    """The speed of each backend in percent of the reference ceiling."""
+
+    def share(cell: Cell) -> Estimate | None:
+        return cell.speedups.get(LIMIT)
+
+    points = [point for point in _chosen(summary, share) if point.workload != "overhead"]
+    panels, drawn = [], []
+    for point in points:
+        chosen = shared.backends(summary, [point], everything=everything)
+        shares = [(cell.backend, one.scaled(100)) for cell in point.cells
+                  if cell.backend in chosen and not is_limit(cell.backend) and (one := share(cell))]  # fmt: skip
+        ranked = sorted(shares, key=lambda item: -item[1].value)
+        if ranked:
+            bars = tuple(Bar(name, one, f"{one.value:.0f} %") for name, one in ranked)
+            drawn += [bar.estimate for bar in bars]
+            panels.append(BarPanel(_title(point), Scale("% of the reference ceiling"), bars, line=100.0))
+    if not panels:
+        return None
+    own = [one.value for point in points if (cell := point.cell(summary.ours)) and (one := share(cell))]
+    ends = [f"{100 * end:.0f} %" for end in (min(own), max(own))] if own else []
+    reached = f"reactors reach {' to '.join(dict.fromkeys(ends))}" if own else "what each backend reaches"
+    return Chart(
+        f"{shared.on_cores(summary)}, {reached} of the reference ceiling",
+        "",
+        tuple(panels),
+        (
+            "100 %: plain loops on all cores in lockstep, which exchange nothing and wait by reactorlib's own waiter.",
+            "For broadcast and gather: the copies alone. No-op reactions have no work to share. Paired by turn.",
+            shared.starts_note(drawn),
+        ),
+    )

@@ -1,0 +1,132 @@
+"""Figures of sampling: what a step costs, observations per second, and vector environments."""
+
+from functools import partial
+
+from harness import quantity
+from harness.report.figures import figure_points as shared
+from harness.report.figures.figure_points import PointSet
+from harness.report.summary import LOOP, RAY_PAPER, PointSummary, Summary
+from harness.stats import limits
+from harness.stats.intervals import Estimate
+from plots.chart import Chart, LinePanel, Scale
+
+NAMES = {"gym_sampling": "Gymnasium", "atari_sampling": "Atari"}
+_OURS = "reactor-vector"
+_RIVALS = ("gymnasium-sync", "gymnasium-async", "sb3-subproc", "torchrl-parallel", "tianshou-shmem")
+# These run other code than the environments' Python.
+_OTHER_CODE = ("envpool", "ale-vector")
+
+
+def _by_step(summary: Summary) -> tuple[list[PointSet], dict[float, PointSummary]]:
+    """The sampling workloads, and their points by what a step takes in a plain loop, in ns."""
+    found = [one for name in NAMES if (one := shared.sweep(summary, name, "throughput", ["env"])) is not None]
+    points = {}
+    for point in (point for one in found for point in one.points):
+        loop = point.cell(LOOP)
+        # Of environments made up with observations of a size, the time of a step says too little.
+        if loop is not None and loop.main is not None and str(point.parameters["env"]).count(":") < 2:
+            points[shared.NS / loop.main.value] = point
+    return found, dict(sorted(points.items()))
+
+
+def _named(points: dict[float, PointSummary], step_ns: float) -> str:
+    """A tick of the axis: an environment and what its step takes."""
+    env = str(points[step_ns].parameters["env"]).removesuffix("-v1")
+    return f"{env if len(env) <= 10 else env[:9] + '.'}\n{quantity.duration_tick(float(f'{step_ns:.2g}'))}"
+
+
+def step_time(summary: Summary, *, everything: bool) -> Chart | None:
+    """Time per environment step by the plain loop's, all environments of the sampling workloads."""
+    sweeps, points = _by_step(summary)
+    if len(points) < 2:
+        return None
+    chosen = shared.backends(summary, list(points.values()), everything=everything, also=[RAY_PAPER])
+    places = {point.key: step_ns for step_ns, point in points.items()}
+    curves = shared.curves(points.values(), chosen, lambda point: places[point.key], shared.time_of(1))
+    return Chart(
+        _gains(summary, points),
+        "; ".join(dict.fromkeys(one.subtitle for one in sweeps)),
+        (
+            LinePanel(
+                "",
+                Scale("environment, and its step in a plain loop", partial(_named, points)),
+                Scale("time per step", quantity.duration_tick),
+                curves,
+            ),
+        ),
+        (shared.main_starts(points.values(), chosen), "Below the serial loop: more than one core is used."),
+    )
+
+
+def _gains(summary: Summary, points: dict[float, PointSummary]) -> str:
+    """Up to which step time no Ray gains on the loop, and where one does, by whole intervals where there are."""
+    reached, gained = None, None
+    for step_ns, point in points.items():
+        rays = [cell.speedups[LOOP] for cell in point.cells if shared.is_ray(cell.backend) and LOOP in cell.speedups]
+        if rays and gained is None and max(one.high if one.decides else one.value for one in rays) < 1:
+            reached = step_ns
+        elif rays and gained is None and max(one.low if one.decides else one.value for one in rays) > 1:
+            gained = step_ns
+    where = shared.on_cores(summary)
+    if reached is None:
+        return f"{where}: what a step of an environment costs, by how long the environment takes"
+    most = f"; it does at {quantity.duration(gained)}" if gained else ""
+    return f"{where}, Ray gains nothing over a plain loop up to {quantity.duration(reached)} per step{most}"
+
+
+def throughput(summary: Summary, *, everything: bool, workload: str) -> Chart | None:
+    """Observations per second on each backend, a panel for each environment of the workload."""
+    found = shared.sweep(summary, workload, "throughput", ["env"])
+
+    def beside(point: PointSummary) -> dict[str, Estimate]:
+        env, _, _ = str(point.parameters["env"]).partition("-")  # the paper leaves an environment's version out
+        return {name: next(iter(own.values())) for name, own in shared.published_points(workload, env).items()}
+
+    return shared.bar_chart(
+        summary, found, NAMES[workload], Scale("observations/s"), lambda point: str(point.parameters["env"]),
+        shared.main_value, everything=everything, text=quantity.compact, most_first=True, beside=beside,
+        published_for="15 actors, 1 step per message",
+    )  # fmt: skip
+
+
+def vectors(summary: Summary, *, everything: bool) -> Chart | None:
+    """Vector environments in times the plain loop's speed, by what a step takes."""
+    del everything  # the figure compares all there are
+    sweeps, points = _by_step(summary)
+    present = {cell.backend for point in points.values() for cell in point.cells}
+    chosen = {_OURS, *_RIVALS, *_OTHER_CODE, *filter(limits.is_limit, present)} & present
+    if len(points) < 2 or _OURS not in chosen or not chosen - {_OURS, *filter(limits.is_limit, present)}:
+        return None
+    places = {point.key: step_ns for step_ns, point in points.items()}
+    curves = shared.curves(
+        points.values(), list(chosen), lambda point: places[point.key], lambda cell: cell.speedups.get(LOOP)
+    )
+    drawn = [one for of_backend in curves.values() for one in of_backend.values()]
+    return Chart(
+        _fastest(points),
+        "; ".join(dict.fromkeys(one.subtitle for one in sweeps)),
+        (
+            LinePanel(
+                "",
+                Scale("environment, and its step in a plain loop", partial(_named, points)),
+                Scale("speed, in times a plain loop", log=False, most=float(summary.cores or 2) + 0.2),
+                curves,
+                levels={1.0: "plain loop"},
+                unjoined=frozenset(_OTHER_CODE),
+            ),
+        ),
+        (shared.starts_note(drawn), "EnvPool and ALE run other code than the environments' Python."),
+    )
+
+
+def _fastest(points: dict[float, PointSummary]) -> str:
+    """At how many step times our vector environment is ahead of all others for environments written in Python."""
+    compared = ahead = 0
+    for point in points.values():
+        rates = {cell.backend: cell.main.value for cell in point.cells if cell.main}
+        rivals = [rates[name] for name in _RIVALS if name in rates]
+        if _OURS in rates and rivals:
+            compared += 1
+            ahead += rates[_OURS] > max(rivals)
+    number = quantity.counted(compared, "environment")
+    return f"{_OURS} is the fastest vector environment for Python code at {ahead} of {number}"

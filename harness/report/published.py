@@ -1,0 +1,40 @@
+"""The paper's values, from `results/paper/published.csv`. Where the file isn't installed, there are none."""
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.stats.intervals import Estimate
+
+PATH = Path(__file__).resolve().parents[2] / "results" / "paper" / "published.csv"
+
+
+@dataclass(frozen=True)
+class PublishedSeries:
+    """One published curve: `points` maps the axis value, as text, to the value with its 99 % interval, if known."""
+
+    metric: str
+    points: dict[str, Estimate]
+
+
+def _rows() -> list[dict[str, str]]:
+    if not PATH.is_file():
+        return []
+    with PATH.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def figures() -> list[str]:
+    """The names of all figures with published values."""
+    return list(dict.fromkeys(row["figure"] for row in _rows()))
+
+
+def series(figure: str, scenario: str | None = None) -> dict[str, PublishedSeries]:
+    """The paper's series in a figure (and a scenario of it), by system: `ray` and `lf`."""
+    found: dict[str, PublishedSeries] = {}
+    for row in _rows():
+        if row["figure"] == figure and scenario in (None, row["scenario"]):
+            value, reach = float(row["value"]), float(row["ci99_half_width"] or 0)
+            known = found.setdefault(row["system"], PublishedSeries(row["metric"], {}))
+            known.points[row["x"]] = Estimate(value, value - reach, value + reach, 1)
+    return found

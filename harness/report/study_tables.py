@@ -1,0 +1,96 @@
+"""The studies of a run as tables: the phases of rounds, and the scaling with workers beside its prediction."""
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from harness import quantity
+from harness.grouping import grouped
+from harness.report.point_labels import point_labels
+from harness.report.text_table import NOTHING, TextTable
+from harness.stats import stragglers
+from harness.stats.intervals import Estimate
+from harness.store.phase_table import PHASES, PLAIN_ROUND, ROUND, PhaseRow
+from harness.store.scaling_table import HERE, MEASURED, PAID, PREDICTED, CostRow, ScalingRow
+
+SCALING_TITLE = "scaling with workers"
+_SCALING_COLUMNS = (
+    "point", "workers", "messages free", "messages paid", "on these cores", "measured", "measured / predicted",
+)  # fmt: skip
+SCALING_EXPLAINED = (
+    "Predicted is the speed-up over one worker, calculated from what each reaction took in a traced run on one worker "
+    "and the partition for that many workers. 'messages free': what the program's static graph allows when messages "
+    "cost nothing. 'messages paid': each costs what one cost on this machine. Both have a core for each worker; 'on "
+    "these cores' has the cores that there were. 'measured': the speed-up of reactor-processes over the serial loop. "
+    "'measured / predicted' compares it with the prediction on these cores, or with messages free where that is all."
+)
+PHASES_EXPLAINED = (
+    "Parts of a round, medians over trials. 'hub': its own code; 'serialise': values to bytes and back, storing them; "
+    "'submit': handing work over; 'transfer': nobody works, a message is on its way or a process waits for a core; "
+    "'wait': some workers work, others have ended or not begun; 'compute': the workers' code. 'plain': a round "
+    "without recording: where 'round' is far above it, one sees the recording. "
+    f"{stragglers.EXPLAINED}"
+)
+
+
+def phase_tables(rows: Sequence[PhaseRow]) -> Iterator[TextTable]:
+    """One table per workload: how long a round is, its phases, and which lane is the last."""
+    labels = point_labels(rows)
+    columns = ("point", "backend", "round", "plain", *PHASES, *stragglers.COLUMNS)
+    for workload, own in grouped(rows, lambda row: row.workload).items():
+        cells = grouped(own, lambda row: (row.point, row.backend)).items()
+        lines = [(labels[point], backend, *_phase_cells(of_one)) for (point, backend), of_one in cells]
+        yield TextTable(workload, columns, tuple((*line, *[""] * (len(columns) - len(line))) for line in lines))
+
+
+def _phase_cells(rows: Sequence[PhaseRow]) -> Iterator[str]:
+    medians = {}
+    for phase in (ROUND, PLAIN_ROUND, *PHASES):
+        values = [row.value for row in rows if row.phase == phase and row.value is not None]
+        if not values:
+            yield rows[0].status
+            return
+        medians[phase] = median(values)
+    yield quantity.show(medians[ROUND], "ns")
+    yield quantity.show(medians[PLAIN_ROUND], "ns")
+    yield from (f"{medians[phase] / medians[ROUND]:.0%}" for phase in PHASES)
+    for late in stragglers.medians(rows).values():
+        yield from late.cells
+
+
+def scaling_table(rows: Sequence[ScalingRow]) -> TextTable:
+    """For each point all numbers of workers."""
+    lines = []
+    for point, name in point_labels(rows).items():
+        own = {(row.kind, row.workers): row for row in rows if row.point == point}
+        for position, count in enumerate(sorted({workers for _, workers in own})):
+            measured = own.get((MEASURED, count))
+            ahead = next((one for kind in (HERE, PREDICTED) if (one := own.get((kind, count))) and one.speedup), None)
+            share = NOTHING
+            if ahead and ahead.speedup and measured and measured.speedup:
+                share = f"{100 * measured.speedup / ahead.speedup:.0f} %"
+            label = "" if position else f"{point[0]} {name}"
+            shown = (_speed_up(own.get((kind, count))) for kind in (PREDICTED, PAID, HERE))
+            lines.append((label, str(count), *shown, _speed_up(measured), share))
+    return TextTable(SCALING_TITLE, _SCALING_COLUMNS, tuple(lines))
+
+
+def _speed_up(row: ScalingRow | None) -> str:
+    if row is None:
+        return NOTHING
+    if row.speedup is None or row.low is None or row.high is None:
+        return row.status
+    return quantity.estimated(Estimate(row.speedup, row.low, row.high, row.trials), "x")
+
+
+def message_costs(costs: Sequence[CostRow]) -> Iterator[str]:
+    """The cost of a message, medians over trials; nothing where it was not measured."""
+    if costs:
+        send, receive, between, byte = (
+            median(cost.value for cost in costs if cost.part == part)
+            for part in ("send_ns", "receive_ns", "latency_ns", "byte_ns")
+        )
+        shown = [quantity.show(value, "ns") for value in (send, receive, between, 1e6 * byte)]
+        yield (
+            f"A message between two workers cost, measured between two on this machine: {shown[0]} of its sender, "
+            f"{shown[1]} of its receiver, {shown[2]} between the two, and {shown[3]} for each MB"
+        )

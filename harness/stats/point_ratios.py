@@ -1,0 +1,70 @@
+"""How many times as fast one backend is as another at a point: the one estimator of every ratio."""
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from harness.grouping import grouped
+from harness.plan.metrics import HIGHER_IS_BETTER, MAIN_METRICS
+from harness.stats import intervals
+from harness.stats.intervals import Estimate
+from harness.stats.limits import LIMIT, ceiling
+from harness.stats.turn_ratios import by_block
+from harness.store import digests
+from harness.store.measurements import Measurement
+from harness.store.recorded_turns import RecordedTurns
+
+
+class PointRatios:
+    """The ratios between the backends of a point by one metric; a LIMIT stands for its reference ceiling."""
+
+    def __init__(
+        self, rows: Sequence[Measurement], taken: RecordedTurns, cores: int | None, metric: str | None = None
+    ) -> None:
+        present = {row.metric: None for row in rows}
+        self.metric = metric or next(name for name in (*MAIN_METRICS, *present) if name in present)
+        self._rows = grouped(rows, lambda row: row.backend)
+        self._point = rows[0].point
+        self._taken = taken
+        self._faster_is_more = self.metric in HIGHER_IS_BETTER
+        # Where one trial computed something else, the others are no result either.
+        self.trials = {
+            backend: {} if any(digests.is_disagreement(row.status) for row in own) else by_trial(own, self.metric)
+            for backend, own in self._rows.items()
+        }
+        self.ceiling = ceiling(self._point, self.trials, self._faster_is_more, cores)
+
+    def of(self, backend: str, baseline: str) -> Estimate | None:
+        """How many times as fast a backend is as a baseline; None where that was not measured."""
+        blocks = self.blocks(backend, baseline)
+        return intervals.ratio_of_turns(blocks) if blocks else None
+
+    def blocks(self, backend: str, baseline: str) -> list[list[float]]:
+        """Log ratios of neighbouring turns, by block; where none were recorded, the one of each trial's values."""
+        gain = 1.0
+        if baseline == LIMIT:
+            baseline, gain = self.ceiling or ("", 1.0)
+        own, other = (self.trials.get(name, {}) for name in (backend, baseline))
+        common = sorted(own.keys() & other.keys())
+        found: list[list[float]] = []
+        if common and self.metric in MAIN_METRICS:
+            less = self._uncounted_ns(baseline), self._uncounted_ns(backend)
+            found = by_block(self._taken, self._point, (baseline, 0), (backend, 0), common, less)
+        # An overhead is a difference, and may come out as nothing: then there is no ratio.
+        if not found and all(own[trial] > 0 and other[trial] > 0 for trial in common):
+            sign = 1 if self._faster_is_more else -1
+            found = [[sign * math.log(own[trial] / other[trial])] for trial in common]
+        return [[one - math.log(gain) for one in logs] for logs in found]
+
+    def _uncounted_ns(self, backend: str) -> float:
+        """The time that the metric leaves out of a backend's round: of an overhead the simulated work."""
+        if self.metric != "overhead":
+            return 0.0
+        rounds, counted = (by_trial(self._rows[backend], name) for name in ("round_time", self.metric))
+        both = rounds.keys() & counted.keys()
+        return fmean(rounds[trial] - counted[trial] for trial in both) if both else 0.0
+
+
+def by_trial(rows: Sequence[Measurement], metric: str) -> Mapping[int, float]:
+    """The values of a metric by trial."""
+    return {row.trial: row.value for row in rows if row.metric == metric and row.value is not None}

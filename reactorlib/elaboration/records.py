@@ -1,0 +1,238 @@
+"""The frozen records of a program: instances, cells, reactions, triggers, modes, dependencies, order."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple
+
+from reactorlib.declaration.class_body import Reaction
+from reactorlib.declaration.instance import Bound, BoundPort, Instance
+from reactorlib.declaration.reactor import Reactor
+
+# A cell holds one value: the channels of ports first, numbered in order of elaboration, then the triggers.
+Cell = int
+# A reaction, or len(reactions) + a forward.
+Node = int
+
+# "input": a channel of an input of the main reactor, which a session may set.
+TriggerKind = Literal[
+    "startup", "shutdown", "reset", "timer", "logical", "physical", "delay", "physical delay", "input"
+]
+
+
+class Trigger(NamedTuple):
+    """A trigger has a cell, and the event queue carries its events. Times in ns."""
+
+    kind: TriggerKind
+    cell: Cell
+    path: str
+    mode: int | None = None
+    delay: int = 0  # offset of a timer, minimum delay of an action, `after` of a connection
+    period: int = 0
+    min_spacing: int | None = None
+    policy: str = "defer"
+    source: Cell | None = None  # of a delayed connection
+
+
+class Argument(NamedTuple):
+    """One argument of a reaction: `cells` read or set, or one action, or one mode.
+
+    Or a contained reactor, or (`multi`) a bank: `cells` are those it reads, `members` the ports named of each.
+    """
+
+    kind: Literal["read", "set", "schedule", "switch", "contained"]
+    path: str
+    cells: tuple[Cell, ...] = ()
+    multi: bool = False
+    mode: int = -1
+    history: bool = False
+    reads: bool = False
+    plain_ns: bool = False
+    elements: tuple[Bound, ...] = ()  # the element that it names, or that of each member of a bank
+    members: tuple[tuple[Argument, ...], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the element, without its reactor."""
+        return self.path.rpartition(".")[2]
+
+    @property
+    def leaves(self) -> Iterator[Argument]:
+        """This argument, or those of which it is made."""
+        if self.kind != "contained":
+            yield self
+        for ports in self.members:
+            yield from ports
+
+
+class ReactionInstance(NamedTuple):
+    """One reaction of one reactor: cells by number, everything that the schedule of a tag needs to know."""
+
+    index: int  # type: ignore[assignment]  # not the method of tuples
+    path: str
+    instance: Instance
+    declaration: Reaction[Any]
+    arguments: tuple[Argument, ...]
+    triggers: tuple[Cell, ...]
+    reads: tuple[Cell, ...]
+    writes: tuple[Cell, ...]
+    deadline: int | None
+    mode: int | None
+    own_mode: int | None  # the mode of its own reactor that it is declared in
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a call of its body is all that it takes to run it."""
+        return self.deadline is None and self.mode is None
+
+
+class Forward(NamedTuple):
+    """A value copied from cell to cell: into a mutable input, along a connection that a mode guards, or out of the
+    main reactor.
+    """
+
+    source: Cell
+    target: Cell
+    copy: bool
+    mode: int | None
+    path: str
+
+
+class ModeInstance(NamedTuple):
+    """A mode of one reactor; `parent` is the mode that this reactor itself lies in."""
+
+    path: str
+    instance: Instance
+    name: str
+    initial: bool
+    parent: int | None
+    siblings: tuple[int, ...]
+    startup: int | None  # cells of its own startup and reset triggers, where a reaction wants them
+    reset: int | None
+
+
+class ResetState(NamedTuple):
+    """An attribute of a reactor that a reset of its mode restores: `restored()` is its value."""
+
+    reactor: Reactor
+    name: str
+    restored: Callable[[], Any]
+
+
+class DependencyGraph:
+    """Which node reads, sets and hears of which cell. All that asks for dependencies asks here.
+
+    Cells stand between nodes, so the graph stays linear in ports and connections however many nodes share a value.
+    """
+
+    def __init__(
+        self, reactions: Sequence[ReactionInstance], forwards: Sequence[Forward], triggers: Sequence[Trigger]
+    ) -> None:
+        self._reactions = reactions
+        self._forwards = forwards
+        self.count = len(reactions)
+        self.reads: list[tuple[Cell, ...]] = [r.reads for r in reactions] + [(f.source,) for f in forwards]
+        self.writes: list[tuple[Cell, ...]] = [r.writes for r in reactions] + [(f.target,) for f in forwards]
+        self.readers = _by_cell(self.reads)
+        self.writers = _by_cell(self.writes)
+        self.heard_by = _by_cell([*(r.triggers for r in reactions), *self.reads[self.count :]])
+        self.captured_by: dict[Cell, list[int]] = defaultdict(list)  # the delayed connections of a cell
+        for index, trigger in enumerate(triggers):
+            if trigger.source is not None:
+                self.captured_by[trigger.source].append(index)
+        self.shutdown = next(index for index, trigger in enumerate(triggers) if trigger.kind == "shutdown")
+        self._shutdown_cell = triggers[self.shutdown].cell
+
+    def reaction(self, node: Node) -> ReactionInstance | None:
+        return self._reactions[node] if node < self.count else None
+
+    def forward(self, node: Node) -> Forward:
+        return self._forwards[node - self.count]
+
+    def hears_shutdown(self, reaction: ReactionInstance) -> bool:
+        return self._shutdown_cell in reaction.triggers
+
+    def origins(self, cells: Iterable[Cell]) -> list[Cell]:
+        """These cells, and those that forwards copy into them."""
+        found = dict.fromkeys(cells)
+        waiting = list(found)
+        for cell in waiting:
+            for node in self.writers.get(cell, ()):
+                if node >= self.count and (source := self.forward(node).source) not in found:
+                    found[source] = None
+                    waiting.append(source)
+        return waiting
+
+
+def _by_cell(cells_of: Iterable[Iterable[Cell]]) -> dict[Cell, list[Node]]:
+    found: dict[Cell, list[Node]] = defaultdict(list)
+    for node, cells in enumerate(cells_of):
+        for cell in cells:
+            found[cell].append(node)
+    return found
+
+
+class Order(NamedTuple):
+    """The static order of everything that runs: `rank[i]` of reaction i, or of forward i - len(reactions)."""
+
+    level: tuple[int, ...]
+    deadline: tuple[int | None, ...]  # inferred: the earliest of its own and those downstream
+    rank: tuple[int, ...]
+
+
+class Cycle(NamedTuple):
+    """The reason why a program has no order: a causality cycle, or connections between ports in a ring.
+
+    `channels` carry values around the cycle. `order` has pairs of reactions of one reactor: there the cycle passes from
+    one reaction to the next without a value.
+    """
+
+    reactions: frozenset[int] = frozenset()
+    channels: frozenset[Cell] = frozenset()
+    order: tuple[tuple[int, int], ...] = ()
+
+
+class CellPaths:
+    """The path of the port or trigger whose value a cell holds. `named` has the cells that are no channel of a port."""
+
+    def __init__(self, ports: Sequence[BoundPort]) -> None:
+        self._ports = ports
+        self._starts = [port.first for port in ports]
+        self.named: dict[Cell, str] = {}
+
+    def __call__(self, cell: Cell) -> str:
+        found = self.named.get(cell)
+        if found is None:
+            port = self._ports[bisect_right(self._starts, cell) - 1]
+            found = port.channel_path(cell - port.first)
+        return found
+
+
+class Elaborated(NamedTuple):
+    """A reactor class and its parameters as a program: instances, cells, reactions, triggers, levels. Immutable."""
+
+    cls: type[Reactor]
+    parameters: dict[str, Any]
+    root: Instance
+    instances: tuple[Instance, ...]
+    ports: tuple[BoundPort, ...]
+    channels: int
+    cells: int
+    cell_of: tuple[Cell, ...]  # channel number -> the cell that it aliases
+    cell_path: CellPaths
+    outputs: dict[Cell, Cell]  # channel of an output of the main reactor -> the cell that a session reads
+    reactions: tuple[ReactionInstance, ...]
+    forwards: tuple[Forward, ...]
+    triggers: tuple[Trigger, ...]
+    modes: tuple[ModeInstance, ...]
+    reset_states: dict[int, tuple[ResetState, ...]]  # by mode
+    graph: DependencyGraph
+    order: Order
+    cycle: Cycle
+
+    def node_path(self, node: int) -> str:
+        """The path of a reaction, or of the port that a forward copies into."""
+        count = len(self.reactions)
+        return self.reactions[node].path if node < count else self.forwards[node - count].path

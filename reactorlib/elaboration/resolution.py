@@ -1,0 +1,256 @@
+"""From ports and connections to cells and triggers: the cell of each channel. Notes every fault."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from reactorlib.declaration.class_body import Reaction
+from reactorlib.declaration.elements import Input, Mode, PhysicalAction, Policy, Signal, shutdown, startup
+from reactorlib.declaration.instance import (
+    Bound,
+    BoundAction,
+    BoundMode,
+    BoundPort,
+    BoundTimer,
+    Connection,
+    Instance,
+    PortChannel,
+    modes_of,
+)
+from reactorlib.declaration.source_position import located
+from reactorlib.elaboration.records import Cell, CellPaths, Forward, ModeInstance, ReactionInstance, Trigger
+from reactorlib.elaboration.rules import direction_fault
+
+
+class Resolution:
+    """The passes over the instances, in order. Once reactions are looked up, its fields are those of the program."""
+
+    def __init__(self, instances: tuple[Instance, ...]) -> None:
+        self.faults: list[str] = []
+        self.reactions: list[ReactionInstance] = []
+        self.forwards: list[Forward] = []
+        self.triggers: list[Trigger] = []
+        self.modes: list[ModeInstance] = []
+        # The connections to a channel, each with the source that it gives; several are of exclusive modes.
+        self.feeds: dict[Cell, list[tuple[Connection, PortChannel]]] = {}
+        self.ringed: set[Cell] = set()  # channels whose connections lead back to themselves
+        self.mode_index: dict[BoundMode | None, Any] = {None: None}
+        self.trigger_of: dict[Bound | tuple[str, int | None], Trigger] = {}
+        self.outputs: dict[Cell, Cell] = {}
+        self._copies: dict[tuple[BoundPort, str], tuple[Cell, ...]] = {}
+        self.ports = [e for i in instances for e in i.elements.values() if isinstance(e, BoundPort)]
+        self.channels = 0
+        for port in self.ports:
+            port.first = self.channels
+            self.channels += port.width
+        self.path = CellPaths(self.ports)
+        self.cells = self.channels
+        self.alias: list[Cell] = list(range(self.channels))
+        for instance in instances:
+            self._number_modes(instance)
+        for instance in instances:
+            for connection in instance.connections:
+                self._connect(instance, connection)
+        self._follow_aliases()
+        for signal in (startup, shutdown):
+            self.signal(signal, None)
+        self._open(instances[0])
+
+    def new_cell(self, path: str) -> Cell:
+        """A cell beyond the channels: of a trigger, or the copy that a mutable input reads."""
+        self.cells += 1
+        self.path.named[self.cells - 1] = path
+        return self.cells - 1
+
+    # Modes
+
+    def _number_modes(self, instance: Instance) -> None:
+        modes = modes_of(instance)
+        if not modes:
+            return
+        siblings = tuple(range(len(self.modes), len(self.modes) + len(modes)))
+        initial = [mode.name for mode in modes if mode.declaration.initial]
+        if len(initial) != 1:
+            told = f"exactly one mode must be initial, got {', '.join(initial) or 'none'}"
+            self.faults.append(f"{instance.path}: {told}{located(modes[0].declaration.where)}")
+        parent = self.mode_around(instance)
+        for number, mode in zip(siblings, modes, strict=True):
+            self.mode_index[mode] = number
+            initially = mode.declaration.initial
+            self.modes.append(ModeInstance(mode.path, instance, mode.name, initially, parent, siblings, None, None))
+
+    def mode_around(self, instance: Instance) -> int | None:
+        """The innermost mode that the whole instance lies in."""
+        at: Instance | None = instance
+        while at is not None and at.mode is None:
+            at = at.parent
+        return None if at is None else self.mode_index[at.mode]
+
+    def mode_of(self, instance: Instance, declared: Mode | None) -> int | None:
+        """The mode of an instance's declaration: its own, or the one around the instance."""
+        bound = None if declared is None else instance.elements.get(declared.name)
+        return self.mode_index[bound] if isinstance(bound, BoundMode) else self.mode_around(instance)
+
+    # Connections
+
+    def _connect(self, container: Instance, connection: Connection) -> None:
+        sources, targets = connection.sources, connection.targets
+        faults = [_width_fault(connection)]
+        for side, channels in (("source", sources), ("target", targets)):
+            faults += [direction_fault(container, port, side) for port in dict.fromkeys(port for port, _ in channels)]
+        if any(faults):
+            left, right = (", ".join(dict.fromkeys(port.path for port, _ in side)) for side in (sources, targets))
+            at = f"{container.path}: {left} -> {right}"
+            self.faults += [f"{at}: {fault}{located(connection.where)}" for fault in faults if fault]
+            return
+        mode = self.mode_index[connection.mode]
+        delays: dict[Cell, Cell] = {}
+        for position, (target, channel) in enumerate(targets):
+            into, source = target.first + channel, sources[position % len(sources)]
+            others = self.feeds.setdefault(into, [])
+            clash = next((other for other in others if not _exclusive(connection.mode, other[0].mode)), None)
+            if clash is not None:
+                told = f"{described(*clash)} and {described(connection, source)}"
+                self.faults.append(f"{target.channel_path(channel)} has two sources: {told}")
+                continue
+            others.append((connection, source))
+            cell = source[0].first + source[1]
+            if connection.after is not None or connection.physical:
+                if cell not in delays:
+                    delays[cell] = self._delay(container, connection, cell)
+                cell = delays[cell]
+            if mode is None:
+                self.alias[into] = cell
+            else:
+                self.forwards.append(Forward(cell, into, False, mode, target.channel_path(channel)))
+
+    def _delay(self, container: Instance, connection: Connection, source: Cell) -> Cell:
+        path = self.path(source)
+        mode = self.mode_around(container) if connection.mode is None else self.mode_index[connection.mode]
+        cell = self.new_cell(path)
+        kind: Any = "physical delay" if connection.physical else "delay"
+        self.triggers.append(Trigger(kind, cell, path, mode, connection.after or 0, source=source))
+        return cell
+
+    def _follow_aliases(self) -> None:
+        """Every channel to the cell at the far end of its chain of undelayed connections, in linear time."""
+        alias = self.alias
+        for channel in range(self.channels):
+            at, chain = channel, dict[Cell, None]()
+            while at < self.channels and alias[at] != at and at not in chain:
+                chain[at] = None
+                at = alias[at]
+            if at not in chain:
+                alias[channel] = at
+                for link in chain:
+                    alias[link] = at
+                continue
+            where = located(self.feeds[channel][0][0].where)
+            self.faults.append(f"{self.path(channel)}: connections between ports form a ring{where}")
+            for link in chain:
+                alias[link] = link
+            links = list(chain)
+            self.ringed.update(links[links.index(at) :])
+        self.forwards = [f._replace(source=self.cell(f.source)) for f in self.forwards]
+        self.triggers = [t if t.source is None else t._replace(source=self.cell(t.source)) for t in self.triggers]
+
+    def cell(self, number: Cell) -> Cell:
+        """The cell that a channel aliases; a trigger's cell is its own."""
+        return self.alias[number] if number < self.channels else number
+
+    def _open(self, main: Instance) -> None:
+        """Ports of the main reactor, which a session sets and reads: inputs are triggers, outputs are copied out."""
+        for port in main.elements.values():
+            if not isinstance(port, BoundPort):
+                continue
+            for channel in range(port.width):
+                cell, path = port.first + channel, port.channel_path(channel)
+                if port.is_input:
+                    self.triggers.append(Trigger("input", cell, path))
+                else:
+                    self.outputs[cell] = self.new_cell(path)
+                    self.forwards.append(Forward(self.cell(cell), self.outputs[cell], False, None, path))
+
+    # Triggers
+
+    def make_triggers(self, instance: Instance) -> None:
+        for element in instance.elements.values():
+            mode = self.mode_of(instance, element.declaration.mode)
+            if isinstance(element, BoundTimer):
+                self._add(element, Trigger("timer", self.new_cell(element.path), element.path, mode,
+                                           element.offset, element.period))  # fmt: skip
+            elif isinstance(element, BoundAction):
+                declared = element.declaration
+                policy = declared.policy or "defer"
+                told = None
+                if policy not in get_args(Policy):
+                    told = f"unknown policy {policy!r}: one of {', '.join(get_args(Policy))}"
+                elif declared.policy is not None and element.min_spacing is None:
+                    told = f"policy {policy!r} without a spacing: give it a min_spacing, such as 0"
+                if told:
+                    self.faults.append(f"{element.path}: {told}{located(declared.where)}")
+                kind: Any = "physical" if isinstance(declared, PhysicalAction) else "logical"
+                self._add(element, Trigger(kind, self.new_cell(element.path), element.path, mode, element.min_delay,
+                                           0, element.min_spacing, policy))  # fmt: skip
+
+    def _add(self, key: Bound | tuple[str, int | None], trigger: Trigger) -> Trigger:
+        self.trigger_of[key] = trigger
+        self.triggers.append(trigger)
+        return trigger
+
+    def signal(self, signal: Signal, mode: int | None) -> Cell:
+        key = (signal.name, None if signal.name == "shutdown" else mode)
+        found = self.trigger_of.get(key)
+        if found is None:
+            path = signal.name if key[1] is None else f"{self.modes[key[1]].path}.{signal.name}"
+            kind: Any = signal.name
+            found = self._add(key, Trigger(kind, self.new_cell(path), path, key[1]))
+            if key[1] is not None:
+                own: dict[str, Any] = {signal.name: found.cell}
+                self.modes[key[1]] = self.modes[key[1]]._replace(**own)
+        return found.cell
+
+    # Reactions
+
+    def read_cells(self, port: BoundPort, reader: Instance, reaction: Reaction[Any]) -> tuple[Cell, ...]:
+        """The cells that a reaction of `reader` reads for a port; of a mutable input, copies that are its own."""
+        cells = tuple(self.alias[port.first : port.first + port.width])
+        declared = port.declaration
+        if not (isinstance(declared, Input) and declared.mutable and port.owner is reader):
+            return cells
+        copies = self._copies.get((port, reaction.name))
+        if copies is None:
+            paths = [port.channel_path(channel) for channel in range(port.width)]
+            copies = self._copies[port, reaction.name] = tuple(map(self.new_cell, paths))
+            for cell, copy, path in zip(cells, copies, paths, strict=True):
+                self.forwards.append(Forward(cell, copy, True, None, path))
+        return copies
+
+    def write_cells(self, port: BoundPort, writer: str, mode: BoundMode | None) -> tuple[Cell, ...]:
+        """The cells that the reaction `writer` sets for a port, in this mode only; a second source is a fault."""
+        cells = tuple(range(port.first, port.first + port.width))
+        for cell in cells:
+            for connection, source in self.feeds.get(cell, ()):
+                if not _exclusive(connection.mode, mode):
+                    told = f"{described(connection, source)} and the reaction {writer}"
+                    self.faults.append(f"{self.path(cell)} has two sources: {told}")
+        return cells
+
+
+def _width_fault(connection: Connection) -> str | None:
+    sources, targets = connection.sources, connection.targets
+    turns, rest = divmod(len(targets), len(sources)) if sources else (0, 0)
+    if turns and not rest and (turns == 1 or connection.repeat):
+        return None
+    wanted = "as wide as the right, or repeat to it exactly" if connection.repeat else "as wide as the right"
+    return f"width {len(sources)} does not fit width {len(targets)}: the left side must be {wanted}"
+
+
+def described(connection: Connection, source: PortChannel) -> str:
+    """The source that a connection gives a channel, for messages."""
+    return f"{source[0].channel_path(source[1])} (connected at {connection.where})"
+
+
+def _exclusive(one: BoundMode | None, other: BoundMode | None) -> bool:
+    """Whether these are two modes of one reactor, never active together."""
+    return one is not None and other is not None and one is not other and one.owner is other.owner

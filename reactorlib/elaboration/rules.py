@@ -1,0 +1,75 @@
+"""The rules for touching elements, one function each. Every message names the elements."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+from reactorlib.declaration.class_body import Reaction
+from reactorlib.declaration.elements import Mode
+from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, BoundTimer, Instance
+from reactorlib.elaboration.records import Argument
+
+
+def direction_fault(container: Instance, port: BoundPort, side: str) -> str | None:
+    """Why `port` cannot be the source or target of a connection made in `container`, or None."""
+    own = port.owner is container
+    if not own and port.owner.parent is not container:
+        return f"{port.path} crosses the hierarchy: connect ports of this reactor and of those directly in it"
+    if port.is_input == (own if side == "source" else not own):
+        return None
+    wanted = "right" if side == "source" else "left"
+    return f"{port.path} is connected backwards: {_kind(port, own)} belongs on the {wanted} side"
+
+
+def touch_fault(instance: Instance, role: str, bound: Bound, mode: Mode | None = None) -> str | None:
+    """Why a reaction of `instance`, declared in `mode`, may not name `bound` as trigger, use or effect, or None."""
+    own, other = bound.owner is instance, bound.declaration.mode
+    told = None
+    if not own and bound.owner.parent is not instance:
+        told = "belongs to another reactor"
+    elif isinstance(bound, BoundPort):
+        readable = bound.is_input == own
+        if readable == (role == "effect"):
+            told = f"is {_kind(bound, own)}: it can be {'read, not set' if readable else 'set, not read'}"
+    elif not own:
+        told = f"is a {bound.declaration.kind} of another reactor: only ports cross"
+    elif isinstance(bound, BoundMode) and role != "effect":
+        told = "is a mode: it can only be an effect"
+    elif isinstance(bound, BoundTimer) and role == "effect":
+        told = "is a timer: it cannot be scheduled"
+    if told is None and mode is not None and other is not None and mode is not other:
+        told = f"exists in mode {other.name} only, the reaction in mode {mode.name}"
+    return told and f"{role} {bound.path} {told}"
+
+
+def _kind(port: BoundPort, own: bool) -> str:
+    return f"an {port.declaration.kind} of {'its own' if own else 'a contained'} reactor"
+
+
+def argument_fault(declaration: Reaction[Any], arguments: Sequence[Argument]) -> str | None:
+    """Why the method cannot take its arguments, or None."""
+    names = [argument.name for argument in arguments]
+    wanted = f"expected ({', '.join(['self', *names])}): triggers, uses and effects in declared order"
+    for method, what in ((declaration.body, "takes"), (declaration.handler, "has a handler that takes")):
+        if method is None:
+            continue
+        signature = inspect.signature(method)
+        try:
+            signature.bind(None, *names)
+        except TypeError:
+            return f"{what} {signature}, {wanted}"
+        swapped = _swapped(list(signature.parameters)[1:], names)
+        if swapped:
+            return f"{what} {' and '.join(swapped)} in another order than ({', '.join(['self', *names])})"
+    return None
+
+
+def _swapped(parameters: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Parameters that have each other's names. A name of its own is anybody's choice."""
+    given = {parameter: name for parameter, name in zip(parameters, names, strict=False) if names.count(name) == 1}
+    moved = {parameter for parameter, name in given.items() if parameter != name}
+    while left_over := {parameter for parameter in moved if given[parameter] not in moved}:
+        moved -= left_over
+    return [parameter for parameter in parameters if parameter in moved]

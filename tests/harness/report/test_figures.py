@@ -1,0 +1,244 @@
+"""What each figure shows of a run, and that it can be read."""
+
+import dataclasses
+import functools
+import itertools
+import json
+
+import pytest
+from matplotlib.text import Text
+
+from harness.report import published
+from harness.report.figures import figure_catalogue, study_figures
+from harness.report.figures.figure_points import against_best_ray, sweep
+from plots import style
+from plots.chart import BarPanel, LinePanel
+from tests.choice import first
+from tests.harness.report import made_up
+from workloads.catalogue import BACKENDS as BACKENDS_TO_RUN
+
+FIGURES = figure_catalogue.FIGURES
+MAIN = tuple(name for name in made_up.BACKENDS if name != "a-new-one")
+COMPARED = ("serial", "reactor-processes", "ray-paper", "gymnasium-async", "reactor-vector", "lockstep")
+PAPER = ("broadcast_gather_actors", "broadcast_gather_size", "gym_sampling", "atari_sampling", "q_learning",
+         "multi_agent_agents", "multi_agent_steps")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """The summary of a run, made once: `run(trials, backends)`."""
+
+    @functools.cache
+    def made(trials=5, backends=MAIN):
+        measured = made_up.rows(trials, backends)
+        return made_up.summary(
+            tmp_path_factory.mktemp("runs") / "run", measured, made_up.turns(backends, trials), *made_up.studies()
+        )
+
+    return made
+
+
+def chart(summary, name, everything=False):
+    return FIGURES[name][1](summary, everything=everything)
+
+
+def bars(panel):
+    return {bar.series: bar.estimate.value for bar in panel.bars}
+
+
+def written(figure):
+    """(text, box in pixels) of everything that is written in a drawn figure."""
+    outside = {
+        label
+        for axes in figure.axes
+        for axis in (axes.xaxis, axes.yaxis)
+        for tick in axis.get_major_ticks()
+        if not min(axis.get_view_interval()) <= tick.get_loc() <= max(axis.get_view_interval())
+        for label in (tick.label1, tick.label2)
+    }
+    renderer = figure.canvas.get_renderer()
+    return [
+        (one.get_text(), Text.get_window_extent(one, renderer))
+        for one in figure.findobj(Text)
+        if one.get_visible() and one.get_text().strip() and one not in outside
+    ]
+
+
+def overlap(one, other, margin=1.0):
+    return (
+        one.x0 + margin < other.x1
+        and other.x0 + margin < one.x1
+        and one.y0 + margin < other.y1
+        and other.y0 + margin < one.y1
+    )
+
+
+@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize(
+    ("trials", "backends", "everything"),
+    first(1, [(5, MAIN, False), (1, COMPARED, False), (5, MAIN, True)], "several kinds; one is always tried"),
+)
+def test_a_figure_can_be_read(name, trials, backends, everything, run):
+    shown = chart(run(trials, backends), name, everything)
+    figure = made_up.drawn(shown)
+    texts, page = written(figure), figure.bbox
+    for text, box in texts:
+        assert page.x0 <= box.x0 < box.x1 <= page.x1, f"{text!r} leaves the page"
+        assert page.y0 <= box.y0 < box.y1 <= page.y1, f"{text!r} leaves the page"
+    for (one, its_box), (other, other_box) in itertools.combinations(texts, 2):
+        assert not overlap(its_box, other_box), f"{one!r} overlaps {other!r}"
+    assert all(axes.get_xlabel() for axes in figure.axes)
+    assert any(char.isdigit() for char in shown.title) or name in ("granularity", "multi_agent_steps")
+
+
+@pytest.mark.parametrize(("trials", "said"), [(5, "95 % interval"), (2, "too few for an interval")])
+@pytest.mark.parametrize("name", [name for name in FIGURES if name not in ("breakdown", "scaling")])
+def test_a_figure_says_of_how_many_starts_it_is(name, trials, said, run):
+    assert any(said in note for note in chart(run(trials, COMPARED), name).notes)
+
+
+def test_only_loop_reactors_best_ray_and_ceiling_are_shown_unless_all_are_asked_for(run):
+    (_, *panels) = chart(run(), "hardware_limit").panels
+    for panel in panels:
+        assert len(panel.bars) <= 3
+        assert {"serial", "reactor-processes"} <= bars(panel).keys()
+    shown = {name for panel in chart(run(), "gym_sampling").panels for name in bars(panel)}
+    assert "ray-paper" in shown
+    assert "ray-tuned" not in shown
+    everything = {name for panel in chart(run(), "gym_sampling", everything=True).panels for name in bars(panel)}
+    assert everything >= {*MAIN} - {"limit"}
+
+
+def test_bars_stand_in_the_order_of_their_values_and_the_published_ones_last(run):
+    for name, better in (("gym_sampling", -1), ("q_learning", 1), ("round_time", 1), ("hardware_limit", -1)):
+        for panel in chart(run(), name).panels:
+            values = [better * bar.estimate.value for bar in panel.bars if not bar.series.startswith("published")]
+            assert values == sorted(values)
+            assert all(style.look(bar.series).hollow for bar in panel.bars[len(values) :])
+
+
+def test_a_round_is_as_long_as_its_parts(run):
+    for panel in chart(run(), "round_time").panels:
+        loop_ns = bars(panel)["serial"]
+        for bar in panel.bars:
+            (_, work), (_, rest) = bar.parts
+            assert work + rest == pytest.approx(bar.estimate.value)
+            assert work == pytest.approx(min(loop_ns, bar.estimate.value))
+
+
+def test_a_sweep_with_one_point_is_of_bars(tmp_path):
+    measured = [row for row in made_up.rows(3, COMPARED) if (row.actors, row.object_bytes) == (16, 10 * 2**20)]
+    (panel,) = chart(made_up.summary(tmp_path / "run", measured), "broadcast_gather_actors").panels
+    assert isinstance(panel, BarPanel)
+
+
+def test_steps_of_several_agents_are_measured_at_each_tenth_of_the_turns(run):
+    panel, published_panel = chart(run(), "multi_agent_steps").panels
+    curve = panel.curves["reactor-processes"]
+    # 160 rounds in four turns of 0.1, 0.2, 0.3 and 0.4 s, of one step each
+    assert list(curve) == pytest.approx([16 * tenth for tenth in range(1, 11)])
+    assert [one.value for one in curve.values()] == pytest.approx(
+        [0.04, 0.08, 0.14, 0.22, 0.3, 0.42, 0.54, 0.68, 0.84, 1.0]
+    )
+    assert published_panel.curves.keys() == {"published-ray", "published-lf"}
+
+
+def test_when_ray_catches_up_is_told_along_each_axis(tmp_path):
+    template = next(row for row in made_up.rows(1, ("serial",)) if row.workload == "gym_sampling")
+    measured = []
+    for env, steps in [("busy:20us", 1), ("busy:200us", 1), ("busy:2ms", 1), ("busy:200us:1000", 1), ("busy:200us", 10),
+                       ("busy:0us", 1)]:  # fmt: skip
+        ours = {"busy:20us": 400.0, "busy:2ms": 105.0}.get(env, 200.0)
+        for backend, value in (("reactor-processes", ours), ("ray-pooled", 100.0), ("serial", 50.0)):
+            given = json.dumps({"actors": 8, "env": env, "steps_per_message": steps})
+            measured += [
+                dataclasses.replace(template, backend=backend, value=value, parameters=given, trial=trial)
+                for trial in range(3)
+            ]
+    shown = chart(made_up.summary(tmp_path / "run", measured), "crossover")
+    assert "2 ms" in shown.title
+    curves = [{x: round(one.value, 9) for x, one in panel.curves["ray-pooled"].items()} for panel in shown.panels]
+    assert curves == [{20_000: 4.0, 200_000: 2.0, 2_000_000: 1.05}, {4: 2.0, 1_000: 2.0}, {1: 2.0, 10: 2.0}]
+    assert [panel.title.partition("\n")[0].rpartition(":")[2] for panel in shown.panels] == [
+        " from 2 ms on", " not up to 1 kB", " not up to 10",
+    ]  # fmt: skip
+
+
+def test_a_finding_counts_what_is_undecided(run):
+    summary = run()
+    points = sweep(summary, "q_learning", "throughput", ["minibatch"]).points
+    assert "x the best Ray's speed" in against_best_ray(summary, points, "Q-learning", "")
+    assert against_best_ray(run(5, ("serial", "reactor-processes")), points[:0] or points, "Name", "what")
+
+
+def test_vectors_that_run_other_code_are_not_joined(run):
+    (panel,) = chart(run(), "vectors").panels
+    assert panel.curves.keys() == {"reactor-vector", "gymnasium-async", "lockstep"} | {"limit"} & panel.curves.keys()
+    assert "envpool" in panel.unjoined
+    assert panel.y.log is False
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_published_values_stand_beside_ours_marked_as_such(name, run):
+    shown = chart(run(), name)
+    series = {one for panel in shown.panels for one in (panel.curves if isinstance(panel, LinePanel) else bars(panel))}
+    assert {"published-ray", "published-lf"} <= series
+    assert any("published in 2024" in text for text in (*shown.notes, *(panel.title for panel in shown.panels)))
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_figures_are_made_without_the_published_file(name, run, tmp_path, monkeypatch):
+    monkeypatch.setattr(published, "PATH", tmp_path / "absent.csv")
+    assert not any("published" in text for text in (chart(run(), name).title, *map(repr, chart(run(), name).panels)))
+
+
+def test_nothing_is_drawn_of_a_run_without_success(tmp_path):
+    failed = [row.failed("time limit") for row in made_up.rows(1, ("serial",))]
+    summary = made_up.summary(tmp_path / "run", failed)
+    assert figure_catalogue.draw(summary) == {}
+    assert not (tmp_path / "run" / "figures").exists()
+
+
+@pytest.mark.slow(reason="every figure, saved; `make test` draws each by itself")
+def test_every_figure_is_written(run):
+    files = figure_catalogue.draw(run())
+    assert list(files) == list(FIGURES)
+    assert all(path.stat().st_size > 5_000 for path in files.values())
+
+
+def test_odd_names_are_shown_letter_by_letter(tmp_path):
+    odd = "$x^{2$"
+    measured = made_up.rows(1, COMPARED, lambda row: dataclasses.replace(
+        row, parameters=row.parameters.replace("CartPole-v1", odd)))  # fmt: skip
+    shown = chart(made_up.summary(tmp_path / "run", measured), "gym_sampling")
+    assert odd in [text for text, _ in written(made_up.drawn(shown))]
+
+
+def test_the_phases_of_a_bar_are_all_of_a_round(run):
+    for panel in chart(run(), "breakdown").panels:
+        assert all(sum(length for _, length in bar.parts) == pytest.approx(100) for bar in panel.bars)
+        assert [bar.text.endswith("*") for bar in panel.bars].count(True) == 3
+    assert any("recording" in note and "*" in note for note in chart(run(), "breakdown").notes)
+
+
+def test_scaling_is_shaded_from_the_last_count_that_was_measured(run):
+    for panel in chart(run(), "scaling").panels:
+        assert panel.measured_until == 4
+        assert panel.curves.keys() == {"predicted", "predicted_paid", "predicted_here", "reactor-processes"}
+        assert panel.y.log
+
+
+def test_advice_is_bars_with_the_part_that_is_stepping():
+    (panel,) = study_figures.advice("title", "answer", {"serial": 100.0, "ray-pooled": 400.0}, 50.0).panels
+    assert [dict(bar.parts) for bar in panel.bars] == [{"work": 50.0, "rest": 50.0}, {"work": 50.0, "rest": 350.0}]
+
+
+def test_every_published_figure_of_ours_is_in_the_file():
+    for name in (*PAPER[:-1], "multi_agent_episodes"):
+        assert published.series(name).keys() == {"ray", "lf"}
+
+
+def test_every_backend_of_the_catalogue_has_a_look_of_its_own():
+    assert set(style.known()) == set(BACKENDS_TO_RUN)
+    looks = [style.look(backend) for backend in style.known()]
+    assert len({look.color for look in looks}) == len({look.marker for look in looks}) == len(looks)

@@ -1,0 +1,169 @@
+"""The studies of a run as tables, and the files that scaling is read from."""
+
+import dataclasses
+import json
+
+import pytest
+
+from harness.errors import UsageError
+from harness.prediction.simulation import MessageCost
+from harness.report import study_tables
+from harness.stats.stragglers import LAG, LAG_95, LANES, STRAGGLER, UNITS
+from harness.store.phase_table import PhaseRow
+from harness.store.scaling_table import (
+    HERE,
+    MEASURED,
+    MESSAGES,
+    PAID,
+    PREDICTED,
+    PREDICTIONS,
+    SCALING,
+    ScalingRow,
+    cost_rows,
+)
+from harness.studies.breakdown.round_parts import NAMES
+
+
+def row(kind, workers, speedup, actors=2, workload="gym_sampling", status="ok"):
+    return ScalingRow(
+        run_id="a-run",
+        workload=workload,
+        scenario="CartPole-v1",
+        backend="reactor-inline" if kind in PREDICTIONS else "reactor-processes",
+        actors=actors,
+        object_bytes=None,
+        steps_per_message=None,
+        minibatch=None,
+        parameters=json.dumps({"actors": actors, "rounds": 10 * actors, "env": "CartPole-v1"}),
+        kind=kind,
+        workers=workers,
+        trials=3,
+        speedup=speedup,
+        low=speedup and 0.9 * speedup,
+        high=speedup and 1.1 * speedup,
+        status=status,
+    )
+
+
+ROWS = [
+    *(row(PREDICTED, count, min(count, 4.0), actors) for actors in (2, 8) for count in (1, 2, 64)),
+    *(row(MEASURED, count, part * count, actors) for actors, part in ((2, 0.5), (8, 0.9)) for count in (1, 2)),
+]
+
+
+COST = MessageCost(4_400.0, 4_600.0, 21_000.0, 0.2)
+COSTS = cost_rows("a-run", 0, 2, COST)
+# What is predicted with messages paid for is half of what is predicted without; on two cores four workers are as two.
+PAID_ROWS = [
+    *ROWS,
+    *(row(PAID, count, min(count, 4.0) / 2, actors) for actors in (2, 8) for count in (1, 2, 4, 64)),
+    *(row(HERE, count, min(count, 2.0) / 2, actors) for actors in (2, 8) for count in (1, 2, 4)),
+    *(row(MEASURED, 4, value, actors) for actors, value in ((2, 1.1), (8, 0.8))),
+]
+
+
+def test_the_table_has_all_numbers_of_workers():
+    assert list(study_tables.scaling_table(ROWS).rows)[:3] == [
+        ("gym_sampling CartPole-v1, 2 actors", "1", "1.00x [0.900, 1.10]", "-", "-", "0.500x [0.450, 0.550]", "50 %"),
+        ("", "2", "2.00x [1.80, 2.20]", "-", "-", "1.00x [0.900, 1.10]", "50 %"),
+        ("", "64", "4.00x [3.60, 4.40]", "-", "-", "-", "-"),
+    ]
+
+
+def test_what_is_measured_is_compared_with_messages_paid_on_the_cores_there_are():
+    rows = [dataclasses.replace(one, trials=1) for one in PAID_ROWS]
+    assert list(study_tables.scaling_table(rows).rows)[:4] == [
+        ("gym_sampling CartPole-v1, 2 actors", "1", "1.00x", "0.500x", "0.500x", "0.500x", "100 %"),
+        ("", "2", "2.00x", "1.00x", "1.00x", "1.00x", "100 %"),
+        ("", "4", "-", "2.00x", "1.00x", "1.10x", "110 %"),
+        ("", "64", "4.00x", "2.00x", "-", "-", "-"),
+    ]
+
+
+def test_what_a_message_cost_is_told():
+    (line,) = study_tables.message_costs(COSTS)
+    assert all(part in line for part in ("4.40 us", "4.60 us", "21.0 us", "200 us"))
+    assert list(study_tables.message_costs([])) == []
+
+
+def test_what_failed_is_told():
+    rows = [row(PREDICTED, 1, 1.0), row(MEASURED, 1, None, status="killed by SIGKILL")]
+    assert list(study_tables.scaling_table(rows).rows) == [
+        ("gym_sampling CartPole-v1, 2 actors", "1", "1.00x [0.900, 1.10]", "-", "-", "killed by SIGKILL", "-")
+    ]
+
+
+def test_what_is_written_is_read_again(tmp_path):
+    assert SCALING.read(tmp_path) == []
+    rows = [*PAID_ROWS, row(MEASURED, 4, None, status="unsupported: no")]
+    SCALING.write(tmp_path, rows)
+    assert SCALING.read(tmp_path) == rows
+    MESSAGES.write(tmp_path, COSTS)
+    assert MESSAGES.read(tmp_path) == COSTS
+
+
+@pytest.mark.parametrize(("old", "new"), [("send_ns", "post_ns"), (",0.2,", ",0,"), (",0.2,", ",inf,")])
+def test_a_cost_that_is_none_is_refused(tmp_path, old, new):
+    MESSAGES.write(tmp_path, COSTS)
+    path = tmp_path / MESSAGES.file_name
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(UsageError, match=r"messages\.csv, line \d: column .*expected .*; remove the file"):
+        MESSAGES.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("speedup", "speed"), (",1.8,", ",x,"), (",1.8,", ",-1.8,"), ("measured", "guessed"), ("{", "[")]
+)
+def test_a_broken_file_is_refused_in_one_line(tmp_path, old, new):
+    SCALING.write(tmp_path, ROWS)
+    path = tmp_path / SCALING.file_name
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(UsageError, match=r"line \d+: .*expected .*; remove the file") as refusal:
+        SCALING.read(tmp_path)
+    assert "\n" not in str(refusal.value)
+
+
+def phase_rows(steps_per_message):
+    """A trial of a point."""
+    for phase in NAMES:
+        yield PhaseRow(
+            run_id="a-run",
+            started_at="2026-05-01T10:00:00Z",
+            workload="gym_sampling",
+            scenario="CartPole-v1",
+            backend="reactor-inline",
+            actors=4,
+            object_bytes=None,
+            steps_per_message=steps_per_message,
+            minibatch=None,
+            parameters=json.dumps({"actors": 4, "rounds": 5, "steps_per_message": steps_per_message}),
+            trial=0,
+            rounds=5,
+            phase=phase,
+            value=1000.0,
+            unit=UNITS.get(phase, "ns"),
+            status="ok",
+        )
+
+
+def test_points_that_differ_in_any_parameter_are_told_apart():
+    (table,) = study_tables.phase_tables([row for steps in (1, 10, 100) for row in phase_rows(steps)])
+    assert [line[0] for line in table.rows] == [
+        f"CartPole-v1, 4 actors, {steps} per message" for steps in ("1 step", "10 steps", "100 steps")
+    ]
+
+
+def test_why_there_is_no_value_is_told():
+    failed = [dataclasses.replace(row, value=None, status="unsupported: no") for row in phase_rows(1)]
+    ((_, *cells),) = next(study_tables.phase_tables(failed)).rows
+    assert cells[:2] == ["reactor-inline", "unsupported: no"]
+
+
+def test_the_straggler_stands_beside_the_phases_where_it_is_known():
+    values = {LANES: 4.0, STRAGGLER: 0.5, LAG: 0.12, LAG_95: 0.3}
+    told = [dataclasses.replace(row, value=values.get(row.phase, row.value)) for row in phase_rows(1)]
+    (table,) = study_tables.phase_tables(told)
+    assert table.columns[-2:] == ("straggler", "lag")
+    assert table.rows[0][-2:] == ("50% of 4", "12%, 95 %: 30%")
+    (older,) = study_tables.phase_tables([row for row in told if row.phase not in UNITS])
+    assert older.rows[0][-2:] == ("", "")
