@@ -1,7 +1,4 @@
-"""Functions that a reaction calls: the tag, the time, to stop, deadlines. Valid inside reactions only.
-
-A thread that a reaction starts asks by a RunHandle.
-"""
+"""Functions for reactions only: the tag, the time, to stop, deadlines. Threads use a RunHandle."""
 
 from __future__ import annotations
 
