@@ -121,9 +121,10 @@ class Execution:
         """Run the shutdown reactions of the other reactors, then raise: a ReactionError where a reaction raised."""
         worker, tag = self.worker, self.tag
         if os.getpid() != worker.process:
-            return None  # a reaction forked: nothing is its own
+            return  # a reaction forked: nothing is its own
         if not self._begun:
-            return self.executor.kill()
+            self.executor.kill()
+            return
         error, failed = self.executor.abandon(error)
         self._over = f"{kind_of(error)} ended it at {tag}"
         if failed is None or not isinstance(error, Exception):

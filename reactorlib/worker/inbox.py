@@ -21,8 +21,7 @@ T = TypeVar("T")
 Arrival = tuple[Event | None, int, int, Any]
 LOOK: Arrival = (None, -1, -1, None)  # only check `stopping` and `failure`
 
-# While CROWD physical actions wait, each call takes at least PAUSE_S, so that reactions get the interpreter. A thread
-# never waits for the loop, which may wait for the thread.
+# While CROWD physical actions wait, each call takes at least PAUSE_S, so that reactions get the interpreter.
 CROWD = 1000
 PAUSE_S = 0.001
 
