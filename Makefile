@@ -40,7 +40,7 @@ GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name
 UNKNOWN := $(filter-out $(KNOWN) MAKEFLAGS -%,$(GIVEN))
 $(if $(UNKNOWN),$(error $(UNKNOWN): no such variable here; there are $(KNOWN)))
 
-.PHONY: help install bench advise bench-kernel kernel-claims regress report readme diagrams docs test test-all test-wheel test-freethreaded test-openmpi check style format lock soak mutants clean
+.PHONY: help install bench advise bench-kernel kernel-claims regress ray-options report readme diagrams docs test test-all test-wheel test-freethreaded test-openmpi check style format lock soak mutants clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -71,6 +71,9 @@ kernel-claims: $(STAMP)  ## measure what the kernel claims, each line with its l
 
 regress: $(STAMP)  ## is the working tree slower than BASE? measured in turns, and suspects measured again
 	$(BIN)/python -m benchmarks.regress $(if $(BASE),--base $(BASE)) $(if $(MIN_EFFECT),--min-effect $(MIN_EFFECT))
+
+ray-options: $(STAMP)  ## which option of Ray makes ray-tuned faster? each in turns with it, 20 minutes
+	$(BIN)/python -m benchmarks.ray_options
 
 report: $(STAMP)  ## draw the figures of the newest run and print its comparison
 	$(HARNESS) report $(RESULTS)

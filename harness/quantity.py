@@ -9,7 +9,8 @@ from harness.stats.intervals import FEW, Estimate
 _TIMES = ((60e9, "min"), (1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
 _SIZES = ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "bytes"))
 _UNITS = {"ns": _TIMES, "bytes": _SIZES}
-_PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+_PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+_DURATIONS = ((1e9, " s"), (1e6, " ms"), (1e3, " µs"), (1.0, " ns"))
 
 
 def has_prefixes(unit: str) -> bool:
@@ -83,18 +84,12 @@ def _digits(value: float) -> str:
 
 def compact(value: float) -> str:
     """Three significant digits and a prefix: 257000 -> '257k', 62 -> '62.0', 0.0123 -> '0.0123'."""
-    for factor, prefix in _PREFIXES:
-        if abs(value) >= 0.9995 * factor:
-            return _three_digits(value / factor) + prefix
-    return _three_digits(value)
+    return _in_steps(value, _PREFIXES, number)
 
 
 def tick(value: float) -> str:
     """A round number with a prefix, for an axis: 250 -> '250', 1500 -> '1.5k'."""
-    for factor, prefix in _PREFIXES:
-        if abs(value) >= factor:
-            return f"{value / factor:g}{prefix}"
-    return f"{value:g}"
+    return _in_steps(value, _PREFIXES, "{:g}".format)
 
 
 def count(value: float) -> str:
@@ -104,14 +99,12 @@ def count(value: float) -> str:
 
 def duration(nanoseconds: float) -> str:
     """Three significant digits in the unit that suits: 10200000 -> '10.2 ms'."""
-    return _timed(nanoseconds, _three_digits)
+    return _in_steps(nanoseconds, _DURATIONS, number)
 
 
 def duration_tick(nanoseconds: float) -> str:
     """A round duration, for an axis: 20000 -> '20 µs'."""
-    if not nanoseconds:
-        return "0"
-    return _timed(nanoseconds, "{:g}".format)
+    return _in_steps(nanoseconds, _DURATIONS, "{:g}".format) if nanoseconds else "0"
 
 
 def size(octets: float) -> str:
@@ -127,12 +120,14 @@ def size(octets: float) -> str:
 
 def ticks(low: float, high: float, most: int) -> list[float]:
     """At most about `most` round numbers for a logarithmic axis from `low` to `high` (both positive)."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    found: list[float] = []
     for mantissas in ((1, 2, 5), (1, 3), (1,)):
-        found = _within(low, high, mantissas)
+        numbers = (mantissa * 10.0**power for power in range(first, last + 1) for mantissa in mantissas)
+        found = [number for number in numbers if low <= number <= high]
         if len(found) <= most:
             break
-    stride = math.ceil(len(found) / most) or 1
-    return found[::stride]
+    return found[:: math.ceil(len(found) / most) or 1]
 
 
 def sentence(setting: Mapping[str, Any]) -> str:
@@ -141,43 +136,25 @@ def sentence(setting: Mapping[str, Any]) -> str:
 
 
 def _phrase(name: str, value: Any) -> str:
-    if name == "actors":
-        return counted(value, "actor")
-    if name == "agents":
-        return counted(value, "agent")
-    if name == "object_bytes":
-        return f"{size(value)} objects"
+    if name in ("actors", "agents"):
+        return counted(value, name.removesuffix("s"))
     if name == "steps_per_message":
         return f"{counted(value, 'step')} per message"
-    if name == "representation":
-        return f"messages in {value}"
     if name == "step_busy_us":
         return f"steps of {value:g} µs or more" if value else "steps as fast as they are"
     if name == "work_seconds":
         return f"{value:g} s of simulated work" if value else "no simulated work"
-    return f"{name} {value}"
+    told = {"object_bytes": lambda: f"{size(value)} objects", "representation": lambda: f"messages in {value}"}
+    return told[name]() if name in told else f"{name} {value}"
 
 
 def counted(count: int, noun: str) -> str:
-    """So many of something: 1 -> '1 actor', 2000 -> '2,000 actors'."""
+    """A number of things: 1 -> '1 actor', 2000 -> '2,000 actors'."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def _timed(nanoseconds: float, text: Callable[[float], str]) -> str:
-    for factor, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
-        if abs(nanoseconds) >= 0.9995 * factor:
-            return f"{text(nanoseconds / factor)} {unit}"
-    return f"{text(nanoseconds)} ns"
-
-
-def _three_digits(value: float) -> str:
-    if value == 0:
-        return "0"
-    value = float(f"{value:.3g}")  # 0.9996 is 1.00, not 1.000
-    return f"{value:.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
-
-
-def _within(low: float, high: float, mantissas: tuple[int, ...]) -> list[float]:
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    numbers = [mantissa * 10.0**power for power in range(first, last + 1) for mantissa in mantissas]
-    return [number for number in numbers if low <= number <= high]
+def _in_steps(value: float, steps: Sequence[tuple[float, str]], text: Callable[[float], str]) -> str:
+    """A value in the first of these units that it reaches, the last of which is the smallest."""
+    *larger, (_, smallest) = steps
+    factor, unit = next(((one, name) for one, name in larger if abs(value) >= 0.9995 * one), (1.0, smallest))
+    return f"{text(value / factor)}{unit}"

@@ -1,7 +1,6 @@
-"""What `harness list` prints: workloads with their parameters, backends, presets. Runs nothing."""
+"""The output of `harness list`: workloads with their parameters, backends, presets. Runs nothing."""
 
 import textwrap
-from collections.abc import Iterator
 from typing import Any
 
 from harness.plan.presets import PRESETS
@@ -15,18 +14,18 @@ _IGNORED_BY_RUN = ("rounds", "warmup_rounds")
 
 
 def as_text(width: int) -> str:
-    """All of it, wrapped at so many columns."""
+    """All of it, wrapped at the width."""
     lines = ["WORKLOADS and their parameters (--workload NAME, --set PARAMETER=VALUE,...)"]
     for name, workload in WORKLOADS.items():
         lines += ["", f"{name}: {workload.summary}"]
         for declared in _of_run(workload):
-            lines += _entry(f"  {declared.name}", _describe(declared), width)
+            lines.append(_entry(f"  {declared.name}", _describe(declared), width))
     lines += ["", "BACKENDS (--backend NAME)", ""]
     for name, backend in BACKENDS.items():
-        lines += _entry(f"  {name}", "; ".join(filter(None, (backend.summary, backend.note))), width)
+        lines.append(_entry(f"  {name}", "; ".join(filter(None, (backend.summary, backend.note))), width))
     lines += ["", "PRESETS (--preset NAME)", ""]
     for name, preset in PRESETS.items():
-        lines += _entry(f"  {name}", f"{preset.summary}; on {', '.join(preset.backends)}", width)
+        lines.append(_entry(f"  {name}", f"{preset.summary}; on {', '.join(preset.backends)}", width))
     return "\n".join(lines)
 
 
@@ -48,26 +47,20 @@ def as_json() -> dict[str, Any]:
     }
 
 
-def _of_run(workload: Workload) -> Iterator[Parameter]:
-    """The parameters that `run` heeds: it decides itself how many rounds a trial has."""
-    for declared in parameters_of(workload.task_class()).values():
-        if declared.name not in _IGNORED_BY_RUN:
-            yield declared
+def _of_run(workload: Workload) -> list[Parameter]:
+    """The parameters that `run` heeds. It decides itself how many rounds a trial has."""
+    declared = parameters_of(workload.task_class()).values()
+    return [one for one in declared if one.name not in _IGNORED_BY_RUN]
 
 
 def _parameter_json(declared: Parameter) -> dict[str, Any]:
-    return {
-        "type": declared.kind.__name__,
-        "default": declared.default,
-        "help": declared.help,
-        "minimum": declared.minimum,
-        "maximum": declared.maximum,
-        "choices": None if declared.choices is None else list(declared.choices),
-    }
+    told = {name: getattr(declared, name) for name in ("default", "help", "minimum", "maximum")}
+    choices = None if declared.choices is None else list(declared.choices)
+    return {"type": declared.kind.__name__, **told, "choices": choices}
 
 
 def _describe(declared: Parameter) -> str:
-    """What a parameter means, its default and what it takes."""
+    """A parameter's meaning, the values it takes, and its default."""
     limits = {"at least": declared.minimum, "at most": declared.maximum}
     taken = [f"{words} {limit:g}" for words, limit in limits.items() if limit is not None]
     if declared.choices is not None:
@@ -78,7 +71,6 @@ def _describe(declared: Parameter) -> str:
     return f"{declared.help}; {', '.join([kind, *taken])}; default {default}"
 
 
-def _entry(name: str, text: str, width: int) -> Iterator[str]:
-    first, *rest = textwrap.wrap(text, max(30, width - _NAME_WIDTH)) or [""]
-    yield f"{name:<{_NAME_WIDTH}}{first}" if len(name) < _NAME_WIDTH else f"{name} {first}"
-    yield from (" " * _NAME_WIDTH + line for line in rest)
+def _entry(name: str, text: str, width: int) -> str:
+    indent = " " * _NAME_WIDTH
+    return textwrap.fill(f"{name:<{_NAME_WIDTH - 1}} {text}", max(width, 60), subsequent_indent=indent)

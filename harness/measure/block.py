@@ -3,9 +3,9 @@
 All take a turn, then all again in another order: a sweep. The turns of a sweep are neighbours, so that whatever slows
 the machine for longer slows all of them and cancels in their ratios.
 
-Before that each is started by itself, verified, and warmed up by the same rule: turns until their last few are as long
-as the few before them, up to a limit, which is told. Memory decides how many live together: those that are not pinned
-come in waves, each of which shares its sweeps with all that are.
+Before that each subject is started by itself, verified, and warmed up by one rule: turns until the last few are as long
+as the few before them, up to a limit. Memory decides how many live together. Subjects that are not pinned come in
+waves, each of which shares its sweeps with all pinned ones.
 """
 
 from __future__ import annotations
@@ -29,26 +29,24 @@ from harness.stats import turn_ratios
 
 # Ends the name of a second subject of a backend, by which a run measures its own noise.
 AGAIN = " again"
-# A warm-up is over when the mean of the last so many turns is that of the same number before them, nearly or as
-# closely as the turns allow to tell.
+# A warm-up is over when the mean of the last turns differs from that of as many before them by less than this, or by
+# less than their spread allows to tell.
 _COMPARED_TURNS = 4
 _DRIFT = 0.03
-# What is left free of the machine's memory, and how much more than one that lives the next may need.
+# The part of the machine's memory that is left free, and how much more than a living subject the next may need.
 _FREE_SHARE = 0.15
 _MARGIN = 1.5
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much a block measures: sweeps, of turns so long; after `longest_s` no further sweep begins, `fewest` given
-    (where rounds are so long, another block says more than further turns of this one). A wave with a part of the
-    subjects has that part of the time.
+    """How much a block measures: `sweeps`, but none begins after `longest_s` if there are the `fewest`. Another block
+    tells more than further turns of long rounds. A wave with a part of the subjects has that part of the time.
 
     `lead_ns`, `waking_ns`, `resuming_ns`: how long a subject runs in each turn before it is timed, until it runs as it
-    does without rests. One that computes in one thread must only fill its caches; whose threads or processes wait for
-    each other, until the system's scheduler treats them as before; that was stopped because it spins, longest of all.
-    `warmup_s`: the least and the most time of a subject's warm-up, in turns of `warmup_ns` without rests. `limit_s`:
-    for each thing that a subject is asked (see `Running`).
+    does without rests. A single thread only fills its caches. Threads or processes that wait for each other need the
+    scheduler's favour again. Processes that spin and were stopped need the longest. `warmup_s`: the least and the most
+    time of a warm-up, in turns of `warmup_ns`. `limit_s`: for each thing that a subject is asked (see `Running`).
     """
 
     sweeps: int = 8
@@ -79,9 +77,8 @@ class Measured:
 
     `failure`: why it has none, in one line, or empty. `startup_ns`: until its first round could begin. `digest`: of
     its first rounds, "" where nothing was verified. `peak_bytes`: the most memory its processes held together.
-    `idle_share`: how much of a core they used between turns, of which `parked` were stopped there. `lead_ns`: that its
-    turns had. `steady`: whether its warm-up ended by its rule, not by the limit. `taken_s`: of the block's time, for
-    all of this and for its end.
+    `idle_share`: how much of a core they used between turns, where `parked` of them were stopped. `steady`: whether
+    the warm-up ended by its rule, not by the limit. `taken_s`: of the block's time, its end included.
     """
 
     subject: Subject
@@ -110,8 +107,7 @@ def run(
 ) -> list[Measured]:
     """Measure the subjects, whose names differ; the outcome of each, in their order.
 
-    `logs`: into which file a subject prints; without it nothing of that is kept. `starts` is told of each before it
-    starts.
+    `logs`: the file into which a subject prints; by default the output is dropped. `starts` is called before each.
     """
     draw = random.Random(seed)
     found = {subject.name: Measured(subject) for subject in subjects}
@@ -177,7 +173,7 @@ class _Living:
         measured.warmup_turns = len(times)
 
     def sweeps(self, draw: random.Random, first: int) -> int:
-        """All that live take their turns, sweep by sweep, numbered from `first`; the number after the last."""
+        """Have all that live take their turns, sweep by sweep, numbered from `first`; the number after the last."""
         effort, began, outside = self.effort, time.monotonic(), _Outside(self.running)
         sweep, longest_s = first, effort.longest_s * len(self.running) / self._sound()
         while sweep - first < effort.sweeps and self.running:
@@ -203,11 +199,10 @@ class _Living:
         return sum(not measured.failure for measured in self.found.values()) or 1
 
     def _confine(self, sweep: int) -> None:
-        if hasattr(os, "sched_getaffinity"):
-            cpus = sorted(os.sched_getaffinity(0))
-            for running in self.running.values():
-                if running.subject.on_one_cpu:
-                    running.confine(cpus[sweep % len(cpus)])
+        cpus = sorted(os.sched_getaffinity(0))
+        for running in self.running.values():
+            if running.subject.on_one_cpu:
+                running.confine(cpus[sweep % len(cpus)])
 
     def _weigh(self) -> None:
         for name, running in self.running.items():
@@ -226,25 +221,20 @@ class _Living:
     def end(self, subjects: Sequence[Subject] | None = None) -> None:
         """End these, or all."""
         for name in [one.name for one in subjects] if subjects is not None else list(self.running):
-            self._end(name)
-
-    def _end(self, name: str) -> None:
-        running = self.running.pop(name, None)
-        if running is not None:
-            measured = self.found[name]
-            measured.idle_share = running.idle_share
-            with _timed(measured):
-                running.__exit__(None, None, None)
+            if (running := self.running.pop(name, None)) is not None:
+                self.found[name].idle_share = running.idle_share
+                with _timed(self.found[name]):
+                    running.__exit__(None, None, None)
 
     @contextlib.contextmanager
     def _failing(self, measured: Measured) -> Iterator[None]:
-        """What fails leaves the block, and the others go on."""
+        """A subject that fails leaves the block, and the others go on."""
         try:
             with _timed(measured):
                 yield
         except SubjectError as error:
             measured.failure = str(error)
-            self._end(measured.subject.name)
+            self.end([measured.subject])
 
 
 @contextlib.contextmanager
@@ -257,14 +247,14 @@ def _timed(measured: Measured) -> Iterator[None]:
 
 
 class _Outside:
-    """How many cores others keep busy."""
+    """How many cores processes outside the block keep busy."""
 
     def __init__(self, running: Mapping[str, Running]) -> None:
         self._own = {name: one.cpu_ns() for name, one in running.items()}
         self._began = self._reading()
 
     def cores(self, running: Mapping[str, Running]) -> float:
-        """Since this object was made; those that ended since then count as others."""
+        """Since this object was made. Subjects that ended since then count as outside."""
         used_s = sum(used_ns(self._own[name], one.cpu_ns()) for name, one in running.items()) / 1e9
         (busy_s, wall_s), (busy_before_s, wall_before_s) = self._reading(), self._began
         return max(0.0, (busy_s - busy_before_s - used_s) / (wall_s - wall_before_s))
@@ -278,14 +268,14 @@ class _Outside:
 
 
 def log_ratios(above: Measured, below: Measured) -> list[float]:
-    """Of neighbouring turns: the log ratios of the two subjects' times of a round, in the order of the sweeps."""
+    """The log ratios of two subjects' times of a round, of neighbouring turns: CPU times if both are `on_one_cpu`."""
     by_cpu = above.subject.on_one_cpu and below.subject.on_one_cpu
     over, under = ({sweep: turn for (sweep, _), turn in one.turns.items()} for one in (above, below))
     return turn_ratios.log_ratios(over, under, by_cpu)
 
 
 def steady(times: Sequence[float]) -> bool:
-    """Whether the last few of these are as long as the few before them, as far as they allow to tell."""
+    """Whether the last few times are as long as the few before them."""
     if len(times) < 2 * _COMPARED_TURNS:
         return False
     logs = [math.log(time) for time in times[-2 * _COMPARED_TURNS :]]

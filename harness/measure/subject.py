@@ -2,10 +2,10 @@
 
 Owns these processes from start to end. Whatever goes wrong with them is a SubjectError, whose text is one line.
 
-Who is not in turn uses no processor: the program waits in a read. Where something goes on by itself all the same
-(actors of Ray's compiled graphs look for the next message without a pause, agents for news), which CPU time shows, all
-processes of the subject are stopped between turns; but never Ray's own daemons, which take a stopped peer for a dead
-one. Processes that spin are told apart: resumed all at once, they take long to share the processors as they did before.
+Between turns a subject's program blocks in a read. Some processes use a processor all the same: actors of Ray's
+compiled graphs poll for the next message, agents look for news. CPU time shows it. Then all processes of the subject
+are stopped between turns, but never Ray's own daemons, which take a stopped peer for a dead one. A subject that spins
+is told apart: its processes, resumed all at once, take long to share the processors as before.
 """
 
 from __future__ import annotations
@@ -41,8 +41,7 @@ WORKER_VARIABLES = {
     "VECLIB_MAXIMUM_THREADS": "1",
     "PYTHONHASHSEED": "0",
 }
-# What a supervisor may take to clean up.
-_GRACE_SECONDS = 30.0
+_GRACE_SECONDS = 30.0  # for a supervisor to clean up
 _LONGEST_POLL_MS = 2**31 - 1  # 24 days
 # Ray's sockets lie below the scratch directory, and a socket's path has at most 107 characters.
 _SCRATCH_PARENT_CHARACTERS = 24
@@ -50,10 +49,10 @@ _SCRATCH_PARENT_CHARACTERS = 24
 _BUSY_SHARE = 0.005
 _SPINNING_SHARE = 0.5
 _LOOK_SECONDS = 0.1
-# Where a process was kept waiting for more than this part of a look, it's looked at for longer.
+# A look is longer if a process was kept waiting for more than this part of it.
 _CROWDED_SHARE = 0.25
 _CROWDED_LOOK_NS = 1_000_000_000
-# A younger one may be busy because it starts: that is waited for, so long at most.
+# A younger process may be busy because it starts. The engine waits for that, up to the longest look.
 _GROWN_SECONDS = 2.5
 _LONGEST_LOOK_SECONDS = 8.0
 _NEVER_PARKED = ("raylet", "gcs_server")
@@ -65,13 +64,12 @@ class SubjectError(RuntimeError):
 
 @dataclass(frozen=True)
 class Subject:
-    """What is measured. `name` tells subjects of a block apart; `order`: what its process is told (see `side`).
+    """What is measured. `name`: unique in its block. `order`: for its process (see `side`). `tree`: the code.
 
-    `tree`: the code that is measured. `matched`: whether its digest must equal that of the block's other matched ones.
-    `pinned`: lives through its whole block, also where memory has room for a part of the others only. `on_one_cpu`: it
-    computes in one thread that never waits. All such subjects of a block take the turns of a sweep on the same CPU,
-    those of the next on another, for one CPU may be slower than another for as long as a block; and they are compared
-    with each other by CPU time, in which what other processes take doesn't count.
+    `matched`: its digest must equal that of the block's other matched ones. `pinned`: lives through its whole block,
+    even if memory has room for a part of the others only. `on_one_cpu`: it computes in one thread that never waits. All
+    such subjects take the turns of a sweep on one CPU, those of the next sweep on another, because a CPU may be slower
+    than another for as long as a block. They are compared by CPU time, in which other processes don't count.
     """
 
     name: str
@@ -103,14 +101,13 @@ def workload_order(
 class Running:
     """A subject's processes. A context manager; at its end none of them is left.
 
-    `limit_s`: for each thing that the subject is asked, the start included; a turn with a lead, which is of two rounds
-    at least, has twice that. `log`: where they print.
+    `limit_s`: for each thing that the subject is asked, the start included. A turn with a lead has two rounds at least,
+    and twice the limit. `log`: the file in which the processes print.
     """
 
     subject: Subject
     log: Path
     limit_s: float
-    told: dict[str, Any] = field(default_factory=dict)  # what it said when it was ready for turns
     # CPU time by process, and the clock, at the end of the last turn.
     _last: tuple[dict[int, int], int] | None = field(default=None, init=False)
 
@@ -153,36 +150,36 @@ class Running:
         self._stack.close()
 
     def settle(self) -> dict[str, Any]:
-        """Wait until it is ready for its first turn; what it then tells."""
-        self.told = self._answer(self.limit_s)
+        """Wait until it is ready for its first turn; its answer."""
+        told = self._answer(self.limit_s)
         self.look()
-        return self.told
+        return told
 
     def ask(self) -> Any:
         """The answer of a subject that is called once."""
         return self._answer(self.limit_s)["answer"]
 
     def turn(self, turn_ns: int, lead_ns: int) -> Turn:
-        """Have it run, and wait for what it took."""
+        """Have it run for a turn, and wait for the end."""
         before, began = self.cpu_ns(), time.perf_counter_ns()
         if self._last is not None:
             self._idle_cpu_ns += used_ns(self._last[0], before)
             self._idle_wall_ns += began - self._last[1]
         self._tell_parked(signal.SIGCONT)
-        with contextlib.suppress(OSError):  # whoever is gone is found when the answer is read
+        with contextlib.suppress(OSError):  # its end is found when the answer is read
             self._channel.sendall(json.dumps({"turn_ns": turn_ns, "lead_ns": lead_ns}).encode() + b"\n")
         told = self._answer(2 * self.limit_s if lead_ns else self.limit_s)
         self._tell_parked(signal.SIGSTOP)
         after = self.cpu_ns()
         self._last = after, time.perf_counter_ns()
         cpu_ns = told["cpu_ns"]
-        if not self.subject.on_one_cpu:  # others compute elsewhere, too
+        if not self.subject.on_one_cpu:  # other processes compute as well
             cpu_ns = used_ns(before, after) * told["rounds"] // told["all_rounds"]
         durations = dict(zip(*told["durations"], strict=True)) if "durations" in told else {}
         return Turn(told["rounds"], told["wall_ns"], cpu_ns, durations)
 
     def forget_idling(self) -> None:
-        """Count from now on what is used between turns."""
+        """Begin to count the CPU time used between turns."""
         self._idle_cpu_ns = self._idle_wall_ns = 0
         self.rest()
 
@@ -193,7 +190,7 @@ class Running:
                 os.sched_setaffinity(pid, {cpu})
 
     def rest(self) -> None:
-        """What is used until the next turn doesn't count as used between turns: somebody has looked at it."""
+        """Leave the time until the next turn out of the count: the engine looked at the processes."""
         self._last = None
 
     def _tell_parked(self, number: signal.Signals) -> None:
@@ -201,13 +198,13 @@ class Running:
             process.send(number)
 
     def look(self) -> None:
-        """Learn anew which processes there are."""
+        """Find the processes that there are now."""
         with contextlib.suppress(OSError, psutil.Error):
             tree = psutil.Process(self._supervisor.pid).children(recursive=True)
             self.pids = [process.pid for process in tree]
 
     def park(self) -> None:
-        """From now on stop the processes between turns, where they keep a processor busy while nobody asks them to."""
+        """From now on stop the processes between turns, if one of them keeps a processor busy there."""
         give_up = time.monotonic() + _LONGEST_LOOK_SECONDS
         while True:
             self.look()
@@ -216,7 +213,7 @@ class Running:
                 break
         self.spins = sum(shares.values()) > _SPINNING_SHARE
         for pid in filter(_may_be_parked, self.pids if shares else ()):
-            with contextlib.suppress(OSError, psutil.Error):  # it ended in the meantime, or nothing more can be opened
+            with contextlib.suppress(OSError, psutil.Error):  # it ended, or no descriptor is left
                 self._parked.append(processes.Handle(pid))
         self._tell_parked(signal.SIGSTOP)
 
@@ -265,7 +262,7 @@ class Running:
         return told
 
     def _line(self, limit_s: float) -> bytes | None:
-        """The next line on the channel; None where there will be none, because the process has ended."""
+        """The next line on the channel; None if the process has ended."""
         assert self._supervisor.stdout is not None
         give_up = time.monotonic() + limit_s
         watched = self._channel.fileno(), self._supervisor.stdout.fileno()
@@ -294,7 +291,7 @@ class Running:
         return one_line(f"exited with status {status} before reporting a result")
 
     def _verdict(self) -> dict[str, Any]:
-        """What the supervisor says when all has ended; nothing where it died."""
+        """The supervisor's last line, when all has ended; nothing if it died."""
         assert self._supervisor.stdout is not None
         answer, descriptor, give_up = b"", self._supervisor.stdout.fileno(), time.monotonic() + _GRACE_SECONDS
         while _readable([descriptor], give_up):
@@ -319,25 +316,25 @@ class Running:
                 os.killpg(supervisor.pid, signal.SIGKILL)
                 supervisor.wait()
             supervisor.stdout.close()
-            for process in self._parked:  # a supervisor that was killed has ended nobody, and they are stopped
+            for process in self._parked:  # a killed supervisor has ended none, and they are stopped
                 process.send(signal.SIGKILL)
                 process.close()
 
 
 def share_of_core(used_ns: int, wall_ns: int, waited_ns: int) -> float:
-    """How much of a core a process takes of the time in which it isn't kept waiting for one: who never sleeps, a whole
-    one, beside however many others.
+    """The part of a core that a process takes while it isn't kept waiting for one. A process that never sleeps takes a
+    whole one, however many others run.
     """
     return used_ns / max(wall_ns - waited_ns, wall_ns / 100)
 
 
 def _longest_wait_ns(before: Mapping[int, int], after: Mapping[int, int]) -> int:
-    """Of a process: how long the one of its threads was kept waiting that was it longest."""
+    """The longest time that a thread of a process was kept waiting."""
     return max((waited - before.get(thread, 0) for thread, waited in after.items()), default=0)
 
 
 def _readable(descriptors: Iterable[int], give_up: float) -> set[int]:
-    """Which of these can be read or are at their end; none where it is `give_up` o'clock before."""
+    """The descriptors that can be read or are at their end; none if the clock reaches `give_up` before."""
     watched = select.poll()  # `select` takes no number above 1023
     for descriptor in descriptors:
         watched.register(descriptor, select.POLLIN)
@@ -365,7 +362,7 @@ def used_ns(before: Mapping[int, int], after: Mapping[int, int]) -> int:
 
 def environment(tree: Path, scratch: Path) -> dict[str, str]:
     """The environment of a process that measures a tree."""
-    # Nothing of what a user tells Ray, be it another cluster: each style of session sets what is not Ray's default.
+    # Without the user's settings of Ray, such as another cluster: each style of session sets its own.
     kept = {name: value for name, value in os.environ.items() if not is_setting(name)}
     given = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
     paths = dict.fromkeys([str(tree), str(OWN_TREE), *given])
@@ -374,7 +371,7 @@ def environment(tree: Path, scratch: Path) -> dict[str, str]:
 
 
 def call(function: str, arguments: list[Any], limit_s: float) -> Any:
-    """What "module:function" returns in a fresh process under a supervisor; raises SubjectError. Keeps no log."""
+    """The result of "module:function" in a fresh process under a supervisor. Raises SubjectError. Keeps no log."""
     subject = Subject(function, {"call": function, "arguments": arguments})
     with tempfile.TemporaryDirectory() as passing, Running(subject, Path(passing, "log"), limit_s) as running:
         return running.ask()

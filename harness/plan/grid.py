@@ -1,7 +1,7 @@
-"""Which trials a run consists of, and in which order. Runs nothing.
+"""The points and trials of a run, and their order. Runs nothing.
 
-The order: all points once, then all points again, so that an interrupted run has seen every point. A block is
-one point's backends of one trial, which live together and take turns.
+All points run once, then all points again, so that an interrupted run has seen every point. A block is one point's
+backends of one trial, which live together and take turns.
 """
 
 import dataclasses
@@ -19,19 +19,18 @@ from workloads.catalogue import BACKENDS, WORKLOADS, Backend, make_task
 from workloads.parameter import ParameterError, unknown
 
 TrialKey = tuple[str, str, str, int]
-# What a parameter's value may be in JSON.
+# A parameter's value in JSON.
 Scalar = int | float | str | bool
 
-# Rounds of the run that proves a backend right before its first trial. Enough to pass what happens only now
-# and then (an episode's end, a copy of the target network), few enough to cost less than the trial.
+# Rounds of the run that proves a backend right before its first trial. Enough to pass rare events (an episode's end, a
+# copy of the target network), few enough to cost less than the trial.
 _VERIFY_ROUNDS = {"gym_sampling": 200, "multi_agent": 120, "atari_sampling": 50, "broadcast_gather": 3}
 _VERIFY_ROUNDS_ELSE = 12
 _VERIFY_BYTES = 4 * 2**30  # of arrays: hashing takes a second for each GiB; one round in any case
 # The version of a run's files. Files of another version are refused: their values mean something else.
 SCHEMA = 5
-# More trials than any machine gets through: who asks for them has made a mistake.
-MOST_TRIALS = 100_000
-_LONGEST_S = 1e8  # as a time limit; of much more the system can't wait
+MOST_TRIALS = 100_000  # of any sensible run
+_LONGEST_S = 1e8  # as a time limit; the system can't wait for much longer
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Trial:
-    """One repetition of one point on one backend: what a subject of a block runs in fresh processes."""
+    """One repetition of one point on one backend, which a subject of a block runs in fresh processes."""
 
     point: Point
     backend: str
@@ -98,7 +97,7 @@ class Trial:
 
     @property
     def key(self) -> TrialKey:
-        """The trial's identity in the file of rows."""
+        """The trial's identity in the files."""
         return self.point.workload, self.point.parameters, self.backend, self.index
 
 
@@ -127,8 +126,7 @@ class Description(TypedDict):
 
 @dataclass(frozen=True)
 class Grid:
-    """All trials of a run. `time_limit_s`: for one trial, `budget_s`: for all, which may then be fewer than these (see
-    `manager.run`); neither is a part of what makes two grids different.
+    """All trials of a run. `time_limit_s`: for one trial. `budget_s`: for all, which may then be fewer than these.
 
     Raises ParameterError for more trials or a longer limit than make sense, and for none.
     """
@@ -172,14 +170,13 @@ class Grid:
         """The trials, in the order in which they run."""
         return itertools.chain.from_iterable(self.blocks())
 
-    @cached_property
-    def _widest(self) -> Point:
-        """The first of the points that most kinds of backends run."""
-        return max(self.points, key=lambda point: len(self._kinds(point)))
-
     def _kinds(self, point: Point) -> dict[str, str]:
         """A backend of each kind, by it."""
         return {kind_of(BACKENDS[name]): name for name in backends_of(point.workload, self.backends)}
+
+    @cached_property
+    def _widest(self) -> Point:
+        return max(self.points, key=lambda point: len(self._kinds(point)))
 
     def repeated(self, point: Point) -> list[str]:
         """The backends that the blocks of a point have twice, by which a run measures its own noise: one of each kind,
@@ -188,48 +185,37 @@ class Grid:
         return list(self._kinds(point).values()) if point == self._widest else []
 
     def with_trials(self, trials: int) -> "Grid":
-        """The same with so many of each point."""
+        """The same with this number of trials of each point."""
         points = tuple(dataclasses.replace(point, trials=trials) for point in self.points)
         return dataclasses.replace(self, points=points)
 
     def describe(self) -> dict[str, Any]:
         """The grid as JSON can hold it; equal for equal grids."""
-        return {
-            "points": [
-                {"workload": point.workload, "trials": point.trials, "parameters": point.values}
-                for point in self.points
-            ],
-            "backends": list(self.backends),
-            "seed": self.seed,
-            "time_limit_s": self.time_limit_s,
-            "schema": SCHEMA,
-            "budget_s": self.budget_s,
-        }
+        points = [{"workload": one.workload, "trials": one.trials, "parameters": one.values} for one in self.points]
+        described = {name: getattr(self, name) for name in ("seed", "time_limit_s", "budget_s")}
+        return {"points": points, "backends": list(self.backends), "schema": SCHEMA, **described}
 
     @classmethod
     def restore(cls, description: Mapping[str, Any]) -> "Grid":
-        """The grid of a description; raises ParameterError where it can't run any more."""
+        """The grid of a description. Raises ParameterError if it can't run any more."""
         if description["schema"] != SCHEMA:
             raise ParameterError(f"schema {description['schema']}, where this version reads {SCHEMA}")
-        points = tuple(
-            Point(
-                entry["workload"],
-                # As its rows say them: parameters that its version did not have are left out.
-                canonical(make_task(entry["workload"], entry["parameters"]), entry["parameters"]),
-                entry["trials"],
-            )
-            for entry in description["points"]
-        )
-        names, seed = tuple(description["backends"]), description["seed"]
+        names = tuple(description["backends"])
         for name in names:
             if name not in BACKENDS:
                 raise ParameterError(unknown("backend", name, BACKENDS))
-        return cls(points, names, seed, description["time_limit_s"], description.get("budget_s"))
+        points = []
+        for one in description["points"]:
+            # Parameters that its version did not have are left out, as in its rows.
+            parameters = canonical(make_task(one["workload"], one["parameters"]), one["parameters"])
+            points.append(Point(one["workload"], parameters, one["trials"]))
+        limits = description["time_limit_s"], description.get("budget_s")
+        return cls(tuple(points), names, description["seed"], *limits)
 
 
 def differences(before: Grid, now: Grid) -> str:
-    """In which respect two grids differ, in a few words; empty where they don't. How many trials a budget allowed is
-    no difference.
+    """The respects in which two grids differ, in a few words; empty where they don't. The number of trials that a
+    budget allowed is no difference.
     """
     found = []
     if before.backends != now.backends:
@@ -239,8 +225,8 @@ def differences(before: Grid, now: Grid) -> str:
         {dataclasses.replace(point, trials=1) if budgeted else point for point in grid.points} for grid in (before, now)
     )
     if there != here:
+        example = min(here - there or there - here, key=lambda point: (point.workload, point.parameters))
         only = f"{len(there - here)} points there are none of this grid's, {len(here - there)} here are new"
-        example = next(iter(sorted(here - there or there - here, key=lambda point: (point.workload, point.parameters))))
         found.append(f"{only}, such as {example.workload} with {example.trials} trials of {example.parameters}")
     if before.seed != now.seed:
         found.append(f"seed {before.seed} there, {now.seed} here")
@@ -254,14 +240,14 @@ def backends_of(workload: str, names: Sequence[str]) -> list[str]:
 
 
 def kind_of(backend: Backend) -> str:
-    """Which backends wait and run alike: those of one executor or one of Ray's interfaces; peers are one kind."""
+    """The kind of a backend. Backends of one executor or one of Ray's interfaces wait alike; peers are one kind."""
     if backend.role != "main":
         return backend.role
     return backend.kind or str(backend.options.get("executor", backend.module))
 
 
 def runs_alone(parameters: Mapping[str, Any], backend: Backend) -> bool:
-    """Whether a backend computes in one thread that never waits: what others take of its CPU is no time of its own."""
+    """Whether a backend computes in one thread that never waits, so that its CPU time is its time."""
     in_one_thread = backend.module == "on_serial" or backend.options.get("executor") == "inline"
     return in_one_thread and not parameters.get("work_seconds")
 

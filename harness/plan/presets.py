@@ -35,14 +35,14 @@ class Sweep:
 
 
 def sweep(workload: str, **values: Any) -> Sweep:
-    """A sweep; of a parameter with one value that may stand alone."""
+    """A sweep. A single value of a parameter needs no tuple."""
     return Sweep(workload, {name: value if isinstance(value, tuple) else (value,) for name, value in values.items()})
 
 
 @dataclass(frozen=True)
 class Preset:
-    """Sweeps with their trials, on which backends, and how long one trial may take. `budget_s`: how long all may take
-    together; then there are as many trials as that allows, of each point one or more.
+    """Sweeps and the backends on which they run. `time_limit_s`: for one trial. `budget_s`: for all; then there are as
+    many trials as it allows, of each point one or more.
     """
 
     name: str

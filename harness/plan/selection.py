@@ -1,14 +1,13 @@
 """From the command line's choices to a grid: presets, workloads, backends, `--set`. Runs nothing.
 
-A value of `--set` may suit one workload and not another. It is used wherever it suits, and what had to be
-left out is noted; a value that suits nowhere is refused. Points of two sweeps that differ only in how long they run
-are one.
+A value of `--set` may suit one workload and not another. It is used wherever it suits, and a note names what was left
+out. A value that suits nowhere is refused. Points of two sweeps that differ only in how long they run are one.
 """
 
 import itertools
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import UsageError
@@ -50,17 +49,6 @@ class Selection:
     notes: tuple[str, ...]
 
 
-@dataclass
-class _Search:
-    """What has been found while the sweeps are gone through. `points`: by workload, and the parameters that tell them
-    apart.
-    """
-
-    points: dict[tuple[str, str], Point] = field(default_factory=dict)
-    accepted: set[Choice] = field(default_factory=set)
-    refusals: list[tuple[frozenset[Choice], str]] = field(default_factory=list)
-
-
 def select(
     preset_name: str,
     *,
@@ -72,10 +60,10 @@ def select(
     time_limit_s: float | None = None,
     budget_s: float | None = None,
 ) -> Selection:
-    """What the command line asks for; an empty sequence and None stand for the preset's own choice.
+    """The grid that the command line asks for; an empty sequence and None stand for the preset's own choice.
 
-    `seed` is the seed of the order, and of every workload unless a setting says otherwise. A number of trials stands
-    for itself, without the preset's budget. Raises UsageError.
+    `seed` is the seed of the order, and of every workload unless a setting says otherwise. A number of trials overrides
+    the preset's budget. Raises UsageError.
     """
     check_known("preset", [preset_name], PRESETS)
     check_known("workload", workloads, WORKLOADS)
@@ -83,11 +71,10 @@ def select(
     preset = PRESETS[preset_name]
     sweeps = _sweeps(preset, workloads)
     _check_settings(settings, list(dict.fromkeys(sweep.workload for sweep in sweeps)))
-    search = _Search()
+    search = _Search(settings, {} if seed is None else {"seed": (seed,)}, trials or preset.trials)
     for sweep in sweeps:
-        seeds = {} if seed is None else {"seed": (seed,)}
-        _explore(search, sweep, seeds, settings, trials or preset.trials)
-    _check_accepted(search, settings)
+        search.explore(sweep)
+    search.check_accepted()
     chosen = tuple(dict.fromkeys(backends or preset.backends))
     for workload, _ in search.points:
         if not backends_of(workload, chosen):
@@ -117,82 +104,86 @@ def _sweeps(preset: Preset, workloads: Sequence[str]) -> list[Sweep]:
 
 
 def _check_settings(settings: Sequence[Setting], workloads: Sequence[str]) -> None:
-    """Refuse what none of the workloads has, and what is said twice."""
+    """Refuse a parameter that none of the workloads has, and one that is set twice."""
     said: set[tuple[str | None, str]] = set()
     for setting in settings:
         if setting.workload is not None and setting.workload not in workloads:
-            raise UsageError(f"--set {setting}: {_not_chosen(setting.workload, workloads)}")
+            known = setting.workload in WORKLOADS
+            reason = f"{setting.workload} is not among the workloads chosen: {', '.join(workloads)}"
+            raise UsageError(
+                f"--set {setting}: {reason if known else unknown('workload', setting.workload, workloads)}"
+            )
         if (setting.workload, setting.name) in said:
             raise UsageError(f"--set {setting}: {setting.name} is set twice; write all values into one --set")
         said.add((setting.workload, setting.name))
-        concerned = [name for name in workloads if setting.concerns(name)]
-        known = {name: None for workload in concerned for name in _declared(workload)}
-        if setting.name not in known:
-            raise UsageError(f"--set {setting}: {unknown('parameter', setting.name, known, limit=40)}")
-
-
-def _not_chosen(workload: str, chosen: Sequence[str]) -> str:
-    if workload in WORKLOADS:
-        return f"{workload} is not among the workloads chosen: {', '.join(chosen)}"
-    return unknown("workload", workload, chosen)
+        names = {name: None for workload in workloads if setting.concerns(workload) for name in _declared(workload)}
+        if setting.name not in names:
+            raise UsageError(f"--set {setting}: {unknown('parameter', setting.name, names, limit=40)}")
 
 
 def _declared(workload: str) -> Mapping[str, Any]:
     return parameters_of(WORKLOADS[workload].task_class())
 
 
-def _explore(search: _Search, sweep: Sweep, seeds: Mapping[str, Any], settings: Sequence[Setting], trials: int) -> None:
-    """Add a sweep's points to the search, or the reasons why they can't be."""
-    declared = _declared(sweep.workload)
-    values: dict[str, Sequence[Any]] = {**seeds, **sweep.values}
-    choices: dict[tuple[str, Any], set[Choice]] = {}
-    for setting in settings:
-        if setting.name in declared and setting.concerns(sweep.workload):
-            parsed = list(_parse(search, sweep.workload, declared[setting.name], setting))
-            values[setting.name] = list(dict.fromkeys(value for value, _ in parsed))
-            for value, text in parsed:
-                choices.setdefault((setting.name, value), set()).add((setting, text))
-    for combination in itertools.product(*values.values()):
-        named = dict(zip(values, combination, strict=True))
-        involved = frozenset[Choice]().union(*(choices.get(item, ()) for item in named.items()))
-        try:
-            task = make_task(sweep.workload, named)
-        except ParameterError as error:
-            search.refusals.append((involved, f"{sweep.workload}: {error}"))
-            continue
-        search.accepted |= involved
-        _add(search, Point(sweep.workload, canonical(task), trials), settings)
+class _Search:
+    """The points found while the sweeps are gone through, and why others were refused.
 
+    `points`: by workload, and the parameters that tell them apart.
+    """
 
-def _add(search: _Search, point: Point, settings: Sequence[Setting]) -> None:
-    """Add a point to the search; of points that differ only in how long they run the shortest."""
-    named = {setting.name for setting in settings if setting.concerns(point.workload)}
-    free = [name for name in _LENGTH if name not in named]
-    kept = json.dumps({name: value for name, value in point.values.items() if name not in free})
-    present = search.points.setdefault((point.workload, kept), point)
-    if _length(point) < _length(present):
-        search.points[point.workload, kept] = point
+    def __init__(self, settings: Sequence[Setting], seeds: Mapping[str, Sequence[Any]], trials: int) -> None:
+        self.points: dict[tuple[str, str], Point] = {}
+        self.refusals: list[tuple[frozenset[Choice], str]] = []
+        self._accepted: set[Choice] = set()
+        self._settings, self._seeds, self._trials = settings, seeds, trials
 
+    def explore(self, sweep: Sweep) -> None:
+        """Add a sweep's points, or the reasons why they can't be."""
+        values: dict[str, Sequence[Any]] = {**self._seeds, **sweep.values}
+        choices: dict[tuple[str, Any], set[Choice]] = {}
+        for setting in self._settings:
+            if setting.name in _declared(sweep.workload) and setting.concerns(sweep.workload):
+                parsed = self._parse(sweep.workload, setting)
+                values[setting.name] = list(dict.fromkeys(parsed.values()))
+                for text, value in parsed.items():
+                    choices.setdefault((setting.name, value), set()).add((setting, text))
+        for combination in itertools.product(*values.values()):
+            named = dict(zip(values, combination, strict=True))
+            involved = frozenset[Choice]().union(*(choices.get(item, ()) for item in named.items()))
+            try:
+                task = make_task(sweep.workload, named)
+            except ParameterError as error:
+                self.refusals.append((involved, f"{sweep.workload}: {error}"))
+                continue
+            self._accepted |= involved
+            self._add(Point(sweep.workload, canonical(task), self._trials))
 
-def _length(point: Point) -> tuple[int, ...]:
-    return tuple(point.values[name] for name in _LENGTH)
-
-
-def _parse(search: _Search, workload: str, declared: Any, setting: Setting) -> Iterator[tuple[Any, str]]:
-    for text in setting.values:
-        try:
-            yield declared.parse(text), text
-        except ParameterError as error:
-            search.refusals.append((frozenset([(setting, text)]), f"{workload}: {error}"))
-
-
-def _check_accepted(search: _Search, settings: Sequence[Setting]) -> None:
-    """Refuse a value that suits nowhere, and a preset that doesn't suit its workload."""
-    for setting in settings:
+    def _parse(self, workload: str, setting: Setting) -> dict[str, Any]:
+        """The values of a setting that suit a workload, by their text."""
+        found = {}
         for text in setting.values:
-            if (setting, text) not in search.accepted:
-                reasons = (reason for involved, reason in search.refusals if (setting, text) in involved)
-                raise UsageError(f"--set {setting}: {next(reasons)}")
-    for involved, reason in search.refusals:
-        if not involved:
-            raise UsageError(reason)
+            try:
+                found[text] = _declared(workload)[setting.name].parse(text)
+            except ParameterError as error:
+                self.refusals.append((frozenset([(setting, text)]), f"{workload}: {error}"))
+        return found
+
+    def _add(self, point: Point) -> None:
+        """Add a point; of points that differ only in how long they run the shortest."""
+        named = {setting.name for setting in self._settings if setting.concerns(point.workload)}
+        free = [name for name in _LENGTH if name not in named]
+        kept = json.dumps({name: value for name, value in point.values.items() if name not in free})
+        present = self.points.setdefault((point.workload, kept), point)
+        if [point.values[name] for name in _LENGTH] < [present.values[name] for name in _LENGTH]:
+            self.points[point.workload, kept] = point
+
+    def check_accepted(self) -> None:
+        """Refuse a value that suits nowhere, and a preset that doesn't suit its workload."""
+        for setting in self._settings:
+            for text in setting.values:
+                if (setting, text) not in self._accepted:
+                    reasons = (reason for involved, reason in self.refusals if (setting, text) in involved)
+                    raise UsageError(f"--set {setting}: {next(reasons)}")
+        for involved, reason in self.refusals:
+            if not involved:
+                raise UsageError(reason)

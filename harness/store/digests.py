@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from harness.grouping import grouped
 from harness.plan.grid import TrialKey
 from harness.store.measurements import Measurement
 from harness.store.trial_records import TrialRecord
@@ -14,19 +15,14 @@ _DIFFERS = "digest differs: "
 
 
 def disagreements(rows: Iterable[Measurement | TrialRecord]) -> dict[TrialKey, str]:
-    """Trials whose digest isn't that of their point, each with the reason.
+    """Trials whose digest isn't that of their point, each with the reason. Failed rows don't count.
 
-    The point's digest is the one of the serial backend's first trial, or else the one that most backends
-    agree on; where there is neither, every trial of the point disagrees. Failed rows and rows without a
-    digest don't count.
+    The point's digest is that of the serial backend's first trial, or else the one that most backends agree on. Where
+    there is neither, every trial of the point disagrees.
     """
-    by_point: dict[tuple[str, str], dict[TrialKey, str]] = {}
-    for row in rows:
-        if row.ok and row.digest:
-            by_point.setdefault(row.point, {})[row.trial_key] = row.digest
     found: dict[TrialKey, str] = {}
-    for digests in by_point.values():
-        found |= _disagreements_of_point(digests)
+    for own in grouped((row for row in rows if row.ok and row.digest), lambda row: row.point).values():
+        found |= _of_point({row.trial_key: row.digest for row in own})
     return found
 
 
@@ -35,7 +31,7 @@ def is_disagreement(status: str) -> bool:
     return status.startswith(_DIFFERS)
 
 
-def _disagreements_of_point(digests: Mapping[TrialKey, str]) -> dict[TrialKey, str]:
+def _of_point(digests: Mapping[TrialKey, str]) -> dict[TrialKey, str]:
     first: dict[str, str] = {}
     for (_, _, backend, _), digest in sorted(digests.items(), key=lambda item: item[0][3]):
         first.setdefault(backend, digest)

@@ -16,7 +16,7 @@ from harness.store.measurements import MEASUREMENTS, Measurement
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """The rows of a run, with what they were measured on."""
+    """The rows of a run, and the machine they were measured on."""
 
     path: Path
     run_id: str
@@ -31,31 +31,20 @@ class FinishedRun:
 
 
 def load(path: Path) -> FinishedRun:
-    """The run in a directory; raises UsageError, in one line, for anything that speaks against judging by it."""
+    """The run in a directory. Raises UsageError, in one line, for anything that speaks against judging by it."""
     if not path.is_dir():
         raise UsageError(f"{path}: no such directory; expected the results of `harness run`")
-    described = _machine(path)
-    run_id, grid = run_directory.stored_grid(path)
-    rows = _rows(path, run_id, grid)
-    return FinishedRun(path, run_id, grid, described, rows)
-
-
-def _machine(path: Path) -> dict[str, Any]:
     described = machine.read(path / machine.FILE_NAME, run_directory.EXPECTED)
     sessions = described.get("sessions")
     if not sessions:
-        raise UsageError(
-            f"{path / machine.FILE_NAME}: says nothing of the sessions; expected what `harness run` writes"
-        )
+        raise UsageError(f"{path / machine.FILE_NAME}: names no session; expected what `harness run` writes")
     for name in ("commit", "dirty", "variables"):
-        told = [session.get(name) for session in sessions]
-        if any(one != told[0] for one in told):
-            raise UsageError(f"{path}: its sessions differ in {name} ({_both(told)}); measure it anew in one go")
-    return described
-
-
-def _both(told: list[Any]) -> str:
-    return " and ".join(str(one) for one in (told[0], next(one for one in told if one != told[0])))
+        first = sessions[0].get(name)
+        other = next((one.get(name) for one in sessions if one.get(name) != first), first)
+        if other != first:
+            raise UsageError(f"{path}: its sessions differ in {name} ({first} and {other}); measure it anew in one go")
+    run_id, grid = run_directory.stored_grid(path)
+    return FinishedRun(path, run_id, grid, described, _rows(path, run_id, grid))
 
 
 def _rows(path: Path, run_id: str, grid: Grid) -> tuple[Measurement, ...]:
@@ -63,11 +52,9 @@ def _rows(path: Path, run_id: str, grid: Grid) -> tuple[Measurement, ...]:
     rows = MEASUREMENTS.read(path)
     expected = {(*trial.key, metric) for trial in grid.trials() for metric in trial.point.units}
     for number, row in enumerate(rows, start=2):
-        if row.run_id != run_id:
-            raise UsageError(f"{file}, line {number}: a row of run {row.run_id}, among those of {run_id}")
-        if row.key not in expected:
-            where = f"{row.workload} {row.backend} trial {row.trial} {row.metric}"
-            raise UsageError(f"{file}, line {number}: a row of another grid ({where})")
+        if row.run_id != run_id or row.key not in expected:
+            where = f"run {row.run_id}, {row.workload} {row.backend} trial {row.trial} {row.metric}"
+            raise UsageError(f"{file}, line {number}: a row of another run or grid ({where}), in that of run {run_id}")
     if len(rows) < len(expected):
         missing = len(expected) - len(rows)
         raise UsageError(f"{file}: {missing} of {len(expected)} rows are missing; complete the run with --resume")

@@ -1,4 +1,4 @@
-"""On what a run was made: `machine.json`. Owns the description, and which descriptions are the same machine.
+"""`machine.json`: the machine of a run and the calls that made it. Owns which descriptions are the same machine.
 
 The host's name and the user's are left out: results are published.
 """
@@ -23,6 +23,7 @@ from reactorlib.cpus import available_cpus
 from workloads.ray_styles import STYLES
 
 FILE_NAME = "machine.json"
+# Packages that can move a number.
 _PACKAGES = (
     "ale-py", "envpool", "gymnasium", "matplotlib", "numpy", "pandas", "pettingzoo", "psutil", "ray",
     "reactorlib", "stable-baselines3", "tianshou", "torch", "torchrl", "xronos",
@@ -31,11 +32,9 @@ _VARIABLE_PREFIXES = (
     "OMP_", "MKL_", "OPENBLAS_", "NUMEXPR_", "VECLIB_", "KMP_", "GOMP_", "MALLOC_", "LD_PRELOAD",
     "PYTHON_", "PYTHONMALLOC", "PYTHONOPTIMIZE", "PYTHONDEVMODE", "TORCH_", "CUDA_VISIBLE_DEVICES", "REACTORLIB_",
 )  # fmt: skip
-# Fields that must be equal for rows to stand in one file; those that runs before them lack, where both have them.
-_IDENTITY = ("cpu", "cores_allowed", "memory_gib", "kernel", "interpreter", "packages")
-_IDENTITY_SINCE = ("clock_speed",)
+# Fields that must be equal for rows to stand in one file.
+_IDENTITY = ("cpu", "cores_allowed", "memory_gib", "kernel", "interpreter", "packages", "clock_speed")
 _CPUS = Path("/sys/devices/system/cpu")
-_OF_A_CPU = ("cpufreq/scaling_governor", "topology/thread_siblings_list")
 _CLOCK_READINGS = 10_000
 _GIB = 2**30
 
@@ -97,25 +96,30 @@ def describe() -> dict[str, Any]:
             "compiler": platform.python_compiler(),
             "free_threaded_build": bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
         },
-        "packages": package_versions(),
+        "packages": {name: version for name in _PACKAGES if (version := _version(name))},
         "clock": {"name": "perf_counter_ns", "tick_ns": clock_tick_ns()},
     }
 
 
 def describe_cpus(root: Path) -> dict[str, Any]:
-    """What Linux says of the CPUs allowed to us: their governors, whether they may exceed their nominal clock, and
-    which CPUs share a core with which of them; None for what it doesn't say.
+    """The governors of the CPUs allowed to us, whether they may exceed their nominal clock, and which CPUs share a core
+    with which of them. None for what Linux doesn't say.
     """
-    allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    told = [[word(root / f"cpu{cpu}" / name) for cpu in allowed] for name in _OF_A_CPU]
-    governors, siblings = (sorted({one for one in words if one is not None}) or None for words in told)
+
+    def of_each(name: str) -> list[str] | None:
+        told = (word(root / f"cpu{cpu}" / name) for cpu in os.sched_getaffinity(0))
+        return sorted({one for one in told if one is not None}) or None
+
     capped, boosted = word(root / "intel_pstate" / "no_turbo"), word(root / "cpufreq" / "boost")
     turbo = capped == "0" if capped is not None else boosted == "1" if boosted is not None else None
-    return {"clock_speed": {"governors": governors, "turbo": turbo}, "siblings": siblings}
+    return {
+        "clock_speed": {"governors": of_each("cpufreq/scaling_governor"), "turbo": turbo},
+        "siblings": of_each("topology/thread_siblings_list"),
+    }
 
 
 def word(path: Path) -> str | None:
-    """What a file of the system's says; None where there is none."""
+    """The text of a file of the system; None where there is none."""
     try:
         return path.read_text("utf-8").strip()
     except OSError:
@@ -123,7 +127,7 @@ def word(path: Path) -> str | None:
 
 
 def describe_session(command: Sequence[str], limits: Mapping[str, str]) -> dict[str, Any]:
-    """What belongs to one call of the harness: command line, commit, load, environment.
+    """One call of the harness: command line, commit, load, environment.
 
     `limits`: variables that the harness sets for every worker.
     """
@@ -140,9 +144,9 @@ def describe_session(command: Sequence[str], limits: Mapping[str, str]) -> dict[
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """In which respects that matter two descriptions differ, in a few words; empty where they don't."""
+    """The respects that matter in which two descriptions differ, in a few words; empty where they don't."""
     found = []
-    for name in (*_IDENTITY, *(name for name in _IDENTITY_SINCE if name in before and name in now)):
+    for name in _IDENTITY:
         there, here = before.get(name), now.get(name)
         if isinstance(there, dict) and isinstance(here, dict):
             keys = sorted(key for key in there.keys() | here.keys() if there.get(key) != here.get(key))
@@ -159,46 +163,34 @@ def clock_tick_ns() -> int:
     return min((step for step in steps if step > 0), default=0)
 
 
-def package_versions() -> dict[str, str]:
-    """Versions of the packages that can move a number, as far as they are installed."""
-    versions = {}
-    for name in _PACKAGES:
-        try:
-            versions[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return versions
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def timestamp() -> str:
     """Now, UTC, ISO 8601, to the second."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _cpu_model() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
+    lines = (word(Path("/proc/cpuinfo")) or "").splitlines()
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(names, platform.machine())
 
 
 def _commit() -> dict[str, Any]:
     root = Path(__file__).parent
-    commit = git(root, "rev-parse", "HEAD")
+    commit, seconds = git(root, "rev-parse", "HEAD"), git(root, "show", "--no-patch", "--format=%ct")
     changed = git(root, "status", "--porcelain", "--untracked-files=no") if commit else None
-    return {"commit": commit, "commit_time": commit_time("HEAD"), "dirty": None if changed is None else bool(changed)}
-
-
-def commit_time(revision: str) -> str | None:
-    """When a commit of this repository was made, UTC, ISO 8601, to the second; None where it isn't known."""
-    seconds = git(Path(__file__).parent, "show", "--no-patch", "--format=%ct", revision, "--")
-    return f"{datetime.fromtimestamp(int(seconds), UTC):%Y-%m-%dT%H:%M:%SZ}" if seconds else None
+    made = f"{datetime.fromtimestamp(int(seconds), UTC):%Y-%m-%dT%H:%M:%SZ}" if seconds else None
+    return {"commit": commit, "commit_time": made, "dirty": None if changed is None else bool(changed)}
 
 
 def git(root: Path, *arguments: str, limit_s: float = 10.0) -> str | None:
-    """What git answers there; None where it fails, or takes longer."""
+    """The answer of git there; None where it fails, or takes longer."""
     command = ["git", "-C", str(root), *arguments]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s, check=True)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from reactorlib.elaboration.program import Cell, Elaborated
+from reactorlib.elaboration.records import Cell, Elaborated
 from reactorlib.errors import EffectError, ReactorError, RunError
 from reactorlib.tag import Time, time_fault
 from reactorlib.transport.batch import Batch, batch

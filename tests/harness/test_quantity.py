@@ -35,3 +35,77 @@ def test_three_digits_after_rounding(value, text):
 @pytest.mark.parametrize(("seconds", "text"), [(0.4, "0 s"), (89, "89 s"), (600, "10 min"), (9_000, "2.5 h")])
 def test_duration(seconds, text):
     assert quantity.duration_s(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (0.01234, "0.0123"),
+        (1.5, "1.50"),
+        (62, "62.0"),
+        (999.6, "1.00k"),
+        (257_000, "257k"),
+        (4.2e9, "4.20G"),
+    ],
+)
+def test_compact_keeps_three_digits(value, text):
+    assert quantity.compact(value) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(0, "0"), (0.5, "0.5"), (250, "250"), (1500, "1.5k"), (1e6, "1M")])
+def test_tick_is_short(value, text):
+    assert quantity.tick(value) == text
+
+
+@pytest.mark.parametrize(
+    ("nanoseconds", "text"),
+    [(130, "130 ns"), (1070, "1.07 µs"), (999_900, "1.00 ms"), (10.2e6, "10.2 ms"), (9e10, "90.0 s")],
+)
+def test_duration_picks_its_unit(nanoseconds, text):
+    assert quantity.duration(nanoseconds) == text
+
+
+@pytest.mark.parametrize(
+    ("octets", "text"),
+    [
+        (8, "8 B"),
+        (1000, "1 kB"),
+        (100_000, "100 kB"),
+        (100_800, "98.4 KiB"),
+        (1024, "1 KiB"),
+        (1023 * 2**10, "1023 KiB"),
+        (10 * 2**20, "10 MiB"),
+        (3_000_000, "3 MB"),
+        (3_000_001, "2.86 MiB"),
+    ],
+)
+def test_size_is_binary_or_round(octets, text):
+    assert quantity.size(octets) == text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "most", "ticks"),
+    [
+        (1, 100, 9, [1, 2, 5, 10, 20, 50, 100]),
+        (1, 100, 5, [1, 3, 10, 30, 100]),
+        (1, 1e6, 4, [1, 1e2, 1e4, 1e6]),
+        (40, 45, 5, []),
+    ],
+)
+def test_ticks_are_round_and_few(low, high, most, ticks):
+    assert quantity.ticks(low, high, most) == pytest.approx(ticks)
+
+
+def test_a_setting_in_words():
+    setting = {
+        "steps_per_message": 1,
+        "actors": 15,
+        "object_bytes": 10 * 2**20,
+        "work_seconds": 0.5,
+        "epsilon": 0.1,
+    }
+    assert (
+        quantity.sentence(setting)
+        == "15 actors, epsilon 0.1, 10 MiB objects, 1 step per message, 0.5 s of simulated work"
+    )

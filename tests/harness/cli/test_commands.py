@@ -150,6 +150,7 @@ def test_everything_there_is_to_run_is_listed(capsys):
         assert name in text
     assert main(["list", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
+    assert not any({"rounds", "warmup_rounds"} & one["parameters"].keys() for one in listed["workloads"].values())
     assert listed["workloads"]["gym_sampling"]["parameters"]["actors"] == {
         "type": "int",
         "default": 15,

@@ -88,11 +88,6 @@ def test_memory_is_that_of_a_python_process(child):
     assert 2**20 < held <= psutil.Process(burning.pid).memory_info().rss
 
 
-def test_memory_is_known_also_where_the_kernel_shares_it_out_to_nobody(child, monkeypatch):
-    monkeypatch.setattr(processes, "_ROLLUP", "/proc/{}/no_such_file")
-    assert processes.resident_bytes([child(_BURN).pid]) > 2**20
-
-
 def test_descendants_end_also_when_their_parents_have():
     # In a process of its own: here, other tests' children would end as well.
     code = (

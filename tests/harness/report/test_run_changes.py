@@ -153,8 +153,8 @@ def test_the_same_directory_twice_is_refused(harness, base):
         ({"change": lambda row: row.failed("out of luck") if row.trial == 3 else row}, "trial 3: out of luck"),
         ({"change": lambda row: None if row.trial == 4 else row}, "are missing"),
         ({"change": lambda row: None if row.metric == "peak_rss" else row}, "are missing"),
-        ({"change": lambda row: replace(row, run_id="b") if row.trial == 2 else row}, "a row of run b"),
-        ({"change": lambda row: replace(row, trial=9) if row.trial == 2 else row}, "a row of another grid"),
+        ({"change": lambda row: replace(row, run_id="b") if row.trial == 2 else row}, "grid (run b"),
+        ({"change": lambda row: replace(row, trial=9) if row.trial == 2 else row}, "another run or grid"),
         ({"change": lambda row: replace(row, digest=row.backend)}, "trials failed"),
     ],
 )
