@@ -72,7 +72,7 @@ MUTANTS = [
         ("shutdown joins the events of the timeout", "if next_time == stop_time:", "if next_time == stop_time and due is None:"),
     ),
     *_mutants(
-        _of("worker", "modes", "conformance/test_modes_states", "conformance/test_modes_timing", "conformance/test_modes_containment", "conformance/test_modes_connections", RANDOM),
+        _of("worker", "modes", "conformance/test_modes_timing", "conformance/test_modes_contents", "conformance/test_modes_connections", RANDOM),
         ("of several switches at a tag the last wins", "self._requested[self.program.modes[mode].siblings] = mode, history", "self._requested.setdefault(self.program.modes[mode].siblings, (mode, history))"),
         ("a reset enters the initial mode of what is within", "if record.parent in restarted and record.initial:", "if False:"),
         ("a mode within one that is not active is not active", "active = around and self._current", "active = self._current"),
