@@ -69,7 +69,7 @@ MUTANTS = [
         ("a stop that is asked for comes at the next microstep", "self.queue.soon[self.shutdown] = None", "self.queue.at(self.shutdown, self.queue.time + 1, None)"),
         ("a run without events ends at the next microstep", "queue.at(self.shutdown, queue.time, None)", "queue.at(self.shutdown, queue.time + 1, None)"),
         ("what is scheduled for the microstep after the next waits for it", "if events and not queue.ahead:", "if events:"),
-        ("shutdown joins the events of the timeout", "if stop_time is not None and (due is None or due >= stop_time):", "if stop_time is not None and due is None:"),
+        ("shutdown joins the events of the timeout", "if next_time == stop_time:", "if next_time == stop_time and due is None:"),
     ),
     *_mutants(
         _of("worker", "modes", "conformance/test_modes_timing", "conformance/test_modes_contents", "conformance/test_modes_connections", RANDOM),
