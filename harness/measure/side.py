@@ -4,9 +4,9 @@ Carries out one order from standard input, a line of JSON, and answers on the ch
 
 - `workload`, `backend`, `parameters`, `options`, `verify_rounds`: run it without end, in turns
 - `kernel`: a function that repeats itself for a meter, "module:function", and its `parameters`: the same
-- `call`: a function to be called once with `arguments`; the answer is what it returns
+- `call`: a function to be called once with `arguments`; the answer is its result
 
-What cannot run or fails answers `unsupported` or `error`. What it prints goes to the log.
+An order that cannot run or fails is answered with `unsupported` or `error`. Output goes to the log.
 """
 
 from __future__ import annotations
@@ -31,12 +31,10 @@ from workloads.digest import NoDigest
 from workloads.parameter import ParameterError, UnsupportedError
 from workloads.probe import Probe
 
-# More rounds than anybody waits for: the engine ends the process.
-_ENDLESS = 10**9
-# A lap of a kernel path between two looks at the clock takes at least this long.
-_LAP_NS = 400_000
-# Before its first turn a kernel path is repeated so often, unless that takes longer than this: what comes back is
-# compiled only then.
+_ENDLESS = 10**9  # rounds: the engine ends the process before
+_LAP_NS = 400_000  # the least time of a kernel path's lap, between two looks at the clock
+# Before its first turn a kernel path is repeated so often, unless that takes longer than this, so that its recurring
+# sets of triggers are compiled.
 _WARM_REPETITIONS = 100
 _WARM_NS = 1_000_000_000
 
@@ -50,7 +48,7 @@ class TurnProbe(Probe):
         self.round = self._turns.passed  # type: ignore[method-assign]  # one call less in every round
 
     def ready(self) -> None:
-        """Setup is done; where nothing is verified, wait for the first turn."""
+        """Note that setup is done, and wait for the first turn if nothing is verified."""
         super().ready()
         self._turns.begin()
 
@@ -67,7 +65,7 @@ class TurnProbe(Probe):
 
 
 class TurnMeter:
-    """Stands where a meter does, for a program that asks `next_lap` how much to repeat: laps without end, in turns."""
+    """A meter for a program that asks `next_lap` how much to repeat: laps without end, in turns."""
 
     def __init__(self, channel: Channel) -> None:
         self.warmup = 1
@@ -79,7 +77,7 @@ class TurnMeter:
         self._settled = False
 
     def next_lap(self) -> int:
-        """End a lap; how many repetitions the next one has."""
+        """End a lap; the repetitions of the next one."""
         now = time.perf_counter_ns()
         self._repeated += self.tags
         if self._settled:
