@@ -1,7 +1,7 @@
 """The commands of `python -m harness`, and their ends.
 
-Exit status: 0; 1 if a row failed or something became slower; 2 for something the user can put right, with one line that
-names it; 130 after Ctrl-C.
+The exit status is 0, 1 if a row failed or something became slower, 2 for a mistake that one line names, and 130 after
+Ctrl-C.
 """
 
 import argparse

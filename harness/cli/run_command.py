@@ -168,8 +168,8 @@ def _resumed(parsed: argparse.Namespace) -> Path:
 
 
 def _asked(parsed: argparse.Namespace, chosen: Grid) -> tuple[Grid | None, int | None]:
-    """The grid that a run to complete must have, None if the command line names none; and the number of trials that it
-    shall have, if one is named. With a budget, the number is only the most.
+    """The grid that a run to complete must have, and its number of trials; None for what the command line leaves open.
+    With a budget, the number is only the most.
     """
     asked = parsed.preset, parsed.workload, parsed.backend, parsed.settings, parsed.seed
     if all(value in (None, []) for value in asked):

@@ -3,8 +3,8 @@
 Carries out one order from standard input, a line of JSON, and answers on the channel that it names:
 
 - `workload`, `backend`, `parameters`, `options`, `verify_rounds`: run it without end, in turns
-- `kernel`: a function that repeats itself for a meter, "module:function", and its `parameters`: the same
-- `call`: a function to be called once with `arguments`; the answer is its result
+- `kernel`, `parameters`: run a function "module:function" that repeats itself for a meter, in turns as well
+- `call`, `arguments`: call a function once, and answer with its result
 
 An order that cannot run or fails is answered with `unsupported` or `error`. Output goes to the log.
 """
@@ -33,8 +33,7 @@ from workloads.probe import Probe
 
 _ENDLESS = 10**9  # rounds: the engine ends the process before
 _LAP_NS = 400_000  # the least time of a kernel path's lap, between two looks at the clock
-# Before its first turn a kernel path is repeated so often, unless that takes longer than this, so that its recurring
-# sets of triggers are compiled.
+# A kernel path is repeated before its first turn, so that its recurring sets of triggers are compiled.
 _WARM_REPETITIONS = 100
 _WARM_NS = 1_000_000_000
 
@@ -115,7 +114,7 @@ def main() -> int:
         answer = _carry_out(order, channel)
     except UnsupportedError as error:
         answer = {"unsupported": one_line(str(error))}
-    except ParameterError as error:  # what can't run with these parameters says so itself
+    except ParameterError as error:  # its message is complete
         answer = {"error": one_line(str(error))}
     except Exception as error:  # noqa: BLE001 - whatever a backend raises becomes the row's status
         traceback.print_exc()

@@ -4,9 +4,9 @@ Owns the subject's processes, from outside. It starts the one that measures, and
 It ends all of them when that one ends, or when the engine closes standard input, be it by dying. It removes what they
 left on disk and in shared memory. It measures nothing, and sleeps until then.
 
-Standard input: one line of JSON, the order; then nothing until it closes. Standard output: one line of JSON, with the
-`exit_status` of the process that measures: negative for a signal, null if it was killed because the engine had closed
-standard input. Standard error: the subject's log, shared with the process that measures.
+Standard input carries the order, one line of JSON. Standard output carries one line of JSON with the `exit_status` of
+the process that measures. It is negative for a signal, and null if the engine's end caused it. Standard error is the
+subject's log, shared with the process that measures.
 """
 
 import contextlib
@@ -116,7 +116,7 @@ class _Wakeup:
         self._ended = True
 
     def wait(self, seconds: float) -> bool:
-        """Wait for at most so long; whether the subject has to end."""
+        """Wait, up to a limit; whether the subject has to end."""
         for key, _ in self._selector.select(seconds):
             if key.fd == 0:
                 return not os.read(0, 1)

@@ -3,9 +3,9 @@
 Owns the subject's end of the channel to the engine. Imports nothing that is measured.
 
 A program reports each round. The first rounds may be verified. Then it reports that it is ready, and blocks in a read.
-An order, a line of JSON, gives it a turn. For `lead_ns` it runs whole rounds that are not timed, at least one unless it
-is 0, so that neither cold caches nor waking is charged to it. For `turn_ns` it runs whole rounds that are timed, at
-least one. It answers with what the turn took, and how many rounds took how long, and blocks again.
+An order, a line of JSON, gives it a turn. For `lead_ns` it runs whole rounds that are not timed, which take the cost of
+cold caches and of waking. For `turn_ns` it runs whole rounds that are timed. Both are at least one round, but a lead of
+0 has none. It answers with what the turn took, and how many rounds took how long, and blocks again.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from typing import Any
 
 import numpy as np
 
-# Round times are counted by their logarithm in so many e-folds: bins one percent wide.
+# Round times are counted by their logarithm, in bins one percent wide.
 BIN = math.log(1.01)
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What a turn took: whole rounds, their wall time and their CPU time.
+    """The whole rounds of a turn, their wall time and their CPU time.
 
     `cpu_ns`: of its process for a subject that is `on_one_cpu`. Of any other it is that of the whole process tree with
     the lead, times the share of timed rounds. `durations`: how many rounds took exp(number * BIN) ns to a bin more, by
-    that number; empty where rounds were not reported one by one.
+    that number. It is empty if rounds were not reported one by one.
     """
 
     rounds: int
@@ -74,7 +74,7 @@ class Channel:
 class Turns:
     """A program's turns. It calls `begin` before its first round, and `passed` after every round.
 
-    `settled`: called after the first `verify_rounds` rounds; returns what the engine is told then. `clock` and
+    `settled`: called after the first `verify_rounds` rounds, for the report to the engine. `clock` and
     `cpu_clock`, of this process's CPU time, return ns.
     """
 
