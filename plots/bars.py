@@ -8,7 +8,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from plots import style
 from plots.chart import REST, WORK, Bar, BarPanel
 
-_ROOM = 1.32  # for what stands at the end of the longest bar
+_ROOM = 1.32  # times the longest bar, for the text at its end
 _SHOWN_SHARE = 0.13  # of the axis: a phase as long as this has its share written in it
 _REACH = 1.25  # of the longest bar: how far whiskers reach at most
 

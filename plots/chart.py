@@ -1,4 +1,4 @@
-"""What a figure shows. The harness computes it; `plots.page` draws it."""
+"""The content of a figure. The harness computes it, and `plots.page` draws it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from harness.stats.intervals import Estimate
 Points = Mapping[float, Estimate]
 Text = Callable[[float], str]
 
-# The parts of a bar: what counts as work, what comes on top of it, and phases (see `plots.bars`).
+# The parts of a bar: work, the rest on top of it, and phases (see `plots.bars`).
 WORK, REST = "work", "rest"
 
 
@@ -25,7 +25,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar with what is written at its end. `parts`: lengths by kind, where it is not of one piece."""
+    """A bar with the text at its end. `parts`: lengths by kind, where it is not of one piece."""
 
     series: str
     estimate: Estimate
@@ -60,7 +60,7 @@ class LinePanel:
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure: the finding as its title, what is held fixed, panels from top to bottom, notes below."""
+    """A figure: the finding as its title, the fixed parameters, panels from top to bottom, notes below."""
 
     title: str
     subtitle: str

@@ -12,7 +12,7 @@ from plots import style
 from plots.chart import LinePanel, Points, Scale
 
 HEIGHT = 2.7  # inches
-_CHARACTER = 0.024  # of an axis: what a character of a tick's label takes
+_CHARACTER = 0.024  # of an axis: the width of a character of a tick's label
 _WIDE_RANGE = 20.0  # from this ratio on, small values can't be told apart on a linear axis
 _APART = 0.088  # of an axis: from one label of a curve to the next
 _REACH = 3.0  # times beyond the values an axis reaches for the sake of intervals
@@ -56,7 +56,7 @@ def _curve(axes: Axes, name: str, points: Points, most: float | None, *, joined:
 
 
 def _extent(estimates: Sequence[Estimate]) -> Iterator[float]:
-    """What the vertical axis has to hold: all values, and of their intervals as much as leaves the values apart."""
+    """The extent of the vertical axis: all values, and as much of their intervals as leaves the values apart."""
     values = [one.value for one in estimates]
     low, high = min(values) / _REACH, max(values) * _REACH
     yield from values

@@ -1,4 +1,4 @@
-"""A chart as a figure: title, what was held fixed, panels from top to bottom, notes below."""
+"""A chart as a figure: title, fixed parameters, panels from top to bottom, notes below."""
 
 import textwrap
 

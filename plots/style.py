@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 WIDTH = 5.4  # inches: text stays readable on a phone, where the page shows the figure 360 pixels wide
 INK = "#222222"
-ON_COLOR = "#111111"  # what is written on a light colour: as dark on a dark page
+ON_COLOR = "#111111"  # text on a light colour, as dark on a dark page
 FAINT = "#6b6b6b"
 GRID = "#dddddd"
 SHADE = "#f3f3f3"
@@ -46,7 +46,7 @@ _SETTINGS: dict[str, Any] = {
     "svg.fonttype": "path",  # no viewer has to own the font
     "svg.hashsalt": "plots",  # element ids depend on the drawing alone
     "text.color": INK,
-    "text.parse_math": False,  # names are shown letter by letter, dollar signs too
+    "text.parse_math": False,  # names are shown letter by letter, with their dollar signs
     "xtick.color": FAINT,
     "xtick.labelcolor": INK,
     "ytick.color": FAINT,
@@ -151,7 +151,7 @@ def for_both_schemes(svg: str) -> str:
         if color != ON_COLOR
     ]
     rules += [f'[fill="{color}"] {{ fill: {dark(color)} }}' for color in sorted(set(re.findall(r'fill="(#\w+)"', svg)))]
-    # What has no colour of its own is black.
+    # Elements without a colour of their own are black.
     scheme = f"@media (prefers-color-scheme: dark) {{ svg {{ fill: {dark('#000000')} }} {' '.join(rules)} }}"
     return svg.replace("</style>", f"{scheme}</style>", 1)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.elaboration.elaborate import elaborated
-from reactorlib.elaboration.program import Elaborated
+from reactorlib.elaboration.records import Elaborated
 
 
 class Program(Elaborated):

@@ -12,7 +12,7 @@ TEXT = README.read_text(encoding="utf-8")
 
 
 def test_it_is_a_page():
-    assert len(TEXT.splitlines()) <= 150
+    assert len(TEXT.splitlines()) <= 120
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,13 @@
 Both are made outside the checkout from the files that git knows (from all files, in a checkout without git), so that no
 leftover of an earlier build gets into them. Prints the two paths.
 
-The README becomes the page on PyPI, where a relative link leads nowhere. In a workflow, links are made absolute;
-elsewhere, where the repository's address is not known, only their text is kept.
+reactorlib/README.md becomes the page on PyPI, where a relative link leads nowhere. In a workflow, links are made
+absolute. Elsewhere the repository's address is not known, and only their text is kept.
 """
 
 import contextlib
 import os
+import posixpath
 import re
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+PAGE = Path("reactorlib", "README.md")
 
 
 def files() -> list[str]:
@@ -34,9 +36,9 @@ def files() -> list[str]:
 def pypi_page(readme: str, repository: str, ref: str) -> str:
     """The README with absolute links into the repository at `ref`; without an address, with no links into it.
 
-    >>> pypi_page("[CI](docs/ci.md), [above](#a), ![a](b.svg)", "https://host/me/it", "v1")
+    >>> pypi_page("[CI](../docs/ci.md), [above](#a), ![a](../b.svg)", "https://host/me/it", "v1")
     '[CI](https://host/me/it/blob/v1/docs/ci.md), [above](#a), ![a](https://host/me/it/raw/v1/b.svg)'
-    >>> pypi_page("[CI](docs/ci.md) and ![a](b.svg)", "", "")
+    >>> pypi_page("[CI](../docs/ci.md) and ![a](../b.svg)", "", "")
     'CI and '
     """
 
@@ -44,7 +46,8 @@ def pypi_page(readme: str, repository: str, ref: str) -> str:
         picture, label, target = found.groups()
         if not repository:
             return "" if picture else label
-        return f"{picture}[{label}]({repository}/{'raw' if picture else 'blob'}/{ref}/{target})"
+        path = posixpath.normpath(posixpath.join(PAGE.parent, target))
+        return f"{picture}[{label}]({repository}/{'raw' if picture else 'blob'}/{ref}/{path})"
 
     return re.sub(r"(!?)\[([^]]*)\]\((?!https?:|#)([^)]+)\)", changed, readme)
 
@@ -71,7 +74,7 @@ def build(output: Path) -> tuple[Path, Path]:
         for name in files():
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, source / name)
-        page = source / "README.md"
+        page = source / PAGE
         ref = os.environ.get("GITHUB_REF_NAME", "main")
         page.write_text(pypi_page(page.read_text(encoding="utf-8"), repository(), ref), encoding="utf-8")
         sdist = built("sdist", source, output.resolve())

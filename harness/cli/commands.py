@@ -23,8 +23,7 @@ from harness.errors import Terminated, UsageError
 from harness.measure import block
 from harness.plan.metrics import MAIN_METRICS
 from harness.report import run_changes, run_changes_text, study_tables, summary, terminal
-from harness.report.as_json import to_json
-from harness.report.export import EXPORTS
+from harness.report.export import EXPORTS, to_json
 from harness.stats.judgement import Judgement
 from harness.store import finished_run, run_directory
 from harness.studies.advise import advising as advise

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-from reactorlib.elaboration.program import Cell, Elaborated, Node
+from reactorlib.elaboration.records import Cell, DependencyGraph, Elaborated, Node
 from reactorlib.executors.protocol import CARRYING
 from reactorlib.schedule.partition import partition
 from reactorlib.schedule.plan import Plan, Send, Step, Wait, plan_of
@@ -52,7 +52,7 @@ class Simulation:
         self._splitter = Splitter(program, partition(program, workers), copies=True)
         self._cost = cost
         self._cores = cores or workers
-        self._heard = [program.graph.hearers(trigger.cell) for trigger in program.triggers]
+        self._heard = [_hearers(program.graph, trigger.cell) for trigger in program.triggers]
         self._tags: dict[frozenset[Node], _Tag] = {}
         self._delayed: dict[Cell, int] = {}  # bytes of what delayed connections hold, by the cell that will have it
 
@@ -89,6 +89,18 @@ class Simulation:
             if source in sizes:
                 self._delayed[triggers[index].cell] = sizes[source]
         return sizes
+
+
+def _hearers(graph: DependencyGraph, cell: Cell) -> frozenset[Node]:
+    """The reactions that hear of a cell, also by way of cells that it is copied into."""
+    found: set[Node] = set()
+    waiting = [cell]
+    for at in waiting:
+        for node in graph.heard_by.get(at, ()):
+            if node not in found:
+                found.add(node)
+                waiting += () if node < graph.count else graph.writes[node]
+    return frozenset(node for node in found if node < graph.count)
 
 
 def _parts(split: Mapping[int, Plan], program: Elaborated) -> dict[int, Items]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from harness.prediction.simulation import FREE, MessageCost, Simulation
-from reactorlib.elaboration.program import Cell, Elaborated
+from reactorlib.elaboration.records import Cell, Elaborated
 from reactorlib.view.timeline.causes import causes_by_tag, critical_path
 from reactorlib.worker.trace import Span
 

@@ -1,6 +1,6 @@
-"""The paper's claims of reactors over Ray, each with what was measured here, and how much of it is how Ray is called.
+"""The paper's claims of reactors over Ray, each beside the ratios measured here.
 
-What was published comes from another machine with other versions, and decides nothing.
+Published ratios come from another machine with other versions, and decide nothing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -57,7 +57,7 @@ _MIB, _MB = 2**20, 10**6
 
 @dataclass(frozen=True)
 class ClaimRow:
-    """A claim. `published`: the paper's ratio at each point that is also here; `lacking`: how many are not.
+    """A claim. `published`: the paper's ratio at each point that is also here. `lacking`: the number of its others.
 
     The other ratios are of reactors here at these points, but for `otherwise`, of Ray's other backends to ray-paper.
     """

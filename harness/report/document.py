@@ -9,7 +9,7 @@ from harness.report import claims, run_answer, study_tables
 from harness.report.run_answer import Against, PointAnswer, WorkloadAnswer
 from harness.report.summary import LOOP, RAY_PAPER, SIDE_METRICS, Cell, PointSummary, Summary
 from harness.report.text_table import NOTHING, TextTable
-from harness.stats import intervals, limits, stragglers
+from harness.stats import intervals, limits
 from harness.stats.doubts import DOUBTS_EXPLAINED
 from harness.stats.intervals import CONFIDENCE, Estimate
 from harness.stats.limits import LIMIT
@@ -34,14 +34,9 @@ EXPLAINED = (
     "time where both run in one thread. '50 % within': the time that half of the rounds do not exceed. "
     f"{limits.EXPLAINED} "
     "'startup': until the first round can begin. 'memory': the most that the whole process tree held, shared "
-    "pages counted once. 'CPU': time of the whole process tree per unit of work."
+    "pages counted once. 'CPU': time of the whole process tree per unit of work. Bold: best of its point. "
+    f"{DOUBTS_EXPLAINED}"
 )
-
-
-def explained(summary: Summary) -> str:
-    """What the tables' words mean."""
-    late = any(cell.late for point in summary.points for cell in point.cells)
-    return f"{EXPLAINED} {f'{stragglers.EXPLAINED} ' if late else ''}Bold: best of its point. {DOUBTS_EXPLAINED}"
 
 
 @dataclass(frozen=True)
@@ -53,7 +48,7 @@ class Section:
 
 
 def headlines(summary: Summary) -> list[Section]:
-    """What the tables do not say, in this order; empty sections are left out."""
+    """The sections beside the tables, in order, without empty ones."""
     cells = [
         (f"{point.workload} {point.label}, {cell.backend}", cell) for point in summary.points for cell in point.cells
     ]
@@ -129,25 +124,21 @@ def tables(summary: Summary) -> list[TextTable]:
     found = []
     for workload, points in grouped(summary.points, lambda point: point.workload).items():
         found.append(_table(workload, points))
-        if any(cell.tails or cell.late for point in points for cell in point.cells):
+        if any(cell.tails for point in points for cell in point.cells):
             found.append(_tails_table(workload, points))
     return [*found, study_tables.scaling_table(summary.scaling)] if summary.scaling else found
 
 
 def _tails_table(workload: str, points: Sequence[PointSummary]) -> TextTable:
-    """Round times of each backend: the usual, and the slow ones; and whom they waited for, where that is known."""
-    taken_apart = any(cell.late for point in points for cell in point.cells)
+    """Round times of each backend: the usual, and the slow ones."""
     rows = []
     for point in points:
-        cells = [cell for cell in point.cells if cell.tails or cell.late]
-        for position, cell in enumerate(cells):
-            half, middle, slow = cell.tails or (None, None, None)
-            times = (NOTHING if one is None else quantity.show(one, "ns") for one in (half, middle, slow))
+        for position, cell in enumerate(cell for cell in point.cells if cell.tails):
+            half, _, slow = cell.tails
+            times = (NOTHING if one is None else quantity.show(one, "ns") for one in cell.tails)
             ratio = f"{slow / half:.2f}x" if slow and half else NOTHING
-            late = (cell.late.cells if cell.late else (NOTHING, NOTHING)) if taken_apart else ()
-            rows.append(("" if position else point.label, cell.backend, *times, ratio, *late))
-    columns = (*TAIL_COLUMNS, *(stragglers.COLUMNS if taken_apart else ()))
-    return TextTable(f"{workload}: round times", columns, tuple(rows))
+            rows.append(("" if position else point.label, cell.backend, *times, ratio))
+    return TextTable(f"{workload}: round times", TAIL_COLUMNS, tuple(rows))
 
 
 def _table(workload: str, points: Sequence[PointSummary]) -> TextTable:

@@ -1,4 +1,4 @@
-"""A run's estimates for the trackers that follow speed over commits. Draws nothing, stores nothing.
+"""A run's estimates for programs, and for the trackers that follow speed over commits.
 
 `github-action-benchmark`: the input of its tool `customSmallerIsBetter`, a list of names with units and values. One
 file has one direction there, so each entry is the time in which the main metric's work is done, never a rate.
@@ -7,6 +7,7 @@ file has one direction there, so each entry is the time in which the main metric
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from harness.errors import UsageError
@@ -18,6 +19,25 @@ _SPEEDUP = "speedup-over-"
 # Bencher refuses longer names.
 _MOST_CHARACTERS = 1024
 _NS_PER_S = 1e9
+
+
+def to_json(summary: Summary) -> dict[str, Any]:
+    """The report for programs."""
+    return {
+        "path": str(summary.path),
+        "points": [
+            {
+                "workload": point.workload,
+                "label": point.label,
+                "metric": point.metric,
+                "unit": point.units[point.metric],
+                "backends": {cell.backend: asdict(cell) for cell in point.cells},
+            }
+            for point in summary.points
+        ],
+        "doubts": summary.doubts,
+        **{name: [asdict(one) for one in getattr(summary, name)] for name in ("noise", "scaling", "messages")},
+    }
 
 
 def github_action_benchmark(summary: Summary) -> list[dict[str, Any]]:

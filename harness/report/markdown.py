@@ -26,7 +26,7 @@ def to_markdown(summary: Summary) -> str:
         parts += [f"## {section.heading}", markdown_list(section.lines)]
     for grid in document.tables(summary):
         parts += [f"## {markdown_text(grid.title)}", markdown_table(grid)]
-    return "\n\n".join([*parts, document.explained(summary)]) + "\n"
+    return "\n\n".join([*parts, document.EXPLAINED]) + "\n"
 
 
 def write_markdown(summary: Summary) -> Path:
@@ -37,7 +37,7 @@ def write_markdown(summary: Summary) -> Path:
 
 
 def markdown_text(text: str) -> str:
-    """What a file says, as a page shows it letter by letter: no tag, no link, no end of a line or of a cell."""
+    """Text from a file that a page shows letter by letter: no tag, no link, no end of a line or of a cell."""
     return escape(" ".join(text.split()), quote=False).replace("](", "]\\(").replace("|", "\\|")
 
 

@@ -37,7 +37,7 @@ def write(summary: Summary, drawn: Mapping[str, Path]) -> Path:
 
 
 def render(summary: Summary, drawn: Mapping[str, Path]) -> str:
-    """The page: the answer, how far to trust it, a figure, the workloads, the paper's claims; all else folded."""
+    """The page: the answer, how far to trust it, a figure, the workloads and the paper's claims. All else is folded."""
     found = run_answer.answers(summary)
     sections = document.headlines(summary)
     urgent = [one for one in sections if one.heading in (document.FAILED, document.DOUBTED)]
@@ -66,7 +66,7 @@ def render(summary: Summary, drawn: Mapping[str, Path]) -> str:
         figures={name: _figure(name, path) for name, path in drawn.items()},
         more_figures=[name for name in drawn if name not in placed],
         tables=document.tables(summary),
-        explained=document.explained(summary),
+        explained=document.EXPLAINED,
         folded=[one for one in sections if one not in urgent],
         context=document.context(summary),
         ours=OURS,

@@ -30,7 +30,7 @@ def figures() -> list[str]:
 
 
 def series(figure: str, scenario: str | None = None) -> dict[str, PublishedSeries]:
-    """What the paper shows in a figure (and a scenario of it), by system: `ray` and `lf`."""
+    """The paper's series in a figure (and a scenario of it), by system: `ray` and `lf`."""
     found: dict[str, PublishedSeries] = {}
     for row in _rows():
         if row["figure"] == figure and scenario in (None, row["scenario"]):

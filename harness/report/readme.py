@@ -1,6 +1,6 @@
 """The parts of README and of other pages that results fill, between markers. No number by hand.
 
-`results`: one figure and one table. `claims`: the paper's claims and what was measured of them. `vectors`: vector
+`results`: one figure and one table. `claims`: the paper's claims beside the ratios measured. `vectors`: vector
 environments beside the loop.
 """
 
@@ -26,7 +26,7 @@ _UNKNOWN = "–"
 
 
 def marks(part: str) -> tuple[str, str]:
-    """What stands before and after a part."""
+    """The markers before and after a part."""
     return f"<!-- {part}:begin -->", f"<!-- {part}:end -->"
 
 
@@ -110,7 +110,7 @@ def _value(point: PointSummary, cell: Cell | None) -> str:
 
 
 def claimed(summary: Summary, _drawn: Mapping[str, Path], _base: Path) -> str:
-    """The paper's claims, and what was measured of each; a word where Ray was never called as the paper does."""
+    """The paper's claims beside the ratios measured, or a sentence where Ray was never called as in the paper."""
     grid = document.published_claims(summary)
     told = markdown_table(grid) if grid.rows else "The results have nothing to compare with `ray-paper`."
     doubts = markdown_text(_doubts(summary))

@@ -99,7 +99,7 @@ def answers(summary: Summary) -> list[WorkloadAnswer]:
 
 
 def sentences(found: Sequence[WorkloadAnswer], cores: int | None) -> Iterator[str]:
-    """Two sentences: against the best Ray, and against the plain loop; only those that were measured."""
+    """A sentence about the best Ray and one about the plain loop, if they were measured."""
     where = f"on {counted(cores, 'core')}" if cores else "on all cores"
     for name, rival in _RIVALS.items():
         told = [(one, *own) for one in found if (own := one.lowest(rival)) is not None]
@@ -145,6 +145,6 @@ def _point(point: PointSummary, ours: str, floors: Mapping[str, float]) -> Point
 
 
 def _kinds(cells: Iterable[Cell]) -> Iterator[str]:
-    """Each doubt in a word; how many trials there were is told by the starts."""
+    """Each doubt in a word. The number of trials is in the starts."""
     for cell in cells:
         yield from (doubt.split()[0] for doubt in cell.doubts if "trial" not in doubt)

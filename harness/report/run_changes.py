@@ -26,7 +26,7 @@ from workloads.catalogue import BACKENDS
 
 # The interval of fewer trials holds hardly more than the values themselves.
 FEWEST_TRIALS = 3
-# The versions of what is compared may differ.
+# Its versions may differ: it is compared.
 _OWN_PACKAGE = "reactorlib"
 
 
@@ -36,7 +36,7 @@ class Change:
 
     `factor`: how many times as long it takes as before, in relation to the baseline. `before` and `after`: how many
     times as fast as the baseline it was and is. `own` and `other`: how many times as long the backend and the
-    baseline take, each by itself, which tells whose change it was but not whether the machine's. `p_value`: the chance
+    baseline take, each by itself. `p_value`: the chance
     of the factor without a change, corrected for the number of ratios compared (Holm).
     """
 
@@ -55,7 +55,7 @@ class Change:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What was compared with what, and where."""
+        """The backend, the baseline and the point."""
         return self.workload, self.label, self.backend, self.baseline
 
 

@@ -1,4 +1,4 @@
-"""What `compare` prints: lines, a table for a page, or JSON."""
+"""The output of `compare`: lines, a table for a page, or JSON."""
 
 import dataclasses
 from collections import Counter

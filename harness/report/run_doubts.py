@@ -10,7 +10,7 @@ from harness.store.table import Table
 
 
 def of_run(described: Mapping[str, Any]) -> Iterator[str]:
-    """What the machine's description says: several commits, changed code, a loaded machine."""
+    """Doubts from the machine's description: several commits, changed code, a loaded machine."""
     sessions = described.get("sessions", [])
     commits = {session.get("commit") for session in sessions}
     if len(commits) > 1:

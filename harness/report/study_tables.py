@@ -1,4 +1,4 @@
-"""The studies of a run as tables: the phases of rounds, and the scaling with workers beside what was predicted."""
+"""The studies of a run as tables: the phases of rounds, and the scaling with workers beside its prediction."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -83,7 +83,7 @@ def _speed_up(row: ScalingRow | None) -> str:
 
 
 def message_costs(costs: Sequence[CostRow]) -> Iterator[str]:
-    """What a message cost, medians over trials; nothing where that was not measured."""
+    """The cost of a message, medians over trials; nothing where it was not measured."""
     if costs:
         send, receive, between, byte = (
             median(cost.value for cost in costs if cost.part == part)

@@ -16,12 +16,11 @@ from harness.plan.grid import TrialKey
 from harness.plan.metrics import HIGHER_IS_BETTER
 from harness.report import run_doubts
 from harness.report.point_labels import point_labels
-from harness.stats import doubts, intervals, limits, noise_floor, stragglers
+from harness.stats import doubts, intervals, limits, noise_floor
 from harness.stats.intervals import Estimate
 from harness.stats.limits import LIMIT
 from harness.stats.noise_floor import SelfComparison
 from harness.stats.point_ratios import PointRatios, by_trial
-from harness.stats.stragglers import Stragglers
 from harness.store import digests, machine, status
 from harness.store.measurements import MEASUREMENTS, Measurement
 from harness.store.phase_table import BREAKDOWN, PhaseRow
@@ -50,7 +49,6 @@ class Cell:
     failures: tuple[str, ...]
     unsupported: str = ""
     tails: tuple[float | None, ...] = ()  # percentiles 50, 95 and 99 of its round times in ns, where known
-    late: Stragglers | None = None  # where its rounds were taken apart
 
     @property
     def best_ray(self) -> tuple[Estimate, str] | None:
@@ -112,8 +110,9 @@ class Summary:
 
     @property
     def ours(self) -> str:
-        """The reactor backend that uses all cores: threads where the interpreter has no lock, else processes; ranks on
-        two nodes in a run of nothing else.
+        """The reactor backend that uses all cores: threads where the interpreter has no lock, else processes.
+
+        In a run on two nodes these are ranks.
         """
         present = {row.backend for row in self.rows}
         if _ON_NODES in present and not present & {"reactor-processes", "reactor-threads"}:
@@ -144,7 +143,7 @@ def summarise(path: Path) -> Summary:
     described = machine.read(file, "restore it") if file.exists() else {}
     turns, trials = RecordedTurns(TURNS.read(path)), {trial.trial_key: trial for trial in TRIALS.read(path)}
     phases, scaling, messages = BREAKDOWN.read(path), SCALING.read(path), MESSAGES.read(path)
-    known = _Known(described, trials, turns, stragglers.medians(phases))
+    known = _Known(described, trials, turns)
     present = in_order(row.backend for row in rows)
     baselines = [name for name in present if not (name.startswith(OURS) or limits.is_limit(name))]
     labels, by_point = point_labels(rows), grouped(rows, lambda row: row.point)
@@ -176,12 +175,11 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class _Known:
-    """What is known of a run beyond its rows."""
+    """Knowledge of a run beyond its rows."""
 
     described: Mapping[str, Any]
     trials: Mapping[TrialKey, TrialRecord]
     turns: RecordedTurns
-    late: Mapping[tuple[tuple[str, str], str], Stragglers]
 
     def of(self, rows: Sequence[Measurement]) -> list[TrialRecord]:
         """The records of the successful trials among these rows."""
@@ -220,7 +218,6 @@ def _cell(
         failures=tuple(dict.fromkeys(failed)),
         unsupported=next((row.status.removeprefix(status.UNSUPPORTED) for row in rows if row.unsupported), ""),
         tails=_tails(of_trials),
-        late=known.late.get((rows[0].point, backend)),
     )
 
 

@@ -79,7 +79,7 @@ def _circumstances(summary: Summary) -> Iterator[str]:
 
 
 def _next_command(summary: Summary, found: Sequence[WorkloadAnswer]) -> str:
-    """What serves the reader most: to complete the run, to repeat it, or to ask about an environment of their own."""
+    """The command that serves the reader most: complete the run, repeat it, or try an environment of their own."""
     resume = f"python -m harness run --output {summary.path} --resume"
     if summary.failures or any("--resume" in doubt for doubt in summary.doubts):
         return resume

@@ -1,1 +1,1 @@
-"""Estimates with intervals, and what may be concluded from them: judgements, doubts, limits, the noise floor."""
+"""Estimates with intervals, and conclusions from them: judgements, doubts, limits, the noise floor."""

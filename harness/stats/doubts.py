@@ -30,7 +30,7 @@ class Conditions:
 
 
 def doubts(values: Sequence[float], circumstances: Conditions) -> list[str]:
-    """What speaks against relying on the mean of these values, each in a few words."""
+    """The doubts about the mean of these values, each in a few words."""
     found = []
     if len(values) < ENOUGH_TRIALS:
         found.append("1 trial" if len(values) == 1 else f"{len(values)} trials")

@@ -1,9 +1,9 @@
 """Numbers over trials and their intervals: means, ratios of two backends, and changes of ratios.
 
 A trial is a block of turns in fresh processes. A ratio is, of each block, the mean of the log ratios of neighbouring
-turns. The estimate is the mean over blocks, with Student's interval over block means (Biometrika 1908); of seven and
-more blocks the trimmed mean (Tukey and McLaughlin, Sankhya A 1963), as one block in some is far off. So whatever the
-turns of a block have in common (drift, autocorrelation, the memory in which its processes lie) is one observation.
+turns. The estimate is the mean over blocks, with Student's interval over block means (Biometrika 1908). Of seven and
+more blocks it is the trimmed mean (Tukey and McLaughlin, Sankhya A 1963), as one block in some is far off. The turns of
+a block have drift, autocorrelation and the memory of its processes in common, so a block is one observation.
 Of a single block the interval is over batches of consecutive turns (Law and Kelton, Simulation Modeling and Analysis,
 chapter 9). It leaves out what differs from one start to the next, and decides nothing. Where many are judged at once,
 p-values are corrected by Holm's method (Scandinavian Journal of Statistics 1979).

@@ -22,7 +22,7 @@ def standing(ratio: Estimate, floor: float) -> str:
 
 
 class Judgement(Enum):
-    """What a factor shows."""
+    """The conclusion from a factor."""
 
     REGRESSION = "regression"
     IMPROVEMENT = "improvement"

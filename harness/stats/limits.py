@@ -47,7 +47,7 @@ def ceiling(
 
 
 def is_limit(backend: str) -> bool:
-    """Whether a backend is no contestant, but what nothing can pass."""
+    """Whether a backend is a reference ceiling and no contestant."""
     return backend in BACKENDS and BACKENDS[backend].role == "limit"
 
 

@@ -57,7 +57,7 @@ class PointRatios:
         return [[one - math.log(gain) for one in logs] for logs in found]
 
     def _uncounted_ns(self, backend: str) -> float:
-        """What the metric leaves out of a backend's round: the simulated work, of an overhead."""
+        """The time that the metric leaves out of a backend's round: of an overhead the simulated work."""
         if self.metric != "overhead":
             return 0.0
         rounds, counted = (by_trial(self._rows[backend], name) for name in ("round_time", self.metric))

@@ -18,8 +18,8 @@ EXPLAINED = (
 
 
 class Stragglers(NamedTuple):
-    """Of a run's measured rounds: how many lanes computed, in which part of the rounds the one that was most often the
-    last was the last, and how much later than the median lane the last one ended, as a part of the round.
+    """How many lanes computed, the part of the rounds with the most frequent last lane, and the lag of the last
+    lane behind the median one, as a part of the round.
     """
 
     lanes: float
@@ -36,7 +36,7 @@ class Stragglers(NamedTuple):
 
 
 def medians(rows: Iterable[PhaseRow]) -> dict[tuple[tuple[str, str], str], Stragglers]:
-    """Over trials, by point and backend; without those of which it is not known, as in older files."""
+    """Over trials, by point and backend, where all four are known."""
     values: dict[tuple[tuple[str, str], str], dict[str, list[float]]] = {}
     for row in rows:
         if row.phase in UNITS and row.value is not None:

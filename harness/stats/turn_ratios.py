@@ -32,7 +32,7 @@ def log_ratios(
     """Of two subjects' times of a round, from their turns by sweep, in order.
 
     `by_cpu`: CPU times, where both run alone in one thread, for there what other processes take says nothing. `less`:
-    ns of each one's round that don't count; turns without more are left out.
+    ns of each one's round that don't count. Turns without more are left out.
     """
     over, under = (
         {sweep: (turn.cpu_ns if by_cpu else turn.wall_ns) / turn.rounds - uncounted for sweep, turn in turns.items()}

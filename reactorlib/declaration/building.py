@@ -19,16 +19,5 @@ class _Building(threading.local):
         self.mode: Any = None
         self.where: str | None = None
 
-    def enter(self, instance: Any) -> tuple[Any, str | None]:
-        """Begin a constructor. Returns the context of the outer one for `leave`."""
-        outer = self.mode, self.where
-        self.stack.append(instance)
-        self.mode = self.where = None
-        return outer
-
-    def leave(self, outer: tuple[Any, str | None]) -> None:
-        self.stack.pop()
-        self.mode, self.where = outer
-
 
 building = _Building()

@@ -6,8 +6,9 @@ import copy
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Generic, ParamSpec, get_origin
+from typing import Any, ClassVar, Generic, ParamSpec, get_origin
 
 from reactorlib.declaration.building import building
 from reactorlib.declaration.elements import Element, Expression, Mode, Signal, Transition
@@ -18,33 +19,27 @@ Named = Element | Signal | str
 Effect = Element | Transition | str
 
 
+@dataclass(eq=False, repr=False)
 class Reaction(Generic[P]):
     """One reaction as a class declares it: triggers, uses, effects."""
 
-    kind = "reaction"
+    kind: ClassVar[str] = "reaction"
+    body: Callable[P, None]
+    triggers: tuple[Named, ...]
+    uses: tuple[Named, ...]
+    effects: tuple[Effect, ...]
+    deadline: Expression | None
+    nested: bool
+    handler: Callable[P, None] | None = None
+    owner: type | None = None  # once its class is complete
+    mode: Mode | None = field(default_factory=lambda: building.mode)
+    fits: set[int] = field(default_factory=set)  # numbers of arguments that its method and its handler take
 
-    def __init__(
-        self,
-        body: Callable[P, None],
-        triggers: tuple[Named, ...],
-        uses: tuple[Named, ...],
-        effects: tuple[Effect, ...],
-        deadline: Expression | None,
-        nested: bool,
-    ) -> None:
-        self.body = body
-        self.owner: type | None = None  # once its class is complete
-        self.name = body.__name__
-        self.triggers = triggers
-        self.uses = uses
-        self.effects = effects
-        self.deadline = deadline
-        self.nested = nested
-        self.handler: Callable[P, None] | None = None
-        self.fits: set[int] = set()  # numbers of arguments that its method and its handler were found to take
-        self.mode: Mode | None = building.mode
-        self.where = building.where or f"{body.__code__.co_filename}:{body.__code__.co_firstlineno}"
-        self.__doc__ = body.__doc__
+    def __post_init__(self) -> None:
+        self.name = self.body.__name__
+        code = self.body.__code__
+        self.where = building.where or f"{code.co_filename}:{code.co_firstlineno}"
+        self.__doc__ = self.body.__doc__
 
     def missed(self, handler: Callable[P, None]) -> Callable[P, None]:
         """Decorate the method that runs instead of the body when the deadline is missed. Same arguments.
@@ -78,8 +73,8 @@ def reaction(
     """Make a method a reaction, run at most once at each tag at which a trigger is present.
 
     `triggers`, `uses` (read without triggering) and `effects` (ports set, actions scheduled, modes entered) are
-    elements of the class. A string such as "worker.out" names the port of a contained reactor. They are the method's
-    arguments, in that order; `startup`, `shutdown` and `reset` trigger and are not passed.
+    elements of the class. They are the method's arguments, in that order. `startup`, `shutdown` and `reset` trigger and
+    are not passed. A Mode in `effects` is entered by reset, `history(mode)` by history.
 
     `deadline` is in ns, or a constructor parameter's name, or a function of parameters. When physical time is later
     than the tag by more than that, the method decorated with `.missed` runs instead, or nothing.
@@ -87,10 +82,9 @@ def reaction(
     Reactions of one reactor run in the order of its class. Base classes come first, from left to right. A redefined
     reaction keeps its place.
 
-    "workers.out" of a bank or list is one argument, the flat list of the channels of all members, bank-major;
-    "workers[0].out" is the port of one. With `nested=True` a contained reactor is one argument that has the ports named
-    of it: `workers[0].out` for "workers.out", `worker.out` for "worker.out". A Mode in `effects` is entered by reset:
-    `history(mode)` says otherwise.
+    The string "worker.out" names the port of a contained reactor. "workers.out" of a bank or list is one argument, the
+    flat list of the channels of all members, bank-major. "workers[0].out" is the port of one member. With `nested=True`
+    a contained reactor is one argument with the ports that are named: `worker.out`, `workers[0].out`.
 
     >>> from reactorlib import Input, LogicalAction, MSEC, Output, Reactor, reaction, run, startup
     >>> class Sensor(Reactor):

@@ -73,10 +73,7 @@ class BoundPort(Bound):
     def __getitem__(self, index: int | slice) -> list[PortChannel]:
         if not self.multi:
             raise TypeError(f"{self.path} is a single port, not a multiport: it has no channel {index!r}")
-        try:
-            picked = self.channels[index]
-        except IndexError:
-            raise IndexError(f"{self.path} has {self.width} channels, from 0: it has no channel {index}") from None
+        picked = self.channels[index]
         return [picked] if isinstance(picked, PortChannel) else picked
 
     def __iter__(self) -> Iterator[list[PortChannel]]:

@@ -50,7 +50,9 @@ class _ReactorType(type):
                 attributes[name] = instance.elements[name] = _bind(instance, name, element)
         if instance.parent is not None:
             instance.parent.children.append(instance)
-        outer = building.enter(instance)
+        outer = building.mode, building.where
+        building.stack.append(instance)
+        building.mode = building.where = None
         try:
             cls.__init__(self, *args, **kwargs)
         except ReactorError:
@@ -60,7 +62,8 @@ class _ReactorType(type):
             raised = f"the constructor raised {type(error).__name__}: {words_of(error)}"
             raise refusal(raised, where) from error
         finally:
-            building.leave(outer)
+            building.stack.pop()
+            building.mode, building.where = outer
         return self
 
 
@@ -182,17 +185,14 @@ class _PerMember(NamedTuple):
 def per_member(value: Callable[[int], Any]) -> Any:
     """An argument of a Bank that is `value(bank_index)` for each member.
 
-    >>> from reactorlib import Bank, Reactor, per_member, reaction, run, startup
+    >>> from reactorlib import Bank, Reactor, elaborate, per_member
     >>> class Member(Reactor):
     ...     def __init__(self, name: str):
-    ...         self.name = name
-    ...     @reaction(startup)
-    ...     def begin(self):
-    ...         print(self.name)
+    ...         print(name)
     >>> class Main(Reactor):
     ...     def __init__(self):
     ...         self.members = Bank(Member, 2, name=per_member("number {}".format))
-    >>> result = run(Main)
+    >>> program = elaborate(Main)
     number 0
     number 1
     """
@@ -204,23 +204,19 @@ def per_member(value: Callable[[int], Any]) -> Any:
 class Bank(Generic[R]):
     """`width` instances of one reactor class; `bank.port` is that port of all members, for `connect`.
 
-    Members are indexed and iterated; each knows its `bank_index`. The other arguments go to each constructor, those in
-    `per_member` as they are for that member.
+    A bank has an index, an iterator and `len()`, and each member its `bank_index`. The other arguments go to each
+    constructor, those in `per_member` as they are for that member.
 
-    >>> from reactorlib import Bank, Reactor, reaction, run, startup
+    >>> from reactorlib import Bank, Reactor, elaborate
     >>> class Member(Reactor):
     ...     def __init__(self, greeting: str):
-    ...         self.greeting = greeting
-    ...     @reaction(startup)
-    ...     def begin(self):
-    ...         print(self.greeting, self.bank_index)
+    ...         print(greeting, self.bank_index)
     >>> class Main(Reactor):
     ...     def __init__(self):
-    ...         self.members = Bank(Member, 3, greeting="hi")
-    >>> result = run(Main)
+    ...         self.members = Bank(Member, 2, greeting="hi")
+    >>> program = elaborate(Main)
     hi 0
     hi 1
-    hi 2
     """
 
     def __init__(self, cls: type[R], width: int, /, *args: Any, **kwargs: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from reactorlib.declaration.instance import BoundPort
-from reactorlib.elaboration.program import Cell, Cycle, DependencyGraph, Node, Order, ReactionInstance
+from reactorlib.elaboration.records import Cell, Cycle, DependencyGraph, Node, Order, ReactionInstance
 from reactorlib.elaboration.resolution import Resolution, described
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from copy import deepcopy
 from functools import partial
 from typing import Any
@@ -16,7 +15,7 @@ from reactorlib.declaration.instance import Instance, instance_of
 from reactorlib.declaration.reactor import Bank, Reactor, is_reactor_class
 from reactorlib.elaboration.dependencies import order_of
 from reactorlib.elaboration.lookup import look_up_reactions
-from reactorlib.elaboration.program import DependencyGraph, Elaborated, ResetState
+from reactorlib.elaboration.records import DependencyGraph, Elaborated, ResetState
 from reactorlib.elaboration.resolution import Resolution
 from reactorlib.errors import ElaborationError, words_of
 
@@ -42,8 +41,14 @@ def examine(cls: type[Reactor], /, **parameters: Any) -> tuple[Elaborated, list[
         root = instance_of(cls(**parameters))
     finally:
         building.stack, building.bank_index, building.mode = outer
-    with _no_garbage():
+    # All objects made here stay: the garbage collector would take a third of a large program's time for nothing.
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
         return _freeze(cls, parameters, root)
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _freeze(cls: type[Reactor], parameters: dict[str, Any], root: Instance) -> tuple[Elaborated, list[str]]:
@@ -76,21 +81,6 @@ def _freeze(cls: type[Reactor], parameters: dict[str, Any], root: Instance) -> t
         cycle=cycle,
     )
     return program, faults
-
-
-@contextmanager
-def _no_garbage() -> Iterator[None]:
-    """Pause the cyclic garbage collector, which would take a third of the time of a large program for nothing.
-
-    All objects made here stay. Hardly any code of the user's program runs meanwhile.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def named_tree(root: Instance) -> Iterator[Instance]:

@@ -11,9 +11,9 @@ from reactorlib.declaration.elements import Action, Element, Signal, Transition,
 from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, Instance, instance_of
 from reactorlib.declaration.reactor import Bank, Reactor, duration
 from reactorlib.declaration.source_position import located
-from reactorlib.elaboration.program import Argument, Cell, ReactionInstance
+from reactorlib.elaboration.records import Argument, Cell, ReactionInstance
 from reactorlib.elaboration.resolution import Resolution
-from reactorlib.elaboration.rules import argument_fault, mode_fault, touch_fault
+from reactorlib.elaboration.rules import argument_fault, touch_fault
 from reactorlib.errors import did_you_mean
 
 
@@ -31,7 +31,6 @@ def look_up_reactions(resolution: Resolution, instances: Iterable[Instance]) -> 
         for argument in reaction.arguments:
             unnamed.difference_update(argument.cells)
     resolution.triggers = [trigger for trigger in resolution.triggers if trigger.cell not in unnamed]
-    resolution.freeze_modes()
 
 
 class _Lookup:
@@ -138,7 +137,7 @@ class _Lookup:
 
     def _bind(self, role: str, bound: list[Bound], several: bool, history: bool, child: str) -> None:
         first = bound[0]
-        fault = touch_fault(self.instance, role, first) or mode_fault(self.declaration, role, first)
+        fault = touch_fault(self.instance, role, first, self.declaration.mode)
         if fault:
             self.fault(fault)
         elif isinstance(first, BoundMode):

@@ -18,7 +18,7 @@ from reactorlib.declaration.instance import (
     modes_of,
 )
 from reactorlib.declaration.source_position import located
-from reactorlib.elaboration.program import Cell, CellPaths, Forward, ModeInstance, ReactionInstance, Trigger
+from reactorlib.elaboration.records import Cell, CellPaths, Forward, ModeInstance, ReactionInstance, Trigger
 from reactorlib.elaboration.rules import direction_fault
 
 
@@ -90,11 +90,6 @@ class Resolution:
         """The mode of an instance's declaration: its own, or the one around the instance."""
         bound = None if declared is None else instance.elements.get(declared.name)
         return self.mode_index[bound] if isinstance(bound, BoundMode) else self.mode_around(instance)
-
-    def freeze_modes(self) -> None:
-        for index, mode in enumerate(self.modes):
-            start, again = (self.trigger_of.get((name, index)) for name in ("startup", "reset"))
-            self.modes[index] = mode._replace(startup=start and start.cell, reset=again and again.cell)
 
     # Connections
 
@@ -210,6 +205,9 @@ class Resolution:
             path = signal.name if key[1] is None else f"{self.modes[key[1]].path}.{signal.name}"
             kind: Any = signal.name
             found = self._add(key, Trigger(kind, self.new_cell(path), path, key[1]))
+            if key[1] is not None:
+                own: dict[str, Any] = {signal.name: found.cell}
+                self.modes[key[1]] = self.modes[key[1]]._replace(**own)
         return found.cell
 
     # Reactions

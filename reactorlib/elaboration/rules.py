@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from reactorlib.declaration.class_body import Reaction
+from reactorlib.declaration.elements import Mode
 from reactorlib.declaration.instance import Bound, BoundMode, BoundPort, BoundTimer, Instance
-from reactorlib.elaboration.program import Argument
+from reactorlib.elaboration.records import Argument
 
 
 def direction_fault(container: Instance, port: BoundPort, side: str) -> str | None:
@@ -22,9 +23,9 @@ def direction_fault(container: Instance, port: BoundPort, side: str) -> str | No
     return f"{port.path} is connected backwards: {_kind(port, own)} belongs on the {wanted} side"
 
 
-def touch_fault(instance: Instance, role: str, bound: Bound) -> str | None:
-    """Why a reaction of `instance` may not name `bound` as trigger, use or effect, or None."""
-    own = bound.owner is instance
+def touch_fault(instance: Instance, role: str, bound: Bound, mode: Mode | None = None) -> str | None:
+    """Why a reaction of `instance`, declared in `mode`, may not name `bound` as trigger, use or effect, or None."""
+    own, other = bound.owner is instance, bound.declaration.mode
     told = None
     if not own and bound.owner.parent is not instance:
         told = "belongs to another reactor"
@@ -38,19 +39,13 @@ def touch_fault(instance: Instance, role: str, bound: Bound) -> str | None:
         told = "is a mode: it can only be an effect"
     elif isinstance(bound, BoundTimer) and role == "effect":
         told = "is a timer: it cannot be scheduled"
+    if told is None and mode is not None and other is not None and mode is not other:
+        told = f"exists in mode {other.name} only, the reaction in mode {mode.name}"
     return told and f"{role} {bound.path} {told}"
 
 
 def _kind(port: BoundPort, own: bool) -> str:
     return f"an {port.declaration.kind} of {'its own' if own else 'a contained'} reactor"
-
-
-def mode_fault(declaration: Reaction[Any], role: str, bound: Bound) -> str | None:
-    """Why a reaction declared in one mode may not name an element declared in another, or None."""
-    inside, other = declaration.mode, bound.declaration.mode
-    if inside is None or other is None or inside is other:
-        return None
-    return f"{role} {bound.path} exists in mode {other.name} only, the reaction in mode {inside.name}"
 
 
 def argument_fault(declaration: Reaction[Any], arguments: Sequence[Argument]) -> str | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from reactorlib.declaration.class_body import declarations_of
 from reactorlib.declaration.reactor import Reactor, is_reactor_class
-from reactorlib.elaboration.program import Elaborated
+from reactorlib.elaboration.records import Elaborated
 from reactorlib.errors import RunError, closest
 from reactorlib.executors.executor import Executor
 from reactorlib.executors.inline import Inline

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable
 from itertools import count
 from typing import Any
 
-from reactorlib.elaboration.program import Node
+from reactorlib.elaboration.records import Node
 from reactorlib.errors import WorkerError
 from reactorlib.executors.executor import COMPILED_STEPS, Executor
 from reactorlib.executors.failure import Failure, Poisoned

@@ -8,7 +8,7 @@ from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
-from reactorlib.elaboration.program import Node
+from reactorlib.elaboration.records import Node
 from reactorlib.executors.failure import OutOfTime
 from reactorlib.worker.cells import NO_BUFFERS, Buffers, Event
 from reactorlib.worker.coordinator import Coordinator, PausingSchedule, Pieces, Schedule, schedule_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from reactorlib.elaboration.program import Node
+from reactorlib.elaboration.records import Node
 
 
 class Poisoned(BaseException):

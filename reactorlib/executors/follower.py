@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
-from reactorlib.elaboration.program import Elaborated, Node, ReactionInstance
+from reactorlib.elaboration.records import Elaborated, Node, ReactionInstance
 from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure, Poisoned, Stopped
 from reactorlib.executors.messenger import Heard, Messenger

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable
 from math import inf
 
-from reactorlib.elaboration.program import Node
+from reactorlib.elaboration.records import Node
 from reactorlib.errors import RunError
 from reactorlib.executors.executor import COMPILED_STEPS, Executor
 from reactorlib.worker.cells import Event

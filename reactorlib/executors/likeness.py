@@ -9,7 +9,7 @@ from hashlib import blake2b
 from types import CodeType
 from typing import Any
 
-from reactorlib.elaboration.program import Elaborated
+from reactorlib.elaboration.records import Elaborated
 from reactorlib.schedule.partition import Partition
 from reactorlib.worker.canonical_form import canonical
 

@@ -10,7 +10,7 @@ import pickle
 from struct import Struct
 from typing import NamedTuple
 
-from reactorlib.elaboration.program import Node
+from reactorlib.elaboration.records import Node
 from reactorlib.schedule.plan import Plan
 from reactorlib.worker.trace import Row
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from reactorlib.clock import PhysicalClock
 from reactorlib.elaboration.elaborate import elaborated
-from reactorlib.elaboration.program import Cell, Elaborated
+from reactorlib.elaboration.records import Cell, Elaborated
 from reactorlib.errors import RunError, WorkerError
 from reactorlib.executors.calls_from_threads import Caller
 from reactorlib.executors.failure import Failure, Stopped

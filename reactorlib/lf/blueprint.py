@@ -22,7 +22,7 @@ from reactorlib.declaration.reactor import Bank, Reactor, per_member
 from reactorlib.declaration.source_position import located, where
 from reactorlib.errors import ElaborationError, words_of
 from reactorlib.lf.bodies import AROUND, WIDTH_OF, Value, as_time
-from reactorlib.lf.syntax import Connection, PortReference
+from reactorlib.lf.syntax import ConnectionTree, PortReference
 from reactorlib.tag import Time
 
 
@@ -44,7 +44,7 @@ class Default(NamedTuple):
     where: str
 
 
-class Part(NamedTuple):
+class Stage(NamedTuple):
     """One step of a constructor: set a state variable, make a contained reactor, or connect ports."""
 
     name: str
@@ -60,9 +60,9 @@ class Blueprint:
         self.name = name
         self.defaults: dict[str, Default] = {}
         self.shadowed: dict[str, Any] = {}  # of the class's preamble, named like an element
-        self.states: list[Part] = []
-        self.children: list[Part] = []
-        self.links: list[Part] = []
+        self.states: list[Stage] = []
+        self.children: list[Stage] = []
+        self.links: list[Stage] = []
 
     def completed(self, given: dict[str, Any]) -> dict[str, Any]:
         """All parameters of an instance that is being made: those given, and the defaults of the others."""
@@ -147,7 +147,7 @@ class Making:
     def _of_member(self, value: Value) -> Any:
         return per_member(lambda index: value({**self.scope, "bank_index": index, AROUND: self.scope}))
 
-    def connect(self, link: Connection, after: Value | None) -> None:
+    def connect(self, link: ConnectionTree, after: Value | None) -> None:
         """Connect channels in pairs."""
         sources, targets = self._channels(link.sources), self._channels(link.targets)
         if link.iterated:

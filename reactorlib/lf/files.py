@@ -7,7 +7,7 @@ from pathlib import Path
 from reactorlib.errors import ElaborationError
 from reactorlib.lf.bodies import hint
 from reactorlib.lf.parser import parse
-from reactorlib.lf.syntax import File, Import, Reactor
+from reactorlib.lf.syntax import File, Import, ReactorTree
 
 _PACKAGES = ("build/lfc_include", "lf-packages", ".")  # in the folders above a program
 _IN_PACKAGES = ("src/lib", "src", ".")
@@ -67,7 +67,7 @@ class Files:
         assert found is not None
         return self.files[found]
 
-    def find(self, file: File, name: str) -> Reactor | None:
+    def find(self, file: File, name: str) -> ReactorTree | None:
         """The reactor that a name stands for in a file: its own, or an imported one."""
         for reactor in file.reactors:
             if reactor.name == name:
@@ -77,7 +77,7 @@ class Files:
                 return self.find(self._imported(file, imported), imported.names[name])
         return None
 
-    def file_of(self, reactor: Reactor) -> File:
+    def file_of(self, reactor: ReactorTree) -> File:
         """The file in which the names that a reactor uses are looked up."""
         return self.files[Path(reactor.path).resolve()]
 

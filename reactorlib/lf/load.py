@@ -24,7 +24,7 @@ from reactorlib.lf.bodies import execute, statements
 from reactorlib.lf.files import Files
 from reactorlib.lf.names import new_module, package_of
 from reactorlib.lf.syntax import File, Method, codes
-from reactorlib.lf.translate import Program, Translation
+from reactorlib.lf.translate import LfProgram, Translation
 from reactorlib.tag import Time
 
 LOADED = "<loaded>"  # in a program's module, what it was made of
@@ -75,7 +75,7 @@ def _pickled(cls: Any) -> Any:
 copyreg.pickle(type(Reactor), _pickled)
 
 
-def loaded(path: Path, module: str, structure: bool | None) -> Program:
+def loaded(path: Path, module: str, structure: bool | None) -> LfProgram:
     """A file whose reactors have become classes. Raises ElaborationError."""
     files = Files(path)
     target = files.main.target
@@ -85,7 +85,7 @@ def loaded(path: Path, module: str, structure: bool | None) -> Program:
         words = "and only bodies in Python run here: its structure can be drawn and checked"
         raise ElaborationError([f"{path}: its target is {target}, {words}"])
     names = None if structure else new_module(module, path.resolve())
-    program = Program(path, files, names)
+    program = LfProgram(path, files, names)
     try:
         if names is not None:
             _prepare(program)
@@ -99,7 +99,7 @@ def loaded(path: Path, module: str, structure: bool | None) -> Program:
     return program
 
 
-def _prepare(program: Program) -> None:
+def _prepare(program: LfProgram) -> None:
     """Make the files that the program names importable, and run the preambles of all files, imported ones first."""
     assert program.names is not None
     _find_files(program)
@@ -122,7 +122,7 @@ def _prepare(program: Program) -> None:
         warn("the federates run as one program with one logical time; there is no RTI", reactor.where)
 
 
-def _refuse_missing(program: Program, file: File) -> None:
+def _refuse_missing(program: LfProgram, file: File) -> None:
     """Note the modules that preambles import and that are not installed. An import within `try` may fail."""
     members = [member for reactor in file.reactors for member in reactor.members]
     for preamble in (*file.preambles, *(m for m in members if isinstance(m, Method) and not m.name)):
@@ -139,7 +139,7 @@ def _refuse_missing(program: Program, file: File) -> None:
                     program.fault(f"{file.path}:{preamble.code.line + statement.lineno - 2}", words)
 
 
-def _find_files(program: Program) -> None:
+def _find_files(program: LfProgram) -> None:
     """Let Python files beside the file that names them, or beside its package, be imported before installed ones."""
     for path, file in program.files.files.items():
         for entry in file.properties:

@@ -10,14 +10,13 @@ from types import ModuleType
 from typing import Any
 
 from reactorlib.cpus import available_cpus, gil_enabled
-from reactorlib.elaboration.program import Elaborated
+from reactorlib.elaboration.records import Elaborated
 from reactorlib.executors.changed_names import changed_by_functions, changed_names
 from reactorlib.lf.bodies import statements
 from reactorlib.lf.load import run_options
 from reactorlib.lf.syntax import codes
-from reactorlib.lf.translate import Program, Translation
-from reactorlib.schedule.partition import partition
-from reactorlib.schedule.spreading import spread
+from reactorlib.lf.translate import LfProgram, Translation
+from reactorlib.schedule.partition import partition, spread
 
 
 def execution(
@@ -65,7 +64,7 @@ def federates(program: Elaborated, workers: int) -> dict[str, int] | None:
     return {child.path: number % workers for number, child in enumerate(program.root.children)}
 
 
-def shared_state(program: Program) -> list[str]:
+def shared_state(program: LfProgram) -> list[str]:
     """The names of what the preambles define and bodies may change."""
     names = program.names or {}
     translations = [made for made in program.translations.values() if made is not None]
@@ -82,7 +81,7 @@ def shared_state(program: Program) -> list[str]:
     return sorted(found)
 
 
-def _modules_of(program: Program, names: Mapping[str, Any]) -> Iterator[ModuleType]:
+def _modules_of(program: LfProgram, names: Mapping[str, Any]) -> Iterator[ModuleType]:
     """The modules that preambles import from the folders of the program's files."""
     folders = tuple(str(path.parent) for path in program.files.files)
     asked = {getattr(value, "__module__", None) or getattr(value, "__name__", None) for value in names.values()}

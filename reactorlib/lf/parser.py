@@ -133,7 +133,7 @@ class _Parser(Expressions):
         value = self.expression()
         return value.value if isinstance(value, syntax.Literal) else None
 
-    def reactor(self) -> syntax.Reactor:
+    def reactor(self) -> syntax.ReactorTree:
         attributes = self.attributes()
         where, kinds = self.where, set()
         while self.at("main", "federated", "realtime"):
@@ -147,7 +147,9 @@ class _Parser(Expressions):
         self.host()
         extends = self.several(lambda: self.name("the name of a reactor")) if self.taken("extends") else ()
         members = self.members(True)
-        return syntax.Reactor(name, frozenset(kinds), parameters, extends, members, attributes, self.text.path, where)
+        return syntax.ReactorTree(
+            name, frozenset(kinds), parameters, extends, members, attributes, self.text.path, where
+        )
 
     def members(self, modal: bool) -> tuple[syntax.Member, ...]:
         """The members in the braces of a reactor or a mode."""
@@ -198,14 +200,14 @@ class _Parser(Expressions):
         self.annotation()
         return syntax.Method(name, tuple(argument.name for argument in arguments), self.code())
 
-    def port(self) -> syntax.Port:
+    def port(self) -> syntax.PortTree:
         where = self.where
         mutable = self.taken("mutable")
         output = self.taken("output") or not self.expect("input")
         width = self.width()
-        return syntax.Port(self.typed("the name of the port"), output, mutable, width, where)
+        return syntax.PortTree(self.typed("the name of the port"), output, mutable, width, where)
 
-    def timer(self) -> syntax.Trigger:
+    def timer(self) -> syntax.TriggerTree:
         where = self.where
         self.expect("timer")
         name = self.name("the name of the timer")
@@ -214,9 +216,9 @@ class _Parser(Expressions):
             self.refuse("a timer has an offset and a period, and no more")
         self.annotation()
         offset, period = (*times, NOTHING, NOTHING)[:2]
-        return syntax.Trigger(name, "timer", offset, period, None, where)
+        return syntax.TriggerTree(name, "timer", offset, period, None, where)
 
-    def action(self) -> syntax.Trigger:
+    def action(self) -> syntax.TriggerTree:
         where = self.where
         kind = self.next().text if self.at("physical", "logical") else "logical"
         self.expect("action")
@@ -233,13 +235,13 @@ class _Parser(Expressions):
                 policy = self.string("the policy, in quotation marks")
             self.expect(")")
         self.annotation()
-        return syntax.Trigger(name, kind, delay, spacing, policy, where)
+        return syntax.TriggerTree(name, kind, delay, spacing, policy, where)
 
-    def mode(self) -> syntax.Mode:
+    def mode(self) -> syntax.ModeTree:
         where = self.where
         initial = self.taken("initial")
         self.expect("mode")
-        return syntax.Mode(self.name("the name of the mode"), initial, self.members(False), where)
+        return syntax.ModeTree(self.name("the name of the mode"), initial, self.members(False), where)
 
     def instantiation(self, transient: bool) -> syntax.Instantiation:
         where = self.where
@@ -258,7 +260,7 @@ class _Parser(Expressions):
         argument = self.variable("the name of a parameter")
         return self.fail("'=' and the value") if argument.value is None else argument
 
-    def reaction(self) -> syntax.Reaction:
+    def reaction(self) -> syntax.ReactionTree:
         where = self.where
         if self.at("mutation", "watchdog"):
             self.refuse("mutations are not supported, and watchdogs exist in Lingua Franca's C target only")
@@ -271,7 +273,7 @@ class _Parser(Expressions):
             name = self.name("the name of the reaction")
         code = self.code() if self.token.kind == "code" else None
         deadline, handler = self.handlers()
-        return syntax.Reaction(name, triggers, uses, effects, code, deadline, handler, where)
+        return syntax.ReactionTree(name, triggers, uses, effects, code, deadline, handler, where)
 
     def begins_reference(self) -> bool:
         """Whether what a reaction reads follows, and not the next declaration after a reaction without a body."""
@@ -290,7 +292,7 @@ class _Parser(Expressions):
                 deadline, handler = next(iter(times), None), code
         return deadline, handler
 
-    def connection(self) -> syntax.Connection:
+    def connection(self) -> syntax.ConnectionTree:
         where = self.where
         grouped = self.taken("(")
         sources = self.several(self.port_reference, ")" if grouped else None)
@@ -302,7 +304,7 @@ class _Parser(Expressions):
         after = self.expression() if self.taken("after") else None
         if self.taken("serializer"):
             self.string("the serializer, in quotation marks")
-        return syntax.Connection(sources, targets, iterated, physical, after, where)
+        return syntax.ConnectionTree(sources, targets, iterated, physical, after, where)
 
 
 MEMBERS: dict[str, Callable[[_Parser], syntax.Member]] = {

@@ -64,7 +64,7 @@ class Method(NamedTuple):
     code: Code
 
 
-class Port(NamedTuple):
+class PortTree(NamedTuple):
     """An input or an output; `width` is None for a single port."""
 
     name: str
@@ -74,7 +74,7 @@ class Port(NamedTuple):
     where: str
 
 
-class Trigger(NamedTuple):
+class TriggerTree(NamedTuple):
     """A timer with offset and period, or an action (logical or physical) with delay and spacing."""
 
     name: str
@@ -85,7 +85,7 @@ class Trigger(NamedTuple):
     where: str
 
 
-class Reaction(NamedTuple):
+class ReactionTree(NamedTuple):
     """A reaction; without a body, `code` is None."""
 
     name: str | None
@@ -109,7 +109,7 @@ class Instantiation(NamedTuple):
     transient: bool = False
 
 
-class Connection(NamedTuple):
+class ConnectionTree(NamedTuple):
     """`sources -> targets`; `iterated` for `( ... )+`, `physical` for `~>`."""
 
     sources: tuple[PortReference, ...]
@@ -121,7 +121,7 @@ class Connection(NamedTuple):
     name: str = "connection"
 
 
-class Mode(NamedTuple):
+class ModeTree(NamedTuple):
     """A mode and what exists in it."""
 
     name: str
@@ -130,12 +130,12 @@ class Mode(NamedTuple):
     where: str
 
 
-Named = Variable | Port | Trigger | Instantiation | Mode
-Member = Method | Reaction | Connection | Named
+Named = Variable | PortTree | TriggerTree | Instantiation | ModeTree
+Member = Method | ReactionTree | ConnectionTree | Named
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reactor:
+class ReactorTree:
     """A reactor definition. The arguments of `attributes` by name; `path` is that of its file."""
 
     name: str
@@ -177,13 +177,13 @@ class File(NamedTuple):
     properties: tuple[Property, ...]
     imports: list[Import]
     preambles: list[Method]
-    reactors: list[Reactor]
+    reactors: list[ReactorTree]
 
 
 def codes(tree: Any) -> Iterator[Code]:
     """All code in a part of a file."""
     if isinstance(tree, Code):
         yield tree
-    elif isinstance(tree, tuple | list | Reactor):
-        for part in (tree.parameters, tree.members) if isinstance(tree, Reactor) else tree:
+    elif isinstance(tree, tuple | list | ReactorTree):
+        for part in (tree.parameters, tree.members) if isinstance(tree, ReactorTree) else tree:
             yield from codes(part)

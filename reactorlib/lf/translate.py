@@ -20,7 +20,7 @@ from reactorlib.declaration.reactor import Reactor
 from reactorlib.declaration.source_position import where
 from reactorlib.errors import ElaborationError
 from reactorlib.lf import syntax
-from reactorlib.lf.blueprint import Blueprint, Default, Part
+from reactorlib.lf.blueprint import Blueprint, Default, Stage
 from reactorlib.lf.bodies import (
     WIDTH_OF,
     BodyError,
@@ -41,7 +41,7 @@ from reactorlib.tag import LONGEST, Time
 SIGNALS = {"startup": elements.startup, "shutdown": elements.shutdown, "reset": elements.reset}
 
 
-class Program:
+class LfProgram:
     """All classes that the files of a program define, made when they are asked for, with one module for all bodies."""
 
     def __init__(self, path: Path, files: Files, module: ModuleType | None) -> None:
@@ -51,9 +51,9 @@ class Program:
         self.names = None if module is None else vars(module)
         self.faults: list[str] = []
         self.classes: dict[str, type[Reactor]] = {}  # that the file itself defines
-        self.translations: dict[syntax.Reactor, Translation | None] = {}
+        self.translations: dict[syntax.ReactorTree, Translation | None] = {}
 
-    def translation(self, reactor: syntax.Reactor) -> Translation | None:
+    def translation(self, reactor: syntax.ReactorTree) -> Translation | None:
         """The translation of a reactor, its faults noted; None where it is in the making, and so contains itself."""
         if reactor not in self.translations:
             self.translations[reactor] = None
@@ -92,7 +92,7 @@ class Program:
 class Translation(Blueprint):
     """One reactor definition and its class, `cls`, made at once; `address` is where another process finds it."""
 
-    def __init__(self, program: Program, reactor: syntax.Reactor) -> None:
+    def __init__(self, program: LfProgram, reactor: syntax.ReactorTree) -> None:
         super().__init__(reactor.name)
         self.program = program
         self._fault = program.fault
@@ -102,8 +102,8 @@ class Translation(Blueprint):
         self._mode: elements.Mode | None = None  # that the declaration stands in
         self._places: dict[str, str] = {}  # of all names that are taken
         self._contained: dict[str, Translation | None] = {}
-        self._reactions: list[tuple[syntax.Reaction, elements.Mode | None]] = []
-        self._connections: list[tuple[syntax.Connection, elements.Mode | None]] = []
+        self._reactions: list[tuple[syntax.ReactionTree, elements.Mode | None]] = []
+        self._connections: list[tuple[syntax.ConnectionTree, elements.Mode | None]] = []
         attributes = (syntax.Property(n, v[0], reactor.where) for n, v in reactor.attributes.items() if v)
         self.properties = {entry.name: entry for entry in (*self._file.properties, *attributes)}
         module = program.module
@@ -111,7 +111,7 @@ class Translation(Blueprint):
         self.federated = "federated" in reactor.kinds
         self.cls = self._made(list(self._linear(reactor, ())))
 
-    def _made(self, bases: list[syntax.Reactor]) -> type[Reactor]:
+    def _made(self, bases: list[syntax.ReactorTree]) -> type[Reactor]:
         for base in bases:
             for parameter in base.parameters:
                 self._parameter(parameter)
@@ -131,19 +131,21 @@ class Translation(Blueprint):
         made: type[Reactor] = type(self.name, (LinguaFrancaReactor,), body)
         return made
 
-    def _linear(self, reactor: syntax.Reactor, inside: tuple[syntax.Reactor, ...]) -> Iterator[syntax.Reactor]:
+    def _linear(
+        self, reactor: syntax.ReactorTree, inside: tuple[syntax.ReactorTree, ...]
+    ) -> Iterator[syntax.ReactorTree]:
         """The bases of a reactor, each once, before itself."""
         if reactor in inside:
             self._fault(reactor.where, f"{reactor.name} extends itself")
             return
-        seen: list[syntax.Reactor] = []
+        seen: list[syntax.ReactorTree] = []
         for name in reactor.extends:
             base = self._found(self.program.files.file_of(reactor), name, reactor.where)
             if base is not None:
                 seen += [more for more in self._linear(base, (*inside, reactor)) if more not in seen]
         yield from [*seen, reactor]
 
-    def _found(self, file: syntax.File, name: str, place: str) -> syntax.Reactor | None:
+    def _found(self, file: syntax.File, name: str, place: str) -> syntax.ReactorTree | None:
         found = self.program.files.find(file, name)
         if found is None:
             known = {one.name for one in file.reactors}.union(*(one.names for one in file.imports))
@@ -201,9 +203,9 @@ class Translation(Blueprint):
         for member in members:
             if isinstance(member, syntax.Method):
                 self._method(member)
-            elif isinstance(member, syntax.Reaction):
+            elif isinstance(member, syntax.ReactionTree):
                 self._reactions.append((member, self._mode))
-            elif isinstance(member, syntax.Connection):
+            elif isinstance(member, syntax.ConnectionTree):
                 self._connections.append((member, self._mode))
             else:
                 self._take(member.name, member.where)
@@ -222,17 +224,17 @@ class Translation(Blueprint):
         element: elements.Element | None = None
         if isinstance(member, syntax.Instantiation):
             self._instance(member)
-        elif isinstance(member, syntax.Mode):
+        elif isinstance(member, syntax.ModeTree):
             self._mode = self.elements[member.name] = elements.Mode(initial=member.initial)
             self._collect(member.members)
             self._mode = None
         elif isinstance(member, syntax.Variable):
             name, value = member.name, self._value(member.value or syntax.Literal(None), "self")
-            self.states.append(Part(
+            self.states.append(Stage(
                 name, lambda making: vars(making.reactor).update({name: value(making.scope)}), None, member.where
             ))  # fmt: skip
             element = elements.State(None, reset=True) if member.reset else None  # to what the constructor leaves
-        elif isinstance(member, syntax.Port):
+        elif isinstance(member, syntax.PortTree):
             width = self._width(member.width)
             element = elements.Output(width) if member.output else elements.Input(width, mutable=member.mutable)
         else:
@@ -282,16 +284,16 @@ class Translation(Blueprint):
                 arguments[argument.name] = self._value(argument.value, "self")
         width = self._value(member.width, "self")
         name, cls, place = member.name, contained.cls, member.where
-        self.children.append(Part(name, lambda making: making.contain(name, cls, width, arguments), self._mode, place))
+        self.children.append(Stage(name, lambda making: making.contain(name, cls, width, arguments), self._mode, place))
 
-    def _connect(self, tree: syntax.Connection) -> None:
+    def _connect(self, tree: syntax.ConnectionTree) -> None:
         found = [self._is_port(reference) for reference in (*tree.sources, *tree.targets)]
         if not all(found):
             return
         if isinstance(tree.after, syntax.Literal) and not isinstance(tree.after.value, Time) and tree.after.value:
             self._fault(tree.where, f"after {tree.after.value}: a time has a unit, such as msec")
         after = self._value(tree.after, "self")
-        self.links.append(Part(tree.name, lambda making: making.connect(tree, after), self._mode, tree.where))
+        self.links.append(Stage(tree.name, lambda making: making.connect(tree, after), self._mode, tree.where))
 
     def _is_port(self, reference: syntax.PortReference) -> bool:
         """Whether a connection's end is there; notes what is wrong with it."""
@@ -321,7 +323,7 @@ class Translation(Blueprint):
             found[name].mode = mode
         return found
 
-    def _reaction(self, name: str, tree: syntax.Reaction) -> class_body.Reaction[Any]:
+    def _reaction(self, name: str, tree: syntax.ReactionTree) -> class_body.Reaction[Any]:
         triggers = tree.triggers or tuple(  # none: any input
             syntax.PortReference(None, name, tree.where)
             for name, element in self.elements.items()

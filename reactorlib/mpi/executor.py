@@ -12,7 +12,7 @@ from time import monotonic, perf_counter_ns, sleep
 
 from reactorlib.clock import PhysicalClock
 from reactorlib.cpus import available_cpus
-from reactorlib.elaboration.program import Elaborated, Node
+from reactorlib.elaboration.records import Elaborated, Node
 from reactorlib.executors.calls_from_threads import Caller, pass_on
 from reactorlib.executors.distributed import LONGEST_END_S, Distributed
 from reactorlib.executors.failure import Stopped

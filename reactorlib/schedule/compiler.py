@@ -19,7 +19,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
-from reactorlib.elaboration.program import Argument, Cell, Elaborated, Node, ReactionInstance
+from reactorlib.elaboration.records import Argument, Cell, Elaborated, Node, ReactionInstance
 from reactorlib.schedule.plan import Plan, Send, Step, Wait
 from reactorlib.tag import format_ns
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from reactorlib.elaboration.program import Elaborated
+from reactorlib.elaboration.records import Elaborated
 from reactorlib.errors import ReactorError
 from reactorlib.schedule.compiler import Compiler
 from reactorlib.schedule.partition import partition

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from reactorlib.elaboration.program import Cell, DependencyGraph, Elaborated, Node
+from reactorlib.elaboration.records import Cell, DependencyGraph, Elaborated, Node
 
 
 class Step(NamedTuple):

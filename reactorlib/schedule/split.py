@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import chain, product
 
-from reactorlib.elaboration.program import Cell, Elaborated
+from reactorlib.elaboration.records import Cell, Elaborated
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Plan, Send, Step, Wait
 
@@ -38,12 +38,7 @@ class Splitter:
                 users = {0, *readers.get(trigger.cell, ())}
                 if users - {owner.get(trigger.source, 0)}:
                     crossing.add(trigger.source)
-        new = crossing
-        while new:  # a forwarded value must be where the last reader sees it
-            handed_on = {forward.source for forward in program.forwards if forward.target in new}
-            new = handed_on - crossing
-            crossing |= new
-        return frozenset(crossing)
+        return frozenset(self.graph.origins(crossing))  # a forwarded value must be where the last reader sees it
 
     def split(self, plan: Plan) -> dict[int, Plan]:
         """The part of each worker that takes part. Waits come right before the first step that needs them."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Container
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from reactorlib.elaboration.program import Cell, Elaborated
+from reactorlib.elaboration.records import Cell, Elaborated
 from reactorlib.errors import EffectError, ReactorError, RunError
 from reactorlib.tag import Time, time_fault
 from reactorlib.transport.batch import Batch, batch

@@ -7,7 +7,7 @@ from math import inf
 from typing import Any, Protocol
 
 from reactorlib.clock import LONGEST_WAIT_NS, PhysicalClock
-from reactorlib.elaboration.program import Elaborated, Trigger
+from reactorlib.elaboration.records import Elaborated, Trigger
 from reactorlib.worker.cells import Event, events_of
 from reactorlib.worker.event_queue import Events, Queue
 from reactorlib.worker.inbox import Inbox

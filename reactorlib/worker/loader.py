@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from types import CodeType, TracebackType
 from typing import Any
 
-from reactorlib.elaboration.program import Node
+from reactorlib.elaboration.records import Node
 from reactorlib.schedule.compiler import IN_ROW, Compiler, Ref, Source, load
 from reactorlib.schedule.plan import Plan, Step
 from reactorlib.worker.cells import Reader

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reactorlib.elaboration.program import Elaborated, ReactionInstance
+from reactorlib.elaboration.records import Elaborated, ReactionInstance
 from reactorlib.elaboration.rules import touch_fault
 from reactorlib.errors import EffectError
 

@@ -7,7 +7,7 @@ from itertools import chain
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
-from reactorlib.elaboration.program import Elaborated
+from reactorlib.elaboration.records import Elaborated
 from reactorlib.errors import RunError, type_name, words_of
 from reactorlib.tag import Tag
 from reactorlib.worker.event_queue import CurrentTag

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from reactorlib.elaboration.program import Cell, Node
+from reactorlib.elaboration.records import Cell, Node
 from reactorlib.worker.cells import Event, Reader
 from reactorlib.worker.event_queue import Events
 from reactorlib.worker.worker import BoundCall, Worker

@@ -13,7 +13,7 @@ from functools import partial
 from time import perf_counter_ns
 from typing import Any
 
-from reactorlib.elaboration.program import Argument, Cell, Elaborated, Node, ReactionInstance
+from reactorlib.elaboration.records import Argument, Cell, Elaborated, Node, ReactionInstance
 from reactorlib.errors import words_of
 from reactorlib.tag import LONGEST
 from reactorlib.worker.cells import (

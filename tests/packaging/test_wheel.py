@@ -20,7 +20,7 @@ import reactorlib
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT_S = 110
 BUILT = pytest.mark.slow(reason="builds the distributions and environments to install them in")
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = (ROOT / "reactorlib" / "README.md").read_text(encoding="utf-8")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS = PYPROJECT["project"]["optional-dependencies"]
 DISTRIBUTIONS = "import importlib.metadata as m; print(*(d.name for d in m.distributions()))"
@@ -123,8 +123,9 @@ def test_links_into_the_repository_are_absolute_where_its_address_is_known(monke
 
     assert doctest.testmod(package).failed == 0
     page = package.pypi_page(README, "https://host/me/it", "v1")
-    assert "](https://host/me/it/blob/v1/docs/" in page
-    assert "](https://host/me/it/raw/v1/" in page
+    paths = re.findall(r"\]\(https://host/me/it/blob/v1/([^)]+)\)", page)
+    assert "docs/tutorial.md" in paths
+    assert all((ROOT / path).exists() for path in paths)
 
 
 @BUILT

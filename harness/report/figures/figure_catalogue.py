@@ -18,10 +18,7 @@ FIGURES: dict[str, tuple[str, Make]] = {
         "Broadcast and gather: overhead per round by number of actors",
         paper_figures.by_actors,
     ),
-    "broadcast_gather_size": (
-        "Broadcast and gather: overhead per round by object size",
-        paper_figures.by_object_size,
-    ),
+    "broadcast_gather_size": ("Broadcast and gather: overhead per round by object size", paper_figures.by_object_size),
     "gym_sampling": (
         "Gymnasium: observations per second by environment",
         partial(sampling_figures.throughput, workload="gym_sampling"),
@@ -31,10 +28,7 @@ FIGURES: dict[str, tuple[str, Make]] = {
         partial(sampling_figures.throughput, workload="atari_sampling"),
     ),
     "q_learning": ("Q-learning: training time by minibatch", paper_figures.q_learning),
-    "multi_agent_agents": (
-        "Traffic Junction: time for 100,000 steps by number of agents",
-        paper_figures.by_agents,
-    ),
+    "multi_agent_agents": ("Traffic Junction: time for 100,000 steps by number of agents", paper_figures.by_agents),
     "multi_agent_steps": ("Traffic Junction: time elapsed by steps", paper_figures.by_steps),
     "overhead_shapes": ("Cost of one reaction by shape of communication", paper_figures.by_shape),
     "overhead_fan_out": ("Cost of one reaction by fan-out", paper_figures.by_fan_out),
@@ -67,5 +61,5 @@ def draw(summary: Summary, *, everything: bool = False) -> dict[str, Path]:
 
 
 def caption(name: str) -> str:
-    """What a figure shows."""
+    """The text for a figure's place on a page."""
     return FIGURES[name][0]

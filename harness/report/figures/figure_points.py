@@ -1,4 +1,4 @@
-"""What figures have in common: which points and backends they show, bars and curves of them, and words."""
+"""Shared by the figures: the choice of points and backends, their bars and curves, and notes."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,7 +33,7 @@ class PointSet:
 
     @property
     def subtitle(self) -> str:
-        """What all points have."""
+        """The parameters that all points share."""
         return quantity.sentence({name: self.setting[name] for name in _NAMED if name in self.setting})
 
     @property
@@ -72,8 +72,8 @@ def _shown(points: Sequence[PointSummary]) -> int:
 
 
 def preference(setting: Mapping[str, Any]) -> tuple[float, ...]:
-    """Larger for a setting to be shown rather than another: contiguous arrays, an environment at its own pace, one step
-    per message as in the paper, many actors, many bytes.
+    """Larger for a setting that figures prefer: arrays, an environment at its own pace, one step per message, then
+    many actors and bytes.
     """
     return (
         setting.get("representation", "arrays") == "arrays",
@@ -150,7 +150,7 @@ def published_at(figure: str, x: object, factor: float = 1.0, scenario: str | No
 
 
 def published_note(condition: str) -> str:
-    """What hollow marks are, and for which parameters."""
+    """The note about hollow marks."""
     return f"Hollow: published in 2024 ({condition}) of older versions on a larger machine; no result of this suite."
 
 

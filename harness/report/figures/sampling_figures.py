@@ -58,14 +58,14 @@ def step_time(summary: Summary, *, everything: bool) -> Chart | None:
 
 
 def _gains(summary: Summary, points: dict[float, PointSummary]) -> str:
-    """Up to which step time no Ray gains on the loop, by its whole interval."""
+    """Up to which step time no Ray gains on the loop, and where one does, by whole intervals where there are."""
     reached, gained = None, None
     for step_ns, point in points.items():
         rays = [cell.speedups[LOOP] for cell in point.cells if shared.is_ray(cell.backend) and LOOP in cell.speedups]
-        if not rays or max(one.high for one in rays) >= 1:
-            gained = step_ns if rays else None
-            break
-        reached = step_ns
+        if rays and gained is None and max(one.high if one.decides else one.value for one in rays) < 1:
+            reached = step_ns
+        elif rays and gained is None and max(one.low if one.decides else one.value for one in rays) > 1:
+            gained = step_ns
     where = shared.on_cores(summary)
     if reached is None:
         return f"{where}: what a step of an environment costs, by how long the environment takes"

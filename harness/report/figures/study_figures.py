@@ -16,7 +16,7 @@ from plots.chart import REST, WORK, Bar, BarPanel, Chart, LinePanel, Points, Sca
 
 # From this on the recording changes a round so much that its parts have to be read with care.
 _MARKED = 1.5
-_NAMED = ("actors", "agents", "object_bytes", "steps_per_message")  # what a panel's title has room for
+_NAMED = ("actors", "agents", "object_bytes", "steps_per_message")  # the parameters in a panel's title
 _MEASURED = "reactor-processes"
 
 
@@ -36,9 +36,7 @@ def breakdown(summary: Summary, *, everything: bool) -> Chart | None:
         return None
     panels = [
         BarPanel(
-            _point_title(point),
-            Scale("% of a round"),
-            tuple(sorted(points[point], key=lambda bar: -_working(bar))),
+            _point_title(point), Scale("% of a round"), tuple(sorted(points[point], key=lambda bar: -_working(bar)))
         )
         for point in best.values()
     ]
@@ -133,7 +131,7 @@ def _scaling_panel(point: tuple[str, str], rows: Sequence[ScalingRow]) -> LinePa
 
 
 def _scaling_found(rows: Sequence[ScalingRow]) -> str:
-    """What part of the last prediction that was made is reached on the most workers that were measured."""
+    """The finding: the part of the prediction that is reached on the most workers that were measured."""
     parts = []
     most = max((row.workers for row in rows if row.kind == MEASURED), default=0)
     for own in grouped((row for row in rows if row.workers == most), lambda row: row.point).values():

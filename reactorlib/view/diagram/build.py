@@ -18,10 +18,10 @@ from reactorlib.declaration.instance import (
     PortChannel,
     modes_of,
 )
-from reactorlib.elaboration.program import Argument, Elaborated, ReactionInstance
+from reactorlib.elaboration.records import Argument, Elaborated, ReactionInstance
 from reactorlib.view.diagram import wording
 from reactorlib.view.diagram.bundle import Strand, bundled
-from reactorlib.view.diagram.model import Box, Diagram, EdgeKind, Port, Symbol, SymbolKind
+from reactorlib.view.diagram.model import Box, Diagram, EdgeKind, PortSymbol, Symbol, SymbolKind
 from reactorlib.view.diagram.regions import Content, Region, Regions
 
 
@@ -121,7 +121,9 @@ class _BoxBuild:
     def _ports(self) -> None:
         content = self.regions.contents[None]
         for bound, alike in self._elements(BoundPort):
-            port = Port(self.whole.id_of(bound), wording.port_name(alike), f"{bound.declaration.kind} {bound.name}")
+            port = PortSymbol(
+                self.whole.id_of(bound), wording.port_name(alike), f"{bound.declaration.kind} {bound.name}"
+            )
             (content.inputs if bound.is_input else content.outputs)[port.id] = port
             self.regions.place(port.id, None, bound.name)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from reactorlib.view.diagram.model import Box, Diagram, Edge, Port, Symbol
+from reactorlib.view.diagram.model import Box, Diagram, Edge, PortSymbol, Symbol
 from reactorlib.view.diagram.svg import svg_text
 
 _PAGE = """<!DOCTYPE html>
@@ -28,9 +28,9 @@ pre {{ overflow-x: auto; padding: .6rem; border-left: 3px solid #b3261e }}
 {faults}{picture}{signs}</body>
 </html>
 """
-_SOURCE = Box("source", "reactor", "reactor", "Class", outputs=(Port("out", "out"), Port("many", "out[2]")))
-_SINK = Box("sink", "reactor", "bank[4]", "Class", width=4, inputs=tuple(Port(f"in{n}", "") for n in range(4)))
-_MODE = Box("mode", "mode", "mode", "initial mode", initial=True, inputs=(Port("enter", "", crossing=True),))
+_SOURCE = Box("source", "reactor", "reactor", "Class", outputs=(PortSymbol("out", "out"), PortSymbol("many", "out[2]")))
+_SINK = Box("sink", "reactor", "bank[4]", "Class", width=4, inputs=tuple(PortSymbol(f"in{n}", "") for n in range(4)))
+_MODE = Box("mode", "mode", "mode", "initial mode", initial=True, inputs=(PortSymbol("enter", "", crossing=True),))
 # The signs as a diagram: everything is called what it is.
 _SIGNS = Box(
     "signs", "reactor", "Signs",

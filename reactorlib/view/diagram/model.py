@@ -15,7 +15,7 @@ CONNECTIONS: tuple[EdgeKind, ...] = ("connection", "delayed", "physical")
 LATER: tuple[EdgeKind, ...] = ("delayed", "physical", "transition")  # take effect at a later tag
 
 
-class Port(NamedTuple):
+class PortSymbol(NamedTuple):
     """A port of a reactor, or (`crossing`) the place where an edge crosses the border of a mode."""
 
     id: str
@@ -86,8 +86,8 @@ class Box(NamedTuple):
     workers: tuple[int, ...] = ()  # where its reactors run, if that is to be shown
     initial: bool = False  # of a mode
     tip: str = ""
-    inputs: tuple[Port, ...] = ()
-    outputs: tuple[Port, ...] = ()
+    inputs: tuple[PortSymbol, ...] = ()
+    outputs: tuple[PortSymbol, ...] = ()
     symbols: tuple[Symbol, ...] = ()
     boxes: tuple[Box, ...] = ()
     edges: tuple[Edge, ...] = ()

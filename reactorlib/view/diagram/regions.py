@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from reactorlib.view.diagram.bundle import Strand
-from reactorlib.view.diagram.model import Box, Port, Symbol
+from reactorlib.view.diagram.model import Box, PortSymbol, Symbol
 
 Region = str | None
 
@@ -15,8 +15,8 @@ Region = str | None
 class Content:
     """The content of one region."""
 
-    inputs: dict[str, Port] = field(default_factory=dict)
-    outputs: dict[str, Port] = field(default_factory=dict)
+    inputs: dict[str, PortSymbol] = field(default_factory=dict)
+    outputs: dict[str, PortSymbol] = field(default_factory=dict)
     symbols: dict[str, Symbol] = field(default_factory=dict)
     boxes: list[Box] = field(default_factory=list)
     strands: list[Strand] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Regions:
     def entry(self, mode: str) -> str:
         """The end of all switches to a mode."""
         end = f"{self.box_id}.{mode}|enter"
-        self.contents[mode].inputs.setdefault(end, Port(end, "", f"enter mode {mode}", crossing=True))
+        self.contents[mode].inputs.setdefault(end, PortSymbol(end, "", f"enter mode {mode}", crossing=True))
         self.place(end, None, f"to {mode}")
         return end
 
@@ -65,7 +65,7 @@ class Regions:
     def _crossing(self, strand: Strand, here: Region, there: Region) -> str:
         """The port on the border between two regions, of which one is None. Strands to or from one end share it."""
         mode, side, end = (there, "in", strand.source) if here is None else (here, "out", strand.target)
-        port = Port(f"{self.box_id}.{mode}|{side}|{end}", self._places[end][1], crossing=True)
+        port = PortSymbol(f"{self.box_id}.{mode}|{side}|{end}", self._places[end][1], crossing=True)
         content = self.contents[mode]
         (content.inputs if side == "in" else content.outputs).setdefault(port.id, port)
         return port.id

@@ -69,12 +69,7 @@ def page(tmp_path_factory):
                     scaling.ScalingRow(**where, backend="reactor-processes", kind=kind, workers=count, **number)
                 )
         for backend in BACKENDS[1:]:
-            one = where | {
-                "started_at": "2026-05-01T10:00:00Z",
-                "backend": backend,
-                "trial": 0,
-                "rounds": 5,
-            }
+            one = where | {"started_at": "2026-05-01T10:00:00Z", "backend": backend, "trial": 0, "rounds": 5}
             late = dict(zip(UNITS, (4.0, 0.5, 0.12, 0.3), strict=True))
             taken_apart += [
                 breakdown.PhaseRow(**one, phase=name, value=late.get(name, 1e5 + len(name)), unit=UNITS.get(name, "ns"))

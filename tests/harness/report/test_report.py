@@ -9,14 +9,11 @@ from types import MappingProxyType
 import pytest
 
 from harness.errors import UsageError
-from harness.report import as_json, claims, document, markdown, page, readme
+from harness.report import claims, document, export, markdown, page, readme
 from harness.report.summary import summarise
 from harness.stats import doubts, intervals
-from harness.stats.stragglers import UNITS
 from harness.store import machine
 from harness.store.measurements import MEASUREMENTS
-from harness.store.phase_table import BREAKDOWN
-from harness.store.phase_table import PhaseRow as TakenApart
 from harness.store.recorded_turns import TURNS, RecordedTurn
 from harness.store.scaling_table import MESSAGES, CostRow
 from harness.store.trial_records import TrialRecord
@@ -265,9 +262,8 @@ def test_startup_memory_and_cpu_time_stand_beside_the_throughput_with_their_inte
     for text in (markdown.to_markdown(summary), page.render(summary, {})):
         assert first["CPU per observation"] in text
         assert first["memory"] in text
-    told = as_json.to_json(summary)["points"][0]["backends"]["serial"]
-    assert told["peak_rss"] == 2**28
-    assert told["intervals"]["peak_rss"] == [2**28, 2**28]
+    told = export.to_json(summary)["points"][0]["backends"]["serial"]
+    assert told["metrics"]["peak_rss"]["low"] == told["metrics"]["peak_rss"]["value"] == 2**28
 
 
 @pytest.mark.parametrize(
@@ -285,9 +281,9 @@ def test_doubts_about_the_whole_run(results, sessions, words):
 
 def test_the_report_for_programs(results):
     summary = results({"serial": times(150), "reactor-inline": times(100)})
-    described = json.loads(json.dumps(as_json.to_json(summary)))
+    described = json.loads(json.dumps(export.to_json(summary)))
     inline = described["points"][0]["backends"]["reactor-inline"]
-    assert inline["mean"]["value"] == pytest.approx(100.4, abs=0.01)
+    assert inline["main"]["value"] == pytest.approx(100.4, abs=0.01)
     assert inline["speedups"]["serial"]["value"] == pytest.approx(1 / 1.5)
 
 
@@ -324,12 +320,7 @@ def test_the_paper_s_claim_stands_beside_what_was_measured(results):
 
 @pytest.mark.parametrize(
     ("ours", "holds"),
-    [
-        (105, "same direction"),
-        (150, "same direction"),
-        (90, "no"),
-        ([80, 120, 100, 90, 115], "undecided"),
-    ],
+    [(105, "same direction"), (150, "same direction"), (90, "no"), ([80, 120, 100, 90, 115], "undecided")],
 )
 def test_whether_a_claim_holds_here_is_seen_from_the_whole_interval(results, ours, holds):
     ours = ours if isinstance(ours, list) else times(ours)
@@ -475,27 +466,3 @@ def test_slow_rounds_stand_beside_the_usual_ones_where_they_are_known(results):
         ("CartPole-v1, 2 actors", "serial", "1.32 ms", "2.00 ms", "-", "-"),
         ("", "reactor-inline", "1.00 ms", "2.00 ms", "4.00 ms", "4.00x"),
     )
-
-
-def test_the_straggler_stands_beside_the_round_times_where_rounds_were_taken_apart(results, tmp_path):
-    results({"serial": STEADY, "ray-tuned": STEADY})
-    point = json.dumps({"actors": 2, "env": "CartPole-v1", "rounds": 10})
-    told = dict(zip(UNITS, (4.0, 0.5, 0.12, 0.3), strict=True))
-    shared = {"run_id": "run", "started_at": "now", "workload": "gym_sampling", "scenario": "CartPole-v1", "actors": 2}
-    shared |= {"object_bytes": None, "steps_per_message": 1, "minibatch": None, "parameters": point, "trial": 0}
-    BREAKDOWN.write(
-        tmp_path,
-        [
-            TakenApart(
-                **shared, backend="ray-tuned", rounds=5, phase=phase, value=value, unit=UNITS[phase], status="ok"
-            )
-            for phase, value in told.items()
-        ],
-    )
-    summary = summarise(tmp_path)
-    _, late = document.tables(summary)
-    assert late.columns == (*document.TAIL_COLUMNS, "straggler", "lag")
-    assert late.rows == (("CartPole-v1, 2 actors", "ray-tuned", *"----", "50% of 4", "12%, 95 %: 30%"),)
-    for text in (markdown.to_markdown(summary), page.render(summary, {})):
-        assert "50% of 4" in text
-        assert "ended its computing last" in text

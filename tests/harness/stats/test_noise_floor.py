@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from harness.report import as_json, document, markdown, page
+from harness.report import document, export, markdown, page
 from harness.report.summary import summarise
 from harness.stats import noise_floor
 from harness.stats.intervals import Estimate
@@ -50,5 +50,5 @@ def test_the_report_says_it_in_every_form(tmp_path, monkeypatch):
     for text in (markdown.to_markdown(summary), page.render(summary, {})):
         assert "serial against itself, 5 starts: the ratio is off by 20 %" in text
         assert "differences of less than 4.0 % are called undecided" in text
-    (told,) = as_json.to_json(summary)["noise"]
+    (told,) = export.to_json(summary)["noise"]
     assert (told["backend"], told["ratio"]["count"]) == ("serial", 5)

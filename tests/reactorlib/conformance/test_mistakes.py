@@ -331,7 +331,7 @@ def constructing(construct: Callable[[Any], Any], **elements: Any) -> type[React
         (lambda main: connect(main.source.otu, main.inp), "'Source' object has no attribute 'otu'"),
         (lambda main: connect(main.bank.nope, main.inp), "Source has no port 'nope': there is out, wide"),
         (lambda main: connect(main.bank.wid, main.inp), "Source has no port 'wid': did you mean 'wide'?"),
-        (lambda main: connect(main.source.wide[3], main.inp), "Source.wide has 3 channels"),
+        (lambda main: connect(main.source.wide[3], main.inp), "IndexError"),
         (lambda main: setattr(main, "more", Bank(Takes, 2, siez=1)), "'siez': did you mean 'size'?"),
         (lambda main: setattr(main, "more", Takes(siez=1)), "'siez': did you mean 'size'?"),
     ],

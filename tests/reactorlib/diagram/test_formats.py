@@ -17,7 +17,7 @@ from reactorlib.cli import main
 from reactorlib.elaboration.elaborate import examine
 from reactorlib.view.diagram import WRITERS, diagram_of
 from reactorlib.view.diagram.html import fragment_text
-from reactorlib.view.diagram.model import Box, Diagram, Edge, Port, Symbol
+from reactorlib.view.diagram.model import Box, Diagram, Edge, PortSymbol, Symbol
 from reactorlib.view.diagram.style import DARK, LIGHT
 from tests.reactorlib.diagram.programs import PROGRAMS, HubAndWorkers
 
@@ -34,7 +34,7 @@ def diagram(name, **overlays):
 
 def hostile():
     symbol = Symbol("s" + HOSTILE, "reaction", HOSTILE, (HOSTILE,), "1", HOSTILE)
-    box = Box("b" + HOSTILE, "reactor", HOSTILE, HOSTILE, inputs=(Port("p" + HOSTILE, HOSTILE, HOSTILE),),
+    box = Box("b" + HOSTILE, "reactor", HOSTILE, HOSTILE, inputs=(PortSymbol("p" + HOSTILE, HOSTILE, HOSTILE),),
               symbols=(symbol,), edges=(Edge("trigger", ("p" + HOSTILE,), (symbol.id,), HOSTILE),))  # fmt: skip
     return Diagram(box, 1, 1, (HOSTILE,))
 

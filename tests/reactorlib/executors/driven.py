@@ -58,7 +58,7 @@ class Echoes(Reactor):
         connect(self.echoes.out, self.out)
 
 
-def opened(log: str, **options: Any) -> Session:
+def opened(log: str = "", **options: Any) -> Session:
     session = Session(Echoes, log=log, **{"executor": "processes", "workers": 3, **options})
     assert session.step(inp=1) == {"out": [1, 1, 1]}
     return session

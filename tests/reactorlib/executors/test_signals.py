@@ -80,6 +80,11 @@ def ended(log: str) -> list[str]:
     return sorted(line for line in noted(log) if line.endswith("ended"))
 
 
+def assert_all_ended(log: str, executor: str, what: str) -> None:
+    stuck = executor == "threads" and what in ("sleeping leaf", "sleeping everywhere")  # nothing breaks off their sleep
+    assert ended(log) == ALL_ENDED or (stuck and set(ended(log)) >= {"hub ended", "leaf 0 ended"})
+
+
 @pytest.mark.parametrize("what", WHAT)
 def test_ctrl_c_ends_the_whole_group(executor, what, log):
     with Victim(executor, what, log) as victim:
@@ -89,29 +94,20 @@ def test_ctrl_c_ends_the_whole_group(executor, what, log):
         assert errors.count("Traceback") == 1, errors
         assert errors.rstrip().endswith("KeyboardInterrupt")
         assert victim.gone()
-        stuck = executor == "threads" and what == "sleeping leaf"  # nothing breaks off the sleep of a thread
-        stuck |= executor == "threads" and what == "sleeping everywhere"
-        assert ended(log) == ALL_ENDED or (stuck and set(ended(log)) >= {"hub ended", "leaf 0 ended"})
+        assert_all_ended(log, executor, what)
 
 
-@pytest.mark.parametrize(
-    "group",
-    first(1, [False, True], "a signal to the group, as another test sends; to the main process it is always tried"),
-    ids=["main process", "group"],
-)
+TO_GROUP = "a signal to the group, as another test sends; to the main process it is always tried"
+
+
+@pytest.mark.parametrize("send", first(1, [os.kill, os.killpg], TO_GROUP), ids=["main process", "group"])
 @pytest.mark.parametrize("what", WHAT)
-def test_sigterm_ends_it_quietly(executor, what, group, log):
+def test_sigterm_ends_it_quietly(executor, what, send, log):
     with Victim(executor, what, log) as victim:
-        if group:
-            os.killpg(victim.process.pid, signal.SIGTERM)
-        else:
-            victim.process.send_signal(signal.SIGTERM)
-        status, errors = victim.end()
-        assert status == 128 + signal.SIGTERM
-        assert errors == ""
+        send(victim.process.pid, signal.SIGTERM)
+        assert victim.end() == (128 + signal.SIGTERM, "")
         assert victim.gone()
-        stuck = executor == "threads" and what in ("sleeping leaf", "sleeping everywhere")
-        assert ended(log) == ALL_ENDED or (stuck and set(ended(log)) >= {"hub ended", "leaf 0 ended"})
+        assert_all_ended(log, executor, what)
 
 
 @pytest.mark.parametrize(

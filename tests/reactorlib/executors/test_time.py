@@ -20,7 +20,6 @@ from reactorlib import (
     Reactor,
     Timer,
     WorkerError,
-    check_deadline,
     connect,
     current_tag,
     logical_elapsed,
@@ -77,55 +76,6 @@ def test_all_workers_read_one_physical_clock_which_is_never_before_logical_time(
     assert result.tag == (60 * MSEC, 0)
     values = [value for record in result.trace for path, value in record.writes if path.endswith("seen")]
     assert values == [(True, True, True)] * 39
-
-
-class Hurried(Reactor):
-    """Deadlines that are missed for certain, and some that are kept for certain."""
-
-    inp = Input[int]()
-    said = Output[str](width=3)
-
-    @reaction(inp, effects=said, deadline=0)
-    def at_once(self, inp, said) -> None:
-        said[0].set("kept")
-
-    @at_once.missed
-    def too_late(self, inp, said) -> None:
-        said[0].set("missed")
-
-    @reaction(inp, effects=said, deadline=2 * MSEC)
-    def slow(self, inp, said) -> None:
-        while not check_deadline():
-            pass
-        said[1].set(f"late {check_deadline()}")
-
-    @slow.missed
-    def later(self, inp, said) -> None:
-        said[1].set("late True")
-
-    @reaction(inp, effects=said, deadline=1 * MSEC)
-    def after(self, inp, said) -> None:
-        said[2].set("kept")
-
-    @after.missed
-    def missed(self, inp, said) -> None:
-        said[2].set("missed")
-
-
-class Deadlines(Reactor):
-    def __init__(self) -> None:
-        self.numbers = Source(1, 1, 1, 1, period=10 * MSEC)
-        self.hurried = Bank(Hurried, 2)
-        connect(self.numbers.out, self.hurried.inp)
-
-
-@pytest.mark.parametrize("fast", [False, True])
-def test_deadlines_are_kept_and_missed_on_other_workers(executor, fast):
-    expected = run(Deadlines, timeout=30 * MSEC, fast=fast, trace=True)
-    got = run(Deadlines, timeout=30 * MSEC, fast=fast, trace=True, executor=executor, workers=2)
-    written = [[record.writes for record in result.trace] for result in (expected, got)]
-    assert written[0] == written[1]
-    assert any(value == "missed" for writes in written[1] for _, value in writes)
 
 
 def test_starting_processes_costs_no_deadline():

@@ -83,25 +83,22 @@ class Job:
         assert self.left() == []
         return Ended(status, self.out.read_text(errors="replace"), self.err.read_text(errors="replace"), after_s)
 
+    def processes(self) -> Iterator[tuple[int, str]]:
+        """The number and the command of each of its processes."""
+        for entry in Path("/proc").iterdir():
+            with suppress(OSError):
+                if entry.name.isdigit() and f"{MARK}={self.mark}".encode() in (entry / "environ").read_bytes():
+                    yield int(entry.name), (entry / "cmdline").read_text().replace("\0", " ")
+
     def left(self) -> list[str]:
         """The commands of its processes."""
-        found = []
-        for entry in Path("/proc").iterdir():
-            try:
-                if entry.name.isdigit() and f"{MARK}={self.mark}".encode() in (entry / "environ").read_bytes():
-                    found.append((entry / "cmdline").read_text().replace("\0", " "))
-            except OSError:
-                continue
-        return found
+        return [command for _, command in self.processes()]
 
     def kill(self) -> None:
         """End what hangs."""
-        for entry in Path("/proc").iterdir():
-            try:
-                if entry.name.isdigit() and f"{MARK}={self.mark}".encode() in (entry / "environ").read_bytes():
-                    os.kill(int(entry.name), signal.SIGKILL)
-            except OSError:
-                continue
+        for number, _ in self.processes():
+            with suppress(OSError):
+                os.kill(number, signal.SIGKILL)
 
 
 Start = Callable[..., Job]

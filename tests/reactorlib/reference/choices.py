@@ -30,7 +30,6 @@ class Seeded:
         self.answers: list[int] = []  # how far above `low` each one was
 
     def integer(self, low: int, high: int) -> int:
-        """See Choices."""
         found = self._random.randint(low, high)
         self.answers.append(found - low)
         return found
@@ -43,18 +42,14 @@ class Recorded:
         self._answers = iter(answers)
 
     def integer(self, low: int, high: int) -> int:
-        """See Choices."""
         return min(low + next(self._answers, 0), high)
 
 
 class Drawn:
-    """Choices of Hypothesis."""
-
     def __init__(self, draw: st.DrawFn) -> None:
         self._draw = draw
 
     def integer(self, low: int, high: int) -> int:
-        """See Choices."""
         return low if low == high else self._draw(_integers(low, high))
 
 

@@ -43,12 +43,10 @@ WIDE = (31, 32, 33, 200)  # about as many as become loops or calls in a schedule
 
 @st.composite
 def programs(draw: st.DrawFn) -> ProgramSpec:
-    """A Hypothesis strategy for valid programs."""
     return generate(Drawn(draw))
 
 
 def generate(choices: Choices, wide: bool = False) -> ProgramSpec:
-    """One valid program."""
     if not wide:
         return _generate(choices, None)
     return rename(choices, _generate(choices, pick(choices, (*(4 * WIDE[:3]), WIDE[3]))))

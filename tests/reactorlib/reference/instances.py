@@ -74,8 +74,6 @@ class Action:
 
 @dataclass(eq=False)
 class State:
-    """A state variable of one instance."""
-
     spec: StateSpec
     scope: Scope | None
     initial: int
@@ -103,7 +101,6 @@ class Event:
 
     @property
     def scope(self) -> Scope | None:
-        """The mode on whose local time the event waits."""
         return None if self.target is None else self.target.scope
 
 
@@ -123,8 +120,6 @@ class Reaction:
 
 @dataclass(eq=False)
 class Instance:
-    """One reactor instance."""
-
     path: str
     parameters: dict[str, int]
     scope: Scope | None
@@ -148,7 +143,6 @@ class Instance:
         return self.parameters[value] if isinstance(value, str) else value
 
     def width(self, width: Width) -> int:
-        """The number of channels that a width stands for."""
         if isinstance(width, tuple):
             return self.parameters[width[0]] * width[1]
         return self.amount(width)
@@ -161,7 +155,6 @@ class Instance:
         return [channel for member in self.children[child] for channel in member.ports[port]]
 
     def interleaved(self, reference: str) -> list[Channel]:
-        """The channels of "child.port", channel-major."""
         child, port = reference.split(".")
         members = [member.ports[port] for member in self.children[child]]
         return [channels[index] for index in range(len(members[0])) for channels in members]
@@ -171,7 +164,6 @@ class Instance:
         return [channel for name in names if "." in name or name in self.ports for channel in self.channels(name)]
 
     def is_mutable(self, reference: str) -> bool:
-        """Whether the name is one of a mutable input of this reactor."""
         return reference in self.mutable
 
 
@@ -184,12 +176,10 @@ class Elaborated:
 
     @property
     def reactions(self) -> list[Reaction]:
-        """Every reaction, in order of elaboration."""
         return [reaction for instance in self.instances for reaction in instance.reactions]
 
     @cached_property
     def links_from(self) -> dict[Channel, list[Link]]:
-        """The links that start from a channel, in order."""
         found: dict[Channel, list[Link]] = defaultdict(list)
         for link in self.links:
             found[link.source].append(link)
@@ -197,7 +187,6 @@ class Elaborated:
 
     @cached_property
     def readers(self) -> dict[Channel, list[Reaction]]:
-        """The reactions that read a channel."""
         found: dict[Channel, list[Reaction]] = defaultdict(list)
         for reaction in self.reactions:
             for channel in reaction.instance.ports_named((*reaction.spec.triggers, *reaction.spec.uses)):

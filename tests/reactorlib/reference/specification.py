@@ -20,8 +20,6 @@ Amount = int | str
 
 @dataclass(frozen=True)
 class PortSpec:
-    """One input or output of a class."""
-
     name: str
     direction: str  # "input" or "output"
     width: Width | None = None
@@ -40,8 +38,6 @@ class TimerSpec:
 
 @dataclass(frozen=True)
 class ActionSpec:
-    """A logical action."""
-
     name: str
     min_delay_ns: Amount
     min_spacing_ns: int | None = None
@@ -133,11 +129,9 @@ class ProgramSpec:
 
     @property
     def main(self) -> ClassSpec:
-        """The class of the top-level reactor."""
         return self.classes[-1]
 
     def named(self, name: str) -> ClassSpec:
-        """The class called `name`."""
         return next(spec for spec in self.classes if spec.name == name)
 
     def lineage(self, spec: ClassSpec) -> Iterator[ClassSpec]:

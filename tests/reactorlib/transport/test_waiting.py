@@ -155,20 +155,17 @@ def test_where_nobody_counts_who_wants_the_processor_it_spins_for_a_short_time_o
     assert _is_spinning(scene)  # also right after
 
 
-@pytest.mark.parametrize(("text", "kept"), [("12 34 5", 34), ("0 0 0", None), ("", None), ("a b c", None)])
-def test_a_count_that_is_none_is_known_as_such(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, kept: int | None
-) -> None:
-    (tmp_path / "schedstat").write_text(text)
-    monkeypatch.setattr(waiting, "_SCHEDSTAT", str(tmp_path / "schedstat"))
-    assert waiting._kept_ns() == kept
-    monkeypatch.setattr(waiting, "_SCHEDSTAT", str(tmp_path / "none"))
+def test_a_count_that_is_none_is_known_as_such(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "schedstat"
+    monkeypatch.setattr(waiting, "_SCHEDSTAT", str(file))
     assert waiting._kept_ns() is None
+    for text, kept in (("12 34 5", 34), ("0 0 0", None), ("", None), ("a b c", None)):
+        file.write_text(text)
+        assert waiting._kept_ns() == kept
 
 
-def test_who_is_not_to_spin_does_not_even_look(scene: Scene) -> None:
-    spinner = waiting.Spinner(0)
-    spinner.spin(scene.arrived, scene.now)
+def test_a_worker_that_is_not_to_spin_does_not_even_look(scene: Scene) -> None:
+    waiting.Spinner(0).spin(scene.arrived, scene.now)
     assert scene.looks == 0
 
 

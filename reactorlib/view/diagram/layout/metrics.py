@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 
-from reactorlib.view.diagram.model import Box, Port, Symbol
+from reactorlib.view.diagram.model import Box, PortSymbol, Symbol
 
 TITLE, TEXT, SMALL = 12.0, 11.0, 9.5  # font sizes
 LINE, SMALL_LINE = 15.0, 12.0  # heights of a line of text
@@ -67,7 +67,7 @@ def title_width(box: Box) -> float:
     return wide + sum(18 + text_width(note, SMALL) for note in box.notes) + 2 * 10
 
 
-def port_width(port: Port) -> float:
+def port_width(port: PortSymbol) -> float:
     """The length of a port's line inside its box, which carries its name."""
     return text_width(port.name, SMALL) + 11 if port.name else 10
 

@@ -165,17 +165,6 @@ class DependencyGraph:
                     waiting.append(source)
         return waiting
 
-    def hearers(self, cell: Cell) -> frozenset[Node]:
-        """The reactions that hear of a cell, also by way of cells that it is copied into."""
-        found: set[Node] = set()
-        waiting = [cell]
-        for at in waiting:
-            for node in self.heard_by.get(at, ()):
-                if node not in found:
-                    found.add(node)
-                    waiting += () if node < self.count else self.writes[node]
-        return frozenset(node for node in found if node < self.count)
-
 
 def _by_cell(cells_of: Iterable[Iterable[Cell]]) -> dict[Cell, list[Node]]:
     found: dict[Cell, list[Node]] = defaultdict(list)
