@@ -47,8 +47,8 @@ exit status: 0 all rows ok; 1 a row failed; 2 bad input; 130 interrupted (then -
 _RUN = "Measure every point on every backend, in blocks of turns: all that is compared runs side by side."
 _DOCTOR = "Print the machine and the versions, try what the suite needs, and name what would harm a measurement."
 _BREAKDOWN = (
-    "Run the points of a finished run again, and write the part of a round that each phase takes into breakdown.csv. On "
-    "Ray it wraps private functions: its times are no measurements to compare."
+    "Run the points of a finished run again, and write the part of a round that each phase takes into breakdown.csv. "
+    "On Ray it wraps private functions: its times are no measurements to compare."
 )
 _SCALING = (
     "Measure the cost of a message, trace the reactor programs of a finished run, predict the speed-up on 1 to 64 "
