@@ -2,19 +2,7 @@
 
 import pytest
 
-from reactorlib import (
-    Bank,
-    Input,
-    Output,
-    Reactor,
-    connect,
-    elaborate,
-    interleaved,
-    per_member,
-    reaction,
-    run,
-    startup,
-)
+from reactorlib import Bank, Input, Output, Reactor, connect, elaborate, interleaved, per_member, reaction, run, startup
 from tests.reactorlib.conformance.reactors import WideSink, WideSource
 from tests.reactorlib.observing import Execute, reactions, values
 

@@ -112,28 +112,23 @@ class Filled(Reactor):
         connect(self.rows.done, self.done)
 
 
-class Modal(Reactor):
-    """Hands batches on along a connection in a mode, to rows of several workers."""
+def test_a_batch_goes_on_along_a_connection_in_a_mode_to_several_workers(execute: Execute) -> None:
+    class Maker(Reactor):
+        tick = Timer(0, 1 * MSEC)
+        batch = Output[Batch]()
 
-    mode = Mode(initial=True)
+        @reaction(tick, effects=batch)
+        def make(self, tick, batch) -> None:
+            batch.set(batch.batch((4, 3), "i8"))
 
-    def __init__(self) -> None:
-        self.maker = Maker()
-        self.filled = Filled()
-        with self.mode:
-            connect(self.maker.batch, self.filled.batch)
+    class Modal(Reactor):
+        mode = Mode(initial=True)
 
+        def __init__(self) -> None:
+            self.maker, self.filled = Maker(), Filled()
+            with self.mode:
+                connect(self.maker.batch, self.filled.batch)
 
-class Maker(Reactor):
-    tick = Timer(0, 1 * MSEC)
-    batch = Output[Batch]()
-
-    @reaction(tick, effects=batch)
-    def make(self, tick, batch) -> None:
-        batch.set(batch.batch((4, 3), "i8"))
-
-
-def test_a_batch_goes_on_along_a_connection_in_a_mode(execute: Execute) -> None:
     execute(Modal, timeout=3 * MSEC, trace=False)
 
 

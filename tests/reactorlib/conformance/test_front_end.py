@@ -50,10 +50,6 @@ class Leaf(Reactor):
         self.size = size
 
 
-def fails() -> int:
-    raise ValueError("no")
-
-
 @pytest.mark.parametrize(
     "make",
     [
@@ -66,7 +62,7 @@ def fails() -> int:
         lambda: LogicalAction(min_delay=-5 * MSEC),
         lambda: LogicalAction(min_spacing=3),
         lambda: LogicalAction(policy="nope"),  # type: ignore[arg-type]
-        lambda: State(fails),
+        lambda: State(lambda: 1 // 0),
         Mode,  # none is initial
         lambda: reaction()(lambda self: None),
         lambda: noted("nope"),

@@ -282,8 +282,7 @@ class Ring(Reactor):
 
 
 @pytest.mark.parametrize(
-    ("echo", "expected"),
-    [(Echo, "0 a_to_b, 1 a_to_b, 2 b_to_a, 3 b_to_a, 4 a_to_b"), (HalfEcho, "2 b_to_a, 3 b_to_a")],
+    ("echo", "expected"), [(Echo, "0 a_to_b, 1 a_to_b, 2 b_to_a, 3 b_to_a, 4 a_to_b"), (HalfEcho, "2 b_to_a, 3 b_to_a")]
 )
 def test_reactions_and_connections_in_exclusive_modes_may_form_a_ring(execute: Execute, echo, expected) -> None:
     result = execute(Ring, echo=echo, timeout=4 * MSEC)

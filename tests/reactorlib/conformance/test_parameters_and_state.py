@@ -4,20 +4,8 @@ from typing import Any
 
 import pytest
 
-from reactorlib import (
-    MSEC,
-    Bank,
-    ElaborationError,
-    Output,
-    Reactor,
-    RunError,
-    State,
-    Timer,
-    elaborate,
-    reaction,
-    run,
-    startup,
-)
+from reactorlib import MSEC, Bank, Output, Reactor, State, Timer, elaborate, reaction, run, startup
+from reactorlib.errors import ElaborationError, RunError
 from tests.reactorlib.observing import Execute, values, written
 
 

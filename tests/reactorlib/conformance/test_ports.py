@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from reactorlib import MSEC, Bank, Input, Output, Reactor, Timer, connect, reaction, startup
-from tests.reactorlib.conformance.reactors import NOTHING, Pair, Reader, Source, WideSource
+from reactorlib import MSEC, Bank, Input, Output, Reactor, State, Timer, connect, reaction, startup
+from tests.reactorlib.conformance.reactors import NOTHING, Pair, Reader, Sink, Source, WideSource
 from tests.reactorlib.observing import Execute, steps, values, written
 
 
@@ -53,13 +53,6 @@ def test_setting_twice_the_last_wins_and_later_reactions_read_it(execute: Execut
 
 
 def test_each_reaction_that_reads_a_mutable_input_has_its_own_deep_copy(execute: Execute) -> None:
-    class Looking(Reactor):
-        inp, seen = Input[list](), Output[str]()
-
-        @reaction(inp, effects=seen)
-        def look(self, inp, seen):
-            seen.set(repr(inp.value))
-
     class Changing(Reactor):
         """Each reaction is a reader of its own."""
 
@@ -78,7 +71,7 @@ def test_each_reaction_that_reads_a_mutable_input_has_its_own_deep_copy(execute:
 
     class Shared(Reactor):
         def __init__(self):
-            self.before, self.changing, self.after = Looking(), Bank(Changing, 2), Looking()
+            self.before, self.changing, self.after = Sink(), Bank(Changing, 2), Sink()
             self.lists = Source([1, [2]], [1, [2]])
             for reader in (self.before, self.changing, self.after):
                 connect(self.lists.out, reader.inp)
@@ -88,16 +81,14 @@ def test_each_reaction_that_reads_a_mutable_input_has_its_own_deep_copy(execute:
         assert values(result, f"Shared.changing[{index}].first") == ["[1, [2, 3], [2, 3]]"] * 2
         assert values(result, f"Shared.changing[{index}].second") == ["[1, [2], 4]"] * 2
     for reader in ("before", "after"):
-        assert values(result, f"Shared.{reader}.seen") == ["[1, [2]]"] * 2
+        assert values(result, f"Shared.{reader}.seen") == [[1, [2]]] * 2
     assert values(result, "Shared.lists.out") == [[1, [2]]] * 2  # the written value stayed what it was
 
 
 class Turns(Reactor):
     tick = Timer(offset=0, period=1 * MSEC)
     out = Output[int](width=3)
-
-    def __init__(self):
-        self.count = 0
+    count = State(0)
 
     @reaction(tick, effects=out)
     def beat(self, tick, out):
@@ -107,9 +98,7 @@ class Turns(Reactor):
 
 class Channels(Reactor):
     inp, seen = Input[int](width=3), Output[tuple]()
-
-    def __init__(self):
-        self.invocations = 0
+    invocations = State(0)
 
     @reaction(inp, effects=seen)
     def look(self, inp, seen):

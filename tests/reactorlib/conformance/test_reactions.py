@@ -2,7 +2,7 @@
 
 import pytest
 
-from reactorlib import MSEC, Input, LogicalAction, Output, Reactor, Timer, connect, reaction, startup
+from reactorlib import MSEC, Input, LogicalAction, Output, Reactor, State, Timer, connect, reaction, startup
 from tests.reactorlib.conformance.reactors import NOTHING, Relay, Sink, Source, noted
 from tests.reactorlib.observing import Execute, reactions, steps, values
 
@@ -47,9 +47,7 @@ def test_reactions_of_a_reactor_run_in_class_order_and_share_its_state(execute: 
     class Ordered(Reactor):
         tick = Timer(offset=0)
         seen = Output[tuple]()
-
-        def __init__(self):
-            self.log = []
+        log = State(list)
 
         @reaction(tick)
         def zulu(self, tick):

@@ -11,9 +11,7 @@ from reactorlib import (
     LogicalAction,
     Mode,
     Output,
-    ReactionError,
     Reactor,
-    ReactorError,
     Timer,
     connect,
     current_tag,
@@ -26,6 +24,7 @@ from reactorlib import (
     shutdown,
     startup,
 )
+from reactorlib.errors import ReactionError, ReactorError
 from tests.reactorlib.conformance.reactors import Pair, Source, noted
 
 pytestmark = pytest.mark.usefixtures("path")

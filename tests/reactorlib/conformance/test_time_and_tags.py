@@ -209,11 +209,6 @@ def declaring(element: object) -> type[Reactor]:
     return type("Main", (Reactor,), {"it": element})
 
 
-class Delayed(Pair):
-    def __init__(self, delay: Any):
-        super().__init__(lambda: Source(1), after=delay)
-
-
 class Scheduling(Reactor):
     act = LogicalAction[int]()
 
@@ -230,7 +225,7 @@ WANTED: dict[str, Callable[[Any], object]] = {
     "period": lambda time: run(declaring(Timer(period=time)), timeout=0, fast=True),
     "min_delay": lambda time: run(declaring(LogicalAction(min_delay=time)), timeout=0, fast=True),
     "min_spacing": lambda time: run(declaring(LogicalAction(min_spacing=time)), timeout=0, fast=True),
-    "after": lambda time: run(Delayed, delay=time, timeout=0, fast=True),
+    "after": lambda time: run(Pair, source=lambda: Source(1), after=time, timeout=0, fast=True),
     "deadline": lambda time: run(declaring(noted(startup, deadline=time)), timeout=0, fast=True),
     "timeout": lambda time: run(Beginning, timeout=time, fast=True),
     "extra_delay": lambda time: run(Scheduling, delay=time, timeout=0, fast=True),

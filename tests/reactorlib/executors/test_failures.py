@@ -15,16 +15,7 @@ import pytest
 from reactorlib import Bank, ReactionError, Reactor, WorkerError, connect, reaction, run, shutdown, startup
 from reactorlib.executors.processes import exit_code
 from tests.choice import first
-from tests.reactorlib.executors.programs import (
-    ON_EACH_ITS_OWN,
-    Chain,
-    Hub,
-    Leaf,
-    Star,
-    WordlessError,
-    note,
-    noted,
-)
+from tests.reactorlib.executors.programs import ON_EACH_ITS_OWN, Chain, Hub, Leaf, Star, WordlessError, note, noted
 
 # An order of events that is met now and then is met in one of so many runs.
 REPETITIONS = pytest.mark.parametrize("repetitions", first(1, [1, 5], "repetition in search of races"))

@@ -176,13 +176,11 @@ def test_one_that_raises_in_a_call_that_nobody_waits_for_is_closed_with_the_othe
     assert Told.closed == [0, 1]
 
 
-class Wide(Told):
-    action_space = spaces.Box(-9, 9, (3,))
-
-
 def test_a_pool_has_environments_of_the_same_spaces() -> None:
     with pytest.raises(RuntimeError, match="action space different from `Box"):
-        ReactorPool([Told, Wide], workers=2, executor="threads")
+        ReactorPool(
+            [Told, type("Wide", (Told,), {"action_space": spaces.Box(-9, 9, (3,))})], workers=2, executor="threads"
+        )
 
 
 @pytest.mark.parametrize("executor", ["threads", "processes"])
