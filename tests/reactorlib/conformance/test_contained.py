@@ -186,7 +186,7 @@ class ManyNested(Reactor):
 
 @pytest.mark.parametrize(("main", "path"), [(Nested, "Nested"), (ManyNested, "ManyNested.parents[39]")])
 def test_ports_of_contained_reactors_may_come_by_reactor(execute: Execute, main: type[Reactor], path: str) -> None:
-    """Each member has its own multiport, and what is set and read of it is one argument; alike in a compiled loop."""
+    """Each member has its own multiport. All ports of a contained reactor are one argument, also in a compiled loop."""
     assert values(execute(main, timeout=2 * MSEC), f"{path}.seen") == [
         [2, [10, 11, None], False, [0, 11]],
         [4, [20, 21, 22], True, [0, 21]],

@@ -220,7 +220,7 @@ class Within(West, Top): ...
     ],
 )
 def test_reactions_of_several_bases_run_left_to_right_each_once(execute: Execute, main: type[Reactor], order) -> None:
-    """What a class redefines stays in its place, and what was no reaction has none until then."""
+    """A redefined reaction stays in its place. A plain method has no place until it becomes a reaction."""
     assert names(execute(main)) == order.split()
 
 
