@@ -2,9 +2,9 @@
 
 import pytest
 
-from reactorlib import MSEC, Bank, Input, Output, Reactor, Timer, connect, reaction, startup
+from reactorlib import ABSENT, MSEC, Bank, Input, Output, Reactor, Timer, connect, reaction, startup
 from reactorlib.errors import ElaborationError, ReactionError
-from tests.reactorlib.conformance.reactors import NOTHING, Source, WideSink, noted
+from tests.reactorlib.conformance.reactors import Source, WideSink, noted
 from tests.reactorlib.observing import Execute, reactions, steps, values
 
 
@@ -59,7 +59,7 @@ def test_parent_reaction_reads_a_childs_output_without_being_triggered(execute: 
         seen = Output[tuple]()
 
         def __init__(self):
-            self.beacon = Source(5, NOTHING, 5)
+            self.beacon = Source(5, ABSENT, 5)
 
         @reaction(tick, uses="beacon.out", effects=seen)
         def look(self, tick, out, seen):
