@@ -32,9 +32,9 @@ class PhysicalClock:
     def now(self) -> int:
         return time.monotonic_ns() + self._offset
 
-    def wait(self, until: int) -> None:
+    def wait(self, until: float) -> None:
         """Sleep until physical time `until` (ns), or `wake`, or half a second. The caller then checks again."""
-        left = min(until - self.now(), LONGEST_WAIT_NS)
+        left = int(min(until - self.now(), LONGEST_WAIT_NS))
         if left > 0 and self._is_readable(left):
             self._reading.read(4096)  # nothing, if it was spurious
 

@@ -14,8 +14,7 @@ class StandIn(BaseException):
     """In the place of an exception that cannot travel between processes: `kind` is its class, `words` its text."""
 
     def __init__(self, kind: str, words: str) -> None:
-        self.kind = kind
-        self.words = words
+        self.kind, self.words = kind, words
         super().__init__(kind, words)
 
     def __str__(self) -> str:
@@ -49,21 +48,13 @@ def closest(name: str, known: Iterable[str]) -> str | None:
 
 
 def meant(option: str, known: Iterable[str]) -> str:
-    """The end of a message about an option that a command does not have.
-
-    >>> meant("--wokers=3", ["--workers", "--seed"]), meant("-x", ["--workers"])
-    (': did you mean --workers?', '')
-    """
+    """The end of a message about an option that a command does not have, such as `: did you mean --workers?`."""
     close = closest(option.partition("=")[0], known)
     return f": did you mean {close}?" if close else ""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name: the name most like it, and the known names.
-
-    >>> did_you_mean("imp", ["inp", "out"]), did_you_mean("x", ["inp", "out"])
-    (": did you mean 'inp'? There is inp, out", ': there is inp, out')
-    """
+    """The end of a message about an unknown name, such as `: did you mean 'inp'? There is inp, out`."""
     names = list(dict.fromkeys(known))
     listed = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
     close = closest(name, names)
@@ -91,13 +82,10 @@ class ElaborationError(ReactorError):
 
     `faults` holds a text for each, with the full paths of the elements involved.
 
-    >>> print(ElaborationError(["Main.a: width must be positive", "Main.b: no such port"]))
-    2 faults in the program:
-      1. Main.a: width must be positive
-      2. Main.b: no such port
-    >>> print(ElaborationError([f"Main.c[{i}].a: no such port" for i in range(40)]))
-    40 faults in the program:
-      1. Main.c[0].a: no such port (and 39 more that differ from it in an index)
+    >>> print(ElaborationError(["Main.b: no such port", *(f"Main.c[{i}].a: no such port" for i in range(40))]))
+    41 faults in the program:
+      1. Main.b: no such port
+      2. Main.c[0].a: no such port (and 39 more that differ from it in an index)
     """
 
     def __init__(self, faults: Sequence[str]) -> None:
@@ -169,8 +157,7 @@ class EffectError(ReactorError):
 
     def __init__(self, element: str, call: str, why: str = "") -> None:
         super().__init__(element, call, why)
-        self.element = element  # as the reaction names it
-        self.call = call
+        self.element, self.call = element, call
         self.why = why  # it cannot be listed
 
     def __str__(self) -> str:

@@ -6,7 +6,7 @@ import errno
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from reactorlib.declaration.reactor import Reactor
@@ -109,24 +109,22 @@ class Execution:
             return part(*arguments)
         except BaseException as error:
             self._over = self._over or "an error ended it"
-            self._fail(error)
+            try:
+                self._end_early(error)
+            finally:
+                self._release()
             raise
         finally:
             current.worker = None
 
-    def _fail(self, error: BaseException) -> None:
-        try:
-            if os.getpid() == self.worker.process:  # else a reaction forked: nothing is its own
-                if self._begun:
-                    self._end_early(error)
-                else:
-                    self.executor.kill()
-        finally:
-            self._release()
-
     def _end_early(self, error: BaseException) -> None:
         """Run the shutdown reactions of the other reactors, then raise: a ReactionError where a reaction raised."""
         worker, tag = self.worker, self.tag
+        if os.getpid() != worker.process:
+            return  # a reaction forked: nothing is its own
+        if not self._begun:
+            self.executor.kill()
+            return
         error, failed = self.executor.abandon(error)
         self._over = f"{kind_of(error)} ended it at {tag}"
         if failed is None or not isinstance(error, Exception):
@@ -144,7 +142,7 @@ class Execution:
         self._over = f"it ended at {self.tag}"
 
     def kill(self) -> None:
-        """End it at once, without shutdown reactions. Nothing, in a process that was forked meanwhile."""
+        """End it at once, without shutdown reactions."""
         if self.over is None:
             self._over = "it was killed"
             self.executor.kill()
@@ -160,14 +158,12 @@ class Execution:
         """The result, after `finish`."""
         self._release()
         executor, recorder = self.executor, self.worker.recorder
-        result = RunResult(
-            self.tag, executor.name, executor.workers, reason=executor.reason, start_method=executor.start_method
-        )
-        if recorder is None:
-            return result
-        records, spans = recorder.records(), recorder.spans()
-        costs = costs_of(self.worker.program, spans)
-        return replace(result, trace=records, spans=spans, digest=digest_of(records), costs=costs)
+        trace = spans = digest = costs = None
+        if recorder is not None:
+            trace, spans = recorder.records(), recorder.spans()
+            digest, costs = digest_of(trace), costs_of(self.worker.program, spans)
+        return RunResult(self.tag, executor.name, executor.workers, trace, spans, digest, costs, executor.reason,
+                         executor.start_method)  # fmt: skip
 
 
 def kill(living: list[Execution]) -> None:
@@ -178,7 +174,7 @@ def kill(living: list[Execution]) -> None:
 
 @contextmanager
 def _system_willing() -> Iterator[None]:
-    """Turn an OSError of a run that is about to start into a WorkerError that says what is short."""
+    """Turn an OSError of a run that is about to start into a WorkerError."""
     try:
         yield
     except OSError as error:

@@ -1,7 +1,4 @@
-"""A program that its user drives: set inputs of the main reactor, run a tag, read outputs, do other things.
-
-Reactions, their order, errors and the trace are as of `run`. The caller decides when a tag runs.
-"""
+"""A program that its user drives, a tag at a time. Reactions, their order, errors and the trace are as of `run`."""
 
 from __future__ import annotations
 
@@ -36,18 +33,15 @@ class Session:
     """A program that is opened: its startup reactions have run, and each step runs one more tag.
 
     >>> from reactorlib import Input, Output, Reactor, reaction
-    >>> class Sum(Reactor):
-    ...     term, total = Input[int](), Output[int]()
-    ...     def __init__(self):
-    ...         self.value = 0
-    ...     @reaction(term, effects=total)
-    ...     def add(self, term, total):
-    ...         self.value += term.value
-    ...         total.set(self.value)
-    >>> with Session(Sum) as session:
-    ...     add = session.stepper(inputs=("term",), outputs=("total",))
-    ...     [add(1), add(2), add(39)]
-    [1, 3, 42]
+    >>> class Double(Reactor):
+    ...     inp, out = Input[int](), Output[int]()
+    ...     @reaction(inp, effects=out)
+    ...     def double(self, inp, out):
+    ...         out.set(2 * inp.value)
+    >>> with Session(Double) as session:
+    ...     step = session.stepper(inputs=("inp",), outputs=("out",))
+    ...     [step(1), step(21)]
+    [2, 42]
 
     A step is one tag: the next microstep, or the one at `until`. Earlier events run first, and events of the same tag
     join it. Logical time stands still between steps and does not wait for physical time.
@@ -154,8 +148,8 @@ class Session:
     def _alone(self, call: str, part: Callable[..., T], *arguments: Any) -> T:
         """Run `part` as the only call under way. Raises RunError where there is another one.
 
-        An interrupt at any moment leaves the session free, as one operation enters and one leaves. A `with` would not:
-        Python 3.14 handles signals between entering and the block.
+        An interrupt at any moment leaves the session free. After a `with` it might not: Python 3.14 handles signals
+        between entering and the block.
         """
         if current.worker is not None:
             raise RunError(f"{call}() inside a reaction: the step in which it runs must end first")
@@ -263,7 +257,7 @@ class Stepper:
         return self._session._alone("step", self._whole, self._events(values), until)
 
     def begin(self, *values: Any, until: int | None = None) -> None:
-        """Let the other workers run their parts of the tag, after what is due before it."""
+        """Run earlier events, then let the other workers run their parts of the tag."""
         self._session._alone("begin", self._begin, self._events(values), until)
 
     def finish(self, timeout: float | None = None) -> Any:

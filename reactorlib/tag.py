@@ -46,7 +46,7 @@ class Time(int):
 
 
 def _number(given: float) -> float:
-    """An operand as a number of Python's: NumPy's small ones would overflow."""
+    """An operand as a number of Python's, as NumPy's small ones would overflow."""
     return index(given) if hasattr(given, "__index__") else float(0 + given)  # a text is none, although float takes it
 
 
@@ -94,11 +94,7 @@ class Tag(NamedTuple):
 
 
 def format_ns(time_ns: int) -> str:
-    """A time in the largest unit that keeps it whole.
-
-    >>> format_ns(1_500_000), format_ns(2_000_000_000), format_ns(0)
-    ('1500 us', '2 s', '0 ns')
-    """
+    """A time in the largest unit that keeps it whole, such as `1500 us`."""
     for size, unit in ((SEC, "s"), (MSEC, "ms"), (USEC, "us")):
         if time_ns and time_ns % size == 0:
             return f"{time_ns // size} {unit}"

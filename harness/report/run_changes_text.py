@@ -8,11 +8,14 @@ from typing import Any
 from harness import quantity
 from harness.report import markdown
 from harness.report.run_changes import Change
+from harness.report.text_table import TextTable
 from harness.stats import judgement
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import Judgement
 from harness.store.finished_run import FinishedRun
 
+_WORST = Judgement.REGRESSION.value
+_COLUMNS = ("workload", "backend", "against", "before", "now", "change", "verdict")
 _ORDER = (Judgement.REGRESSION, Judgement.IMPROVEMENT, Judgement.UNCERTAIN, Judgement.UNCHANGED)
 
 
@@ -49,27 +52,20 @@ def _times(estimate: Estimate) -> str:
 
 def as_markdown(base: FinishedRun, new: FinishedRun, changes: Sequence[Change], min_effect: float) -> str:
     """A table, the worst first."""
+    ordered = sorted(changes, key=lambda one: (_ORDER.index(one.judgement), -one.factor.value))
+    rows = tuple(
+        (f"{one.workload} {one.label}", one.backend, one.baseline, _times(one.before), _times(one.after),
+         judgement.describe(one.factor), one.judgement.value.replace(_WORST, f"**{_WORST}**"))
+        for one in ordered
+    )  # fmt: skip
     origin = f"`{new.commit[:12]}` against `{base.commit[:12]}`"
-    parts = [
-        f"### {conclusion(changes, min_effect)}",
-        f"{origin}; ratios were measured inside each run, paired by trial; their intervals hold 95 %.",
-        "",
-        "| workload | backend | against | before | now | change | verdict |",
-        "|---|---|---|---:|---:|---:|---|",
-    ]
-    for one in sorted(changes, key=lambda one: (_ORDER.index(one.judgement), -one.factor.value)):
-        word = one.judgement.value
-        cells = (
-            f"{one.workload} {one.label}",
-            one.backend,
-            one.baseline,
-            _times(one.before),
-            _times(one.after),
-            judgement.describe(one.factor),
-            f"**{word}**" if one.judgement is Judgement.REGRESSION else word,
+    return "\n".join(
+        (
+            f"### {conclusion(changes, min_effect)}",
+            f"{origin}; ratios were measured inside each run, in turns; their intervals hold 95 %.\n",
+            markdown.markdown_table(TextTable("", _COLUMNS, rows)),
         )
-        parts.append("| " + " | ".join(map(markdown.markdown_text, cells)) + " |")
-    return "\n".join(parts)
+    )
 
 
 def as_json(base: FinishedRun, new: FinishedRun, changes: Sequence[Change], min_effect: float) -> dict[str, Any]:

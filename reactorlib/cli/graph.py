@@ -39,11 +39,8 @@ def run(options: argparse.Namespace) -> Result:
         raise UsageError(f"{options.output}: the suffix names the format, one of {known}; or give --format")
     cls, parameters = resolved(options, structure=None)
     program, faults = examine(cls, **parameters)
-    placed: dict[str, int] | None = None
-    if options.workers and not faults:
-        workers = partition(program, options.workers).of_instance
-        placed = {instance.path: worker for instance, worker in zip(program.instances, workers, strict=True)}
-    diagram = diagram_of(program, unfold=options.unfold, levels=options.levels, placement=placed, faults=faults)
+    workers = partition(program, options.workers).of_instance if options.workers and not faults else ()
+    diagram = diagram_of(program, unfold=options.unfold, levels=options.levels, workers=workers, faults=faults)
     picture = WRITERS[kind](diagram)
     if options.output is None and not options.json:
         return Result({}, picture.removesuffix("\n"), faults)

@@ -17,10 +17,8 @@ from typing import Any
 from reactorlib.clock import PhysicalClock
 from reactorlib.executors.failure import Failure
 from reactorlib.executors.portable_failure import failure_of, told, told_briefly
-from reactorlib.executors.protocol import Failed
 from reactorlib.worker.inbox import Inbox, Outside
 
-LEAVE, STOP, FAIL = (bytes([kind]) for kind in range(3))  # how a call begins
 LONGEST_CALL = 1 << 20
 
 
@@ -33,33 +31,30 @@ class Caller(Outside):
         super().__init__(clock)
         self._announce = announce
         self._call = call
-        self._announced = False
 
     def adopt(self) -> None:
-        if not self._announced:
-            self._announced = True
-            self._announce()
+        self._announce()
 
     def stop(self) -> None:
-        self._call(STOP)
+        self._call(pickle.dumps(None))
 
     def fail(self, thread: str, error: BaseException) -> None:
         if self.over or os.getpid() != self.process:
             return
         failure = Failure(error, None)
         try:
-            self._call(FAIL + pickle.dumps((thread, *told(failure))))
+            self._call(pickle.dumps((thread, told(failure))))
         except OSError:  # too long
-            self._call(FAIL + pickle.dumps((thread, *told_briefly(failure))))
+            self._call(pickle.dumps((thread, told_briefly(failure))))
 
 
 def pass_on(call: bytes, inbox: Inbox) -> None:
     """Pass a call on to the inbox of the run."""
-    if call[:1] == STOP:
+    failed = pickle.loads(call)
+    if failed is None:
         inbox.stop()
     else:
-        thread, *failed = pickle.loads(call[1:])
-        inbox.fail(thread, failure_of(Failed(*failed)).error)
+        inbox.fail(failed[0], failure_of(failed[1]).error)
 
 
 class Listener:
@@ -77,14 +72,14 @@ class Listener:
             self._thread.start()
 
     def _serve(self) -> None:
-        while (call := self._reading.recv(LONGEST_CALL))[:1] != LEAVE:
+        while call := self._reading.recv(LONGEST_CALL):
             pass_on(call, self._inbox)
 
     def close(self) -> None:
         """End the thread, close the descriptors."""
         if self._thread is not None:
             with suppress(OSError):
-                self.writing.send(LEAVE)
+                self.writing.send(b"")
             if self._thread is not threading.current_thread():  # it may collect garbage
                 self._thread.join()
         self._reading.close()

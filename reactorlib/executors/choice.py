@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from inspect import Parameter
 from typing import TYPE_CHECKING
@@ -29,13 +29,11 @@ def check_names(
 ) -> None:
     """Raise RunError for an option of `caller`, "run" or "Session", that may as well be meant for the constructor.
 
-    And for a parameter that the constructor does not take: it may be meant for an option.
+    And for a parameter that the constructor does not take, if it is a misspelt option.
     """
-    names = [field.name for field in fields(options) if caller == "run" or field.name not in OF_RUN]
     if isinstance(program, Elaborated):
         if parameters:
-            got = ", ".join(f"{name}={_meant(name, names)}" for name in parameters)
-            raise RunError(f"a Program has its parameters already, got {got}")
+            raise RunError(f"a Program has its parameters already, got {', '.join(parameters)}")
         return
     if not is_reactor_class(program):
         return
@@ -48,17 +46,11 @@ def check_names(
                 f"{caller}(elaborate({program.__name__}, {name}=...), ...) for the parameter, "
                 f"{caller}(elaborate({program.__name__}, ...), {name}=...) for the option"
             )
-    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken.values()):
-        return
+    names = [field.name for field in fields(options) if caller == "run" or field.name not in OF_RUN]
     for name in parameters:
-        hint = "" if name in taken or closest(name, taken) else _meant(name, names)
-        if hint:
-            raise RunError(f"{name}= is no option of {caller} and no parameter of {program.__name__}{hint}")
-
-
-def _meant(name: str, options: Iterable[str]) -> str:
-    close = closest(name, options)
-    return f": did you mean {close}=?" if close else ""
+        close = None if name in taken else closest(name, (*taken, *names))
+        if close in names and not any(parameter.kind is Parameter.VAR_KEYWORD for parameter in taken.values()):
+            raise RunError(f"{name}= is no option of {caller}: did you mean {close}=?")
 
 
 def make_executor(coordinator: Coordinator) -> Executor:

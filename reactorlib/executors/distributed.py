@@ -17,22 +17,7 @@ from reactorlib.errors import WorkerError
 from reactorlib.executors.executor import COMPILED_STEPS, Executor
 from reactorlib.executors.failure import Failure, Poisoned
 from reactorlib.executors.messenger import Messenger
-from reactorlib.executors.protocol import (
-    CARRYING,
-    DONE,
-    GO,
-    GO_TAIL,
-    SCHEDULED,
-    SYNC,
-    Begin,
-    Bye,
-    End,
-    Forget,
-    Lesson,
-    Ready,
-    Rows,
-    Switched,
-)
+from reactorlib.executors.protocol import CARRYING, DONE, GO, GO_TAIL, SCHEDULED, SYNC
 from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Plan, Send, Wait, plan_of
@@ -84,13 +69,13 @@ class Distributed(Executor):
         """Wait until every worker could be started. Raises what kept one from it."""
         for other in self.others:
             message = self.messenger.heard(self.messenger.receiver_from(other)())
-            if not isinstance(message, Ready):
+            if message[0] != "ready":
                 self._failed(other, message)
                 raise self.failures[other].error
 
     def begin(self) -> None:
         for other in self.others:
-            self.messenger.tell(other, Begin(self.worker.started))
+            self.messenger.tell(other, "begin", self.worker.started)
 
     # Schedules
 
@@ -134,7 +119,7 @@ class Distributed(Executor):
         self.loader.forget()
         self.compiled = 0
         for other in self.others:
-            self.instruct(other, Forget())
+            self.instruct(other, "forget")
 
     # Functions that a schedule calls
 
@@ -143,7 +128,7 @@ class Distributed(Executor):
         now, waiting = self.worker.now, self.waiting
         encoders, sends = self._values(parts)
         others = [other for other in parts if other]
-        lessons = {other: Lesson(number, parts[other]) for other in others}
+        lessons = {other: (number, parts[other]) for other in others}
         has_modes = bool(self.worker.mode_states) and not self.messenger.shares_cells
         next_tag, pack = self._next_tag, GO_TAIL.pack
 
@@ -183,23 +168,23 @@ class Distributed(Executor):
             sends += [(number, self.messenger.sender_to(other)) for other in others]
         return encoders, sends
 
-    def _prepare(self, others: list[int], lessons: dict[int, Lesson]) -> None:
+    def _prepare(self, others: list[int], lessons: dict[int, Any]) -> None:
         """Tell workers what they need to know before a tag: their parts if those are new, and modes that changed."""
         for other in others:
             if other in lessons:
-                self.instruct(other, lessons[other])
+                self.instruct(other, "learn", *lessons[other])
             self._tell_modes(other)
 
-    def instruct(self, other: int, message: Lesson | Forget) -> None:
-        """Teach a worker its part of a split, or have it drop all parts."""
-        self.messenger.tell(other, message)
+    def instruct(self, other: int, name: str, *arguments: Any) -> None:
+        """Have a worker learn its part of a split, or forget all parts."""
+        self.messenger.tell(other, name, *arguments)
 
     def _tell_modes(self, other: int) -> None:
         modes = self.coordinator.modes
         if modes.states and modes.version != self._modes_sent[other] and not self.messenger.shares_cells:
             self._modes_sent[other] = modes.version
             flags = [(state.active, state.entered) for state in modes.states]
-            self.messenger.tell(other, Switched(flags, sorted(self._restarted[other])))
+            self.messenger.tell(other, "switch", flags, sorted(self._restarted[other]))
             self._restarted[other].clear()
 
     def _crossing(self, ref: Ref) -> Callable[[], None]:
@@ -235,16 +220,16 @@ class Distributed(Executor):
                 self.coordinator.replay(self.requests[worker])
             self.requests.clear()
 
-    def _failed(self, other: int, message: object) -> None:
+    def _failed(self, other: int, message: tuple[Any, ...]) -> None:
         """A worker has failed at this tag; without an error of its own it could not go on for another's."""
         self.waiting.discard(other)
-        if isinstance(message, Failure):
-            self.failures[other] = message
+        if message[0] == "failed":
+            self.failures[other] = message[1]
 
     # The end
 
     def finish(self) -> None:
-        rows, _ = self._farewells(End())
+        rows, _ = self._farewells(False, None, 0, 0)
         if self.failures:
             raise Poisoned
         if self.worker.recorder is not None:
@@ -299,20 +284,20 @@ class Distributed(Executor):
         if not self.aborted:
             now = self.worker.now
             try:
-                _, notes = self._farewells(End(True, failure.skipped, now.time, now.microstep))
+                _, notes = self._farewells(True, failure.skipped, now.time, now.microstep)
             except WorkerError as second:
                 notes.append(str(second))
         self.close()
         return notes
 
-    def _farewells(self, end: End) -> tuple[list[Row], list[str]]:
+    def _farewells(self, *end: Any) -> tuple[list[Row], list[str]]:
         """Tell all workers to end; their records, and the errors of their last reactions in words."""
         rows: list[Row] = []
         notes: list[str] = []
         if not self._ending:
             for other in self.others:
                 self._tell_modes(other)
-                self.messenger.tell(other, end)
+                self.messenger.tell(other, "end", *end)
         self._ending = True
         for other in self.others:
             self.hear_farewell(other, rows, notes)
@@ -323,12 +308,12 @@ class Distributed(Executor):
         receive = self.messenger.receiver_from(other)
         while other not in self.gone:
             said = self.messenger.heard(receive())  # other messages belong to the tag that failed
-            if isinstance(said, Rows):
-                rows += said.rows
-            elif isinstance(said, Bye):
-                notes += said.notes
+            if said[0] == "rows":
+                rows += said[1]
+            elif said[0] == "bye":
+                notes += said[1]
                 self.gone.add(other)
-            elif isinstance(said, Failure):
+            elif said[0] == "failed":
                 self._failed(other, said)
 
     # A subclass provides these

@@ -5,32 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from reactorlib.elaboration.records import Elaborated, Node, ReactionInstance
 from reactorlib.errors import WorkerError
 from reactorlib.executors.failure import Failure, Poisoned, Stopped
-from reactorlib.executors.messenger import Heard, Messenger
-from reactorlib.executors.protocol import (
-    CARRYING,
-    DONE,
-    GO,
-    GO_FIELDS,
-    GO_TAIL,
-    NOTHING_CROSSES,
-    SYNC,
-    Begin,
-    Bye,
-    End,
-    Forget,
-    Lesson,
-    Ready,
-    Rows,
-    Switched,
-)
+from reactorlib.executors.messenger import Messenger
+from reactorlib.executors.protocol import CARRYING, DONE, GO, GO_FIELDS, GO_TAIL, NOTHING_CROSSES, SYNC
 from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.partition import Partition
-from reactorlib.schedule.plan import Send
+from reactorlib.schedule.plan import Plan, Send
 from reactorlib.worker.cells import NO_BUFFERS, Buffers, Event
 from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Schedule
@@ -79,10 +63,6 @@ class Follower:
 
     # The loop
 
-    def say_ready(self) -> None:
-        """Report that this worker has started."""
-        self.messenger.tell(0, Ready())
-
     def serve(self) -> None:
         """The whole life of the worker. Raises Stopped if it has to leave at once."""
         current.worker = self.worker
@@ -91,29 +71,27 @@ class Follower:
             while (message := receive())[-1] == GO:  # nearly always, and at every tag
                 self._message = message
                 self._go(*GO_FIELDS.unpack_from(message, -GO_TAIL.size))
-            said = self.messenger.heard(message)
-            if isinstance(said, End):
-                self._end(said)
+            name, *arguments = self.messenger.heard(message)
+            if name == "end":
+                self._end(*arguments)
                 return
-            self.obey(said)
+            self.obey(name, *arguments)
 
-    def obey(self, message: Heard) -> None:
-        """Obey a message that worker 0 sends between tags."""
-        if isinstance(message, Lesson):
-            self._learn(message)
-        elif isinstance(message, Begin):
-            self.worker.outside.started = message.started
-        elif isinstance(message, Switched):
-            for state, (active, entered) in zip(self.worker.mode_states, message.flags, strict=True):
-                state.active, state.entered = active, entered
-            for mode in message.restarted:
-                reset_states(self.worker.program, mode)
-        elif isinstance(message, Forget):
-            self.forget()
-        # Other messages belong to a tag that was broken off after this worker had ended its part.
+    def obey(self, name: str, *arguments: Any) -> None:
+        """Obey a message that worker 0 sends between tags. Others belong to a tag that was broken off."""
+        if name in ("learn", "begin", "switch", "forget"):
+            getattr(self, f"_{name}")(*arguments)
 
-    def forget(self) -> None:
-        """Drop all parts."""
+    def _begin(self, started: int) -> None:
+        self.worker.outside.started = started
+
+    def _switch(self, flags: list[tuple[bool, bool]], restarted: list[int]) -> None:
+        for state, (active, entered) in zip(self.worker.mode_states, flags, strict=True):
+            state.active, state.entered = active, entered
+        for mode in restarted:
+            reset_states(self.worker.program, mode)
+
+    def _forget(self) -> None:
         self.parts.clear()
         self.loader.forget()
 
@@ -161,8 +139,7 @@ class Follower:
 
     # Its part of a split
 
-    def _learn(self, lesson: Lesson) -> None:
-        part = lesson.part
+    def _learn(self, number: int, part: Plan) -> None:
         pack = self.messenger.packer([self.worker.cell(cell) for cell in part.last], 0, DONE)
 
         def finish() -> None:
@@ -172,7 +149,7 @@ class Follower:
         heirs = [item.to for item in part.items if isinstance(item, Send) and item.to]
         events = [self.worker.events[i] for i in part.marked]
         carrying = [event for event in events if event.trigger.kind in CARRYING]
-        self.parts[lesson.number] = LoadedPart(schedule, heirs, self._taker(carrying) if carrying else None)
+        self.parts[number] = LoadedPart(schedule, heirs, self._taker(carrying) if carrying else None)
 
     def _taker(self, events: list[Event]) -> Callable[[], None]:
         fill = self.messenger.filler(events)
@@ -214,21 +191,21 @@ class Follower:
         for note in self.shut_down(None):
             print(note, file=sys.stderr)
 
-    def _end(self, message: End) -> None:
+    def _end(self, early: bool, failed: Node | None, time: int, microstep: int) -> None:
         notes: list[str] = []
-        if message.early:
-            self.worker.now.time, self.worker.now.microstep = message.time, message.microstep
-            notes = self.shut_down(message.failed)
+        if early:
+            self.worker.now.time, self.worker.now.microstep = time, microstep
+            notes = self.shut_down(failed)
         elif self.worker.recorder is not None:
             self.hand_in(self.worker.recorder.rows())
-        self.messenger.tell(0, Bye(notes))
+        self.messenger.tell(0, "bye", notes)
 
     def hand_in(self, rows: list[Row]) -> None:
         """Send what was recorded to worker 0."""
         for start in range(0, len(rows), ROWS_AT_ONCE):
             some = rows[start : start + ROWS_AT_ONCE]
             try:
-                self.messenger.tell(0, Rows(some))
+                self.messenger.tell(0, "rows", some)
             except Exception as error:  # noqa: BLE001  # pickling runs the user's code
                 why = WorkerError(f"the trace cannot travel to worker 0: {type(error).__name__}: {error}")
                 named = [pair for row in some for pair in row[3]]

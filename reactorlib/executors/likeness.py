@@ -1,10 +1,10 @@
-"""Whether workers that each made the program run the same: short texts about program, code, partition and versions."""
+"""Check that workers that each made the program run the same: short texts about program, code, partition, versions."""
 
 from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from types import CodeType
 from typing import Any
@@ -35,17 +35,19 @@ def parameters(program: Elaborated) -> Likeness:
 
 def likeness(program: Elaborated, placed: Partition) -> Likeness:
     """Aspects that must be equal on all workers, in the order in which a difference is best reported."""
-    found = {"the program": program.cls.__qualname__}
     reactions = program.reactions
-    found["the reactors"] = _digest((i.path for i in program.instances), f"{len(program.instances)} reactors")
-    shape = ((r.path, r.triggers, r.reads, r.writes, r.deadline, r.mode) for r in reactions)
-    found["the reactions"] = _digest(shape, f"{len(reactions)} reactions")
-    found["the triggers"] = _digest(program.triggers, f"{len(program.triggers)} triggers")
-    found["the connections"] = _digest((program.cell_of, program.forwards, program.order), f"{program.cells} cells")
-    for name, code in _bodies(program).items():
-        found[f"the code of {name}"] = _digest(_code(code), "code")
-    found["the partition"] = _digest(placed.of_node, f"{placed.workers} workers")
-    return found
+    found = {
+        "the program": program.cls.__qualname__,
+        "the reactors": _digest([instance.path for instance in program.instances]),
+        "the reactions": _digest([(r.path, r.triggers, r.reads, r.writes, r.deadline, r.mode) for r in reactions]),
+        "the connections": _digest([program.triggers, program.cell_of, program.forwards, program.order]),
+    }
+    for declaration in dict.fromkeys(reaction.declaration for reaction in reactions):
+        for function in (declaration.body, declaration.handler):
+            code = getattr(function, "__code__", None)
+            if code is not None:
+                found[f"the code of {code.co_qualname}"] = _digest(_code(code))
+    return found | {"the partition": _digest(placed.of_node)}
 
 
 def difference(found: Sequence[Likeness], names: Sequence[str]) -> str | None:
@@ -71,28 +73,13 @@ def _shown(value: object) -> str:
     return f"a value of form {blake2b(form, digest_size=4).hexdigest()}" if len(form) > 40 else repr(value)
 
 
-def _digest(parts: Iterable[Any], what: str) -> str:
-    state = blake2b(digest_size=4)
-    for part in parts:
-        state.update(repr(part).encode("utf-8", "replace") + b"\n")
-    return f"{what} {state.hexdigest()}"
+def _digest(parts: Iterable[Any]) -> str:
+    return blake2b("\n".join(map(repr, parts)).encode("utf-8", "replace"), digest_size=4).hexdigest()
 
 
-def _bodies(program: Elaborated) -> dict[str, CodeType]:
-    """The code of each reaction of each class, once."""
-    found: dict[str, CodeType] = {}
-    for reaction in program.reactions:
-        for function in (reaction.declaration.body, reaction.declaration.handler):
-            code = getattr(function, "__code__", None)
-            if code is not None:
-                found.setdefault(code.co_qualname, code)
-    return found
-
-
-def _code(code: CodeType) -> Iterable[Any]:
+def _code(code: CodeType) -> Iterator[Any]:
     """The behaviour of a function, whatever its file is."""
-    yield code.co_code.hex()
-    yield code.co_names, code.co_varnames
+    yield from (code.co_code.hex(), code.co_names, code.co_varnames)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _code(constant)

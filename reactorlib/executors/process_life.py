@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-import multiprocessing
 import os
+import select
 import signal
 import threading
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from reactorlib.executors.failure import Stopped
 from reactorlib.transport.exchange import Exchange
@@ -35,18 +35,18 @@ class ProcessLife:
         self._worker_0 = parent
         self._parent = os.getppid()
         # A process of the fork server is no child of the run, and Linux reports the end of the thread that started a
-        # child, not of its process. In both cases the parent's death shows in another way.
-        self._remote_parent = None if tied and self._parent == parent else multiprocessing.parent_process()
+        # child, not of its process.
+        self._is_child = tied and self._parent == parent
 
     def guard(self) -> None:
         """Put the signal handlers in place: first thing in the process."""
         signal.signal(signal.SIGINT, leave_to_worker_0)  # a handler, as what reactions start would inherit SIG_IGN
         signal.signal(signal.SIGTERM, self.terminate)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
-        if self._remote_parent is not None:
-            threading.Thread(target=self._follow, args=(self._remote_parent,), daemon=True).start()
-        else:
+        if self._is_child:
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        else:
+            threading.Thread(target=self._follow_worker_0, daemon=True).start()
         self.check()
         self.enter(BEGUN)
 
@@ -61,8 +61,16 @@ class ProcessLife:
             self.stopped = True
             raise Stopped
 
-    def _follow(self, parent: Any) -> None:
-        parent.join()
+    def _follow_worker_0(self) -> None:
+        """End with worker 0's process. A pipe from it would not do: each process forked from it keeps that open.
+
+        Its fork server depends on such a pipe, and ends here.
+        """
+        with suppress(OSError):
+            select.select([os.pidfd_open(self._worker_0)], [], [])
+        with suppress(OSError):
+            if b"multiprocessing.forkserver" in Path(f"/proc/{os.getppid()}/cmdline").read_bytes():
+                os.kill(os.getppid(), signal.SIGTERM)
         os._exit(1)
 
     def leave(self) -> None:

@@ -16,7 +16,7 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import wait as wait_for
 from multiprocessing.process import BaseProcess
 from multiprocessing.util import Finalize
-from time import monotonic, sleep
+from time import monotonic
 from typing import Any
 
 from reactorlib.errors import WorkerError
@@ -35,8 +35,6 @@ from reactorlib.worker.coordinator import Coordinator
 
 DESCRIPTORS = 2  # pairs of them, which a new process takes
 LOOK_S = 0.02  # between two looks at a process that is to end
-LONGEST_EXIT_S = 0.5  # from the end of a process's files to its own; it may have closed them itself
-EXIT_LOOK_S = 0.001
 
 
 class Processes(Distributed):
@@ -44,11 +42,7 @@ class Processes(Distributed):
 
     name = "processes"
 
-    def __init__(
-        self,
-        coordinator: Coordinator,
-        partition: Partition,
-    ) -> None:
+    def __init__(self, coordinator: Coordinator, partition: Partition) -> None:
         program, options = coordinator.program, coordinator.options
         self.start_method = choose_start_method(
             options.start_method, lambda: obstacle_to_rebuilding(program.cls, program.parameters)
@@ -139,12 +133,12 @@ class Processes(Distributed):
         paths = [instance.path for instance, of in members if of == worker]
         shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
         text = f"worker {worker} (process {process.pid}, with {shown or 'no reactor'}) {how} before the run ended"
-        if self.exchange.stage_of(worker) < BEGUN and self.start_method != "fork":
-            text += (
-                f"; it did not even begin: with start_method={self.start_method!r} a script must call run() under "
-                '`if __name__ == "__main__":`'
-            )
-        return text
+        if self.exchange.stage_of(worker) >= BEGUN or self.start_method == "fork":
+            return text
+        return (
+            f"{text}; it did not even begin: with start_method={self.start_method!r} a script must call run() under "
+            '`if __name__ == "__main__":`'
+        )
 
     # The end
 
@@ -187,15 +181,12 @@ def _signal_name(number: int) -> str:
 
 
 def exit_code(process: BaseProcess) -> int | None:
-    """The status of a process whose sentinel says that it has ended; None where somebody else took it.
+    """The status of a process that has closed its files, as it does at its end; None where somebody else took it.
 
-    The kernel closes a process's files first and then lets it be waited for: on a busy machine, a while later.
+    The system closes the files first. A process that closed them itself and lives on is killed.
     """
-    until = monotonic() + LONGEST_EXIT_S
-    with suppress(OSError):  # there is no such process any more
-        while process.exitcode is None and process.pid is not None and monotonic() < until:
-            os.kill(process.pid, 0)
-            sleep(EXIT_LOOK_S)
+    process.kill()
+    process.join()
     return process.exitcode
 
 

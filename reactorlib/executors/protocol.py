@@ -1,98 +1,27 @@
-"""Messages between workers: their types, and their form as bytes.
+"""Messages between workers. The last item of a message is its kind, so that a packed one is decoded where it lies.
 
-The last item of a message is its kind. Messages of every tag are packed bytes, also between threads. Others are pickled
-for another process, and a pair of object and kind for another thread.
+Messages of every tag are packed bytes, also between threads. The others have the kind CONTROL, a name and arguments.
+They are pickled for another process, and a tuple for another thread.
+
+    from worker 0   begin(started)           the run began at this physical time in ns
+                    learn(number, part)      your part of the split of this number
+                    switch(flags, restarted)     (active, entered) of each mode, and the modes that were reset since
+                    forget()                 all numbers of splits are void
+                    end(early, failed, time, microstep)  leave; `early`: the run failed at this tag, by this reaction
+    to worker 0     ready()                  I could be started
+                    failed(failure)          a reaction of mine raised
+                    rows(rows)               I recorded this
+                    bye(notes)               I am gone; my last reactions raised this
 """
 
 from __future__ import annotations
 
-import pickle
 from struct import Struct
-from typing import NamedTuple
 
-from reactorlib.elaboration.records import Node
-from reactorlib.schedule.plan import Plan
-from reactorlib.worker.trace import Row
-
-
-class Ready(NamedTuple):
-    """A worker: I could be started."""
-
-
-class Begin(NamedTuple):
-    """Worker 0: the run began at this physical time in ns."""
-
-    started: int
-
-
-class Lesson(NamedTuple):
-    """Worker 0: your part of the split of this number."""
-
-    number: int
-    part: Plan
-
-
-class Switched(NamedTuple):
-    """Worker 0: (active, entered) of each mode, and the modes that were reset since you heard last."""
-
-    flags: list[tuple[bool, bool]]
-    restarted: list[int]
-
-
-class Forget(NamedTuple):
-    """Worker 0: all numbers of splits are void."""
-
-
-class End(NamedTuple):
-    """Worker 0: take your leave. `early`: the run failed at this tag, by this reaction if it is not None."""
-
-    early: bool = False
-    failed: Node | None = None
-    time: int = 0
-    microstep: int = 0
-
-
-class Failed(NamedTuple):
-    """A worker of another process: this exception was raised; see `portable_failure.py`. `where`: its traceback."""
-
-    pickled: bytes
-    kind: str
-    words: str
-    where: str
-    node: Node | None
-
-
-class Rows(NamedTuple):
-    """A worker: this is what I recorded."""
-
-    rows: list[Row]
-
-
-class Bye(NamedTuple):
-    """A worker: I am gone; this is what my last reactions raised."""
-
-    notes: list[str]
-
-
-Control = Ready | Begin | Lesson | Switched | Forget | End | Failed | Rows | Bye
-CONTROLS: tuple[type[Control], ...] = (Ready, Begin, Lesson, Switched, Forget, End, Failed, Rows, Bye)
-
-# A packed message is decoded where it lies, so its kind comes last. Those of CONTROLS follow.
-GO, DONE, SCHEDULED, SYNC, POISON = range(5)
+GO, DONE, SCHEDULED, SYNC, POISON, CONTROL = range(6)
 SYNCED, POISONED = bytes([SYNC]), bytes([POISON])  # everything before is done; nothing more will come at this tag
 NOTHING_CROSSES = bytes([DONE])
 GO_TAIL = Struct("<IqqB")  # number of a split, time, microstep, kind; before it the values of events
 GO_FIELDS = Struct("<Iqq")  # the same without the kind
 SCHEDULED_TAIL = Struct("<IB")  # length of the message DONE that comes first, kind; between them the requests
 CARRYING = ("logical", "physical", "delay", "physical delay", "input")  # triggers whose events have values
-
-
-def kind_of_control(control: Control) -> int:
-    """The kind of the message with this content."""
-    return POISON + 1 + CONTROLS.index(type(control))
-
-
-def control_of(message: bytes) -> Control | None:
-    """The content of a pickled message; None for a message of a tag."""
-    kind = message[-1]
-    return CONTROLS[kind - POISON - 1](*pickle.loads(message)) if kind > POISON else None

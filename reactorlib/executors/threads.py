@@ -17,7 +17,6 @@ from reactorlib.executors.failure import Failure, Poisoned, Stopped
 from reactorlib.executors.follower import Follower
 from reactorlib.executors.mailbox import Mailbox
 from reactorlib.executors.messenger import ThreadMessenger
-from reactorlib.executors.protocol import Forget, Lesson
 from reactorlib.schedule.partition import Partition
 from reactorlib.transport.waiting import Spinner
 from reactorlib.worker.coordinator import Coordinator
@@ -35,7 +34,7 @@ class Threads(Distributed):
         workers = range(partition.workers)
         spins = not gil_enabled() and available_cpus() >= partition.workers
         spinners = [Spinner(fellows=partial(self._threads_beside, one)) if spins else None for one in workers]
-        self.mail: dict[tuple[int, int], Mailbox[Any]] = {
+        self.mail: dict[tuple[int, int], Mailbox] = {
             (a, b): Mailbox(spinners[b]) for a in workers for b in workers if a != b
         }
         self.over = False  # threads leave at once
@@ -56,9 +55,9 @@ class Threads(Distributed):
         for follower in self.followers.values():
             follower.thread.start()
 
-    def instruct(self, other: int, message: Lesson | Forget) -> None:
+    def instruct(self, other: int, name: str, *arguments: Any) -> None:
         """Done in this thread, as cells are only ever made here."""
-        self.followers[other].obey(message)
+        self.followers[other].obey(name, *arguments)
 
     def check(self) -> None:
         """Raise WorkerError if a thread has ended, which only a fault of this library can cause. Look at the time."""

@@ -58,7 +58,7 @@ def serve(setup: WorkerSetup) -> None:
             messenger.fail(Failure(error, None))
             life.enter(GONE)
             return
-        follower.say_ready()
+        messenger.tell(0, "ready")
         try:
             follower.serve()
             life.enter(GONE)

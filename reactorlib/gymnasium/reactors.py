@@ -19,8 +19,7 @@ from reactorlib.declaration.connect import connect
 from reactorlib.declaration.elements import Input, Output, shutdown
 from reactorlib.declaration.reactor import Bank, Reactor
 from reactorlib.executors.failure import Failure
-from reactorlib.executors.portable_failure import failure_of, told
-from reactorlib.executors.protocol import Failed
+from reactorlib.executors.portable_failure import Failed, failure_of, told
 from reactorlib.gymnasium.layout import Layout, rows_of
 from reactorlib.gymnasium.share import Share
 from reactorlib.mpi.ranks import is_first

@@ -11,8 +11,8 @@ from typing import Any
 
 from reactorlib.cpus import available_cpus, gil_enabled
 from reactorlib.elaboration.records import Elaborated
-from reactorlib.executors.changed_names import changed_by_functions, changed_names
 from reactorlib.lf.bodies import statements
+from reactorlib.lf.changed_names import changed_by_functions, changed_names
 from reactorlib.lf.load import run_options
 from reactorlib.lf.syntax import codes
 from reactorlib.lf.translate import LfProgram, Translation

@@ -154,7 +154,7 @@ def serve_run(ranks: Ranks, life: RankLife, program: Elaborated, placed: Partiti
         buffers = Buffers(messenger.allocate, messenger.allocate_shared, crossing)
         worker = worker_of(program, ranks.rank, Caller(clock, life.calls.append), Outbox(), traced, buffers)
         follower = _RankFollower(worker, placed, messenger, life.leave, shift)
-        follower.say_ready()
+        messenger.tell(0, "ready")
         follower.serve()
     except Stopped:
         if follower is not None:
@@ -164,7 +164,7 @@ def serve_run(ranks: Ranks, life: RankLife, program: Elaborated, placed: Partiti
         life.leave()
         if follower is not None:
             follower.worker.outside.over = True
-            follower.forget()
+            follower.obey("forget")
         current.worker = None
         transport.close()
         if clock is not None:

@@ -19,8 +19,7 @@ from typing import Any, NoReturn
 
 from reactorlib.errors import ReactionError, RunError, StandInError, ThreadError, kind_of, words_of
 from reactorlib.executors.failure import Failure
-from reactorlib.executors.portable_failure import failure_of, portable, told
-from reactorlib.executors.protocol import Failed
+from reactorlib.executors.portable_failure import Failed, failure_of, portable, told
 
 SHORTEST_SLEEP_S, LONGEST_SLEEP_S = 20e-6, 0.01  # between looks for a message; a wait is prolonged by an eighth at most
 LAUNCHED = ("PMI_RANK", "PMI_FD", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PALS_RANKID")  # set for each rank
@@ -252,7 +251,7 @@ def _unlink_all(paths: set[str]) -> None:
 def packed(error: BaseException) -> Packed:
     """An error as it travels: itself and its notes."""
     cause = error.__cause__
-    if isinstance(error, ReactionError | ThreadError) and cause is not None and not portable(cause)[0]:
+    if isinstance(error, ReactionError | ThreadError) and cause is not None and not portable(cause):
         cause = StandInError(kind_of(cause), words_of(cause))
         of = error.thread if isinstance(error, ThreadError) else (error.reactor, error.reaction, error.tag)
         error = ThreadError(of, cause) if isinstance(of, str) else ReactionError(*of, cause)

@@ -14,8 +14,7 @@ from typing import Any
 
 from reactorlib.errors import WorkerError
 from reactorlib.mpi.waiting import RankWaiter
-from reactorlib.transport.codec import Codec
-from reactorlib.transport.placing import Placed, Placing, Reference
+from reactorlib.transport.codec import Codec, Placed, Placing, Reference
 
 ROOM = 16 * 1024  # of a message with its head, in the memory of a receiver
 MESSAGE_HEAD = Struct("<II")  # bytes of the message, parts that follow
@@ -56,26 +55,16 @@ class Beside(Placing):
             self.pending[receiver] += placed
 
 
-class Received:
-    """The parts of the latest message of one worker, kept until the next message or by the buffers over them."""
-
-    def __init__(self) -> None:
-        self.parts: Parts = {}
-
-    def lend(self, first: int, offset: int, room: int) -> memoryview:
-        return memoryview(self.parts[first]).toreadonly()
-
-    def borrow(self, first: int, offset: int, room: int) -> Any:
-        return self.parts[first]
-
-
 class Incoming:
-    """Messages of one other worker. A receive for the next one is always under way."""
+    """Messages of one other worker. A receive for the next one is always under way.
 
-    def __init__(self, transport: MPITransport, source: int, received: Received) -> None:
+    The parts of the latest message are kept until the next one, or by the buffers over them.
+    """
+
+    def __init__(self, transport: MPITransport, source: int) -> None:
         self._transport = transport
         self._source = source
-        self._received = received
+        self._parts: Parts = {}
         self._room = bytearray(ROOM)
         self._view = memoryview(self._room)
         self._request = transport.comm.Recv_init([self._room, transport.byte], source, transport.tag)
@@ -84,10 +73,16 @@ class Incoming:
         self._backlog: deque[tuple[bytes, Parts]] = deque()  # taken, not yet asked for
         self._start()
 
+    def lend(self, first: int, offset: int, room: int) -> memoryview:
+        return memoryview(self._parts[first]).toreadonly()
+
+    def borrow(self, first: int, offset: int, room: int) -> Any:
+        return self._parts[first]
+
     def receive(self) -> bytes:
         """The next message. Waits until the check raises."""
         if self._backlog:
-            message, self._received.parts = self._backlog.popleft()
+            message, self._parts = self._backlog.popleft()
             return message
         if not self._arrived():
             self._transport.waiter.wait(self._arrived)
@@ -96,7 +91,7 @@ class Incoming:
             message = bytes(self._view[MESSAGE_HEAD.size : MESSAGE_HEAD.size + length])
             self._start()
             return message
-        message, self._received.parts = self._taken()
+        message, self._parts = self._taken()
         return message
 
     def pull(self) -> None:
@@ -148,10 +143,9 @@ class MPITransport:
         self.waiter = RankWaiter(check, spin_ns, neighbours)
         self._new_buffer = MPI.buffer.allocate
         self._all_done = MPI.Request.Testall
-        received = [Received() for _ in range(workers)]
         self._placing = Beside(self.me, workers, MPI.buffer)
-        self.codec = Codec(self._placing, received)
-        self._incoming = {s: Incoming(self, s, received[s]) for s in range(workers) if s != self.me}
+        self._incoming = {source: Incoming(self, source) for source in range(workers) if source != self.me}
+        self.codec = Codec(self._placing, dict(self._incoming))
 
     def allocate(self, nbytes: int) -> memoryview:
         """A buffer of this process: any can be sent from where it is."""

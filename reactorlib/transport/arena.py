@@ -21,29 +21,25 @@ from weakref import WeakSet
 
 from reactorlib.cpus import gil_enabled
 from reactorlib.errors import WorkerError
-from reactorlib.transport.memory import PAGE, Memory, Quota, fence, format_bytes, keeps_store_order
-from reactorlib.transport.placing import Placed, Placing, Reference
+from reactorlib.transport.codec import Placed, Placing, Reference
+from reactorlib.transport.memory import PAGE, Memory, fence, format_bytes, keeps_store_order
+from reactorlib.transport.structure import BIG
 
-SMALLEST = 1024
-SLAB = 64 * 1024  # blocks of less than a page are cut from slabs
+TABLE_GRAIN = 64 * 1024  # bytes of release counts that get their pages together
 BLOCKS = 1 << 20  # of one arena, at most
-LOOKS = 16  # busy blocks looked at before an allocation takes new memory
+LOOKS = 16  # busy blocks that an allocation looks at before it takes new memory: a bound on its time
 
 NOBODY, MESSAGE, BUFFER = range(3)
 
 
 @lru_cache(4096)
 def room_of(nbytes: int) -> int:
-    """The size class of a block: at most a quarter more than asked for; whole pages above half a page.
+    """The size class of a block: whole pages, of several at most a quarter more than asked for.
 
-    >>> room_of(1), room_of(1025), room_of(5000), room_of(10 << 20), room_of((10 << 20) + 1)
-    (1024, 1280, 8192, 10485760, 12582912)
+    >>> room_of(1), room_of(5000), room_of(10 << 20), room_of((10 << 20) + 1)
+    (4096, 8192, 10485760, 12582912)
     """
-    if nbytes <= SMALLEST:
-        return SMALLEST
-    grain = 1 << (nbytes - 1).bit_length() - 3
-    if nbytes > PAGE // 2:
-        grain = max(grain, PAGE)
+    grain = max(PAGE, 1 << max(0, (nbytes - 1).bit_length() - 3))
     return -(-nbytes // grain) * grain
 
 
@@ -52,11 +48,11 @@ class Block:
 
     __slots__ = ("first", "funded", "offset", "room", "sent", "user")
 
-    def __init__(self, first: int, offset: int, room: int, funded: int) -> None:
+    def __init__(self, first: int, offset: int, room: int) -> None:
         self.first = first  # the number of its first release count
         self.offset = offset  # in the memory of the run
         self.room = room
-        self.funded = funded  # bytes from its beginning that have pages
+        self.funded = 0  # bytes from its beginning that have pages
         self.user = NOBODY  # in the owner's process: a MESSAGE that is being made, or a BUFFER that somebody refers to
         self.sent: dict[int, int] = {}  # how often, by the number of the release count
 
@@ -64,7 +60,8 @@ class Block:
 class Arena(Placing):
     """The region [start, start + size) of `memory` that belongs to `worker`; only its main thread allocates there.
 
-    The region begins with the release counts. `quota` is asked before new pages are taken.
+    The region begins with the release counts of `blocks` blocks. `taken` counts the bytes that each worker has taken;
+    each writes its own. Together they stay within `capacity`, but two that ask at once may exceed it by what they ask.
     """
 
     def __init__(
@@ -73,34 +70,34 @@ class Arena(Placing):
         start: int,
         size: int,
         worker: int,
-        workers: int,
-        quota: Quota,
+        taken: memoryview,
+        capacity: int,
         blocks: int = BLOCKS,
     ) -> None:
         super().__init__(worker)
         self.memory = memory
         self._map = memory.map
-        self.workers = workers
-        self.quota = quota
+        self.taken = taken
+        self.workers = len(taken)
+        self.capacity = capacity
         self.start = start
         self.end = start + size
         self.blocks = blocks
-        table = table_bytes(workers, blocks)
+        table = table_bytes(self.workers, blocks)
         self.releases = memory.view[start : start + table].cast("Q")
         self._table_end = start  # so far the counts have pages
         self._top = start + table
         if self._top >= self.end:
-            raise WorkerError(f"an arena of {format_bytes(size)} is too small for {workers} workers")
-        self._slab_top = self._slab_end = 0
-        self._blocks: list[Block] = []  # ascending by offset
-        self._offsets: list[int] = []
-        self._free: dict[int, list[Block]] = {}
-        self._busy: dict[int, deque[Block]] = {}
+            raise WorkerError(f"an arena of {format_bytes(size)} is too small for {self.workers} workers")
+        self._blocks: list[Block] = []
+        self._offsets: list[int] = []  # of these blocks, ascending
+        self._free: defaultdict[int, list[Block]] = defaultdict(list)  # by room
+        self._busy: defaultdict[int, deque[Block]] = defaultdict(deque)
 
     def take(self, nbytes: int) -> Block:
         """A block with room for `nbytes`, in use by a MESSAGE. WorkerError if shared memory is full."""
         room = room_of(nbytes)
-        free = self._free.get(room)
+        free = self._free[room]
         block = (free.pop() if free else self._reclaim(room)) or self._carve(room)
         if block.funded < nbytes:
             self._fund(block, nbytes)
@@ -109,11 +106,13 @@ class Arena(Placing):
         return block
 
     def allocate(self, nbytes: int) -> memoryview:
-        """A writable buffer of `nbytes` bytes, page aligned if larger than half a page, contents arbitrary.
+        """A writable buffer of `nbytes` bytes, contents arbitrary.
 
         An array over it (`numpy.frombuffer(buffer, dtype, count)`) is recognised when it is sent and then costs
         no copy. Sending hands it over: the writer may go on reading it, but must not write to it again.
         """
+        if nbytes < BIG:  # it will be copied into a message
+            return memoryview(bytearray(nbytes))
         block = self.take(nbytes)
         block.user = BUFFER
         buffer = _owned(block.room).from_buffer(self.memory.map, block.offset)
@@ -127,7 +126,7 @@ class Arena(Placing):
         if type(base) is type(array):
             base = base.base
         if base is not None and array.flags.c_contiguous:  # its memory is another object's: perhaps a BUFFER
-            found = self._found(array.__array_interface__["data"][0], array.nbytes, placed)
+            found = self.found(array.__array_interface__["data"][0], array.nbytes, placed)
             if found is not None:
                 array.flags.writeable = False
                 return found
@@ -150,7 +149,7 @@ class Arena(Placing):
     def raw(self, buffer: memoryview, placed: Placed) -> Reference:
         found = None
         if not buffer.readonly:
-            found = self._found(ctypes.addressof(ctypes.c_ubyte.from_buffer(buffer)), buffer.nbytes, placed)
+            found = self.found(ctypes.addressof(ctypes.c_ubyte.from_buffer(buffer)), buffer.nbytes, placed)
         return found or self.buffer(buffer, placed)
 
     def commit(self, placed: Sequence[Block], receivers: Sequence[int]) -> None:
@@ -162,33 +161,24 @@ class Arena(Placing):
             if block.user == MESSAGE:
                 block.user = NOBODY
 
-    def _found(self, address: int, nbytes: int, placed: Placed) -> Reference | None:
-        found = self.block_at(address, nbytes)
-        if found is None:
-            return None
-        block, offset = found
-        placed.append(block)
-        return block.first, offset, room_of(nbytes)
-
-    def block_at(self, address: int, nbytes: int) -> tuple[Block, int] | None:
-        """The BUFFER around memory at an address of this process, and the offset of that address in `memory`."""
+    def found(self, address: int, nbytes: int, placed: Placed) -> Reference | None:
+        """Place memory at an address of this process without a copy; None if it is not within a BUFFER."""
         offset = address - self.memory.address
-        if not self.start <= offset < self.end:
-            return None
         at = bisect_right(self._offsets, offset) - 1
-        if at < 0:
+        if at < 0 or offset >= self.end:
             return None
         block = self._blocks[at]
         inside = offset + nbytes <= block.offset + block.room
-        return (block, offset) if inside and block.user == BUFFER else None
+        if not inside or block.user != BUFFER:
+            return None
+        placed.append(block)
+        return block.first, offset, room_of(nbytes)
 
     # Finding a block: one that was released, or a new one
 
     def _reclaim(self, room: int) -> Block | None:
         """The first free one of a few busy blocks; those still in use go to the back, so that all get their turn."""
-        busy = self._busy.get(room)
-        if not busy:
-            return None
+        busy = self._busy[room]
         for _ in range(min(LOOKS, len(busy))):
             block = busy.popleft()
             if self._is_free(block):
@@ -206,76 +196,50 @@ class Arena(Placing):
         return True
 
     def _carve(self, room: int) -> Block:
-        """A new block from what was never used of the region; large ones get their pages later."""
+        """A new block from what was never used of the region. It gets its pages later."""
+        if self._top + room > self.end or len(self._blocks) == self.blocks:
+            self._sweep()
+            if self._free[room]:
+                return self._free[room].pop()
+            size = format_bytes(self.end - self.start)
+            raise WorkerError(
+                f"the shared memory of worker {self.worker} is full: all {size} of its addresses are used, "
+                f"or all of {self.blocks} blocks"
+            )
         first = len(self._blocks) * self.workers
-        if len(self._blocks) == self.blocks:
-            return self._last_resort(room, f"{self.blocks} blocks are in use")
-        if room >= PAGE:
-            if self._top + room > self.end:
-                return self._last_resort(room, self._no_address)
-            block = Block(first, self._top, room, 0)
-            self._top += room
-        else:
-            if self._slab_top + room > self._slab_end:
-                if self._top + SLAB > self.end:
-                    return self._last_resort(room, self._no_address)
-                self._new_slab()
-            block = Block(first, self._slab_top, room, room)
-            self._slab_top += room
-        self._cover_counts(first + self.workers)
-        at = bisect_right(self._offsets, block.offset)
-        self._offsets.insert(at, block.offset)
-        self._blocks.insert(at, block)
-        self._free.setdefault(room, [])
-        self._busy.setdefault(room, deque())
+        if self.start + 8 * (first + self.workers) > self._table_end:  # no receiver may fail to touch its count
+            self.memory.fund(self._table_end, TABLE_GRAIN)
+            self._table_end += TABLE_GRAIN
+        block = Block(first, self._top, room)
+        self._top += room
+        self._blocks.append(block)
+        self._offsets.append(block.offset)
         return block
-
-    @property
-    def _no_address(self) -> str:
-        return f"all {format_bytes(self.end - self.start)} of its addresses are used"
-
-    def _new_slab(self) -> None:
-        self._charge(SLAB)
-        self.memory.fund(self._top, SLAB)
-        self._slab_top = self._top
-        self._slab_end = self._top = self._top + SLAB
-
-    def _cover_counts(self, number: int) -> None:
-        """Give pages to the first `number` release counts, so that no receiver fails to touch them."""
-        if self.start + 8 * number > self._table_end:
-            self.memory.fund(self._table_end, SLAB)
-            self._table_end += SLAB
-
-    def _last_resort(self, room: int, reason: str) -> Block:
-        self._sweep()
-        free = self._free.get(room)
-        if free:
-            return free.pop()
-        raise WorkerError(f"the shared memory of worker {self.worker} is full: {reason}")
 
     def _fund(self, block: Block, nbytes: int) -> None:
         wanted = -(-nbytes // PAGE) * PAGE - block.funded
         try:
-            self._charge(wanted)
+            self._see_that_capacity_suffices(wanted)
             self.memory.fund(block.offset + block.funded, wanted)
         except WorkerError:
             self._free[block.room].append(block)
             raise
+        self.taken[self.worker] += wanted
         block.funded += wanted
 
-    def _charge(self, nbytes: int) -> None:
-        if self.quota.take(nbytes):
+    def _see_that_capacity_suffices(self, nbytes: int) -> None:
+        if sum(self.taken) + nbytes <= self.capacity:
             return
         self._sweep()
         for blocks in self._free.values():  # pages that lie idle serve better elsewhere
             for block in blocks:
-                if block.room >= PAGE and block.funded and self.memory.defund(block.offset, block.funded):
-                    self.quota.give(block.funded)
+                if block.funded and self.memory.defund(block.offset, block.funded):
+                    self.taken[self.worker] -= block.funded
                     block.funded = 0
-        if not self.quota.take(nbytes):
+        if sum(self.taken) + nbytes > self.capacity:
             raise WorkerError(
                 f"shared memory is full: worker {self.worker} wanted another {format_bytes(nbytes)}, "
-                f"{format_bytes(self.quota.taken())} of {format_bytes(self.quota.capacity)} are in use "
+                f"{format_bytes(sum(self.taken))} of {format_bytes(self.capacity)} are in use "
                 "(REACTORLIB_SHARED_BYTES sets the limit; values that readers keep occupy it)"
             )
 
@@ -287,14 +251,9 @@ class Arena(Placing):
                 (self._free[room] if self._is_free(block) else busy).append(block)
 
 
-def most_blocks(nbytes: int) -> int:
-    """How many blocks fit into so much of an arena."""
-    return max(1, min(BLOCKS, nbytes // SMALLEST))
-
-
 def table_bytes(workers: int, blocks: int = BLOCKS) -> int:
-    """How much of an arena the release counts take: whole slabs."""
-    return -(-blocks * workers * 8 // SLAB) * SLAB
+    """How much of an arena the release counts take."""
+    return -(-blocks * workers * 8 // TABLE_GRAIN) * TABLE_GRAIN
 
 
 class Owned:
@@ -307,7 +266,7 @@ class Owned:
         self.block.user = NOBODY
 
 
-@lru_cache(256)
+@cache
 def _owned(room: int) -> Any:
     return type("Buffer", (Owned, ctypes.c_ubyte * room), {"__slots__": ("block",)})
 
@@ -335,12 +294,11 @@ class _LentInOrder(_Lent):
     def __del__(self) -> None:
         with self.lock:
             self.fence()  # the owner may overwrite the block once it sees the count: our reads come before
-            releases, count = self.lender.releases, self.count
-            releases[count] = releases[count] + 1
+            super().__del__()
 
 
 @cache
-def _maker(base: Any, room: int) -> Callable[[int], Any]:
+def _lent(base: Any, room: int) -> Callable[[int], Any]:
     """Makes buffers of one size class, of which there are few, from addresses."""
     sized: Any = type("Lent", (base, ctypes.c_ubyte * room), {"__slots__": ("count", "lender")})
     make: Callable[[int], Any] = sized.from_address
@@ -356,7 +314,6 @@ class Lender:
         self.releases: Any = arena.releases
         self._address = arena.memory.address
         self._base: Any = _Lent if keeps_store_order() and gil_enabled() else _LentInOrder
-        self._makers: dict[int, Callable[[int], Any]] = {}  # known so far, by room
         _lenders.add(self)
 
     def lend(self, first: int, offset: int, room: int) -> memoryview:
@@ -365,10 +322,7 @@ class Lender:
 
     def borrow(self, first: int, offset: int, room: int) -> Any:
         """The same, writable, for tensors and batches."""
-        make = self._makers.get(room)
-        if make is None:
-            make = self._makers[room] = _maker(self._base, room)
-        buffer = make(self._address + offset)
+        buffer = _lent(self._base, room)(self._address + offset)
         buffer.count = first + self.receiver
         buffer.lender = self
         return buffer

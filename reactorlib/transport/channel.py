@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import struct
 from collections import deque
-from typing import NamedTuple
 
 from reactorlib.transport.arena import Arena, Lender
 from reactorlib.transport.memory import Memory, fence
@@ -28,44 +27,46 @@ _SLOT_WORDS, _HEADER_WORDS = SLOT_BYTES // 8, HEADER_BYTES // 8
 _REFERENCE = struct.Struct("<QQQQ")
 
 
-class Link(NamedTuple):
-    """What one end of a channel is made of. `bell` is the other end's, `waiter` this one's.
+class MessageChannel:
+    """One end of one direction between two workers; the sender uses `send`, the receiver the rest.
 
-    `states` says what each worker sleeps on (see Waiter), `arena` is the sender's, `ring` its place in `memory`.
+    `states` says what each worker sleeps on (see Waiter), `ring` is the channel's place in `memory`. `waiter` is this
+    end's, `bell` the other one's. Long messages lie in the `arena` of the sender. `is_fenced`: the machine does not
+    keep the order of stores and loads.
     """
 
-    memory: Memory
-    ring: int
-    sender: int
-    receiver: int
-    states: memoryview
-    arena: Arena
-    waiter: Waiter
-    bell: Bell
-
-
-class Channel:
-    """One end of one direction between two workers; the sender uses `send`, the receiver the rest."""
-
-    def __init__(self, link: Link, fenced: bool) -> None:
-        self.link = link
-        self._fenced = fenced  # the machine does not keep the order of stores and loads
-        self._waiter = link.waiter
-        self._bell = link.bell
-        self._states = link.states
-        self._sender_state = link.sender * STATE_WORDS
-        self._receiver_state = link.receiver * STATE_WORDS
-        self._waited_for = link.sender + 1  # in the state of a receiver that waits for this sender
-        link.memory.fund(link.ring, RING_BYTES)
-        self._map = link.memory.map
-        self._words = link.memory.view[link.ring : link.ring + RING_BYTES].cast("Q")
-        first = link.ring + HEADER_BYTES + 8
+    def __init__(
+        self,
+        memory: Memory,
+        ring: int,
+        sender: int,
+        receiver: int,
+        lender: Lender,
+        arena: Arena,
+        waiter: Waiter,
+        states: memoryview,
+        bell: Bell,
+        is_fenced: bool,
+    ) -> None:
+        self.bell = bell
+        self.states = states
+        self.receiver = receiver
+        self._fenced = is_fenced
+        self._waiter = waiter
+        self._arena = arena
+        self._lender = lender
+        self._sender_state = sender * STATE_WORDS
+        self._receiver_state = receiver * STATE_WORDS
+        self._waited_for = sender + 1  # in the state of a receiver that waits for this sender
+        memory.fund(ring, RING_BYTES)
+        self._map = memory.map
+        self._words = memory.view[ring : ring + RING_BYTES].cast("Q")
+        first = ring + HEADER_BYTES + 8
         # Of each slot: where its message begins, and the place of its word among the words.
         self._slots = [(first + n * SLOT_BYTES, _HEADER_WORDS + n * _SLOT_WORDS) for n in range(SLOTS)]
         self._number = 0  # of the last message that was sent or taken
         self._limit = SLOTS  # the last message for which there is room
         self._backlog: deque[bytes] = deque()  # taken, not yet asked for
-        self._lender = Lender(link.arena, link.receiver)
 
     # The sender's end
 
@@ -85,13 +86,13 @@ class Channel:
             fence()
         self._words[word_at] = number << NUMBER | word
         self._number = number
-        if self._states[self._receiver_state] == self._waited_for:
+        if self.states[self._receiver_state] == self._waited_for:
             self._wake()
 
     def _wake(self) -> None:
         # Who clears the state rings afterwards, so that a sleeper whose state was cleared too late wakes all the same.
-        self._states[self._receiver_state] = AWAKE
-        self._bell.ring()
+        self.states[self._receiver_state] = AWAKE
+        self.bell.ring()
 
     def _await_room(self, number: int) -> None:
         def has_room() -> bool:
@@ -99,12 +100,12 @@ class Channel:
             return number <= self._limit
 
         if not has_room():
-            self._waiter.wait(has_room, FOR_ROOM + self.link.receiver)
+            self._waiter.wait(has_room, FOR_ROOM + self.receiver)
 
     def _in_block(self, message: bytes) -> bytes:
-        block = self.link.arena.take(len(message))
+        block = self._arena.take(len(message))
         self._map[block.offset : block.offset + len(message)] = message
-        self.link.arena.commit([block], [self.link.receiver])
+        self._arena.commit([block], [self.receiver])
         return _REFERENCE.pack(block.first, block.offset, block.room, len(message))
 
     # The receiver's end
@@ -156,8 +157,8 @@ class Channel:
         if self._fenced:
             fence()
         self._words[0] = number
-        if self._states[self._sender_state] == FOR_ROOM + self.link.receiver:
-            self._bell.ring()
+        if self.states[self._sender_state] == FOR_ROOM + self.receiver:
+            self.bell.ring()
 
     def _from_block(self, reference: bytes) -> bytes:
         first, offset, room, length = _REFERENCE.unpack(reference)

@@ -15,18 +15,18 @@ from __future__ import annotations
 
 import pickle
 import struct
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from pickle import PickleBuffer
-from typing import Any
+from typing import Any, Protocol
 
 from reactorlib.transport import pickling
 from reactorlib.transport.codec_compiler import CodecCompiler, Decode, Encode
-from reactorlib.transport.placing import Lending, Placed, Placing
 from reactorlib.transport.structure import BIG, SHORT, Describer, Structure, has_blocks
 
 PICKLED, ENCLOSED = 0, 1
 HEAD = struct.Struct("<BBHI")  # form, nothing, sender, number of references
-REFERENCE = struct.Struct("<QQQQ")  # a Reference, bytes
+REFERENCE = struct.Struct("<QQQQ")  # see Reference, and its bytes
 UNIT = 8
 LONGEST_PREFIX = 255 * UNIT
 STRUCTURES = 1000  # that a worker remembers: a bound on memory
@@ -36,13 +36,50 @@ PATIENCE = 200  # descriptions of a place's values; then it pickles what its rec
 IN_VAIN = 10  # descriptions for which one counts that ends in a pickle: for a long list it takes a third as long again
 
 
+Placed = list[Any]  # what one message refers to
+Reference = tuple[int, int, int]  # how a receiver finds a part: in shared memory release count, offset, room
+
+
+class Placing(ABC):
+    """Takes the large parts of a worker's messages. They are collected in `placed` until `commit`."""
+
+    def __init__(self, worker: int) -> None:
+        self.worker = worker
+
+    @abstractmethod
+    def array(self, array: Any, placed: Placed) -> Reference:
+        """Place a NumPy array. One that lies in a buffer from `allocate` is read-only from now on: readers see it."""
+
+    @abstractmethod
+    def buffer(self, data: Any, placed: Placed) -> Reference:
+        """Place a one-dimensional buffer of bytes."""
+
+    def raw(self, buffer: memoryview, placed: Placed) -> Reference:
+        """Place a buffer of an object that is pickled."""
+        return self.buffer(buffer, placed)
+
+    @abstractmethod
+    def commit(self, placed: Placed, receivers: Sequence[int]) -> None:
+        """The parts are on their way to these receivers. Without any, the message will not be sent."""
+
+
+class Lending(Protocol):
+    """Makes buffers over the parts that one other worker placed, from references to them."""
+
+    def lend(self, first: int, offset: int, room: int) -> memoryview:
+        """A read-only buffer of `room` bytes: as many as were placed, or more."""
+
+    def borrow(self, first: int, offset: int, room: int) -> Any:
+        """The same, writable, for tensors and batches."""
+
+
 class Codec:
     """Encodes for others what its worker sends, decodes what others sent. For one thread.
 
     `lenders`, by number of the other worker, make buffers over what that worker placed.
     """
 
-    def __init__(self, placing: Placing, lenders: Sequence[Lending]) -> None:
+    def __init__(self, placing: Placing, lenders: Mapping[int, Lending]) -> None:
         self._placing = placing
         self._lenders = lenders
         self._encoders: dict[Structure, Encode | None] = {}  # None: met once

@@ -6,16 +6,15 @@ The memory is laid out as: a control page, a ring for each ordered pair of worke
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from itertools import permutations
 from typing import Any
 
 from reactorlib.cpus import available_cpus
 from reactorlib.errors import WorkerError
-from reactorlib.transport.arena import Arena, Lender, most_blocks, table_bytes
-from reactorlib.transport.channel import RING_BYTES, Channel, Link
+from reactorlib.transport.arena import BLOCKS, Arena, Lender, table_bytes
+from reactorlib.transport.channel import RING_BYTES, MessageChannel
 from reactorlib.transport.codec import Codec
-from reactorlib.transport.memory import PAGE, Memory, Quota, default_capacity, keeps_store_order, most_bytes
+from reactorlib.transport.memory import PAGE, Memory, default_capacity, keeps_store_order
 from reactorlib.transport.waiting import SPIN_NS, STATE_WORDS, Bell, Waiter
 
 LINE = 64  # bytes that processors share as a whole
@@ -55,22 +54,28 @@ class Exchange:
             ) from error
 
     def _make_memory(self) -> Memory:
-        # Addresses cost nothing; with many of them, sizes that vary don't make an arena run out of unused ones. But
-        # they may be limited.
-        share, limit = 8 * self.capacity, most_bytes()
-        while share > LEAST_ADDRESSES:
-            size = self._lay_out(min(share, MOST_ADDRESSES // self.workers))
-            if size <= limit:
-                with suppress(WorkerError):
-                    return Memory(size)
+        """Map eight times the capacity: addresses are free, and with many of them sizes may vary.
+
+        Where `ulimit` allows fewer, take half of what there is: the rest of the program needs some, too.
+        """
+        share, is_limited = min(8 * self.capacity, MOST_ADDRESSES // self.workers), False
+        while True:
+            try:
+                memory = Memory(self._lay_out(max(share, LEAST_ADDRESSES)))
+            except WorkerError as error:
+                if share <= LEAST_ADDRESSES:
+                    raise WorkerError(
+                        f"{error}. It is the least that {self.workers} workers need: see `ulimit -a`, or use fewer "
+                        "workers"
+                    ) from error.__cause__
+                is_limited = True
+            else:
+                if share <= LEAST_ADDRESSES or not is_limited:
+                    return memory
+                memory.close()
+                del memory
+                is_limited = False
             share //= 2
-        size = self._lay_out(LEAST_ADDRESSES)
-        try:
-            return Memory(size)
-        except WorkerError as error:
-            raise WorkerError(
-                f"{error}. It is the least that {self.workers} workers need: see `ulimit -a`, or use fewer workers"
-            ) from error.__cause__
 
     def _lay_out(self, arena_bytes: int) -> int:
         """Where everything is in the memory; its size."""
@@ -79,7 +84,7 @@ class Exchange:
         self.used = self.counts + 8 * self.workers
         self._rings = _pages(self.used + len(self.pairs))
         self._arenas = self._rings + _pages(RING_BYTES) * len(self.pairs)
-        self.blocks = most_blocks(arena_bytes)
+        self.blocks = min(BLOCKS, arena_bytes // PAGE)
         self.region = table_bytes(self.workers, self.blocks) + _pages(arena_bytes)
         return self._arenas + self.region * self.workers
 
@@ -161,25 +166,26 @@ class Endpoint:
         self.exchange = exchange
         self.me = me
         memory, workers = exchange.memory, exchange.workers
-        counts = memory.view[exchange.counts : exchange.counts + 8 * workers].cast("Q")
-        self._arenas = []
-        for worker in range(workers):
-            quota, start = Quota(counts, exchange.capacity, worker), exchange.arena_of(worker)
-            self._arenas.append(Arena(memory, start, exchange.region, worker, workers, quota, exchange.blocks))
-        self.arena = self._arenas[me]
+        taken = memory.view[exchange.counts : exchange.counts + 8 * workers].cast("Q")
+        arenas = [
+            Arena(memory, exchange.arena_of(worker), exchange.region, worker, taken, exchange.capacity, exchange.blocks)
+            for worker in range(workers)
+        ]
+        self.arena = arenas[me]
         self.allocate = self.allocate_shared = self.arena.allocate
-        self.codec = Codec(self.arena, [Lender(arena, me) for arena in self._arenas])
+        self._lenders = {worker: Lender(arena, me) for worker, arena in enumerate(arenas)}
+        self.codec = Codec(self.arena, self._lenders)
         self._states = memory.view[exchange.states : exchange.counts].cast("Q")
         self.waiter = Waiter(exchange.bells[me], self._states, me, check, self._pull, exchange.spin_ns)
         self._senders = [(s, exchange.used_of(s, r)) for s, r in exchange.pairs if r == me]
-        self._channels: dict[tuple[int, int], Channel] = {}  # by sender and receiver
+        self._channels: dict[tuple[int, int], MessageChannel] = {}  # by sender and receiver
 
-    def outgoing(self, receiver: int) -> Channel:
+    def outgoing(self, receiver: int) -> MessageChannel:
         """The channel to another worker."""
         self.exchange.memory.map[self.exchange.used_of(self.me, receiver)] = 1
         return self._channel(self.me, receiver)
 
-    def incoming(self, sender: int) -> Channel:
+    def incoming(self, sender: int) -> MessageChannel:
         """The channel from another worker."""
         return self._channel(sender, self.me)
 
@@ -191,13 +197,22 @@ class Endpoint:
         """A function that waits for the next message of another worker."""
         return self.incoming(worker).receive
 
-    def _channel(self, sender: int, receiver: int) -> Channel:
+    def _channel(self, sender: int, receiver: int) -> MessageChannel:
         channel = self._channels.get((sender, receiver))
         if channel is None:
-            exchange = self.exchange
-            ring, bell = exchange.ring_of(sender, receiver), exchange.bells[receiver if sender == self.me else sender]
-            link = Link(exchange.memory, ring, sender, receiver, self._states, self._arenas[sender], self.waiter, bell)
-            channel = self._channels[sender, receiver] = Channel(link, exchange.fenced)
+            exchange, bells = self.exchange, self.exchange.bells
+            channel = self._channels[sender, receiver] = MessageChannel(
+                exchange.memory,
+                exchange.ring_of(sender, receiver),
+                sender,
+                receiver,
+                self._lenders[sender],
+                self.arena,
+                self.waiter,
+                self._states,
+                bells[receiver if sender == self.me else sender],
+                exchange.fenced,
+            )
         return channel
 
     def _pull(self) -> None:

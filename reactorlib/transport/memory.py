@@ -8,8 +8,6 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
-import resource
-import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -67,33 +65,6 @@ class Memory:
             self.close()
 
 
-class Quota:
-    """What the workers of a run have taken together: a number in shared memory for each, which it alone writes.
-
-    Two workers that ask at once may take more than the capacity, by what they ask.
-    """
-
-    def __init__(self, counts: memoryview, capacity: int, worker: int) -> None:
-        self._counts = counts  # of 8-byte numbers
-        self.capacity = capacity
-        self.worker = worker
-
-    def taken(self) -> int:
-        """Bytes that all workers have taken."""
-        return sum(self._counts)
-
-    def take(self, nbytes: int) -> bool:
-        """Take more bytes, or return False."""
-        if self.taken() + nbytes > self.capacity:
-            return False
-        self._counts[self.worker] += nbytes
-        return True
-
-    def give(self, nbytes: int) -> None:
-        """Give bytes back."""
-        self._counts[self.worker] -= nbytes
-
-
 def default_capacity() -> int:
     """How many bytes of shared memory a run may fund: REACTORLIB_SHARED_BYTES, or 70 % of what there is to use."""
     asked = os.environ.get("REACTORLIB_SHARED_BYTES")
@@ -109,19 +80,6 @@ def default_capacity() -> int:
         with suppress(OSError, ValueError):  # no such cgroup, or "max"
             limits.append(int(Path(path).read_text(encoding="utf-8")))
     return min(limits) * 7 // 10
-
-
-def most_bytes() -> int:
-    """How many bytes may be mapped here: the limit of a file's size, and half of what is left of one of addresses."""
-    file_size, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
-    addresses, _ = resource.getrlimit(resource.RLIMIT_AS)
-    limits = [sys.maxsize]
-    if file_size != resource.RLIM_INFINITY:
-        limits.append(file_size)
-    if addresses != resource.RLIM_INFINITY:
-        taken = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0]) * PAGE
-        limits.append((addresses - taken) // 2)
-    return min(limits)
 
 
 def fence() -> None:

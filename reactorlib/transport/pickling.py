@@ -11,7 +11,7 @@ from importlib import import_module
 from io import BytesIO
 from pickle import PickleBuffer
 from reprlib import Repr
-from time import perf_counter_ns
+from time import monotonic
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -20,9 +20,8 @@ from reactorlib.transport.structure import array_of
 
 OutOfBand = Callable[[PickleBuffer], bool]  # takes a buffer, or returns True to leave it in the pickle
 
-SEARCH_NS = 200_000_000  # of the search for the part that cannot be pickled: what is found by then is named
-DEEPEST = 10  # levels of that search
-LONGEST_PATH = 200  # characters of the path of the part
+SEARCH_S = 0.2  # of the search for the part that cannot be pickled: what is found by then is named
+MOST_PARTS = 10  # that fail and are looked into
 
 
 class UnpicklableError(WorkerError):
@@ -36,9 +35,7 @@ def dumps(value: Any, out_of_band: OutOfBand) -> bytes:
     except WorkerError:
         raise
     except Exception as error:
-        path, culprit, reason = _Search().culprit("", value, error) or ("", value, error)
-        if len(path) > LONGEST_PATH:
-            path = f"{path[: LONGEST_PATH // 2 - 3]}...{path[-LONGEST_PATH // 2 :]}"
+        path, culprit, reason = _culprit("", value, error, {}) or ("", value, error)
         where = f" ({path} of a value of type {type_name(value)})" if path else ""
         raise UnpicklableError(
             f"a value of type {type_name(culprit)}{where} cannot travel to another worker: "
@@ -57,23 +54,14 @@ def loads(data: Any, buffers: list[memoryview], sender: int) -> Any:
 
 
 def _dumps(value: Any, out_of_band: OutOfBand) -> bytes:
-    if "torch" not in sys.modules:
+    torch = sys.modules.get("torch")
+    if torch is None:
         return pickle.dumps(value, 5, buffer_callback=out_of_band)
     stream = BytesIO()
-    _pickler(stream, out_of_band).dump(value)
-    return stream.getvalue()
-
-
-def _pickler(stream: Any, out_of_band: OutOfBand) -> pickle.Pickler:
     pickler = pickle.Pickler(stream, 5, buffer_callback=out_of_band)
-    torch = sys.modules.get("torch")
-    if torch is not None:
-        pickler.dispatch_table = {
-            **copyreg.dispatch_table,
-            torch.Tensor: _reduce_tensor,
-            torch.storage.TypedStorage: _reduce_storage,
-        }
-    return pickler
+    pickler.dispatch_table = {**copyreg.dispatch_table, torch.Tensor: _reduce_tensor}
+    pickler.dump(value)
+    return stream.getvalue()
 
 
 # Tensors: torch's own way would copy each into the pickle
@@ -86,32 +74,9 @@ def _reduce_tensor(tensor: Any) -> Any:
             "gradients where the graph is"
         )
     array = array_of(tensor)
-    if array is None or vars(tensor):
-        return tensor.__reduce_ex__(5)  # in terms of its storage
-    if tensor.is_contiguous():
-        return _tensor_over, (array,)
-    return _reduce_strided(tensor)
-
-
-def _reduce_strided(tensor: Any) -> Any:
-    """The part of its storage that a tensor spans, gaps and all."""
-    torch = sys.modules["torch"]
-    shape, strides = tuple(tensor.shape), tensor.stride()
-    span = 1 + sum((length - 1) * stride for length, stride in zip(shape, strides, strict=True))
-    return _strided_over, (torch.as_strided(tensor, (span,), (1,)).numpy(), shape, strides)
-
-
-def _strided_over(array: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
-    return _tensor_over(array).as_strided(shape, strides)
-
-
-def _reduce_storage(storage: Any) -> Any:
-    torch = sys.modules["torch"]
-    untyped = storage._untyped_storage  # untyped() warns
-    if untyped.device.type != "cpu" or untyped.nbytes() == 0:
-        return storage.__reduce__()
-    array = torch.empty(0, dtype=torch.uint8).set_(untyped).numpy()
-    return _storage_over, (array, storage.dtype)
+    if array is None or vars(tensor) or not tensor.is_contiguous():
+        return tensor.__reduce_ex__(5)
+    return _tensor_over, (array,)
 
 
 def _tensor_over(array: Any) -> Any:
@@ -120,12 +85,6 @@ def _tensor_over(array: Any) -> Any:
     if array.flags.writeable:
         return torch.from_numpy(array)
     return torch.from_numpy(import_module("numpy").asarray(Writable(array)))  # else torch would warn at each
-
-
-def _storage_over(array: Any, dtype: Any) -> Any:
-    torch = import_module("torch")
-    untyped = _tensor_over(array).untyped_storage()
-    return torch.storage.TypedStorage(wrap_storage=untyped, dtype=dtype, _internal=True)
 
 
 class Writable:
@@ -137,55 +96,45 @@ class Writable:
         self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
 
 
-class _Search:
-    """For the part of a value that cannot be pickled, in each part once."""
+def _culprit(
+    path: str, value: Any, error: Exception, seen: dict[int, Any], until: float | None = None
+) -> tuple[str, Any, Exception] | None:
+    """The first part that fails while none of its own does: its path, itself and why. None: it is elsewhere."""
+    until = monotonic() + SEARCH_S if until is None else until
+    seen[id(value)] = value
+    is_to_blame = True
+    for step, part in _parts(value) if len(seen) < MOST_PARTS else ():
+        if monotonic() > until:
+            break
+        reason = _reason(part)
+        if reason is not None:
+            is_to_blame = False
+            found = None if id(part) in seen else _culprit(path + step, part, reason, seen, until)
+            if found is not None:
+                return found
+    return (path, value, error) if is_to_blame or monotonic() > until else None
 
-    def __init__(self) -> None:
-        self._until_ns = perf_counter_ns() + SEARCH_NS
-        self._seen: dict[int, Any] = {}  # by id; kept, so that no other part gets one
 
-    def culprit(self, path: str, value: Any, error: Exception, level: int = 0) -> tuple[str, Any, Exception] | None:
-        """The first part that fails while none of its own does: its path, itself and why. None: it is elsewhere."""
-        self._seen[id(value)] = value
-        is_to_blame = True
-        for step, part in _parts(value) if level < DEEPEST else ():
-            reason = self._reason(part)
-            if reason is not None:
-                is_to_blame = False
-                found = None if id(part) in self._seen else self.culprit(path + step, part, reason, level + 1)
-                if found is not None:
-                    return found
-        return (path, value, error) if is_to_blame or perf_counter_ns() > self._until_ns else None
-
-    def _reason(self, part: Any) -> Exception | None:
-        """Why a part cannot be pickled; None if it can, or if the search takes too long."""
-        if perf_counter_ns() < self._until_ns:
-            try:
-                _dumps(part, lambda _: False)
-            except Exception as failure:  # noqa: BLE001  reported as the reason
-                return failure
-        return None
+def _reason(part: Any) -> Exception | None:
+    """Why a part cannot be pickled; None if it can."""
+    try:
+        _dumps(part, lambda _: False)
+    except Exception as failure:  # noqa: BLE001  reported as the reason
+        return failure
+    return None
 
 
 def _parts(value: Any) -> Iterator[tuple[str, Any]]:
     """Steps to the parts of a value; none where the user's classes do not let them be looked at."""
     with suppress(Exception):
         if isinstance(value, dict):
-            for key, part in value.items():
-                yield " key", key
-                yield f"[{_shown(key)}]", part
+            yield from ((f"[{_KEYS.repr(key)}]", part) for key, part in value.items())
         elif isinstance(value, tuple | list):
             yield from ((f"[{number}]", part) for number, part in enumerate(value))
-        elif not isinstance(value, type | FunctionType | ModuleType) and hasattr(value, "__dict__"):
-            yield from ((f".{name}", part) for name, part in vars(value).items())
+        elif not isinstance(value, type | FunctionType | ModuleType):
+            yield from ((f".{name[:LONGEST_NAME]}", part) for name, part in vars(value).items())
 
 
-_REPR = Repr()
-_REPR.maxstring = _REPR.maxother = 40
-
-
-def _shown(key: Any) -> str:
-    try:
-        return _REPR.repr(key)
-    except Exception:  # noqa: BLE001  the user's repr, or that of an int of too many digits
-        return f"a {type_name(key)}"
+LONGEST_NAME = 40
+_KEYS = Repr()
+_KEYS.maxstring = _KEYS.maxother = LONGEST_NAME

@@ -64,7 +64,9 @@ class _Parts:
         self._open.add(identity)
         form = self._container(value)
         if form is None:
-            form = _shortened(self._object(value))
+            form = self._object(value)
+            if len(form) > SHORT:
+                form = b"#" + blake2b(form, digest_size=16).hexdigest().encode()
             if not self._numbered:
                 self._known[identity] = value, form
         self._open.remove(identity)
@@ -111,14 +113,8 @@ def _plain(value: Any) -> bytes:
     """The form of a number or a text."""
     try:
         return repr(value).encode()
-    except ValueError:
-        if isinstance(value, int):  # of more digits than Python writes
-            return hex(value).encode()
-        raise
-
-
-def _shortened(form: bytes) -> bytes:
-    return form if len(form) <= SHORT else b"#" + blake2b(form, digest_size=16).hexdigest().encode()
+    except ValueError:  # an int of more digits than Python writes
+        return hex(value).encode()
 
 
 def _whole(value: Any) -> bytes | None:
@@ -137,13 +133,10 @@ def _class(value: type) -> bytes:
 
 
 def _named(value: Any) -> bytes:
-    """The form of a function or another object that has only a name. Raises if no module has it."""
+    """The form of a function or another object that has only a name. Raises where no module has that."""
     import pickle
 
     return pickle.dumps(value, 5)
-
-
-# Arrays and tensors
 
 
 def _is_array(value: Any) -> bool:

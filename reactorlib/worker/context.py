@@ -1,7 +1,4 @@
-"""Functions that a reaction calls: the tag, the time, to stop, deadlines. Valid inside reactions only.
-
-A thread that a reaction starts asks by a RunHandle.
-"""
+"""Functions for reactions only: the tag, the time, to stop, deadlines. Threads use a RunHandle."""
 
 from __future__ import annotations
 
@@ -32,8 +29,7 @@ def run_handle() -> RunHandle:
     >>> from reactorlib import Reactor, reaction, run, startup
     >>> class Once(Reactor):
     ...     @reaction(startup)
-    ...     def begin(self):
-    ...         print(run_handle().physical_elapsed() >= 0)
+    ...     def begin(self): print(run_handle().physical_elapsed() >= 0)
     >>> result = run(Once)
     True
     """
@@ -63,8 +59,7 @@ def current_tag() -> Tag:
     >>> from reactorlib import Reactor, reaction, run, startup
     >>> class Once(Reactor):
     ...     @reaction(startup)
-    ...     def begin(self):
-    ...         print(current_tag())
+    ...     def begin(self): print(current_tag())
     >>> result = run(Once)
     (0 ns, 0)
     """
@@ -78,8 +73,7 @@ def logical_time() -> Time:
     >>> from reactorlib import Reactor, physical_time, reaction, run, startup
     >>> class Once(Reactor):
     ...     @reaction(startup)
-    ...     def begin(self):
-    ...         print(logical_time() <= physical_time())
+    ...     def begin(self): print(logical_time() <= physical_time())
     >>> result = run(Once)
     True
     """
@@ -93,8 +87,7 @@ def logical_elapsed() -> Time:
     >>> from reactorlib import Reactor, reaction, run, startup
     >>> class Once(Reactor):
     ...     @reaction(startup)
-    ...     def begin(self):
-    ...         print(logical_elapsed())
+    ...     def begin(self): print(logical_elapsed())
     >>> result = run(Once)
     0
     """
@@ -107,8 +100,7 @@ def physical_time() -> Time:
     >>> from reactorlib import Reactor, reaction, run, startup
     >>> class Once(Reactor):
     ...     @reaction(startup)
-    ...     def begin(self):
-    ...         print(physical_time() > 0)
+    ...     def begin(self): print(physical_time() > 0)
     >>> result = run(Once)
     True
     """
@@ -121,8 +113,7 @@ def physical_elapsed() -> Time:
     >>> from reactorlib import Reactor, reaction, run, startup
     >>> class Once(Reactor):
     ...     @reaction(startup)
-    ...     def begin(self):
-    ...         print(physical_elapsed() >= 0)
+    ...     def begin(self): print(physical_elapsed() >= 0)
     >>> result = run(Once)
     True
     """
@@ -136,8 +127,7 @@ def start_time() -> Time:
     >>> from reactorlib import Reactor, logical_time, reaction, run, startup
     >>> class Once(Reactor):
     ...     @reaction(startup)
-    ...     def begin(self):
-    ...         print(start_time() == logical_time())
+    ...     def begin(self): print(start_time() == logical_time())
     >>> result = run(Once)
     True
     """
@@ -153,8 +143,7 @@ def check_deadline(invoke_handler: bool = False) -> bool:
     >>> from reactorlib import Reactor, SEC, reaction, run, startup
     >>> class Careful(Reactor):
     ...     @reaction(startup, deadline=100 * SEC)
-    ...     def begin(self):
-    ...         print(check_deadline())
+    ...     def begin(self): print(check_deadline())
     >>> result = run(Careful)
     False
     """

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Generator, Iterable
 from math import inf
 from typing import Any, Protocol
 
-from reactorlib.clock import LONGEST_WAIT_NS, PhysicalClock
+from reactorlib.clock import PhysicalClock
 from reactorlib.elaboration.records import Elaborated, Trigger
 from reactorlib.worker.cells import Event, events_of
 from reactorlib.worker.event_queue import Events, Queue
@@ -15,14 +15,13 @@ from reactorlib.worker.modes import Modes
 from reactorlib.worker.options import Options
 from reactorlib.worker.scheduler import Call
 
-STEP = Event("step", -1, Trigger("input", -1, "step"))  # brings about a tag, whether it has other events or not
+STEP = Event("step", -1, Trigger("input", -1, "step"))  # brings about a tag that may have no other event
 NOTHING: Events = {STEP: None}
 LONGEST_CATCH_UP_NS = 50_000_000  # after the timeout, for physical actions that came before it
 
 # Runs a tag at a time in ns and puts events of the next microstep into the second argument. True: the run ends.
 Schedule = Callable[[int, Events], bool]
-# The same in pieces: the first ends once the other workers have begun their parts, each of the others before a wait.
-# A wait is handed over; it is over when the next piece begins.
+# The same in pieces: the first ends once the other workers have begun, each of the others with a wait to call.
 Pieces = Generator[Callable[[], None] | None, None, bool]
 PausingSchedule = Callable[[int, Events], Pieces]
 
@@ -61,7 +60,9 @@ class Coordinator:
         self.switch, self.end_tag = self.modes.request, self.modes.apply
         self._has_physical = any(trigger.kind == "physical" for trigger in program.triggers)
         self._keepalive = self._has_physical if options.keepalive is None else options.keepalive
-        self._stop_time = None if options.timeout is None else int(options.timeout)
+        self._stop_time = inf if options.timeout is None else int(options.timeout)
+        # Before this time the run neither waits nor ends.
+        self._horizon = -1 if not options.fast or self._has_physical else self._stop_time
         self._late = False  # too late for physical actions
 
     # Calls of reactions
@@ -96,7 +97,7 @@ class Coordinator:
         With `until`, run the tags before that time, whatever physical time it is.
         """
         queue, arrivals = self.queue, self.inbox.arrivals
-        horizon = self._horizon() if until is None else until
+        horizon = self._horizon if until is None else until
         while True:
             if arrivals:
                 self._receive()
@@ -124,7 +125,7 @@ class Coordinator:
                 return True
 
     def reach(self, schedules: Schedules, time: int) -> bool:
-        """Run all tags before `time`; True if the run has ended with one of them. It is not before the current tag."""
+        """Run all tags before `time`, which is not before the current tag. True if the run has ended with one."""
         if time > self.queue.time:
             return self.run(schedules, time)
         if self.inbox.arrivals:
@@ -132,7 +133,7 @@ class Coordinator:
         return False
 
     def step(self, schedules: Schedules, inputs: Events, time: int | None) -> bool:
-        """Run one tag, see `join`; True if the run ends with it."""
+        """Run one tag, see `join`. True if the run ends with it."""
         events = self.join(inputs, time)
         return schedule_of(schedules, events)(self.queue.time, self.queue.soon)
 
@@ -163,18 +164,8 @@ class Coordinator:
 
     # Physical time, and other threads
 
-    def _horizon(self) -> float:
-        """Before this time the run neither waits nor ends."""
-        if not self.options.fast or self._has_physical:
-            return -1
-        return inf if self._stop_time is None else self._stop_time
-
     def _receive(self) -> None:
-        """Take calls of other threads. Queue physical actions as far as the next tag is still open.
-
-        An action that was scheduled after the time of that tag cannot come before it. So a flood waits outside, and
-        meets the end there.
-        """
+        """Take calls of other threads. Physical actions that were scheduled after the time of the next tag wait."""
         queue, inbox = self.queue, self.inbox
         if inbox.failure is not None:
             raise inbox.failure
@@ -183,13 +174,13 @@ class Coordinator:
             self.stop()
         if self._gives_up(self.clock.now()):
             inbox.arrivals.clear()
-        for _ in range(len(inbox.arrivals)):  # more may come meanwhile, without end: they wait
+        for _ in range(len(inbox.arrivals)):  # more may come meanwhile, without end
             event, called, time, value = inbox.arrivals[0]
             due = queue.next_time()
             if event in queue.soon or (due is not None and due < called):
                 return
             inbox.arrivals.popleft()
-            if event is None or (self._stop_time is not None and time > self._stop_time):
+            if event is None or time > self._stop_time:
                 continue
             if self.modes.is_active(event.mode):
                 queue.schedule_at(event, time, value)
@@ -198,35 +189,30 @@ class Coordinator:
 
     def _gives_up(self, now: int) -> bool:
         """Whether it is so late that physical actions are given up, however many came before the timeout."""
-        if not self._late and self._stop_time is not None:
-            self._late = now > self.inbox.started + self._stop_time + LONGEST_CATCH_UP_NS
-            if self._late:
-                self.queue.take_out(lambda event: event.trigger.kind == "physical")
+        if not self._late and now > self.inbox.started + self._stop_time + LONGEST_CATCH_UP_NS:
+            self._late = True
+            self.queue.take_out(lambda event: event.trigger.kind == "physical")
         return self._late
 
     def _wait(self, schedules: Schedules) -> None:
-        """Wait until the next time with events may come; there, or at the timeout, shutdown joins them."""
+        """Wait until the next time with events may come. At the timeout, or without events, shutdown joins them."""
         queue, stop_time, started = self.queue, self._stop_time, self.inbox.started
         while True:
             if self.inbox.arrivals:
                 self._receive()
             now = self.clock.now()
             self._gives_up(now)
-            due = queue.next_time()
-            if due is not None and queue.soon:
+            if queue.soon:
                 return
+            due = queue.next_time()
             if due is None and not self._keepalive:
                 queue.at(self.shutdown, queue.time, None)
                 return
-            if stop_time is not None and (due is None or due >= stop_time):
-                due = stop_time
-            wants_wait = not self.options.fast or (self._keepalive and due == stop_time)
-            if due is None:
-                self.clock.wait(now + LONGEST_WAIT_NS)
-            elif wants_wait and now < started + due:
-                self.clock.wait(started + due)
-            else:
-                if due == stop_time:
-                    queue.at(self.shutdown, due, None)
+            next_time = stop_time if due is None else min(due, stop_time)
+            wants_wait = not self.options.fast or (self._keepalive and next_time == stop_time)
+            if not wants_wait or now >= started + next_time:
+                if next_time == stop_time:
+                    queue.at(self.shutdown, int(stop_time), None)
                 return
+            self.clock.wait(started + next_time)
             schedules.check()

@@ -188,18 +188,15 @@ class Queue(CurrentTag):
 
     def take_out(self, wanted: Callable[[Event], bool]) -> list[tuple[int, Event, Any]]:
         """Take out the pending events that are wanted: (ns from now, event, value), in the order of tags."""
-        taken: list[tuple[int, Event, Any]] = []
         steps = [(0, step) for step in (self.soon, *self.ahead)]
         for time in sorted(self._steps):
             steps += [(time - self.time, step) for step in (self._steps[time], *self._more.get(time, ()))]
-        for delay, step in steps:
-            taken += [(delay, event, step.pop(event)) for event in [*step] if wanted(event)]
-        if taken:
-            self._forget_empty([*self._steps])
+        taken = [(delay, event, step.pop(event)) for delay, step in steps for event in [*step] if wanted(event)]
+        self._forget_empty(list(self._steps))
         return taken
 
     def _forget_empty(self, times: Iterable[int]) -> None:
-        """No empty microstep may stand last: a time without events must not be visited."""
+        """Drop empty microsteps that stand last: a time without events must not be visited."""
         for more in (self.ahead, *self._more.values()):
             while more and not more[-1]:
                 more.pop()

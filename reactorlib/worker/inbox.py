@@ -17,13 +17,11 @@ from reactorlib.worker.cells import Event
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# An event, when it was scheduled and for when (ns since the start of the run), and its value. Without an event, the
-# loop only checks `stopping` and `failure`.
+# An event, when it was scheduled and for when (ns since the start of the run), and its value.
 Arrival = tuple[Event | None, int, int, Any]
-LOOK: Arrival = (None, -1, -1, None)
+LOOK: Arrival = (None, -1, -1, None)  # only check `stopping` and `failure`
 
-# While CROWD physical actions wait, each call takes at least PAUSE_S, so that reactions get the interpreter. A thread
-# never waits for the loop, which may wait for the thread.
+# While CROWD physical actions wait, each call takes at least PAUSE_S, so that reactions get the interpreter.
 CROWD = 1000
 PAUSE_S = 0.001
 
@@ -45,11 +43,11 @@ class Outside:
         raise NotImplementedError
 
     def fail(self, thread: str, error: BaseException) -> None:
-        """A thread of a reaction has raised, which fails the run. The first such error counts."""
+        """Fail the run with the first such error of a thread."""
         raise NotImplementedError
 
     def schedule(self, event: Event, extra_delay: int, value: Any) -> None:
-        """Schedule a physical action, whose reactor is on worker 0."""
+        """Schedule a physical action. Its reactor is on worker 0."""
         raise NotImplementedError
 
 
@@ -93,7 +91,7 @@ class Inbox(Outside):
 class RunHandle:
     """A run, given by a reaction to the threads that it starts: see `run_handle`. Methods raise RunError after the run.
 
-    A thread schedules a physical action by the action's own `schedule`: the reaction also hands over the action.
+    Physical actions are scheduled by their own `schedule`: the reaction hands them over as well.
 
     >>> import threading
     >>> from reactorlib import Reactor, reaction, run, run_handle, startup

@@ -58,7 +58,7 @@ class Modes:
         self._requested[self.program.modes[mode].siblings] = mode, history
 
     def hold(self, event: Event, delay: int, value: Any) -> None:
-        """Keep an event scheduled for a mode that is not active: its local time stands still."""
+        """Keep an event scheduled for a mode that is not active."""
         assert event.mode is not None
         self._waiting[event.mode].append((True, delay, event, value))
 
@@ -69,13 +69,7 @@ class Modes:
                 self._enter(index)
 
     def apply(self) -> None:
-        """Carry out the switches requested at this tag; the new modes are active from the next microstep on.
-
-        1. Modes that are left or restart lose their pending events. Those of modes that do not restart wait.
-        2. States are reset.
-        3. Startup, reset and timers are queued, parents before modes within them.
-        4. Waiting events return.
-        """
+        """Carry out the switches requested at this tag. The new modes are active from the next microstep on."""
         if not self._requested:
             return
         requests, self._requested = self._requested, {}
@@ -83,7 +77,7 @@ class Modes:
         restarted = self._make_current(requests)
         concerned = sorted(self._and_within(mode for siblings in requests for mode in siblings))
         self._activate(concerned)
-        active = [mode for mode in concerned if self.states[mode].active]
+        active = [mode for mode in concerned if self.states[mode].active]  # parents before modes within them
         self._suspend({*concerned}.difference(active) | restarted)
         self._reset(restarted)
         for mode in active:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from reactorlib.errors import RunError
@@ -27,9 +27,9 @@ class Options:
     library_threads: int | None = None
     trace: bool = False
 
-    def given(self) -> Iterator[str]:
+    def given(self) -> list[str]:
         """The names of the options that are not the defaults."""
-        return (field.name for field in fields(self) if getattr(self, field.name) != field.default)
+        return [field.name for field in fields(self) if getattr(self, field.name) != field.default]
 
     def check(self) -> None:
         """Raise RunError for an option that cannot be."""

@@ -1,26 +1,17 @@
-"""Hints for an exception of a reaction: which port it meant. Made after a run has failed."""
+"""The port that a reaction meant when it set one that it may only read. Found after a run has failed."""
 
 from __future__ import annotations
 
-from reactorlib.elaboration.records import Elaborated, ReactionInstance
+from reactorlib.elaboration.records import Elaborated
 from reactorlib.elaboration.rules import touch_fault
 from reactorlib.errors import EffectError
 
 
 def explain(program: Elaborated, node: int, error: Exception) -> None:
-    """Add a hint to the exception of a node if it shows a common mistake.
-
-    A value knows the port that was set, not the ports that read it.
-    """
-    if node >= len(program.reactions):
+    """Name the port by which this reaction reads the value that it has set. The value does not know its readers."""
+    reaction = program.graph.reaction(node)
+    if reaction is None or not isinstance(error, EffectError):
         return
-    reaction = program.reactions[node]
-    if isinstance(error, EffectError):
-        _name_port(program, reaction, error)
-
-
-def _name_port(program: Elaborated, reaction: ReactionInstance, error: EffectError) -> None:
-    """Name the port by which the reaction reads the value, and why it can only be read."""
     named = {leaf.name for argument in reaction.arguments for leaf in argument.leaves if leaf.kind == "read"}
     for port in program.ports:
         if port.name not in named or touch_fault(reaction.instance, "use", port) is not None:

@@ -13,22 +13,15 @@ Call = tuple[Any, ...]
 
 
 class Scheduler(Protocol):
-    """Times are in ns since the start of the run, delays in ns.
+    """Times are in ns since the start of the run, delays in ns."""
 
-    - `at` puts an event at a time, at its next free microstep, `schedule_at` as its minimum spacing allows.
-    - `schedule` is for logical actions.
-    - `switch` switches to a mode when `end_tag` ends the tag.
-    - `stop` shuts down at the next microstep, together with the events due there.
-    - `listen` listens to threads that reactions of this worker start.
-    """
-
-    def at(self, event: Event, time: int, value: Any) -> None: ...
-    def schedule_at(self, event: Event, time: int, value: Any) -> None: ...
-    def schedule(self, event: Event, extra_delay: int, value: Any) -> None: ...
-    def switch(self, mode: int, history: bool) -> None: ...
+    def at(self, event: Event, time: int, value: Any) -> None: ...  # at its next free microstep
+    def schedule_at(self, event: Event, time: int, value: Any) -> None: ...  # as its minimum spacing allows
+    def schedule(self, event: Event, extra_delay: int, value: Any) -> None: ...  # of a logical action
+    def switch(self, mode: int, history: bool) -> None: ...  # when the tag ends
     def end_tag(self) -> None: ...
-    def stop(self) -> None: ...
-    def listen(self) -> None: ...
+    def stop(self) -> None: ...  # at the next microstep, together with the events due there
+    def listen(self) -> None: ...  # to threads that reactions of this worker start
 
 
 def _recording(name: str) -> Callable[[Outbox, Event, int, Any], None]:

@@ -1,7 +1,6 @@
-"""The schedule that is not compiled: a ready queue in the order of the program.
+"""The schedule of events that come too rarely to be worth compiling: a ready queue in the order of the program.
 
-Sets of events that come too rarely to be worth compiling are walked. The cost follows the reactions that run, never the
-size of the program. Lookups of cells and nodes are kept for later tags.
+The cost follows the reactions that run, never the size of the program.
 """
 
 from __future__ import annotations

@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 import torch
 
-from reactorlib import MSEC, Output, Reactor, RunError, Tag, Timer, reaction, run, startup
+from reactorlib import MSEC, Reactor, RunError, Tag, run
 from reactorlib.worker.canonical_form import canonical
 from reactorlib.worker.trace import TraceRecord, digest_of
+from tests.reactorlib.conformance.reactors import Source
 
 
 @dataclass
@@ -260,25 +261,16 @@ def test_a_value_without_a_digest_is_named_by_its_port_in_one_line(make: Any, ki
     assert len(str(caught.value)) < 300
 
 
-class Source(Reactor):
-    tick = Timer(0, 1 * MSEC)
-    out = Output[Any]()
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    @reaction(tick, effects=out)
-    def beat(self, tick, out) -> None:
-        self.count += 1
-        swapped = np.arange(6).astype(">i8")[::2]
-        tensors = Pair(torch.ones(3), torch.ones(3, dtype=torch.bfloat16)[::2])
-        texts = Pair(text(self.count), text(self.count))
-        out.set(Pair([texts, tensors], (np.array([text(), None], object), {text(n) for n in range(9)}, swapped)))
+def of_many_kinds(number: int) -> Any:
+    swapped = np.arange(6).astype(">i8")[::2]
+    tensors = Pair(torch.ones(3), torch.ones(3, dtype=torch.bfloat16)[::2])
+    texts = Pair(text(number), text(number))
+    return Pair([texts, tensors], (np.array([text(), None], object), {text(n) for n in range(9)}, swapped))
 
 
 class Sources(Reactor):
     def __init__(self) -> None:
-        self.one, self.other = Source(), Source()
+        self.one, self.other = (Source(*map(of_many_kinds, range(4))) for _ in range(2))
 
 
 def test_repeated_runs_have_one_digest_on_every_executor() -> None:
@@ -290,14 +282,11 @@ def test_repeated_runs_have_one_digest_on_every_executor() -> None:
 
 
 class Private(Reactor):
-    out = Output[Any]()
-
-    @reaction(startup, effects=out)
-    def begin(self, out) -> None:
-        out.set([lambda: 1])
+    def __init__(self) -> None:
+        self.source = Source([lambda: 1])
 
 
 @pytest.mark.parametrize("executor", ["inline", "threads"])
 def test_a_run_whose_trace_has_no_digest_names_the_port(executor: str) -> None:
-    with pytest.raises(RunError, match=r"^Private\.out: a value of type list has no digest: \w+Error: .*lambda"):
+    with pytest.raises(RunError, match=r"^Private\.source\.out: a value of type list has no digest: .*lambda"):
         run(Private, trace=True, executor=executor)

@@ -3,16 +3,16 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from harness import quantity
 from harness.grouping import grouped
 from harness.report import published
-from harness.report.summary import LOOP, RAY, Cell, PointSummary, Summary, in_order
+from harness.report.summary import LOOP, RAY, RAY_PAPER, Cell, PointSummary, Summary, in_order
 from harness.stats import limits
 from harness.stats.intervals import FEW, Estimate
 from harness.stats.judgement import UNDECIDED, standing
-from plots.chart import Bar, Points
+from plots.chart import Bar, BarPanel, Chart, Points, Scale
 
 # These change how long something is measured, not what.
 _NOT_A_SETTING = ("seed", "rounds", "warmup_rounds", "messages_per_round")
@@ -20,6 +20,7 @@ _NOT_A_SETTING = ("seed", "rounds", "warmup_rounds", "messages_per_round")
 _NAMED = ("actors", "agents", "object_bytes", "steps_per_message", "work_seconds", "steps")
 NS = 1e9
 
+_Thing = TypeVar("_Thing")
 Value = Callable[[Cell], Estimate | None]
 
 
@@ -85,6 +86,14 @@ def preference(setting: Mapping[str, Any]) -> tuple[float, ...]:
     )
 
 
+def best_of(things: Iterable[_Thing], place: Callable[[_Thing], object], rank: Callable[[_Thing], Any]) -> list[_Thing]:
+    """The thing of highest rank at each place."""
+    found: dict[object, _Thing] = {}
+    for one in things:
+        found[place(one)] = max(found.get(place(one), one), one, key=rank)
+    return list(found.values())
+
+
 def backends(
     summary: Summary, points: Sequence[PointSummary], *, everything: bool, also: Sequence[str] = ()
 ) -> list[str]:
@@ -106,24 +115,42 @@ def main_value(cell: Cell) -> Estimate | None:
     return cell.main
 
 
-def time_ns(cell: Cell) -> Estimate | None:
-    """The time of one unit of work, from a rate per second."""
-    return cell.main.inverse().scaled(NS) if cell.main else None
+def time_of(units: float) -> Value:
+    """The ns that many units of work take, from a rate per second."""
+    return lambda cell: cell.main.inverse().scaled(units * NS) if cell.main else None
 
 
-def bars(
-    point: PointSummary,
-    chosen: Sequence[str],
+def bar_chart(
+    summary: Summary,
+    found: PointSet | None,
+    name: str,
+    scale: Scale,
+    title: Callable[[PointSummary], str],
     value: Value,
-    text: Callable[[float], str],
     *,
+    everything: bool,
+    also: Sequence[str] = (RAY_PAPER,),
+    text: Callable[[float], str] = quantity.duration,
     most_first: bool = False,
-    beside: Mapping[str, Estimate] | None = None,
-) -> tuple[Bar, ...]:
-    """A bar for each backend of a point, the best on top; published values `beside` them come last."""
-    found = {cell.backend: one for cell in point.cells if cell.backend in chosen and (one := value(cell)) is not None}
-    ranked = sorted(found.items(), key=lambda item: item[1].value, reverse=most_first)
-    return tuple(Bar(name, one, text(one.value)) for name, one in (*ranked, *(beside or {}).items()))
+    beside: Callable[[PointSummary], Mapping[str, Estimate]] = lambda _: {},
+    published_for: str = "",
+    notes: Sequence[str] = (),
+) -> Chart | None:
+    """A panel for each point, with a bar for each backend, the best on top, and published values `beside` them last."""
+    if found is None:
+        return None
+    chosen = backends(summary, found.points, everything=everything, also=also)
+    panels, references = [], False
+    for point in found.points:
+        values = {cell.backend: one for cell in point.cells if cell.backend in chosen and (one := value(cell))}
+        ranked = sorted(values.items(), key=lambda item: item[1].value, reverse=most_first)
+        references = references or bool(beside(point))
+        bars = tuple(Bar(series, one, text(one.value)) for series, one in (*ranked, *beside(point).items()))
+        panels.append(BarPanel(title(point), scale, bars))
+    told = [main_starts(found.points, chosen), *notes, *found.notes]
+    told += [published_note(published_for)] if references else []
+    heading = against_best_ray(summary, found.points, name, scale.label)
+    return Chart(heading, found.subtitle, tuple(panels), tuple(told))
 
 
 def curves(
@@ -143,10 +170,10 @@ def published_points(figure: str, scenario: str | None = None) -> dict[str, dict
     return {f"published-{name}": one.points for name, one in published.series(figure, scenario).items()}
 
 
-def published_at(figure: str, x: object, factor: float = 1.0, scenario: str | None = None) -> dict[str, Estimate]:
+def published_at(figure: str, x: object, factor: float = 1.0) -> dict[str, Estimate]:
     """The paper's values at one place of a figure's axis, by series."""
-    found = published_points(figure, scenario)
-    return {name: points[str(x)].scaled(factor) for name, points in found.items() if str(x) in points}
+    found = published_points(figure).items()
+    return {name: points[str(x)].scaled(factor) for name, points in found if str(x) in points}
 
 
 def published_note(condition: str) -> str:

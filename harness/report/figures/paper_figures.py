@@ -3,6 +3,7 @@
 import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from statistics import fmean
 
@@ -12,15 +13,13 @@ from harness.report.summary import RAY_PAPER, Cell, PointSummary, Summary
 from harness.stats import intervals
 from harness.stats.intervals import Estimate
 from harness.store.recorded_turns import RecordedTurn
-from plots.chart import Bar, BarPanel, Chart, LinePanel, Points, Scale
+from plots.chart import Chart, LinePanel, Points, Scale
 
 _MIB, _MB = 2**20, 10**6
 _NS_PER_MS = 1e6
 _INLINED = 100 * 1024  # bytes: Ray's default of max_direct_call_object_size
 _ROUNDS, _STEPS = 1_000, 100_000  # of the paper's runs of Q-learning and of Traffic Junction
 _TENTHS = 10
-_OVERHEAD = "overhead of a round"
-_INLINE = "reactor-inline"  # some shapes have nothing to place on a second worker
 
 
 def by_actors(summary: Summary, *, everything: bool) -> Chart | None:
@@ -39,28 +38,26 @@ def _gathered(summary: Summary, everything: bool, varied: str, unit: int, x: Sca
     found = shared.sweep(summary, "broadcast_gather", "overhead", [varied])
     if found is None or (len(found.points) == 1 and varied != "actors"):  # one point has one figure
         return None
+    name, y = "Broadcast and gather", Scale("overhead of a round", quantity.duration_tick)
+    notes = ["Overhead: a round without its simulated work."]
+    if len(found.points) == 1:
+        return shared.bar_chart(
+            summary, found, name, y, lambda point: point.label, shared.main_value, everything=everything, notes=notes
+        )
     figure = "broadcast_gather_actors" if varied == "actors" else "broadcast_gather_size"
     chosen = shared.backends(summary, found.points, everything=everything, also=[RAY_PAPER])
-    notes = [shared.main_starts(found.points, chosen), *found.notes, "Overhead: a round without its simulated work."]
-    title = shared.against_best_ray(summary, found.points, "Broadcast and gather", f"{_OVERHEAD} by {x.label}")
-    if len(found.points) == 1:  # a sweep with one point
-        (point,) = found.points
-        bars = shared.bars(point, chosen, shared.main_value, quantity.duration)
-        panel: BarPanel | LinePanel = BarPanel(point.label, Scale(_OVERHEAD, quantity.duration_tick), bars)
-    else:
-        curves: dict[str, Points] = shared.curves(
-            found.points, chosen, lambda point: float(point.parameters[varied]), shared.main_value
-        )
-        reference = {
-            name: {float(at) * unit: one.scaled(_NS_PER_MS) for at, one in points.items()}
-            for name, points in shared.published_points(figure).items()
-        }
-        notes += [shared.published_note(condition)] if reference else []
-        panel = LinePanel("", x, Scale(_OVERHEAD, quantity.duration_tick), curves | reference)
-        sizes = [point.parameters[varied] for point in found.points]
-        if varied == "object_bytes" and min(sizes) <= _INLINED < max(sizes):
-            notes.append("Ray sends up to 100 KiB within a message, a larger array by its object store.")
-    return Chart(title, found.subtitle, (panel,), tuple(notes))
+    own = shared.curves(found.points, chosen, lambda point: float(point.parameters[varied]), shared.main_value)
+    reference = {
+        series: {float(at) * unit: one.scaled(_NS_PER_MS) for at, one in points.items()}
+        for series, points in shared.published_points(figure).items()
+    }
+    notes += [shared.published_note(condition)] if reference else []
+    sizes = [point.parameters[varied] for point in found.points]
+    if varied == "object_bytes" and min(sizes) <= _INLINED < max(sizes):
+        notes.append("Ray sends up to 100 KiB within a message, a larger array by its object store.")
+    title = shared.against_best_ray(summary, found.points, name, f"{y.label} by {x.label}")
+    panel = LinePanel("", x, y, own | reference)
+    return Chart(title, found.subtitle, (panel,), (shared.main_starts(found.points, chosen), *notes, *found.notes))
 
 
 def q_learning(summary: Summary, *, everything: bool) -> Chart | None:
@@ -68,58 +65,36 @@ def q_learning(summary: Summary, *, everything: bool) -> Chart | None:
     found = shared.sweep(summary, "q_learning", "throughput", ["minibatch"])
     if found is None or not {"actors", "steps"} <= found.setting.keys():
         return None
-    steps = _ROUNDS * found.setting["actors"] * found.setting["steps"]
-    chosen = shared.backends(summary, found.points, everything=everything, also=[RAY_PAPER])
-    panels = [
-        BarPanel(
-            f"minibatch of {point.parameters['minibatch']:,} transitions",
-            Scale(f"time for {_ROUNDS:,} rounds", quantity.duration_tick),
-            _timed(point, chosen, steps, shared.published_at("q_learning", point.parameters["minibatch"], shared.NS)),
-        )
-        for point in found.points
-    ]
-    return Chart(
-        shared.against_best_ray(summary, found.points, "Q-learning", "time to train"),
-        found.subtitle,
-        tuple(panels),
-        (
-            shared.main_starts(found.points, chosen) + f" From the throughput, for {_ROUNDS:,} rounds.",
-            *found.notes,
-            shared.published_note("16 actors, 100 steps each"),
-        ),
+    return shared.bar_chart(
+        summary,
+        found,
+        "Q-learning",
+        Scale(f"time for {_ROUNDS:,} rounds, from the throughput", quantity.duration_tick),
+        lambda point: f"minibatch of {point.parameters['minibatch']:,} transitions",
+        shared.time_of(_ROUNDS * found.setting["actors"] * found.setting["steps"]),
+        everything=everything,
+        beside=lambda point: shared.published_at("q_learning", point.parameters["minibatch"], shared.NS),
+        published_for="16 actors, 100 steps each",
     )
-
-
-def _timed(point: PointSummary, chosen: Sequence[str], work: float, beside: Mapping[str, Estimate]) -> tuple[Bar, ...]:
-    def value(cell: Cell) -> Estimate | None:
-        return cell.main.inverse().scaled(work * shared.NS) if cell.main else None
-
-    return shared.bars(point, chosen, value, quantity.duration, beside=beside)
 
 
 def by_agents(summary: Summary, *, everything: bool) -> Chart | None:
     """Time of Traffic Junction for 100,000 steps, by number of agents and by the least time of a step."""
     found = shared.sweep(summary, "multi_agent", "throughput", ["agents", "step_busy_us"])
-    if found is None:
-        return None
-    chosen = shared.backends(summary, found.points, everything=everything, also=[RAY_PAPER])
-    panels = []
-    for point in found.points:
+
+    def title(point: PointSummary) -> str:
+        busy = point.parameters.get("step_busy_us")
+        return f"{point.parameters['agents']} agents" + (f", steps of {busy:g} us" if busy else "")
+
+    def beside(point: PointSummary) -> dict[str, Estimate]:
         agents, busy = point.parameters["agents"], point.parameters.get("step_busy_us")
-        beside = {} if busy else shared.published_at("multi_agent_agents", agents, shared.NS)
-        title = f"{agents} agents" + (f", steps of {busy:g} us" if busy else "")
-        scale = Scale(f"time for {_STEPS:,} steps", quantity.duration_tick)
-        panels.append(BarPanel(title, scale, _timed(point, chosen, _STEPS, beside)))
-    return Chart(
-        shared.against_best_ray(summary, found.points, "Traffic Junction", f"time for {_STEPS:,} steps"),
-        found.subtitle,
-        tuple(panels),
-        (
-            shared.main_starts(found.points, chosen) + f" From the throughput, for {_STEPS:,} steps.",
-            *found.notes,
-            shared.published_note("100,000 steps"),
-        ),
-    )
+        return {} if busy else shared.published_at("multi_agent_agents", agents, shared.NS)
+
+    return shared.bar_chart(
+        summary, found, "Traffic Junction", Scale(f"time for {_STEPS:,} steps, from the throughput",
+        quantity.duration_tick), title, shared.time_of(_STEPS), everything=everything, beside=beside,
+        published_for=f"{_STEPS:,} steps",
+    )  # fmt: skip
 
 
 def by_steps(summary: Summary, *, everything: bool) -> Chart | None:
@@ -184,21 +159,16 @@ def by_shape(summary: Summary, *, everything: bool) -> Chart | None:
     found = shared.sweep(summary, "overhead", "throughput", ["shape", "actors"])
     if found is None:
         return None
-    points = list({point.parameters["shape"]: point for point in found.points}.values())
-    chosen = shared.backends(summary, points, everything=everything, also=[_INLINE])
-    panels = [
-        BarPanel(
-            f"{str(point.parameters['shape']).replace('_', ' ')}, {point.parameters['actors']:,} members",
-            Scale("time per reaction", quantity.duration_tick),
-            shared.bars(point, chosen, shared.time_ns, quantity.duration),
-        )
-        for point in points
-    ]
-    return Chart(
-        shared.against_best_ray(summary, points, "No-op reactions", "cost of one, by shape of communication"),
-        found.subtitle,
-        tuple(panels),
-        (shared.main_starts(points, chosen), "A round's time by the reactions or method calls in it."),
+    largest = {point.parameters["shape"]: point for point in found.points}
+    return shared.bar_chart(
+        summary,
+        replace(found, points=tuple(largest.values())),
+        "No-op reactions",
+        Scale("time per reaction or method call", quantity.duration_tick),
+        lambda one: f"{str(one.parameters['shape']).replace('_', ' ')}, {one.parameters['actors']:,} members",
+        shared.time_of(1),
+        everything=everything,
+        also=["reactor-inline"],  # some shapes have nothing to place on a second worker
     )
 
 
@@ -208,7 +178,7 @@ def by_fan_out(summary: Summary, *, everything: bool) -> Chart | None:
     if found is None or len(found.points) < 2:
         return None
     chosen = shared.backends(summary, found.points, everything=everything)
-    curves = shared.curves(found.points, chosen, lambda point: float(point.parameters["actors"]), shared.time_ns)
+    curves = shared.curves(found.points, chosen, lambda point: float(point.parameters["actors"]), shared.time_of(1))
     panel = LinePanel(
         "", Scale("clients", quantity.count), Scale("time per no-op reaction", quantity.duration_tick), curves
     )

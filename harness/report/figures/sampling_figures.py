@@ -7,7 +7,8 @@ from harness.report.figures import figure_points as shared
 from harness.report.figures.figure_points import PointSet
 from harness.report.summary import LOOP, RAY_PAPER, PointSummary, Summary
 from harness.stats import limits
-from plots.chart import BarPanel, Chart, LinePanel, Scale
+from harness.stats.intervals import Estimate
+from plots.chart import Chart, LinePanel, Scale
 
 NAMES = {"gym_sampling": "Gymnasium", "atari_sampling": "Atari"}
 _OURS = "reactor-vector"
@@ -41,7 +42,7 @@ def step_time(summary: Summary, *, everything: bool) -> Chart | None:
         return None
     chosen = shared.backends(summary, list(points.values()), everything=everything, also=[RAY_PAPER])
     places = {point.key: step_ns for step_ns, point in points.items()}
-    curves = shared.curves(points.values(), chosen, lambda point: places[point.key], shared.time_ns)
+    curves = shared.curves(points.values(), chosen, lambda point: places[point.key], shared.time_of(1))
     return Chart(
         _gains(summary, points),
         "; ".join(dict.fromkeys(one.subtitle for one in sweeps)),
@@ -76,25 +77,16 @@ def _gains(summary: Summary, points: dict[float, PointSummary]) -> str:
 def throughput(summary: Summary, *, everything: bool, workload: str) -> Chart | None:
     """Observations per second on each backend, a panel for each environment of the workload."""
     found = shared.sweep(summary, workload, "throughput", ["env"])
-    if found is None:
-        return None
-    chosen = shared.backends(summary, found.points, everything=everything, also=[RAY_PAPER])
-    panels, references = [], False
-    for point in found.points:
-        env = str(point.parameters["env"])
-        # The paper leaves an environment's version out.
-        beside = {
-            name: next(iter(points.values()))
-            for name, points in shared.published_points(workload, env.partition("-")[0]).items()
-        }
-        references = references or bool(beside)
-        bars = shared.bars(point, chosen, shared.main_value, quantity.compact, most_first=True, beside=beside)
-        panels.append(BarPanel(env, Scale("observations/s"), bars))
-    notes = [shared.main_starts(found.points, chosen), *found.notes]
-    if references:
-        notes.append(shared.published_note("15 actors, 1 step per message"))
-    title = shared.against_best_ray(summary, found.points, NAMES[workload], "observations per second")
-    return Chart(title, found.subtitle, tuple(panels), tuple(notes))
+
+    def beside(point: PointSummary) -> dict[str, Estimate]:
+        env, _, _ = str(point.parameters["env"]).partition("-")  # the paper leaves an environment's version out
+        return {name: next(iter(own.values())) for name, own in shared.published_points(workload, env).items()}
+
+    return shared.bar_chart(
+        summary, found, NAMES[workload], Scale("observations/s"), lambda point: str(point.parameters["env"]),
+        shared.main_value, everything=everything, text=quantity.compact, most_first=True, beside=beside,
+        published_for="15 actors, 1 step per message",
+    )  # fmt: skip
 
 
 def vectors(summary: Summary, *, everything: bool) -> Chart | None:

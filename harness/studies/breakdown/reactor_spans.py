@@ -27,7 +27,7 @@ VARIABLES = {"REACTORLIB_START_METHOD": "fork"}
 def recording(recorder: Recorder, program: ModuleType) -> Iterator[None]:
     """Record the reactions of all reactors that a module's package declares, and the transport of all processes."""
     from reactorlib.executors.mailbox import Mailbox
-    from reactorlib.transport.channel import Channel
+    from reactorlib.transport.channel import MessageChannel
     from reactorlib.transport.codec import Codec
 
     with tempfile.TemporaryDirectory() as directory, contextlib.ExitStack() as stack:
@@ -36,8 +36,8 @@ def recording(recorder: Recorder, program: ModuleType) -> Iterator[None]:
         for owner, name, replacement in (
             (Codec, "encoder", _encoders(recorder, Codec.encoder)),
             (Codec, "decode", recorder.timed(SERIALISE, Codec.decode)),
-            (Channel, "send", recorder.timed(SUBMIT, Channel.send)),
-            (Channel, "receive", recorder.timed(BLOCKED, Channel.receive)),
+            (MessageChannel, "send", recorder.timed(SUBMIT, MessageChannel.send)),
+            (MessageChannel, "receive", recorder.timed(BLOCKED, MessageChannel.receive)),
             (Mailbox, "get", recorder.timed(BLOCKED, Mailbox.get)),
         ):
             stack.enter_context(replaced(owner, name, replacement))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
@@ -39,15 +39,14 @@ def diagram_of(
     *,
     unfold: bool = False,
     levels: bool = False,
-    placement: Mapping[str, int] | None = None,
+    workers: Sequence[int] = (),
     faults: Sequence[str] = (),
 ) -> Diagram:
     """The diagram of a program. Equal members of a bank share one box unless `unfold`.
 
-    `levels` adds the level of each reaction. `placement` maps paths of reactors to workers, and holds for all
-    that they contain. `faults` are those with which `examine` returned the program.
+    `levels` adds the level of each reaction, `workers` that of each instance. `faults` are those of `examine`.
     """
-    build = _Build(program, unfold, levels, placement)
+    build = _Build(program, unfold, levels and bool(program.order.level), workers)
     whole = Group(program.root.path, program.root.name, None, (program.root,))
     return Diagram(build.box(whole), len(program.instances), len(program.reactions), tuple(faults))
 
@@ -55,19 +54,13 @@ def diagram_of(
 class _Build:
     """The facts of a program that all boxes share."""
 
-    def __init__(self, program: Elaborated, unfold: bool, levels: bool, placement: Mapping[str, int] | None) -> None:
-        self.program = program
-        self.unfold = unfold
-        self.levels = levels and bool(program.order.level)
+    def __init__(self, program: Elaborated, unfold: bool, levels: bool, workers: Sequence[int]) -> None:
+        self.program, self.unfold, self.levels = program, unfold, levels
         self.box_of: dict[int, str] = {}  # the id of the box that stands for each instance, by its id()
         self.reactions: dict[int, list[ReactionInstance]] = defaultdict(list)
         for reaction in program.reactions:
             self.reactions[id(reaction.instance)].append(reaction)
-        self.worker_of: dict[int, int] = {}
-        for instance in program.instances if placement is not None else ():
-            assert placement is not None
-            inherited = self.worker_of.get(id(instance.parent), 0)
-            self.worker_of[id(instance)] = placement.get(instance.path, inherited)
+        self.worker_of = dict(zip(map(id, program.instances), workers, strict=False))  # or of none
 
     def box(self, group: Group) -> Box:
         """The box of a group, with all that it contains."""
@@ -88,9 +81,7 @@ class _BoxBuild:
     """One box. Its members are alike: the first one has the names, all have the numbers and connections."""
 
     def __init__(self, whole: _Build, group: Group) -> None:
-        self.whole = whole
-        self.group = group
-        self.first = group.members[0]
+        self.whole, self.group, self.first = whole, group, group.members[0]
         self.regions = Regions(group.id, (mode.name for mode in modes_of(self.first)))
 
     def build(self) -> Box:
@@ -161,15 +152,10 @@ class _BoxBuild:
         if self.whole.levels:
             details += (wording.numbers("level", (program.order.level[reaction.index] for reaction in reactions)),)
         doc = wording.summary(declared)
-        return Symbol(
-            id=f"{self.group.id}.{declared.name}()",
-            kind="reaction",
-            title=declared.name,
-            details=details,
-            number=str(number),
-            tip=f"reaction {number} {declared.name}" + (f": {doc}" if doc else ""),
-            cyclic=any(reaction.index in program.cycle.reactions for reaction in reactions),
-        )
+        item, tip = f"{self.group.id}.{declared.name}()", f"reaction {number} {declared.name}"
+        cyclic = any(reaction.index in program.cycle.reactions for reaction in reactions)
+        tip += f": {doc}" if doc else ""
+        return Symbol(item, "reaction", declared.name, details, str(number), tip, cyclic)
 
     def _touch(self, symbol: Symbol, argument: Argument, first: ReactionInstance, region: Region) -> None:
         """The strands between a reaction and the elements that one of its arguments stands for."""
@@ -211,16 +197,11 @@ class _BoxBuild:
         workers = sorted({worker_of[id(member)] for member in group.members}) if worker_of else []
         cls = type(self.first.reactor)
         doc = wording.summary(cls) if "__doc__" in vars(cls) else ""
-        box = Box(
-            id=group.id,
-            kind="reactor",
-            title=group.name if group.width is None else f"{group.name}[{group.width}]",
-            subtitle="" if self.first.parent is None else cls.__name__,
-            width=group.width,
-            notes=(wording.numbers("worker", workers),) if workers else (),
-            workers=tuple(workers),
-            tip=f"{group.id}: {doc or cls.__name__}",
-        )
+        title = group.name if group.width is None else f"{group.name}[{group.width}]"
+        subtitle = "" if self.first.parent is None else cls.__name__
+        notes = (wording.numbers("worker", workers),) if workers else ()
+        tip = f"{group.id}: {doc or cls.__name__}"
+        box = Box(group.id, "reactor", title, subtitle, group.width, notes, tuple(workers), tip=tip)
         return _filled(box, self.regions.contents[None], self._modes())
 
     def _modes(self) -> Iterator[Box]:

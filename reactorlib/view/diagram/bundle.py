@@ -77,10 +77,6 @@ def _is_all_but_own(targets_of: dict[str, dict[str, None]]) -> bool:
     """Whether every box reaches the ports of all others, and of no further box."""
     ends = {(end.rpartition(".")[0], end) for targets in targets_of.values() for end in targets}
     boxes = {source: source.rpartition(".")[0] for source in targets_of}
-    return (
-        len(targets_of) > 2
-        and {box for box, _ in ends} == {*boxes.values()}
-        and all(
-            {*targets} == {end for box, end in ends if box != boxes[source]} for source, targets in targets_of.items()
-        )
-    )
+    if len(targets_of) <= 2 or {box for box, _ in ends} != {*boxes.values()}:
+        return False
+    return all({*to} == {end for box, end in ends if box != boxes[source]} for source, to in targets_of.items())

@@ -58,13 +58,10 @@ _SIGNS = Box(
 def page_text(diagram: Diagram) -> str:
     """The text of a page with the diagram, its faults in words, and a legend."""
     faults = "".join(f"<pre>{escape(fault)}</pre>\n" for fault in diagram.faults)
-    return _PAGE.format(
-        title=escape(diagram.root.title),
-        description=escape(diagram.description),
-        faults=f"<h2>What keeps it from running</h2>\n{faults}" if faults else "",
-        picture=fragment_text(diagram),
-        signs=fragment_text(Diagram(_SIGNS, 5, 1)),
-    )
+    title, description = escape(diagram.root.title), escape(diagram.description)
+    faults = f"<h2>What keeps it from running</h2>\n{faults}" if faults else ""
+    picture, signs = fragment_text(diagram), fragment_text(Diagram(_SIGNS, 5, 1))
+    return _PAGE.format(title=title, description=description, faults=faults, picture=picture, signs=signs)
 
 
 def fragment_text(diagram: Diagram) -> str:

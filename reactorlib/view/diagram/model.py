@@ -123,9 +123,7 @@ class Diagram(NamedTuple):
     @property
     def description(self) -> str:
         """One sentence in place of the picture."""
-        sizes = ", ".join(
-            f"{number} {noun}{'' if number == 1 else 's'}"
-            for number, noun in ((self.reactors, "reactor"), (self.reactions, "reaction"))
-        )
+        counts = ((self.reactors, "reactor"), (self.reactions, "reaction"))
+        sizes = ", ".join(f"{number} {noun}{'' if number == 1 else 's'}" for number, noun in counts)
         fault = ", with a fault that keeps it from running" if self.faults else ""
         return f"Dataflow of {self.root.title}: {sizes}{fault}"

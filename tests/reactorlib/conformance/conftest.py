@@ -28,19 +28,21 @@ WAYS = [  # several workers always compile
 @pytest.fixture(params=PATHS)
 def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Whether every tag runs as generated source, or none."""
-    return _take(request.param, monkeypatch)
-
-
-def _take(path: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv("REACTORLIB_SCHEDULES", path)
-    return path
+    monkeypatch.setenv("REACTORLIB_SCHEDULES", request.param)
+    return request.param
 
 
 @pytest.fixture(params=WAYS)
-def execute(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Execute:
+def chosen(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Executor:
+    """Each executor in turn, and of one worker each way to run a tag."""
+    executor, path = request.param
+    monkeypatch.setenv("REACTORLIB_SCHEDULES", path)
+    return executor
+
+
+@pytest.fixture
+def execute(chosen: Executor) -> Execute:
     """`run` with a trace and in fast time, unless told otherwise, in each of several ways."""
-    chosen, path = request.param
-    _take(path, monkeypatch)
 
     def execute(main: Any, **options: Any) -> Any:
         parameters = {name: value for name, value in options.items() if name not in RUN_OPTIONS}
@@ -50,11 +52,9 @@ def execute(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     return execute
 
 
-@pytest.fixture(params=WAYS)
-def opened(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Session]:
+@pytest.fixture
+def opened(chosen: Executor) -> Callable[..., Session]:
     """`Session` with a trace, in each of several ways."""
-    chosen, path = request.param
-    _take(path, monkeypatch)
 
     def opened(main: Any, **options: Any) -> Session:
         parameters = {name: value for name, value in options.items() if name not in SESSION_OPTIONS}

@@ -1,7 +1,8 @@
-"""Modal reactors for the tests of modes: one switches as a script says, one switches once."""
+"""A modal reactor for the tests of modes, which switches as a script says."""
+
+from typing import Any
 
 from reactorlib import MSEC, Mode, Reactor, Timer, history, reaction, reset
-from tests.reactorlib.conformance.reactors import noted
 
 Script = dict[int, str]  # tick number, counted from 0 -> mode to enter
 
@@ -34,19 +35,6 @@ class Modal(Reactor):
             two.set()
 
 
-class Switch(Reactor):
-    one, two = Mode(initial=True), Mode()
-    tick = Timer(offset=0, period=5 * MSEC)
-
-    with one:
-
-        @reaction(tick, effects=reset(two))
-        def before(self, tick, two):
-            two.set()
-
-        still_one = noted(tick)
-
-    with two:
-        in_two, entered = noted(tick), noted(reset)
-
-    always = noted(tick)
+def entering(trigger: Any, transition: Any) -> Any:
+    """A reaction that switches to a mode."""
+    return reaction(trigger, effects=transition)(lambda self, trigger, mode: mode.set())

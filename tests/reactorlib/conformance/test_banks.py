@@ -2,19 +2,7 @@
 
 import pytest
 
-from reactorlib import (
-    Bank,
-    Input,
-    Output,
-    Reactor,
-    connect,
-    elaborate,
-    interleaved,
-    per_member,
-    reaction,
-    run,
-    startup,
-)
+from reactorlib import Bank, Input, Output, Reactor, connect, elaborate, interleaved, per_member, reaction, run, startup
 from tests.reactorlib.conformance.reactors import WideSink, WideSource
 from tests.reactorlib.observing import Execute, reactions, values
 
@@ -36,7 +24,7 @@ class Member(Reactor):
 
 
 def seen(result, bank: str, count: int = 3) -> list:
-    """What each member reported first."""
+    """The first report of each member."""
     return [values(result, f"{bank}[{index}].seen")[0] for index in range(count)]
 
 

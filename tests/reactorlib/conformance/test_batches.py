@@ -31,7 +31,7 @@ SHAPES = [((4, 3), "f4"), ((4,), "?"), ((4, 50, 70), "u1"), ((4, 0), "i8"), ((4,
 
 
 def row_of(array: Any, index: int) -> Any:
-    """What member `index` fills its row with."""
+    """The value with which member `index` fills its row."""
     return (index, 0.5) if array.dtype.names else index % 2 + 1
 
 
@@ -97,7 +97,7 @@ def test_many_fill_rows_of_one_array_and_what_is_kept_stays(execute: Execute, sh
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_whatever_way_processes_start(method: str) -> None:
+def test_every_way_to_start_processes_works(method: str) -> None:
     run(Rounds, rounds=3, shape=(4, 5), dtype="i2", executor="processes", workers=2, start_method=method)
     for array in SEEN.pop():
         np.testing.assert_array_equal(array, expected((4, 5), "i2"))
@@ -112,28 +112,23 @@ class Filled(Reactor):
         connect(self.rows.done, self.done)
 
 
-class Modal(Reactor):
-    """Hands batches on along a connection in a mode, to rows of several workers."""
+def test_a_batch_goes_on_along_a_connection_in_a_mode_to_several_workers(execute: Execute) -> None:
+    class Maker(Reactor):
+        tick = Timer(0, 1 * MSEC)
+        batch = Output[Batch]()
 
-    mode = Mode(initial=True)
+        @reaction(tick, effects=batch)
+        def make(self, tick, batch) -> None:
+            batch.set(batch.batch((4, 3), "i8"))
 
-    def __init__(self) -> None:
-        self.maker = Maker()
-        self.filled = Filled()
-        with self.mode:
-            connect(self.maker.batch, self.filled.batch)
+    class Modal(Reactor):
+        mode = Mode(initial=True)
 
+        def __init__(self) -> None:
+            self.maker, self.filled = Maker(), Filled()
+            with self.mode:
+                connect(self.maker.batch, self.filled.batch)
 
-class Maker(Reactor):
-    tick = Timer(0, 1 * MSEC)
-    batch = Output[Batch]()
-
-    @reaction(tick, effects=batch)
-    def make(self, tick, batch) -> None:
-        batch.set(batch.batch((4, 3), "i8"))
-
-
-def test_a_batch_goes_on_along_a_connection_in_a_mode(execute: Execute) -> None:
     execute(Modal, timeout=3 * MSEC, trace=False)
 
 

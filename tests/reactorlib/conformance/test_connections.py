@@ -52,19 +52,9 @@ def test_connection_copies_nothing_in_one_address_space(path: str, after: int | 
 
 @pytest.mark.parametrize(("after", "time"), [(0, 0), (3 * MSEC, 3 * MSEC)])
 def test_two_values_delayed_to_one_time_arrive_one_microstep_apart(execute: Execute, after: int, time: int) -> None:
-    class Late(Reactor):
-        again = LogicalAction()
-        out = Output[int]()
-
-        @reaction(startup, again, effects=[again, out])
-        def send(self, again, out):
-            out.set(1 + again.is_present)
-            if not again.is_present:
-                again.schedule()
-
     first = 0 if after else 1
     arrived = [(time, first, 1), (time, first + 1, 2)]
-    assert written(execute(Pair, source=Late, after=after), "Pair.reader.seen") == arrived
+    assert written(execute(Pair, source=partial(Source, 1, 2, period=0), after=after), "Pair.reader.seen") == arrived
 
 
 def test_several_values_are_in_flight_and_the_last_set_of_a_tag_travels(execute: Execute) -> None:

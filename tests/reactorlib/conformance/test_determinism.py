@@ -1,4 +1,4 @@
-"""Section "Determinism": traces and digests, whoever runs the program; and what a run leaves behind."""
+"""Section "Determinism". Traces and digests are the same on every executor, and a run leaves nothing behind."""
 
 import gc
 import os
@@ -11,22 +11,9 @@ from weakref import ref
 
 import pytest
 
-from reactorlib import (
-    MSEC,
-    Bank,
-    Input,
-    LogicalAction,
-    Mode,
-    Output,
-    Reactor,
-    RunError,
-    Timer,
-    connect,
-    elaborate,
-    reaction,
-    run,
-)
+from reactorlib import MSEC, Bank, Input, LogicalAction, Mode, Output, Reactor, Timer, connect, elaborate, reaction, run
 from reactorlib.cpus import gil_enabled
+from reactorlib.errors import RunError
 from reactorlib.schedule.compiler import Compiler
 from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.observing import Execute, steps

@@ -1,4 +1,4 @@
-"""What a front end needs that makes reactor classes from another language, such as positions of its own."""
+"""The needs of a front end that makes reactor classes from another language, such as positions of its own."""
 
 from collections.abc import Callable
 from typing import Any
@@ -50,10 +50,6 @@ class Leaf(Reactor):
         self.size = size
 
 
-def fails() -> int:
-    raise ValueError("no")
-
-
 @pytest.mark.parametrize(
     "make",
     [
@@ -66,7 +62,7 @@ def fails() -> int:
         lambda: LogicalAction(min_delay=-5 * MSEC),
         lambda: LogicalAction(min_spacing=3),
         lambda: LogicalAction(policy="nope"),  # type: ignore[arg-type]
-        lambda: State(fails),
+        lambda: State(lambda: 1 // 0),
         Mode,  # none is initial
         lambda: reaction()(lambda self: None),
         lambda: noted("nope"),
@@ -136,7 +132,7 @@ def test_a_cycle_is_told_with_the_positions_of_reactions_and_connections() -> No
 
 
 def test_a_position_is_that_of_its_block_alone() -> None:
-    """Not of what a constructor that runs in the block declares, nor of what comes after it."""
+    """A constructor that runs in the block and the lines after it have positions of their own."""
     inner = Output(width=0)
 
     def construct(self: Any) -> None:

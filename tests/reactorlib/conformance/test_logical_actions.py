@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from reactorlib import MSEC, LogicalAction, Output, Reactor, Timer, reaction, startup
+from reactorlib import MSEC, LogicalAction, Output, Reactor, State, Timer, reaction, startup
 from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.observing import Execute, reactions, values, written
 
@@ -16,7 +16,7 @@ POLICIES = ["defer", "drop", "replace", "update"]
 def arrivals(
     execute: Execute, script: list[Schedule], min_delay: int = 0, spacing: int | None = None, policy: str | None = None
 ) -> list[tuple[float, int, str]]:
-    """What is scheduled by the script arrives at these times in ms, these microsteps, with these values."""
+    """The events of the script: time of arrival in ms, microstep, value."""
     options: dict[str, Any] = {} if policy is None else {"policy": policy}
     if spacing is not None:
         options["min_spacing"] = spacing * MSEC
@@ -25,9 +25,7 @@ def arrivals(
         tick = Timer(offset=0, period=1 * MSEC)
         act = LogicalAction[str](min_delay=min_delay * MSEC, **options)
         seen = Output[str]()
-
-        def __init__(self):
-            self.now = -1
+        now = State(-1)
 
         @reaction(act, effects=seen)
         def arrive(self, act, seen):
@@ -80,36 +78,21 @@ def test_second_schedule_for_one_tag_moves_to_the_next_free_microstep(execute: E
 
 def test_different_actions_share_a_tag_and_are_present_there_only_with_or_without_a_value(execute: Execute) -> None:
     class TwoActions(Reactor):
-        left = LogicalAction[int](min_delay=1 * MSEC)
-        right = LogicalAction[int](min_delay=1 * MSEC)
+        tick = Timer(offset=0, period=1 * MSEC)
+        left, right = LogicalAction[int](min_delay=1 * MSEC), LogicalAction[int](min_delay=1 * MSEC)
         seen = Output[tuple]()
 
-        @reaction(startup, left, right, effects=[left, right, seen])
-        def both(self, left, right, seen):
-            seen.set((left.is_present, left.value, right.value))
-            if not left.is_present:
-                left.schedule(value=1)
-                right.schedule()
+        @reaction(startup, effects=[left, right])
+        def begin(self, left, right):
+            left.schedule(value=1)
+            right.schedule()
 
-    sent = [(0, 0, (False, None, None)), (1 * MSEC, 0, (True, 1, None))]
-    assert written(execute(TwoActions), "TwoActions.seen") == sent
+        @reaction(tick, uses=[left, right], effects=seen)
+        def beat(self, tick, left, right, seen):
+            seen.set([action.is_present and (action.value,) for action in (left, right)])
 
-
-def test_action_is_present_at_its_tag_only(execute: Execute) -> None:
-    class Presence(Reactor):
-        tick = Timer(offset=0, period=1 * MSEC)
-        act = LogicalAction[int](min_delay=1 * MSEC)
-        seen = Output[bool]()
-
-        @reaction(startup, effects=act)
-        def begin(self, act):
-            act.schedule()
-
-        @reaction(tick, uses=act, effects=seen)
-        def beat(self, tick, act, seen):
-            seen.set(act.is_present)
-
-    assert values(execute(Presence, timeout=2 * MSEC), "Presence.seen") == [False, True, False]
+    result = execute(TwoActions, timeout=2 * MSEC)
+    assert values(result, "TwoActions.seen") == [[False, False], [(1,), (None,)], [False, False]]
 
 
 def test_events_arrive_in_tag_order_whatever_the_order_of_scheduling(execute: Execute) -> None:

@@ -3,12 +3,24 @@
 import pytest
 
 from reactorlib import MSEC, LogicalAction, Mode, Output, Reactor, Timer, history, reaction, reset, shutdown, startup
-from tests.reactorlib.conformance.modal import Modal, Script, Switch
+from tests.reactorlib.conformance.modal import Modal, Script, entering
 from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.observing import Execute, reactions, story, values
 
 
 def test_switch_acts_at_the_end_of_the_tag_and_the_new_mode_at_the_next_microstep(execute: Execute) -> None:
+    class Switch(Reactor):
+        one, two = Mode(initial=True), Mode()
+        tick = Timer(offset=0, period=5 * MSEC)
+
+        with one:
+            before, still_one = entering(tick, reset(two)), noted(tick)
+
+        with two:
+            in_two, entered = noted(tick), noted(reset)
+
+        always = noted(tick)
+
     told = story(execute(Switch, timeout=5 * MSEC), "before", "still_one", "in_two", "always", "entered")
     assert told == "0 before, 0 still_one, 0 always, 0+1 entered, 5 in_two, 5 always"
 
@@ -122,7 +134,7 @@ def test_minimum_spacing_holds_for_what_is_scheduled_while_the_mode_is_not_activ
 
 @pytest.mark.parametrize("other", [1, 15, 23, 33, 41])
 def test_history_suspends_the_spacing_of_pending_events(execute: Execute, other: int) -> None:
-    """Whatever else happens at the times of the suspended events."""
+    """Other events at the times of the suspended events change nothing."""
 
     class SpacedWhilePending(Modal):
         """Two events of one spaced action are on their way when the mode is left, 10 ms before it is resumed."""
@@ -192,9 +204,7 @@ LIFE = ("start_one", "start_two", "reset_one", "reset_two", "end_one", "end_two"
             "0 start_one, 10+1 start_two, 10+1 reset_two, 20+1 reset_one, 40+1 reset_one, 45 end_one, 45 end_two",
             id="reset at each entry by reset",
         ),
-        pytest.param(
-            {0: "history two"}, 15, "0 start_one, 10+1 start_two, 15 end_one, 15 end_two", id="no reset by history"
-        ),
+        pytest.param({0: "history two"}, 15, "0 start_one, 10+1 start_two, 15 end_one, 15 end_two", id="history"),
         pytest.param({}, 15, "0 start_one, 15 end_one", id="a mode that is never active"),
         pytest.param({0: "reset two"}, 10, "0 start_one, 10 end_one", id="a mode switched to at the last tag"),
     ],
@@ -210,13 +220,8 @@ def test_last_switch_of_a_tag_wins(execute: Execute) -> None:
         one, two, three = Mode(initial=True), Mode(), Mode()
         go = Timer(offset=0)
 
-        @reaction(go, effects=reset(two))
-        def first(self, go, two):
-            two.set()
-
-        @reaction(go, effects=reset(three))
-        def second(self, go, three):
-            three.set()
+        first = entering(go, reset(two))
+        second = entering(go, reset(three))
 
         with two:
             in_two = noted(reset)
@@ -257,8 +262,6 @@ def test_suspended_events_do_not_keep_a_program_running(execute: Execute) -> Non
             far = Timer(offset=50 * MSEC, period=1 * MSEC)
             never = noted(far)
 
-        @reaction(go, effects=history(two))
-        def leave(self, go, two):
-            two.set()
+        leave = entering(go, history(two))
 
     assert execute(Left, timeout=100 * MSEC).tag.time == 1 * MSEC

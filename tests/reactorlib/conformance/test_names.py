@@ -1,4 +1,4 @@
-"""Whatever elements are called, programs do what they did under other names: none meets a name of generated code."""
+"""Programs do the same under any names of their elements. No name meets one of generated code."""
 
 import ast
 from typing import Any
@@ -13,6 +13,7 @@ from reactorlib import (
     Mode,
     Output,
     Reactor,
+    State,
     Timer,
     connect,
     elaborate,
@@ -25,17 +26,16 @@ from reactorlib.schedule.partition import partition
 from reactorlib.schedule.plan import plan_of
 from reactorlib.schedule.split import Splitter
 from tests.choice import first
+from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.observing import Execute, steps, values
 
-MANY = 100  # as many alike reactions become loops, on each of three workers too
+MANY = 100  # as many alike reactions become loops, also on each of three workers
 
 
 class Hub(Reactor):
     ask = Timer(offset=0, period=1 * MSEC)
     answer, always = Output[int](), Output[int]()
-
-    def __init__(self) -> None:
-        self.count = 0
+    count = State(0)
 
     @reaction(ask, effects=[answer, always])
     def beat(self, ask, answer, always):
@@ -77,14 +77,12 @@ def leaf(names: list[str]) -> type[Reactor]:
 
 
 HEARD = [(True, 1), (False, 1), (False, 1), (True, 4), (False, 4)]
-
-
 EACH = [NAMES, ["hub_answer"], ["tick"], ["bank_step_rows"], ["startup", "shutdown"]]
 
 
 @pytest.mark.parametrize("names", first(1, EACH, "each name by itself; all together are always tried"))
 def test_names_of_inputs_meet_no_other(execute: Execute, names: list[str]) -> None:
-    """The inputs of many members in a loop, beside what is named the same: one tag compiles to one function."""
+    """The inputs of many members in a loop, beside elements of the same names. One tag compiles to one function."""
 
     class Main(Reactor):
         tick = Timer(offset=0, period=1 * MSEC)
@@ -99,9 +97,7 @@ def test_names_of_inputs_meet_no_other(execute: Execute, names: list[str]) -> No
             connect(self.hub.answer, self.listener.inp)
             connect(self.hub.always, self.listener.tick)
 
-        @reaction(tick)
-        def beat(self, tick):
-            assert tick.is_present
+        beat = noted(tick)
 
     result = execute(Main, timeout=4 * MSEC)
     assert values(result, "Main.listener.heard") == HEARD
@@ -185,13 +181,10 @@ def test_names_of_objects_and_of_the_schedule_have_different_forms(traced: bool)
         request, reply = Input[int](mutable=True), Output[int]()
         action = LogicalAction[int]()
 
-        @reaction(request, effects=[reply, action, other], deadline=1 * MSEC)
-        def step(self, request, reply, action, other): ...
+        step = noted(request, effects=[reply, action, other], deadline=1 * MSEC)
 
         with other:
-
-            @reaction(action, effects=mode)
-            def again(self, action, mode): ...
+            again = noted(action, effects=mode)
 
     class Main(Reactor):
         def __init__(self) -> None:
@@ -202,8 +195,7 @@ def test_names_of_objects_and_of_the_schedule_have_different_forms(traced: bool)
             connect(self.hub.always, self.listeners.tick)
             connect(self.workers.reply, self.listeners.inp, after=1 * MSEC, physical=False)
 
-        @reaction("workers.reply", "listeners.heard")
-        def gather(self, replies, heard): ...
+        gather = noted("workers.reply", "listeners.heard")
 
     program = elaborate(Main)
     compiler = Compiler(program, traced)

@@ -119,10 +119,8 @@ def test_scheduling_from_a_reaction_takes_physical_time() -> None:
         @reaction(event, effects=seen)
         def arrive(self, event, seen):
             seen.set(event.value)
-            if event.value == 2:
-                request_stop()
 
-    result = run(Late, timeout=LIMIT, trace=True)
+    result = run(Late, timeout=LIMIT, keepalive=False, trace=True)
     (first_ns, _, first), (second_ns, _, second) = written(result, "Late.seen")
     assert (first, second) == (1, 2)
     assert 0 <= first_ns < second_ns
@@ -133,17 +131,14 @@ def test_event_is_just_after_the_current_tag_where_that_is_later() -> None:
     class Ahead(Reactor):
         tick = Timer(offset=1000 * SEC)
         event = PhysicalAction[int]()
+        arrive = noted(event)
 
         @reaction(tick, effects=event)
         def beat(self, tick, event):
             event.schedule(value=1)
 
-        @reaction(event)
-        def arrive(self, event):
-            request_stop()
-
-    result = run(Ahead, timeout=2000 * SEC, fast=True, trace=True)
-    assert reactions(result)[:2] == [(1000 * SEC, 0, "Ahead.beat"), (1000 * SEC, 1, "Ahead.arrive")]
+    result = run(Ahead, timeout=2000 * SEC, fast=True, keepalive=False, trace=True)
+    assert reactions(result) == [(1000 * SEC, 0, "Ahead.beat"), (1000 * SEC, 1, "Ahead.arrive")]
 
 
 THREADS, EACH = 8, 1250
@@ -198,9 +193,13 @@ def test_program_with_a_physical_action_ends_when_told_not_to_keep_alive() -> No
     assert reactions(result) == [(0, 0, "Declaring.begin"), (0, 1, "Declaring.end")]
 
 
-def spacing(policy: str, spacing_ns: int) -> type[Reactor]:
+@pytest.mark.parametrize(
+    ("policy", "spacing", "expected"),
+    [("drop", 10 * SEC, [1]), ("replace", 10 * SEC, [2]), ("update", 10 * SEC, [2]), ("defer", 30 * MSEC, [1, 2])],
+)
+def test_policy_applies_to_physical_actions(policy: Any, spacing: int, expected: list[int]) -> None:
     class Spaced(Reactor):
-        event = PhysicalAction[int](min_delay=20 * MSEC, min_spacing=spacing_ns, policy=policy)
+        event = PhysicalAction[int](min_delay=20 * MSEC, min_spacing=spacing, policy=policy)
         seen = Output[int]()
 
         @reaction(startup, effects=event)
@@ -212,20 +211,10 @@ def spacing(policy: str, spacing_ns: int) -> type[Reactor]:
         def arrive(self, event, seen):
             seen.set(event.value)
 
-    return Spaced
-
-
-@pytest.mark.parametrize(("policy", "expected"), [("drop", [1]), ("replace", [2]), ("update", [2])])
-def test_policy_applies_to_physical_actions(policy: str, expected: list[int]) -> None:
-    result = run(spacing(policy, 10 * SEC), timeout=LIMIT, keepalive=False, trace=True)
+    result = run(Spaced, timeout=LIMIT, keepalive=False, trace=True)
     assert values(result, "Spaced.seen") == expected
-
-
-def test_defer_spaces_physical_actions() -> None:
-    result = run(spacing("defer", 30 * MSEC), timeout=LIMIT, keepalive=False, trace=True)
-    (first_ns, _, first), (second_ns, _, second) = written(result, "Spaced.seen")
-    assert (first, second) == (1, 2)
-    assert second_ns - first_ns >= 30 * MSEC
+    times = [time_ns for time_ns, *_ in written(result, "Spaced.seen")]
+    assert times[-1] - times[0] >= spacing * (len(expected) - 1)
 
 
 def test_asyncio_schedules_from_its_own_thread() -> None:

@@ -22,12 +22,9 @@ from reactorlib import (
     LogicalAction,
     Output,
     PhysicalAction,
-    ReactionError,
     Reactor,
-    RunError,
     Session,
     Tag,
-    ThreadError,
     Timer,
     connect,
     current_tag,
@@ -40,9 +37,9 @@ from reactorlib import (
     shutdown,
     startup,
 )
-from reactorlib.errors import ElaborationError
+from reactorlib.errors import ElaborationError, ReactionError, RunError, ThreadError
 from reactorlib.worker.coordinator import Coordinator
-from tests.reactorlib.conformance.reactors import noted
+from tests.reactorlib.conformance.reactors import Relay, noted
 from tests.reactorlib.observing import reactions, values
 
 Opened = Callable[..., Session]
@@ -81,8 +78,8 @@ class Farm(Reactor):
         last.set([channel.value if channel.is_present else None for channel in out])
 
 
-def acting(act: Callable[[], object]) -> type[Reactor]:
-    """A program that calls this function whenever its input is set."""
+def acting(act: Callable[[], object], ended: list[int] | None = None) -> type[Reactor]:
+    """A program that calls this function whenever its input is set, and notes that it is shut down."""
 
     class Acting(Reactor):
         inp = Input[int]()
@@ -91,10 +88,12 @@ def acting(act: Callable[[], object]) -> type[Reactor]:
         def act(self, inp) -> None:
             act()
 
+        @reaction(shutdown)
+        def end(self) -> None:
+            if ended is not None:
+                ended.append(1)
+
     return Acting
-
-
-# A step
 
 
 def test_a_step_sets_inputs_runs_one_tag_and_gives_the_outputs(opened: Opened) -> None:
@@ -141,7 +140,7 @@ class Delayed(Reactor):
         connect(self.doublers[1].out, self.out)
 
 
-def test_what_is_due_at_the_next_microstep_joins_the_next_step(opened: Opened) -> None:
+def test_events_due_at_the_next_microstep_join_the_next_step(opened: Opened) -> None:
     with opened(Delayed, after=0) as session:
         step = session.stepper(("inp",), ("out",))
         assert [step(1), step(2), step(ABSENT), step(ABSENT)] == [ABSENT, 5, 9, ABSENT]
@@ -186,7 +185,7 @@ def test_a_step_at_a_time_runs_all_that_is_due_earlier_first(opened: Opened) -> 
         assert step(9, until=4 * MSEC) == ([7, "beat", "beat"], 4 * MSEC)
         assert session.tag == Tag(4 * MSEC, 1)
         assert step(ABSENT, until=6 * MSEC) == (ABSENT, ABSENT)  # outputs are those of the last tag
-        assert step(0, until=7 * MSEC) == ([7, "beat", "beat", 8, 9, "beat", "beat"], -1)  # with what is due then
+        assert step(0, until=7 * MSEC) == ([7, "beat", "beat", 8, 9, "beat", "beat"], -1)  # and -1 of the timer
 
 
 @pytest.mark.parametrize(("until", "fault"), [(1 * MSEC, "before"), (-1, "until"), ("soon", "until"), (2, "until")])
@@ -245,7 +244,7 @@ def test_a_physical_action_keeps_its_tag_and_runs_once_a_step_reaches_it(opened:
 
 
 @pytest.mark.parametrize("value", [7, ABSENT])
-def test_what_a_thread_says_in_the_middle_of_a_step_is_for_the_next(opened: Opened, monkeypatch, value) -> None:
+def test_an_event_from_a_thread_during_a_step_is_for_the_next(opened: Opened, monkeypatch, value) -> None:
     reach = Coordinator.reach
 
     def interrupted(coordinator: Coordinator, *arguments: Any) -> bool:
@@ -262,9 +261,6 @@ def test_what_a_thread_says_in_the_middle_of_a_step_is_for_the_next(opened: Open
                 assert step(value, until=FAR + number * MSEC) == value
                 assert session.tag == Tag(FAR + number * MSEC, 0)
     assert len([record for record in session.close().trace if record.reaction == "Alarm.hear"]) == 4
-
-
-# Overlap
 
 
 class Held(Reactor):
@@ -317,16 +313,6 @@ def test_a_step_that_takes_too_long_goes_on_and_is_finished_later(then: str) -> 
 LINKS = 40  # more than a worker may be sent before it listens
 
 
-class Word(Reactor):
-    inp = Input[Any]()
-    out, word = Output[Any](), Output[Any]()
-
-    @reaction(inp, effects=(out, word))
-    def say(self, inp, out, word) -> None:
-        word.set(inp.value)
-        out.set(inp.value)
-
-
 class Ear(Reactor):
     word, inp = Input[Any](), Input[Any]()
     out = Output[Any]()
@@ -346,9 +332,9 @@ class Words(Reactor):
     inp, out = Input[Any](), Output[Any]()
 
     def __init__(self) -> None:
-        self.words, self.ears = Bank(Word, LINKS), Bank(Ear, LINKS)
+        self.words, self.ears = Bank(Relay, LINKS, quiet=True), Bank(Ear, LINKS)
         connect(self.inp, self.words[0].inp)
-        connect(self.words.word, self.ears.word)
+        connect(self.words.out, self.ears.word)
         for link in range(LINKS - 1):
             connect(self.words[link].out, self.words[link + 1].inp)
             connect(self.ears[link].out, self.ears[link + 1].inp)
@@ -388,9 +374,6 @@ def test_finish_without_begin_is_refused(opened: Opened) -> None:
         assert session.finish() == ()
 
 
-# What is given
-
-
 @pytest.mark.parametrize(
     ("act", "fault"),
     [
@@ -403,7 +386,7 @@ def test_finish_without_begin_is_refused(opened: Opened) -> None:
         (lambda s: s.step(own=[1]), r"Farm.own takes a list of 2 .* got \[1\]"),
     ],
 )
-def test_what_makes_no_sense_is_refused_and_the_session_stays_open(opened: Opened, act: Any, fault: str) -> None:
+def test_a_wrong_call_is_refused_and_the_session_stays_open(opened: Opened, act: Any, fault: str) -> None:
     with opened(Farm) as session:
         with pytest.raises(RunError, match=fault):
             act(session)
@@ -413,7 +396,7 @@ def test_what_makes_no_sense_is_refused_and_the_session_stays_open(opened: Opene
 def test_options_are_checked_as_those_of_run() -> None:
     with pytest.raises(RunError, match="'inlin'"):
         Session(Farm, executor="inlin")
-    with pytest.raises(RunError, match=r"exeutor= .*Session .* did you mean executor="):
+    with pytest.raises(RunError, match=r"exeutor= .*Session.* did you mean executor="):
         Session(Farm, exeutor="inline")
     with pytest.raises(ElaborationError):
         Session(Delayed, after=-1)
@@ -424,9 +407,6 @@ def test_a_program_may_have_run_before(opened: Opened) -> None:
     run(program)
     with opened(program) as session:
         assert session.step(every=1)["sums"] == [2, 3]
-
-
-# The end
 
 
 def test_close_runs_shutdown_and_gives_the_result_each_time(opened: Opened) -> None:
@@ -487,15 +467,10 @@ def test_a_program_that_stops_before_the_tag_of_a_step_says_so(opened: Opened, b
 def test_a_failing_reaction_ends_the_session_after_the_shutdown_reactions(opened: Opened, begin: bool) -> None:
     ended: list[int] = []
 
-    class Witness(Doubler):
+    class Main(Farm):
         @reaction(shutdown)
         def note(self) -> None:
             ended.append(1)
-
-    class Main(Farm):
-        def __init__(self) -> None:
-            super().__init__()
-            self.witness = Witness()
 
     session = opened(Main)
     session.step(every=1)
@@ -540,13 +515,7 @@ def test_stop_iteration_in_a_reaction_is_its_error(opened: Opened) -> None:
 
 def test_ctrl_c_in_a_step_ends_the_session_after_the_shutdown_reactions(opened: Opened) -> None:
     ended: list[int] = []
-
-    class Interrupted(acting(lambda: signal.raise_signal(signal.SIGINT))):
-        @reaction(shutdown)
-        def end(self) -> None:
-            ended.append(1)
-
-    session = opened(Interrupted)
+    session = opened(acting(lambda: signal.raise_signal(signal.SIGINT), ended))
     with pytest.raises(KeyboardInterrupt):
         session.step(inp=1)
     assert session.closed
@@ -560,9 +529,6 @@ def test_a_session_installs_no_handlers_of_signals(opened: Opened) -> None:
         assert [signal.getsignal(number) for number in SIGNALS] == before
         session.step(inp=1)
     assert seen == before
-
-
-# Threads, reactions, garbage
 
 
 def test_steps_may_come_from_different_threads(opened: Opened) -> None:
@@ -628,9 +594,9 @@ def test_a_session_that_is_collected_leaves_no_thread(opened: Opened) -> None:
     before = threading.active_count()
     session: Any = opened(Farm)
     session.step(every=1)
-    threads = [other.thread for other in getattr(session._execution.executor, "followers", {}).values()] if (
-        session._execution.executor.name == "threads") else []  # fmt: skip
-    del session
+    followers = getattr(session._execution.executor, "followers", {}).values()
+    threads = [follower.thread for follower in followers if hasattr(follower, "thread")]
+    del session, followers
     gc.collect()
     for thread in threads:
         thread.join(20)
@@ -639,13 +605,7 @@ def test_a_session_that_is_collected_leaves_no_thread(opened: Opened) -> None:
 
 def test_kill_ends_a_session_without_its_shutdown_reactions() -> None:
     ended: list[int] = []
-
-    class Quiet(Reactor):
-        @reaction(shutdown)
-        def end(self) -> None:
-            ended.append(1)
-
-    session = Session(Quiet)
+    session = Session(acting(print, ended))
     session.kill()
     assert (session.closed, session.close(), ended) == (True, None, [])
     with pytest.raises(RunError, match="killed"):

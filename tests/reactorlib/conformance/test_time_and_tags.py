@@ -123,7 +123,7 @@ class Clocks(Reactor):
         seen.set((fast.is_present, slow.is_present))
 
 
-def test_what_happens_at_one_tag_is_simultaneous(execute: Execute) -> None:
+def test_events_of_one_tag_are_simultaneous(execute: Execute) -> None:
     assert written(execute(Clocks, timeout=6 * MSEC), "Clocks.seen") == [
         (0, 0, (True, True)),
         (2 * MSEC, 0, (True, False)),
@@ -209,11 +209,6 @@ def declaring(element: object) -> type[Reactor]:
     return type("Main", (Reactor,), {"it": element})
 
 
-class Delayed(Pair):
-    def __init__(self, delay: Any):
-        super().__init__(lambda: Source(1), after=delay)
-
-
 class Scheduling(Reactor):
     act = LogicalAction[int]()
 
@@ -230,7 +225,7 @@ WANTED: dict[str, Callable[[Any], object]] = {
     "period": lambda time: run(declaring(Timer(period=time)), timeout=0, fast=True),
     "min_delay": lambda time: run(declaring(LogicalAction(min_delay=time)), timeout=0, fast=True),
     "min_spacing": lambda time: run(declaring(LogicalAction(min_spacing=time)), timeout=0, fast=True),
-    "after": lambda time: run(Delayed, delay=time, timeout=0, fast=True),
+    "after": lambda time: run(Pair, source=lambda: Source(1), after=time, timeout=0, fast=True),
     "deadline": lambda time: run(declaring(noted(startup, deadline=time)), timeout=0, fast=True),
     "timeout": lambda time: run(Beginning, timeout=time, fast=True),
     "extra_delay": lambda time: run(Scheduling, delay=time, timeout=0, fast=True),
@@ -239,7 +234,7 @@ WANTED: dict[str, Callable[[Any], object]] = {
 
 @pytest.mark.parametrize("bare", [10, 1.5, "2 ms", "", False, [], 0.0], ids=repr)
 @pytest.mark.parametrize("name", WANTED)
-def test_what_is_no_time_where_one_is_wanted_is_an_error_that_names_the_parameter(name: str, bare: object) -> None:
+def test_a_value_that_is_no_time_is_an_error_that_names_the_parameter(name: str, bare: object) -> None:
     with pytest.raises(ReactorError, match=name):
         WANTED[name](bare)
 

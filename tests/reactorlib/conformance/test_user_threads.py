@@ -1,4 +1,4 @@
-"""Threads that reactions start: what they may ask of their run by its handle, and what happens to what they raise."""
+"""Threads that reactions start. They ask their run by its handle, and their errors end it."""
 
 import threading
 from collections.abc import Callable
@@ -12,9 +12,7 @@ from reactorlib import (
     Bank,
     LogicalAction,
     Reactor,
-    RunError,
     RunHandle,
-    ThreadError,
     current_tag,
     physical_elapsed,
     physical_time,
@@ -25,6 +23,7 @@ from reactorlib import (
     shutdown,
     startup,
 )
+from reactorlib.errors import RunError, ThreadError
 from tests.reactorlib.observing import Execute, reactions
 
 LIMIT = 20 * SEC  # no run here lasts longer, whatever goes wrong
@@ -84,21 +83,13 @@ def ask_twice(handle: RunHandle) -> None:
     thread.join()
 
 
-def answers(*asked: Callable[[], object]) -> list[str]:
-    """The words of the RunErrors that these raise."""
-    words = []
-    for ask in asked:
-        try:
-            ask()
-        except RunError as error:
-            words.append(str(error))
-    return words
+OPTIONS: dict[str, Any] = {"keepalive": True, "timeout": LIMIT}
 
 
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize("main", [Idle, Busy])
 def test_a_thread_asks_for_the_time_and_stops_the_run(main: Any, which: int, execute: Execute) -> None:
-    result = execute(main, which=which, work=ask_twice, keepalive=True, timeout=LIMIT, trace=main is Idle)
+    result = execute(main, which=which, work=ask_twice, trace=main is Idle, **OPTIONS)
     assert result.tag.time < LIMIT
     assert result.tag.microstep > 0
     if main is Idle:
@@ -109,7 +100,7 @@ def test_a_thread_asks_for_the_time_and_stops_the_run(main: Any, which: int, exe
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize("main", [Idle, Busy])
-def test_what_a_thread_raises_ends_the_run(main: Any, which: int, execute: Execute, capfd: Any) -> None:
+def test_an_error_of_a_thread_ends_the_run(main: Any, which: int, execute: Execute, capfd: Any) -> None:
     class Ends(main):
         @reaction(shutdown)
         def last(self) -> None:
@@ -119,7 +110,7 @@ def test_what_a_thread_raises_ends_the_run(main: Any, which: int, execute: Execu
         raise ValueError("no reply")
 
     with pytest.raises(ThreadError, match=r"'feeder', .* ValueError: no reply") as e:
-        execute(Ends, which=which, work=fail, keepalive=True, timeout=LIMIT, trace=False)
+        execute(Ends, which=which, work=fail, trace=False, **OPTIONS)
     assert type(e.value.__cause__) is ValueError
     assert e.value.thread == "feeder"
     assert capfd.readouterr().out == "shut down\n"
@@ -136,12 +127,12 @@ def test_a_thread_that_exits_ends_alone(execute: Execute) -> None:
 @pytest.mark.parametrize("which", [0, 1])
 def test_only_reactions_ask_without_a_handle(which: int, execute: Execute) -> None:
     def work(handle: RunHandle) -> None:
-        asked = answers(request_stop, physical_time, physical_elapsed, current_tag, run_handle)
-        assert len(asked) == 5
-        assert all("only a reaction" in words and "run_handle()" in words for words in asked)
+        for ask in (request_stop, physical_time, physical_elapsed, current_tag, run_handle):
+            with pytest.raises(RunError, match=r"only a reaction.*run_handle\(\)"):
+                ask()
         handle.request_stop()
 
-    assert execute(Idle, which=which, work=work, keepalive=True, timeout=LIMIT).tag.time < LIMIT
+    assert execute(Idle, which=which, work=work, **OPTIONS).tag.time < LIMIT
 
 
 def test_threads_without_a_handle_are_their_own() -> None:
@@ -168,17 +159,17 @@ def test_threads_without_a_handle_are_their_own() -> None:
 
 @pytest.mark.parametrize("executor", ["inline", "threads"])
 def test_after_the_end_of_the_run_a_handle_says_so(executor: str) -> None:
-    class Leaves(Reactor):
-        @reaction(startup)
-        def begin(self) -> None:
-            kept.append(run_handle())
-            request_stop()
-
     kept: list[RunHandle] = []
-    run(Leaves, keepalive=True, timeout=LIMIT, executor=executor, workers=2)
+
+    def work(handle: RunHandle) -> None:
+        kept.append(handle)
+        handle.request_stop()
+
+    run(Idle, which=0, work=work, executor=executor, workers=2, **OPTIONS)
     [handle] = kept
-    asked = answers(handle.request_stop, handle.physical_time, handle.physical_elapsed, handle.start_time)
-    assert ["has ended" in words for words in asked] == [True] * 4
+    for ask in (handle.request_stop, handle.physical_time, handle.physical_elapsed, handle.start_time):
+        with pytest.raises(RunError, match="has ended"):
+            ask()
 
 
 def test_each_of_several_runs_has_its_own_handle(execute: Execute) -> None:
@@ -190,8 +181,8 @@ def test_each_of_several_runs_has_its_own_handle(execute: Execute) -> None:
         handle.request_stop()
 
     with ThreadPoolExecutor(2) as pool:
-        second = pool.submit(run, Idle, which=0, work=later, keepalive=True, timeout=LIMIT)
-        result = execute(Idle, which=1, work=RunHandle.request_stop, keepalive=True, timeout=LIMIT)
+        second = pool.submit(run, Idle, which=0, work=later, **OPTIONS)
+        result = execute(Idle, which=1, work=RunHandle.request_stop, **OPTIONS)
         assert result.tag.time < LIMIT
         assert not second.done()
         first_ended.set()
@@ -200,9 +191,9 @@ def test_each_of_several_runs_has_its_own_handle(execute: Execute) -> None:
 
 def test_a_thread_may_run_a_program_of_its_own() -> None:
     def work(handle: RunHandle) -> None:
-        tags.append(run(Idle, which=0, work=RunHandle.request_stop, keepalive=True, timeout=LIMIT).tag)
+        tags.append(run(Idle, which=0, work=RunHandle.request_stop, **OPTIONS).tag)
         handle.request_stop()
 
     tags: list[Any] = []
-    assert run(Idle, which=0, work=work, keepalive=True, timeout=LIMIT).tag.time < LIMIT
+    assert run(Idle, which=0, work=work, **OPTIONS).tag.time < LIMIT
     assert tags[0].time < LIMIT

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reactorlib import MSEC, Bank, Input, LogicalAction, Mode, Output, Reactor, Timer, connect, elaborate
+from reactorlib import MSEC, Bank, Input, LogicalAction, Mode, Output, Reactor, Timer, connect
 from reactorlib.elaboration.elaborate import examine
 from reactorlib.view.diagram import diagram_of
 from tests.reactorlib.conformance.reactors import noted
@@ -157,10 +157,8 @@ def test_every_edge_joins_two_things_of_its_box(name, unfold):
             assert set(edge.targets) <= targets
 
 
-def test_placement_is_that_of_the_nearest_reactor_named():
-    program = elaborate(programs.Nested)
-    placement = {"Nested.groups[1]": 1, "Nested.groups[1].workers[3]": 2}
-    drawn = diagram_of(program, placement=placement).root
+def test_boxes_note_the_workers_of_their_reactors():
+    drawn = root(programs.Nested, workers=[0] * 7 + [1] * 5 + [2] + [0] * 6)
     assert box(drawn, "Nested").notes == ("worker 0",)
     assert box(drawn, "Nested.groups").notes == ("workers 0, 1",)
     assert box(drawn, "Nested.groups.workers").notes == ("workers 0-2",)

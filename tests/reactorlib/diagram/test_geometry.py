@@ -23,8 +23,8 @@ from tests.reactorlib.reference.source import build
 
 def diagram(cls, unfold=False, overlays=False):
     program, faults = examine(cls)
-    placed = {instance.path: i % 2 for i, instance in enumerate(program.instances)} if overlays else None
-    return diagram_of(program, unfold=unfold, faults=faults, levels=overlays, placement=placed)
+    workers = [number % 2 for number in range(len(program.instances))] if overlays else ()
+    return diagram_of(program, unfold=unfold, faults=faults, levels=overlays, workers=workers)
 
 
 def flaws(of):

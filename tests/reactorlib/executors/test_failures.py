@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import pickle
 import signal
-import subprocess
 import threading
 import time
+from multiprocessing.connection import wait
 from typing import Any
 
 import pytest
@@ -15,16 +16,7 @@ import pytest
 from reactorlib import Bank, ReactionError, Reactor, WorkerError, connect, reaction, run, shutdown, startup
 from reactorlib.executors.processes import exit_code
 from tests.choice import first
-from tests.reactorlib.executors.programs import (
-    ON_EACH_ITS_OWN,
-    Chain,
-    Hub,
-    Leaf,
-    Star,
-    WordlessError,
-    note,
-    noted,
-)
+from tests.reactorlib.executors.programs import ON_EACH_ITS_OWN, Chain, Hub, Leaf, Star, WordlessError, note, noted
 
 # An order of events that is met now and then is met in one of so many runs.
 REPETITIONS = pytest.mark.parametrize("repetitions", first(1, [1, 5], "repetition in search of races"))
@@ -144,28 +136,41 @@ def test_a_worker_that_dies_is_named(where, how, when, log, soon):
     assert {"hub ended", "leaf 0 ended"} <= set(ended)
 
 
-class Ending:
-    """A process that has closed its files already; its exit status comes after so many looks."""
+class Closing(Reactor):
+    """Closes the files of its process, the one that shows its end among them, and lives on."""
 
-    def __init__(self, looks: int, pid: int) -> None:
-        self.looks = looks
-        self.pid = pid
-
-    @property
-    def exitcode(self):
-        self.looks -= 1
-        return None if self.looks >= 0 else -signal.SIGKILL
+    @reaction(startup)
+    def begin(self) -> None:
+        if self.bank_index == 1:
+            os.closerange(3, 1000)
+            time.sleep(30)
 
 
-def test_the_exit_status_of_a_process_is_waited_for_as_long_as_it_may_come(soon):
-    assert exit_code(Ending(5, os.getpid())) == -signal.SIGKILL
-    ended = subprocess.Popen(["true"])
-    ended.wait(10)
-    taken = Ending(10**9, ended.pid)
-    assert exit_code(taken) is None
-    assert taken.looks > 10**9 - 5  # at once
-    with soon():
-        assert exit_code(Ending(10**9, os.getpid())) is None  # it lives: it closed its files itself
+class Closed(Reactor):
+    def __init__(self) -> None:
+        self.members = Bank(Closing, 2)
+
+
+def test_a_worker_that_closes_its_files_and_lives_on_is_killed(soon):
+    with soon(), pytest.raises(WorkerError, match=r"worker 1 .* was killed by SIGKILL"):
+        run(Closed, executor="processes", workers=2, placement={"Closed.members[1]": 1})
+
+
+@pytest.mark.parametrize("code", [0, 3, -signal.SIGTERM])
+def test_the_exit_status_is_the_process_s_own(code):
+    for _ in range(20):
+        process = multiprocessing.get_context("fork").Process(target=end, args=(code,))
+        process.start()
+        assert wait([process.sentinel], timeout=30)
+        assert exit_code(process) == code
+        process.close()
+
+
+def end(code: int) -> None:
+    """End with a status, at once."""
+    if code < 0:
+        os.kill(os.getpid(), -code)
+    os._exit(code)
 
 
 class Slow(Leaf):
@@ -240,10 +245,7 @@ def test_what_is_no_exception_passes_as_it_is_and_every_shutdown_reaction_runs(e
         run(Breaking, log=log, error=error, executor=executor, workers=3, placement=placement)
     assert not isinstance(caught.value, Exception)
     assert sorted(noted(log)) == ["0 ended", "1 ended", "2 ended"]
-    if kind == "local" and executor == "processes":  # its class has no name in another process
-        assert str(caught.value) == "Local: stop it"
+    if executor == "processes":  # a lock cannot travel
+        assert str(caught.value) == f"{type(error).__name__}: {error}"
     else:
-        assert type(caught.value) is type(error)
-        assert caught.value.args == error.args
-    if kind == "quit":
-        assert caught.value.code == 7
+        assert caught.value is error

@@ -23,13 +23,14 @@ ALL_ENDED = ["hub ended", "leaf 0 ended", "leaf 1 ended", "leaf 2 ended"]
 
 
 class Victim:
-    """A run in a process group of its own, which does not outlive the test."""
+    """A run in a process group of its own, which does not outlive the test. The last argument is its log."""
 
-    def __init__(self, *arguments: str, module: str = "tests.reactorlib.executors.victim") -> None:
+    def __init__(self, *arguments: str, module: str = "tests.reactorlib.executors.victim", **env: str) -> None:
         self.log = arguments[-1]
         self.process = subprocess.Popen(
             [sys.executable, "-m", module, *arguments],
             cwd=ROOT, start_new_session=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={**os.environ, **env},
         )  # fmt: skip
 
     def __enter__(self) -> Self:
@@ -115,10 +116,36 @@ def test_sigterm_ends_it_quietly(executor, what, send, log):
 )
 @pytest.mark.parametrize("what", ["rounds", "sleeping leaf", "sleeping hub", "idle"])
 def test_workers_do_not_outlive_a_killed_main_process(what, start_method, log):
-    with Victim("processes", what, log, start_method) as victim:
+    with Victim("processes", what, log, REACTORLIB_START_METHOD=start_method) as victim:
+        assert len(victim.pids()) == 3
         victim.process.kill()
         assert victim.end()[0] == -signal.SIGKILL
         assert victim.gone()
+
+
+@pytest.mark.parametrize("start_method", ["fork", "spawn", "forkserver"])
+def test_neither_do_they_where_a_process_forked_from_it_lives_on(start_method, log):
+    module = "tests.reactorlib.executors.forking_victim"
+    with Victim("processes", "idle", log, module=module, REACTORLIB_START_METHOD=start_method) as victim:
+        victim.process.kill()
+        assert victim.process.wait(PATIENCE_S) == -signal.SIGKILL
+        assert victim.gone()
+        until = time.monotonic() + PATIENCE_S
+        while len(left := members(victim.process.pid)) > 1 and time.monotonic() < until:
+            time.sleep(0.01)
+        [forked] = left
+        os.kill(forked, signal.SIGKILL)
+
+
+def members(group: int) -> set[int]:
+    """The processes of a group that live, but for Python's resource tracker, which every forked process keeps."""
+    found = set()
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            is_tracker = "resource_tracker" in (entry / "cmdline").read_text()
+            if not is_tracker and os.getpgid(int(entry.name)) == group and alive(int(entry.name)):
+                found.add(int(entry.name))
+    return found
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -148,17 +148,6 @@ def test_too_few_descriptors_are_an_error_of_the_run_that_says_so(executor: str)
     assert output(executor, script) == "[True, 'ran']\n"
 
 
-@pytest.mark.parametrize("limit", ["RLIMIT_AS", "RLIMIT_FSIZE"])
-def test_processes_do_with_little_to_map(limit: str) -> None:
-    script = f"""
-        taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-        few = (taken if "{limit}" == "RLIMIT_AS" else 0) + (1 << 28)
-        resource.setrlimit(resource.{limit}, (few, few))
-        print(go(lambda index: None, fast=True, timeout=20 * MSEC).tag)
-    """
-    assert output("processes", script) == "(20 ms, 0)\n"
-
-
 @EVERY
 def test_a_flood_of_physical_actions_does_not_outlast_the_run(executor: str) -> None:
     script = """

@@ -31,11 +31,9 @@ class Victim(Star):
     def later(self, far) -> None: ...
 
 
-def main(executor: str, what: str, log: str, start_method: str | None = None) -> None:
+def main(executor: str, what: str, log: str) -> None:
     """Run until a signal comes."""
     options: dict[str, Any] = {"placement": {"Victim.leaf[1]": 1, "Victim.leaf[2]": 2}, "workers": 3}
-    if executor == "processes":
-        options["start_method"] = start_method
     faults = FAULTS[what]
     run(Victim, log=log, faults=faults, rounds=0, executor=executor, **({} if executor == "inline" else options))
 

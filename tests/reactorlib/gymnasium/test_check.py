@@ -15,11 +15,8 @@ from reactorlib.gymnasium.check import difference, find_all_faults, find_faults
 
 @pytest.fixture
 def only(monkeypatch: pytest.MonkeyPatch) -> Any:
-    def only(*names: str) -> None:
-        chosen = {name: probing.PROBES[name] for name in names}
-        monkeypatch.setattr("reactorlib.gymnasium.check.PROBES", chosen)
-
-    return only
+    probes = "reactorlib.gymnasium.check.PROBES"
+    return lambda *names: monkeypatch.setattr(probes, {name: probing.PROBES[name] for name in names})
 
 
 @pytest.mark.slow(reason="every probe on Gymnasium's own; `make test` tries them on ours")

@@ -50,9 +50,6 @@ def pids(env: ReactorVectorEnv) -> list[int]:
     return [process.pid for process in processes.values()]
 
 
-# The same as SyncVectorEnv
-
-
 @pytest.mark.parametrize("way", first(1, WAYS, "every probe on every executor; one of them is always tried"))
 def test_the_checker_finds_nothing(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if way not in ("inline", "three"):  # the others meet a few, and any in the test with random ones
@@ -63,7 +60,7 @@ def test_the_checker_finds_nothing(way: str, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("context", ["fork", "spawn", "forkserver"])
 @pytest.mark.parametrize("probe", first(1, ["images", "Text in a Dict"], "two kinds of space; one is always tried"))
-def test_whatever_way_processes_start(context: str, probe: str) -> None:
+def test_every_way_to_start_processes_works(context: str, probe: str) -> None:
     assert find_faults(ReactorVectorEnv(made(probe), workers=2, context=context), steps=10) == []
 
 
@@ -160,9 +157,6 @@ def test_actions_spaces_must_be_the_same() -> None:
         ReactorVectorEnv(functions, workers=2)
 
 
-# What comes back
-
-
 def test_batches_are_lent_for_as_long_as_they_are_kept(vector: Any) -> None:
     env = vector(made("images"), workers=2)
     assert len(env._groups.leases) > 0
@@ -181,9 +175,6 @@ def test_batches_are_lent_for_as_long_as_they_are_kept(vector: Any) -> None:
 def test_without_copy_observations_lie_in_one_place(vector: Any) -> None:
     env = vector(made("images"), workers=2, copy=False)
     assert np.shares_memory(env.reset(seed=1)[0], env.step(np.zeros(3, np.int64))[0])
-
-
-# In the place of AsyncVectorEnv
 
 
 def test_by_its_name_gymnasium_makes_ours() -> None:
@@ -248,8 +239,6 @@ def test_calls_in_two_halves_have_their_order(vector: Any) -> None:
     with pytest.raises(ClosedEnvironmentError, match=r"`close\(\)`"):
         env.step(np.zeros(3, np.int64))
 
-
-# Environments that fail
 
 APART = {"workers": 2, "caller_steps": False}
 TWOS, NOUGHTS = np.full(4, 2), np.zeros(4, np.int64)
@@ -385,7 +374,7 @@ def test_a_process_killed_while_it_is_closed_leaves_nothing(seed: int) -> None:
     assert not any(alive(pid) for pid in gone)
 
 
-def test_one_that_is_forgotten_is_closed() -> None:
+def test_a_forgotten_vector_is_closed() -> None:
     env: Any = ReactorVectorEnv(made("no infos"), workers=2)
     gone = pids(env)
     del env

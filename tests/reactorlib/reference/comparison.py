@@ -64,13 +64,7 @@ def observe(program: ProgramSpec, executor: Executor = INLINE) -> tuple[Behaviou
     """What the runtime does with the program, and its digest."""
     main = build(program)
     with executor.surroundings(), logged() as seen:
-        result: Any = run(
-            main,
-            timeout=program.timeout_ns * NSEC,
-            fast=True,
-            trace=True,
-            **executor.options(main),
-        )
+        result: Any = run(main, timeout=program.timeout_ns * NSEC, fast=True, trace=True, **executor.options(main))
     if executor.name == "mpi":
         from reactorlib.mpi.ranks import joined  # only there: every rank has seen its own part
 

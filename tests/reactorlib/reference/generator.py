@@ -275,10 +275,7 @@ class _Drawing:
             if place.child.mode in (None, mode):
                 found += [
                     _Source(
-                        f"{place.child.name}.{port.name}",
-                        place.slot,
-                        place.child.mode,
-                        place.child.width is not None,
+                        f"{place.child.name}.{port.name}", place.slot, place.child.mode, place.child.width is not None
                     )
                     for port in place.reactor.ports.values()
                     if port.direction == "output"

@@ -209,12 +209,7 @@ def enclosing(scope: Scope | None) -> Iterator[Scope]:
 
 
 def _instantiate(
-    program: ProgramSpec,
-    spec: ClassSpec,
-    path: str,
-    arguments: dict[str, int],
-    scope: Scope | None,
-    result: Elaborated,
+    program: ProgramSpec, spec: ClassSpec, path: str, arguments: dict[str, int], scope: Scope | None, result: Elaborated
 ) -> Instance:
     lineage = list(program.lineage(spec))
     parameters = {name: default for part in lineage for name, default in part.parameters}

@@ -107,10 +107,7 @@ def _writes(rule: Rule, effect: int, state: int) -> list[Operation]:
         return []
     value = (state >> 8) % 1000
     if choice == 15:  # twice at one tag: the last wins
-        return [
-            Operation("set", effect, _payload(rule, value + 1)),
-            Operation("set", effect, _payload(rule, value)),
-        ]
+        return [Operation("set", effect, _payload(rule, value + 1)), Operation("set", effect, _payload(rule, value))]
     return [Operation("set", effect, _payload(rule, value))]
 
 

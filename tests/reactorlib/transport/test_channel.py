@@ -54,12 +54,11 @@ def test_hundreds_of_thousands_of_messages_of_random_sizes_both_ways(make_exchan
 
 def test_only_a_receiver_that_sleeps_on_this_sender_is_woken(make_exchange: MakeExchange, fenced: bool) -> None:
     channel = make_exchange(fenced=fenced).endpoint(0).outgoing(1)
-    link = channel.link
-    for state, rings in ((AWAKE, False), (link.sender + 1, True), (link.sender + 2, False)):
-        link.states[link.receiver * STATE_WORDS] = state
+    for state, rings in ((AWAKE, False), (1, True), (2, False)):  # asleep, waiting for worker 0 or 1
+        channel.states[STATE_WORDS] = state
         channel.send(b"message")
-        assert link.bell.take() is rings
-        assert link.states[link.receiver * STATE_WORDS] == (AWAKE if rings else state)
+        assert channel.bell.take() is rings
+        assert channel.states[STATE_WORDS] == (AWAKE if rings else state)
 
 
 def test_a_fast_sender_waits_for_room(make_exchange: MakeExchange, fenced: bool) -> None:

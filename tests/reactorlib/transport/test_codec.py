@@ -84,6 +84,15 @@ def test_varying_shapes_stay_compiled(ends: Ends) -> None:
     assert message[0] > 1, "pickled after all"
 
 
+@pytest.mark.parametrize("make", [lambda: [0], lambda: {"a": 1}, lambda: [np.zeros(2)]], ids=["list", "dict", "array"])
+def test_one_object_in_two_places_stays_one_after_two_alike_were_sent(ends: Ends, make: Any) -> None:
+    encode, decode, one = ends.one.codec.encoder([1]), ends.other.codec.decode, make()
+    for _ in range(4):
+        decode(encode([make(), make()]))
+    received = decode(encode([one, one]))
+    assert received[0] is received[1]
+
+
 def test_a_value_that_never_comes_back_costs_no_structure(ends: Ends) -> None:
     encode = ends.one.codec.encoder([1])
     for number in range(5000):
@@ -115,8 +124,7 @@ def test_a_cycle_travels_as_a_cycle(ends: Ends) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrap",
-    [lambda a: a, lambda a: (a, 1.0), lambda a: Point({"a": [a]}, 0), lambda a: Box([a]), lambda a: {None: a}],
+    "wrap", [lambda a: a, lambda a: (a, 1.0), lambda a: Point({"a": [a]}, 0), lambda a: Box([a]), lambda a: {None: a}]
 )
 def test_large_arrays_are_read_where_they_are_and_read_only(ends: Ends, wrap: Any) -> None:
     sent = np.arange(100_000)
@@ -234,10 +242,7 @@ def test_messages_are_short_whatever_the_value(ends: Ends) -> None:
     ("value", "words"),
     [
         (lambda: 0, ["function", "lambda"]),
-        (
-            (1, {"a": [open]}, {"b": [iter([]), (_ for _ in ())]}),
-            ["generator", "[2]['b'][1]", "tuple"],
-        ),
+        ((1, {"a": [open]}, {"b": [iter([]), (_ for _ in ())]}), ["generator", "[2]['b'][1]", "tuple"]),
         ({"env": Box(lambda: 0)}, ["function", "['env'].content", "dict"]),
     ],
 )

@@ -27,16 +27,10 @@ def lay_out(box: Box) -> Laid:
     items = [vertex for vertex in vertices if vertex.kind != "link"] + [label for label in labels if label.item]
     bottom = max([metrics.HEAD - 2, *(vertex.y + vertex.height for vertex in (*vertices, *labels))])
     only_ports = all(vertex.is_port for vertex in vertices) and not labels
-    return Laid(
-        box=box,
-        width=width,
-        height=round(bottom + (6.0 if only_ports else 12.0), 1),
-        inputs={vertex.item: Pin(vertex, "right", vertex.item).y for vertex in vertices if vertex.kind == "input"},
-        outputs={vertex.item: Pin(vertex, "left", vertex.item).y for vertex in vertices if vertex.kind == "output"},
-        items=tuple(items),
-        routes=tuple(router.routes()),
-        inner=inner,
-    )
+    inputs = {vertex.item: Pin(vertex, "right", vertex.item).y for vertex in vertices if vertex.kind == "input"}
+    outputs = {vertex.item: Pin(vertex, "left", vertex.item).y for vertex in vertices if vertex.kind == "output"}
+    height = round(bottom + (6.0 if only_ports else 12.0), 1)
+    return Laid(box, width, height, inputs, outputs, tuple(items), tuple(router.routes()), inner)
 
 
 __all__ = ["Laid", "lay_out", "metrics"]

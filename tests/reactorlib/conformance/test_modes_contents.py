@@ -1,11 +1,14 @@
-"""Modes and the reactors in them: nested modes, contained reactors, their start and their end."""
+"""The contents of modes: states that a reset restores, reactors that start and end with a mode, nested modes."""
 
+import threading
+from itertools import count
 from typing import Any
 
 import pytest
 
 from reactorlib import (
     MSEC,
+    Bank,
     ElaborationError,
     Input,
     Mode,
@@ -21,9 +24,136 @@ from reactorlib import (
     shutdown,
     startup,
 )
-from tests.reactorlib.conformance.modal import Modal, Script, Switch
+from tests.reactorlib.conformance.modal import Modal, Script, entering
 from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.observing import Execute, arrived, reactions, story, values
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ("reset", [(10, (1, 1)), (20, (2, 2)), (40, (3, 1)), (50, (4, 2))]),
+        ("history", [(10, (1, 1)), (20, (2, 2)), (40, (3, 3)), (50, (4, 4))]),
+    ],
+)
+def test_reset_reinitialises_reset_state_only_and_history_keeps_it(execute: Execute, entry: str, expected) -> None:
+    class States(Modal):
+        plain = State(0)
+        out = Output[tuple]()
+
+        with Modal.one:
+            again = State(0, reset=True)
+
+            @reaction("go", effects=out)
+            def count(self, go, out):
+                self.plain += 1
+                self.again += 1
+                out.set((self.plain, self.again))
+
+    result = execute(States, script={1: f"{entry} two", 2: f"{entry} one"}, timeout=50 * MSEC)
+    assert arrived(result, "States.out") == expected
+
+
+serials = count()
+
+
+class Restored(Modal):
+    """Reset states as the constructor leaves them: from parameters, changed in place, made by a callable."""
+
+    with Modal.one:
+        tell, count = State[Any](None, reset=True), State(0, reset=True)
+        items = State[list](list, reset=True)
+        serial = State(serials.__next__, reset=True)
+        guard, kept = State[Any](threading.Lock, reset=True), State[list](list)
+
+    out = Output[tuple]()
+
+    def __init__(self, script: Script, start: int):
+        super().__init__(script)
+        self.count = start
+        self.items.append([start])
+        self.first_serial = self.serial
+        self.first_guard = self.guard
+        self.kept.append(start)
+        self.tell = self.describe
+
+    def describe(self) -> tuple[Any, ...]:
+        same = self.serial == self.first_serial, self.guard is self.first_guard
+        return (self.count, [*map(tuple, self.items)], len(self.kept), *same)
+
+    with Modal.one:
+
+        @reaction("go", effects=out)
+        def change(self, go, out):
+            out.set(self.tell())
+            self.count += 1
+            self.items[0].append(self.count)
+            self.items.append([])
+            self.kept.append(self.count)
+
+
+class RestoredInside(Modal):
+    def __init__(self, script: Script):
+        super().__init__(script)
+        with self.one:
+            self.inside = Bank(Counting, 2, first=7)
+
+
+class Counting(Reactor):
+    tick = Timer(offset=0, period=5 * MSEC)
+    count, history = State(0, reset=True), State[list](list, reset=True)
+    out = Output[list]()
+
+    def __init__(self, first: int):
+        self.count = first + self.bank_index
+        self.history += [self.count]
+
+    @reaction(tick, effects=out)
+    def beat(self, tick, out):
+        self.count += 1
+        self.history.append(self.count)
+        out.set([*self.history])
+
+
+def test_reset_restores_what_the_constructor_left(execute: Execute) -> None:
+    script = {1: "reset one", 3: "history one", 4: "reset one"}
+    result = execute(Restored, script=script, start=5, timeout=60 * MSEC)
+    assert values(result, "Restored.out") == [
+        (5, [(5,)], 1, True, True),
+        (6, [(5, 6), ()], 2, True, True),
+        (5, [(5,)], 3, True, False),
+        (6, [(5, 6), ()], 4, True, False),
+        (7, [(5, 6, 7), (), ()], 5, True, False),
+        (5, [(5,)], 6, True, False),
+    ]
+
+
+def test_reset_restores_what_the_constructors_of_contained_reactors_left(execute: Execute) -> None:
+    result = execute(RestoredInside, script={0: "reset one", 1: "reset two", 2: "reset one"}, timeout=36 * MSEC)
+    for index in range(2):
+        first = 7 + index
+        once = [first, first + 1]
+        twice = [*once, first + 2]
+        assert values(result, f"RestoredInside.inside[{index}].out") == [
+            *(once, twice, [*twice, first + 3]),  # at 10 ms before it is reset
+            *(once, twice, [*twice, first + 3]),
+            *(once, twice),
+        ]
+
+
+def test_a_reset_state_that_cannot_be_copied_is_named() -> None:
+    class Unrestorable(Modal):
+        lock = State[Any](None, reset=True)
+
+        with Modal.one:
+            inside = State[Any](None, reset=True)
+
+        def __init__(self, script: Script):
+            super().__init__(script)
+            self.lock = self.inside = threading.Lock()
+
+    with pytest.raises(ElaborationError, match=r"Unrestorable.inside: a reset restores a copy of .* cannot pickle"):
+        elaborate(Unrestorable, script={})
 
 
 class Child(Reactor):
@@ -139,27 +269,24 @@ def test_history_keeps_the_mode_of_a_nested_reactor_and_reset_enters_its_initial
     assert story(result, "inner_one", "inner_two") == f"{BEFORE}, {rest}"
 
 
-class Leaf(Reactor): ...
-
-
 class Nesting(Reactor):
     one, two = Mode(initial=True), Mode()
 
     def __init__(self) -> None:
         with self.one, self.two:
-            self.leaf = Leaf()
+            self.leaf = Child()
 
 
 class Foreign(Reactor):
     def __init__(self) -> None:
-        self.modal = Switch()
+        self.modal = Modal({})
         with self.modal.two:
-            self.leaf = Leaf()
+            self.leaf = Child()
 
 
 @pytest.mark.parametrize(
     ("main", "words"),
-    [(Nesting, "modes of one reactor do not nest"), (Foreign, "only the constructor of Switch can put .* mode two")],
+    [(Nesting, "modes of one reactor do not nest"), (Foreign, "only the constructor of Modal can put .* mode two")],
 )
 def test_a_constructor_puts_things_into_one_mode_of_its_own_reactor(main: type[Reactor], words: str) -> None:
     with pytest.raises(ElaborationError, match=words):
@@ -169,13 +296,9 @@ def test_a_constructor_puts_things_into_one_mode_of_its_own_reactor(main: type[R
 def test_a_reset_is_not_reported_to_a_mode_within_that_is_entered_later(execute: Execute) -> None:
     class Innermost(Reactor):
         one = Mode(initial=True)
-        told = Output[int]()
 
         with one:
-
-            @reaction(reset, effects=told)
-            def tell(self, told):
-                told.set(1)
+            tell = noted(reset)
 
     class Between(Reactor):
         """Its mode `two` is not current when the mode around it is reset. Later it is entered by history."""
@@ -190,10 +313,7 @@ def test_a_reset_is_not_reported_to_a_mode_within_that_is_entered_later(execute:
                 self.second = Innermost()
 
         with one:
-
-            @reaction(go, effects=history(two))
-            def on(self, go, two):
-                two.set()
+            on = entering(go, history(two))
 
     class Outermost(Reactor):
         calm, busy = Mode(initial=True), Mode()
@@ -203,10 +323,7 @@ def test_a_reset_is_not_reported_to_a_mode_within_that_is_entered_later(execute:
             with self.busy:
                 self.between = Between()
 
-        @reaction(go, effects=reset(busy))
-        def enter(self, go, busy):
-            busy.set()
+        enter = entering(go, reset(busy))
 
     result = execute(Outermost, timeout=5 * MSEC)
-    assert values(result, "Outermost.between.first.told") == [1]
-    assert values(result, "Outermost.between.second.told") == []
+    assert [path for *_, path in reactions(result) if "tell" in path] == ["Outermost.between.first.tell"]
