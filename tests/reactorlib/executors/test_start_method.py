@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import pty
+import select
 import subprocess
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -163,6 +166,38 @@ def said_by(command: list[str], given: str | None = None) -> str:
     return ended.stdout
 
 
+def typed(lines: str) -> str:
+    """What a Python under a pseudo-terminal prints when these lines are typed."""
+    try:
+        parent, child = pty.openpty()
+    except OSError:
+        pytest.skip("the system has no pseudo-terminals")
+    environment = {name: value for name, value in os.environ.items() if name not in (VARIABLE, "PYTHONSTARTUP")}
+    environment |= {"PYTHONPATH": str(ROOT), "TERM": "dumb", "PYTHON_BASIC_REPL": "1", "PYTHON_COLORS": "0"}
+    process = subprocess.Popen([sys.executable, "-q"], stdin=child, stdout=child, stderr=child, env=environment)
+    os.close(child)
+    try:
+        for line in (*lines.replace("\n\n    ", "\n    ").splitlines(), "exit()"):  # an empty line ends a class
+            os.write(parent, line.encode() + b"\n")
+        printed, until = b"", time.monotonic() + LIMIT_S
+        while process.poll() is None and time.monotonic() < until:
+            if select.select([parent], [], [], 0.1)[0]:
+                printed += _read(parent)
+        assert process.poll() == 0, printed.decode()
+        return printed.decode()
+    finally:
+        process.kill()
+        process.wait()
+        os.close(parent)
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # its other end is closed
+        return b""
+
+
 def in_a_notebook(cell: str) -> str:
     """What a Jupyter kernel prints for a cell."""
     with warnings.catch_warnings():
@@ -192,6 +227,10 @@ def test_a_program_has_one_digest_wherever_its_source_is(tmp_path: Path) -> None
     inline = run_inline(tmp_path)
     for command, given in (([str(script)], None), (["-c", PROGRAM + SHOW], None), (["-"], PROGRAM + SHOW)):
         assert f"('fork', '{inline}')" in said_by([sys.executable, *command], given)
+
+
+def test_a_program_that_is_typed_at_a_terminal_has_the_same_digest(tmp_path: Path) -> None:
+    assert f"('fork', '{run_inline(tmp_path)}')" in typed(PROGRAM + SHOW)
 
 
 def test_a_program_in_a_notebook_has_the_same_digest(tmp_path: Path) -> None:
