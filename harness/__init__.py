@@ -1,4 +1,4 @@
-"""The benchmark's harness: what runs, in which order, each trial in a fresh process, and what came out."""
+"""The benchmark's harness: it plans runs, measures each trial in fresh processes, stores the results and reports."""
 
 import importlib.util
 import sys

@@ -1,8 +1,8 @@
-"""What ends a command of the harness without a traceback."""
+"""Errors that end a command of the harness without a traceback."""
 
 
 class UsageError(Exception):
-    """Something that the user can put right: one line that says what is wrong and what would be right."""
+    """A mistake that the user can put right. The text is one line, with what is wrong and what would be right."""
 
 
 class Terminated(BaseException):

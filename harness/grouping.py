@@ -1,4 +1,4 @@
-"""Things by what they have in common, in the order in which they come. Knows none of them."""
+"""Things grouped by a key, in the order in which they come."""
 
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar

@@ -43,7 +43,7 @@ def number(value: float) -> str:
     if abs(value) >= 1e12:
         return f"{value:.0e}"
     for decimals in range(9):
-        if abs(value) >= 10 ** (2 - decimals) * 0.9995:  # what rounds up to it has as few
+        if abs(value) >= 10 ** (2 - decimals) * 0.9995:  # numbers that round up to it have as few
             return f"{value:,.{decimals}f}"
     return f"{value:.2g}"
 

@@ -15,7 +15,7 @@ def available_cpus() -> int:
 
 
 def quota_cpus(group: Path) -> int | None:
-    """CPUs of a control group's quota, rounded up: cgroup v2's cpu.max, v1's cpu.cfs_*_us; None without one."""
+    """The quota of a control group (version 2 or 1) in CPUs, rounded up. None without a quota."""
     for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         try:
             quota, period = " ".join((group / name).read_text("utf-8") for name in files).split()

@@ -174,7 +174,7 @@ def kill(living: list[Execution]) -> None:
 
 @contextmanager
 def _system_willing() -> Iterator[None]:
-    """Turn an OSError of a run that is about to start into a WorkerError that says what is short."""
+    """Turn an OSError of a run that is about to start into a WorkerError."""
     try:
         yield
     except OSError as error:

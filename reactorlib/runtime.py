@@ -53,8 +53,8 @@ def run(
     Physical actions that still wait 50 ms after the timeout are given up, timers and logical actions are not.
 
     Raises ElaborationError before anything runs, ReactionError when a reaction raised, ThreadError when a thread raised
-    in `RunHandle.call`, WorkerError when a worker died or could not start, or a value could not travel, RunError when
-    the call makes no sense, or a traced value has no digest. The shutdown reactions of other reactors run first.
+    in `RunHandle.call`. WorkerError: a worker died or could not start, or a value could not travel. RunError: the call
+    makes no sense, or a traced value has no digest. The shutdown reactions of other reactors run first.
 
     >>> from reactorlib import MSEC, Reactor, Timer, reaction
     >>> class Ticker(Reactor):

@@ -257,7 +257,7 @@ class Stepper:
         return self._session._alone("step", self._whole, self._events(values), until)
 
     def begin(self, *values: Any, until: int | None = None) -> None:
-        """Let the other workers run their parts of the tag, after what is due before it."""
+        """Run earlier events, then let the other workers run their parts of the tag."""
         self._session._alone("begin", self._begin, self._events(values), until)
 
     def finish(self, timeout: float | None = None) -> Any:

@@ -91,7 +91,8 @@ class Lockstep:
             bell.close()
 
     def _serve(self, worker: int) -> None:
-        """The life of another process."""
+        """The life of another process: in a session of its own, as workers of reactors and Ray's are."""
+        os.setsid()
         waiter = self._waiter_of(worker, self._see_that_the_parent_lives)
         parts = [self._make(index) for index in self._shares[worker]]
         self._say(worker, -1, (0,))

@@ -1,9 +1,7 @@
-"""The command line: `python -m harness list | doctor | advise | run | breakdown | scaling | report | ...`.
+"""The commands of `python -m harness`, and their ends.
 
-Owns exit statuses and a command's end.
-
-Exit status: 0; 1 when a row failed or something became slower; 2 for something the user can put right, said in one
-line; 130 after Ctrl-C.
+The exit status is 0, 1 if a row failed or something became slower, 2 for a mistake that one line names, and 130 after
+Ctrl-C.
 """
 
 import argparse
@@ -34,7 +32,7 @@ from harness.studies.doctor import checkup as doctor
 from harness.studies.doctor import probes
 from harness.studies.scaling import scaling_run as scaling
 
-# Tables are not squeezed into 80 columns when nobody said how many there are.
+# Columns of tables where there is no terminal.
 _WIDTH_ELSEWHERE = 180
 _TOO_UNCERTAIN = 3  # exit status of `compare --strict`
 
@@ -57,11 +55,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"harness: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # Whoever read our output has left. Without this the interpreter complains when it flushes at exit.
+        # The reader of our output has left. Without this the interpreter complains when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except OSError as error:
-        print(f"harness: {_reason(error)}", file=sys.stderr)
+        expected = "expected what can be read and written there"
+        named = f"{error.filename}: {error.strerror}; {expected}" if error.filename else error.strerror or str(error)
+        print(f"harness: {named}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
@@ -70,14 +70,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def _reason(error: OSError) -> str:
-    if error.filename is None:
-        return error.strerror or str(error)
-    return f"{error.filename}: {error.strerror}; expected what can be read and written there"
-
-
 def _output(markup: bool = True) -> Console:
-    """Where a command says what came out."""
+    """The console for results."""
     return Console(width=None if sys.stdout.isatty() else _WIDTH_ELSEWHERE, highlight=False, markup=markup)
 
 

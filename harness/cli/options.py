@@ -45,24 +45,16 @@ examples:
 exit status: 0 all rows ok; 1 a row failed; 2 bad input; 130 interrupted (then --resume completes the run)
 """
 _RUN = "Measure every point on every backend, in blocks of turns: all that is compared runs side by side."
-_DOCTOR = (
-    "Print the machine and the versions. Try what the suite needs (threads, processes, Ray, the Arcade Learning "
-    "Environment, MPI), each in a process of its own. Name what would harm a measurement. Exit status 1 if something "
-    "fails that the suite needs."
-)
+_DOCTOR = "Print the machine and the versions, try what the suite needs, and name what would harm a measurement."
 _BREAKDOWN = (
-    "Run the points of a finished run again with few rounds, recording hub and workers. Write the part of a round that "
-    "each phase takes into breakdown.csv. On Ray it wraps private functions: its times are no measurements to compare."
+    "Run the points of a finished run again, and write the part of a round that each phase takes into breakdown.csv. "
+    "On Ray it wraps private functions: its times are no measurements to compare."
 )
 _SCALING = (
-    "Measure the cost of a message between two workers. Trace the reactor program of each point of a finished run on "
-    "one worker. Predict from both the speed-up on 1 to 64 workers. Measure reactor-processes on 1 worker up to twice "
-    "the cores against the serial loop. Write scaling.csv and messages.csv."
+    "Measure the cost of a message, trace the reactor programs of a finished run, predict the speed-up on 1 to 64 "
+    "workers, measure it up to twice the cores, and write scaling.csv and messages.csv."
 )
-_REPORT = (
-    "Print the answer on one screen, draw the figures into figures/, and write report.md and report.html, one page "
-    "with the figures in it that opens from disk."
-)
+_REPORT = "Print the answer on one screen, and write figures/, report.md and report.html, which opens from disk."
 _COMPARE = """\
 Compare two runs of one grid by the ratios measured inside each: every reactor backend against serial, against Ray
 and against the limit, where that was measured. A regression is larger than --min-effect, and would be as large

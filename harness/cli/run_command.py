@@ -67,9 +67,8 @@ def run(parsed: argparse.Namespace, arguments: Sequence[str]) -> int:
 
 
 def _budget_s(parsed: argparse.Namespace, grid: Grid) -> float | None:
-    """What was asked for; else the grid's, where no number of trials was."""
-    budget_s: float | None = parsed.budget or (None if parsed.trials else grid.budget_s)
-    return budget_s
+    """The budget asked for, or the grid's unless a number of trials was asked for."""
+    return parsed.budget or (None if parsed.trials else grid.budget_s)
 
 
 def _expected(todo: Sequence[Trial], budget_s: float | None) -> str:
@@ -169,9 +168,8 @@ def _resumed(parsed: argparse.Namespace) -> Path:
 
 
 def _asked(parsed: argparse.Namespace, chosen: Grid) -> tuple[Grid | None, int | None]:
-    """The grid that a run to complete must have, None where the command line names none, and means whatever it has; and
-    how many trials it shall have then, if that is said. A command that began a run with a budget meant as many as that
-    allowed.
+    """The grid that a run to complete must have, and its number of trials; None for what the command line leaves open.
+    With a budget, the number is only the most.
     """
     asked = parsed.preset, parsed.workload, parsed.backend, parsed.settings, parsed.seed
     if all(value in (None, []) for value in asked):
@@ -187,7 +185,7 @@ def latest() -> Path:
 
 
 def _point_latest(path: Path, console: Console) -> None:
-    """Let `results/latest` point to the run, or say that something else than such a pointer is there."""
+    """Let `results/latest` point to the run, unless something else is there."""
     if LATEST.exists() and not LATEST.is_symlink():
         console.print(f"{LATEST} is no symbolic link and stays as it is: it is not this run, which is {path}")
         return

@@ -3,8 +3,8 @@
 All take a turn, then all again in another order: a sweep. The turns of a sweep are neighbours, so that whatever slows
 the machine for longer slows all of them and cancels in their ratios.
 
-Before that each subject is started by itself, verified, and warmed up by one rule: turns until the last few are as long
-as the few before them, up to a limit. Memory decides how many live together. Subjects that are not pinned come in
+Before that each subject is started by itself and verified. It is warmed up by turns until the last few are as long as
+the few before them, up to a limit. Memory decides how many live together. Subjects that are not pinned come in
 waves, each of which shares its sweeps with all pinned ones.
 """
 
@@ -29,8 +29,7 @@ from harness.stats import turn_ratios
 
 # Ends the name of a second subject of a backend, by which a run measures its own noise.
 AGAIN = " again"
-# A warm-up is over when the mean of the last turns differs from that of as many before them by less than this, or by
-# less than their spread allows to tell.
+# A warm-up is over when the last turns are as long on average as those before them, up to this or to their spread.
 _COMPARED_TURNS = 4
 _DRIFT = 0.03
 # The part of the machine's memory that is left free, and how much more than a living subject the next may need.
@@ -67,7 +66,7 @@ class Effort:
         return self.resuming_ns if running.spins else self.waking_ns
 
 
-# What is measured unless told otherwise.
+# The effort of `run`.
 EFFORT = Effort()
 
 
@@ -107,7 +106,7 @@ def run(
 ) -> list[Measured]:
     """Measure the subjects, whose names differ; the outcome of each, in their order.
 
-    `logs`: the file into which a subject prints; by default the output is dropped. `starts` is called before each.
+    `logs`: the file into which a subject prints. By default the output is dropped. `starts` is called before each.
     """
     draw = random.Random(seed)
     found = {subject.name: Measured(subject) for subject in subjects}
@@ -195,7 +194,7 @@ class _Living:
         return sweep
 
     def _sound(self) -> int:
-        """How many have not failed, whether they live by now or not; 1 where none is left."""
+        """How many have not failed, whether they live or not; 1 if all have."""
         return sum(not measured.failure for measured in self.found.values()) or 1
 
     def _confine(self, sweep: int) -> None:

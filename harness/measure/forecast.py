@@ -69,5 +69,5 @@ def _add(durations: dict[Key, list[float]], workload: str, parameters: str, back
 
 
 def _keys(workload: str, parameters: str, backend: str) -> tuple[Key, ...]:
-    """What a trial has in common with others, from the most to the least."""
+    """The properties that a trial shares with others, from the most to the least specific."""
     return (workload, parameters, backend), (workload, backend), (backend,), ()

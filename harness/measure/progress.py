@@ -77,7 +77,7 @@ class Display:
             self.note(f"{line}  {self._time_left()}" if self._left else line)
 
     def block_ends(self, point: Point, found: Mapping[str, Measured]) -> None:
-        """Show the speeds at the point, from all its blocks by now; of simulated work they say nothing."""
+        """Show the speeds at the point, from all its blocks, unless it simulates work."""
         if point.values.get("work_seconds"):
             return
         known = self._ratios.setdefault(point, {})

@@ -43,10 +43,8 @@ class Budget:
     left_out: list[Block] = field(default_factory=list)
 
     def allows(self, block: Block, spent_s: float) -> bool:
-        """Whether a block runs after so much time.
-
-        The first block of a point always does. Another one does if it ends in time, supposed that it takes as long as
-        the last block of its point, or else as the longest of all.
+        """Whether a block runs now. The first block of a point does. Another one does if it should end in time: it is
+        taken to be as long as the last block of its point, or else as the longest of all.
         """
         needed_s = self.taken_s.get(block[0].point, max(self.taken_s.values(), default=0.0))
         return self.limit_s is None or not block[0].index or spent_s + needed_s <= self.limit_s
@@ -109,7 +107,7 @@ def _judge(results: RunDirectory, block: Block, display: Display) -> set[str]:
 def _run_block(results: RunDirectory, block: Block, effort: Effort, display: Display) -> dict[str, Measured]:
     started_at, began = machine.timestamp(), time.monotonic()
     found = _measured(results, block, effort, display)
-    # What no subject took of the block's time is shared.
+    # The rest of the block's time is shared.
     shared_s = max(0.0, time.monotonic() - began - sum(one.taken_s for one in found.values())) / len(found)
     records = [_record(trial, found[trial.backend], started_at, shared_s) for trial in block]
     results.add(records, [turn for trial in block for turn in _turns(trial, found)])

@@ -3,10 +3,10 @@
 Carries out one order from standard input, a line of JSON, and answers on the channel that it names:
 
 - `workload`, `backend`, `parameters`, `options`, `verify_rounds`: run it without end, in turns
-- `kernel`: a function that repeats itself for a meter, "module:function", and its `parameters`: the same
-- `call`: a function to be called once with `arguments`; the answer is what it returns
+- `kernel`, `parameters`: run a function "module:function" that repeats itself for a meter, in turns as well
+- `call`, `arguments`: call a function once, and answer with its result
 
-What cannot run or fails answers `unsupported` or `error`. What it prints goes to the log.
+An order that cannot run or fails is answered with `unsupported` or `error`. Output goes to the log.
 """
 
 from __future__ import annotations
@@ -31,12 +31,9 @@ from workloads.digest import NoDigest
 from workloads.parameter import ParameterError, UnsupportedError
 from workloads.probe import Probe
 
-# More rounds than anybody waits for: the engine ends the process.
-_ENDLESS = 10**9
-# A lap of a kernel path between two looks at the clock takes at least this long.
-_LAP_NS = 400_000
-# Before its first turn a kernel path is repeated so often, unless that takes longer than this: what comes back is
-# compiled only then.
+_ENDLESS = 10**9  # rounds: the engine ends the process before
+_LAP_NS = 400_000  # the least time of a kernel path's lap, between two looks at the clock
+# A kernel path is repeated before its first turn, so that its recurring sets of triggers are compiled.
 _WARM_REPETITIONS = 100
 _WARM_NS = 1_000_000_000
 
@@ -50,7 +47,7 @@ class TurnProbe(Probe):
         self.round = self._turns.passed  # type: ignore[method-assign]  # one call less in every round
 
     def ready(self) -> None:
-        """Setup is done; where nothing is verified, wait for the first turn."""
+        """Note that setup is done, and wait for the first turn if nothing is verified."""
         super().ready()
         self._turns.begin()
 
@@ -67,7 +64,7 @@ class TurnProbe(Probe):
 
 
 class TurnMeter:
-    """Stands where a meter does, for a program that asks `next_lap` how much to repeat: laps without end, in turns."""
+    """A meter for a program that asks `next_lap` how much to repeat: laps without end, in turns."""
 
     def __init__(self, channel: Channel) -> None:
         self.warmup = 1
@@ -79,7 +76,7 @@ class TurnMeter:
         self._settled = False
 
     def next_lap(self) -> int:
-        """End a lap; how many repetitions the next one has."""
+        """End a lap; the repetitions of the next one."""
         now = time.perf_counter_ns()
         self._repeated += self.tags
         if self._settled:
@@ -117,7 +114,7 @@ def main() -> int:
         answer = _carry_out(order, channel)
     except UnsupportedError as error:
         answer = {"unsupported": one_line(str(error))}
-    except ParameterError as error:  # what can't run with these parameters says so itself
+    except ParameterError as error:  # its message is complete
         answer = {"error": one_line(str(error))}
     except Exception as error:  # noqa: BLE001 - whatever a backend raises becomes the row's status
         traceback.print_exc()

@@ -1,11 +1,11 @@
-"""A subject: what is measured, in processes of its own below a supervisor, that run in their turns only.
+"""A subject of a measurement: processes of its own below a supervisor, which run in their turns only.
 
-Owns these processes from start to end. Whatever goes wrong with them is a SubjectError, whose text is one line.
+Owns these processes from start to end. Their failures are SubjectErrors, whose text is one line.
 
 Between turns a subject's program blocks in a read. Some processes use a processor all the same: actors of Ray's
 compiled graphs poll for the next message, agents look for news. CPU time shows it. Then all processes of the subject
-are stopped between turns, but never Ray's own daemons, which take a stopped peer for a dead one. A subject that spins
-is told apart: its processes, resumed all at once, take long to share the processors as before.
+are stopped between turns, but never Ray's own daemons, which take a stopped peer for a dead one. Processes
+that spin and are resumed all at once take long to share the processors as before.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ class SubjectError(RuntimeError):
 
 @dataclass(frozen=True)
 class Subject:
-    """What is measured. `name`: unique in its block. `order`: for its process (see `side`). `tree`: the code.
+    """A program to measure. `name`: unique in its block. `order`: for its process (see `side`). `tree`: the code.
 
     `matched`: its digest must equal that of the block's other matched ones. `pinned`: lives through its whole block,
-    even if memory has room for a part of the others only. `on_one_cpu`: it computes in one thread that never waits. All
-    such subjects take the turns of a sweep on one CPU, those of the next sweep on another, because a CPU may be slower
-    than another for as long as a block. They are compared by CPU time, in which other processes don't count.
+    even if memory has room for a part of the others only. `on_one_cpu`: it computes in one thread that never waits.
+    All such subjects take the turns of a sweep on one CPU, and change the CPU from sweep to sweep, because CPUs may
+    differ in speed. They are compared by CPU time, in which other processes don't count.
     """
 
     name: str

@@ -1,12 +1,12 @@
 """A subject's supervisor: `python -m harness.measure.supervisor`, between the engine and the process that measures.
 
-Owns the subject's processes, from outside: it starts the one that measures, adopts whatever its descendants leave
-behind, ends them all when that one ends or the engine is gone (whose end of the pipe on standard input closes, however
-it died), and removes what they left on disk and in shared memory. It measures nothing, and sleeps until then.
+Owns the subject's processes, from outside. It starts the one that measures, and adopts the orphans of its descendants.
+It ends all of them when that one ends, or when the engine closes standard input, be it by dying. It removes what they
+left on disk and in shared memory. It measures nothing, and sleeps until then.
 
-Standard input: one line of JSON, the order; then nothing until it closes. Standard output: one line of JSON, with the
-`exit_status` of the process that measures: negative for a signal, null where it was killed because the engine had gone,
-or wanted no more of it. Standard error: the subject's log, shared with the process that measures.
+Standard input carries the order, one line of JSON. Standard output carries one line of JSON with the `exit_status` of
+the process that measures. It is negative for a signal, and null if the engine's end caused it. Standard error is the
+subject's log, shared with the process that measures.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from typing import Any, Self
 from harness.measure import processes
 from workloads.shared_memory import Names
 
-# The first look for names in shared memory, and the longest pause: who looks often takes part in what others measure.
+# The first look for names in shared memory, and the longest pause: frequent looks would disturb measurements.
 _FIRST_LOOK_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 60.0
 
@@ -43,7 +43,7 @@ def main() -> int:
 
 
 def _read_line(descriptor: int) -> bytes:
-    # Byte by byte, because what a buffered reader swallowed would hide the end of the file from the selector.
+    # Byte by byte, because a buffered reader would hide the end of the file from the selector.
     line = b""
     while not line.endswith(b"\n"):
         byte = os.read(descriptor, 1)
@@ -116,7 +116,7 @@ class _Wakeup:
         self._ended = True
 
     def wait(self, seconds: float) -> bool:
-        """Wait for at most so long; whether the subject has to end."""
+        """Wait, up to a limit; whether the subject has to end."""
         for key, _ in self._selector.select(seconds):
             if key.fd == 0:
                 return not os.read(0, 1)

@@ -1,12 +1,11 @@
-"""A turn, and how a running program waits for its own: what a subject's process does between two rounds.
+"""A turn, and how a running program waits for its own between two rounds.
 
 Owns the subject's end of the channel to the engine. Imports nothing that is measured.
 
-A program reports each round it has done. The first rounds may be verified; after them it tells that it is ready and
-waits. An order, a line of JSON, gives it a turn: `turn_ns`, the time in which it runs whole rounds, at least one, and
-`lead_ns`, for which it first runs whole rounds that are not timed, at least one unless it is 0, so that neither what
-the others left in the caches nor how it wakes is charged to it. It answers with what the turn took, and how many rounds
-took how long, and waits again, blocked in a read, which uses no processor.
+A program reports each round. The first rounds may be verified. Then it reports that it is ready, and blocks in a read.
+An order, a line of JSON, gives it a turn. For `lead_ns` it runs whole rounds that are not timed, which take the cost of
+cold caches and of waking. For `turn_ns` it runs whole rounds that are timed. Both are at least one round, but a lead of
+0 has none. It answers with what the turn took, and how many rounds took how long, and blocks again.
 """
 
 from __future__ import annotations
@@ -22,20 +21,17 @@ from typing import Any
 
 import numpy as np
 
-# Round times are counted by their logarithm in so many e-folds: bins one percent wide.
+# Round times are counted by their logarithm, in bins one percent wide.
 BIN = math.log(1.01)
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What a turn took: `rounds` whole rounds, their wall time and their CPU time, both in ns.
+    """The whole rounds of a turn, their wall time and their CPU time.
 
-    The CPU time of a subject that is `on_one_cpu` is what its process took for these rounds. Of any other it is of the
-    whole process tree, whose clocks are only read around the turn: what that took with its lead, by its share of
-    timed rounds, as if those of the lead were like them.
-
-    `durations`: how many rounds took exp(number * BIN) ns to a bin more, by that number; empty where rounds were not
-    reported one by one.
+    `cpu_ns`: of its process for a subject that is `on_one_cpu`. Of any other it is that of the whole process tree with
+    the lead, times the share of timed rounds. `durations`: how many rounds took exp(number * BIN) ns to a bin more, by
+    that number. It is empty if rounds were not reported one by one.
     """
 
     rounds: int
@@ -50,7 +46,7 @@ class Turn:
 
 
 class Channel:
-    """Lines of JSON to the engine and from it. Works in any process that has inherited the descriptor."""
+    """Lines of JSON to the engine and from it, in any process that has inherited the descriptor."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -76,10 +72,10 @@ class Channel:
 
 
 class Turns:
-    """A program's turns. It calls `begin` when its first round is about to start, `passed` after every round.
+    """A program's turns. It calls `begin` before its first round, and `passed` after every round.
 
-    `settled`: told once the first `verify_rounds` rounds are done, gives what the engine shall know before it gives
-    turns. `clock` and `cpu_clock`, of this process's CPU time, return ns.
+    `settled`: called after the first `verify_rounds` rounds, for the report to the engine. `clock` and
+    `cpu_clock`, of this process's CPU time, return ns.
     """
 
     def __init__(
@@ -104,12 +100,12 @@ class Turns:
         self._stamps = array("q")  # of a turn: when its timed part began, and when each round was reported
 
     def begin(self) -> None:
-        """The first round is about to start; where nothing is verified, wait for the first turn."""
+        """Wait for the first turn if nothing is verified."""
         if not self._verify_rounds:
             self._wait(self._settled())
 
     def passed(self, rounds: int = 1) -> None:
-        """So many rounds are done."""
+        """Report rounds that are done."""
         self._done += rounds
         now = self._clock()
         self._stamps.append(now)
@@ -126,18 +122,13 @@ class Turns:
         else:
             cpu_ns = self._cpu_clock() - self._cpu_began_ns
             rounds, wall_ns = self._done - self._lead, now - self._began_ns
-            told: dict[str, Any] = {
-                "rounds": rounds,
-                "wall_ns": wall_ns,
-                "cpu_ns": cpu_ns,
-                "all_rounds": self._done,
-            }
+            told: dict[str, Any] = {"rounds": rounds, "wall_ns": wall_ns, "cpu_ns": cpu_ns, "all_rounds": self._done}
             if len(self._stamps) - 1 == rounds:
                 told["durations"] = self._durations()
             self._wait(told)
 
     def _begin(self) -> None:
-        """The timed part begins, once the CPU time is read, which takes longer than the clock."""
+        """Begin the timed part: read the CPU time first, which takes longer than reading the clock."""
         self._lead, self._cpu_began_ns = self._done, self._cpu_clock()
         now = self._clock()
         self._due_ns, self._began_ns = now + self._turn_ns, now

@@ -59,7 +59,7 @@ class Point:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """What the rows of a point have in common, by column."""
+        """The columns that the rows of a point share."""
         values = self.values
         return {
             "workload": self.workload,
@@ -82,7 +82,7 @@ class Point:
 
     @property
     def round_bytes(self) -> int:
-        """What the arrays of a round take, of workloads that say so."""
+        """The size of the arrays of a round; 0 if the workload has no such parameters."""
         held: int = self.values.get("actors", 0) * self.values.get("object_bytes", 0)
         return held
 
@@ -179,8 +179,9 @@ class Grid:
         return max(self.points, key=lambda point: len(self._kinds(point)))
 
     def repeated(self, point: Point) -> list[str]:
-        """The backends that the blocks of a point have twice, by which a run measures its own noise: one of each kind,
-        at the first of the points that most kinds run.
+        """The backends that the blocks of a point have twice, by which a run measures its own noise.
+
+        One of each kind, at the first of the points that most kinds run.
         """
         return list(self._kinds(point).values()) if point == self._widest else []
 

@@ -18,7 +18,7 @@ def units(task: Any) -> dict[str, str]:
 
 
 def work(task: Any) -> tuple[str, float]:
-    """What a task's work is counted in, singular, and how much of it a round does."""
+    """The unit of a task's work, singular, and the work of a round."""
     if task.metric == "throughput":
         return task.unit.removesuffix("/s").removesuffix("s"), task.units_per_round
     return "round", 1

@@ -1,4 +1,4 @@
-"""What `run` measures unless told otherwise: presets of parameter sweeps, sized for two slow cores.
+"""The presets of `run`: parameter sweeps, sized for two slow cores.
 
 Every value here can be replaced by `--set`. A sweep lists values by parameter; the points are their product.
 """
@@ -41,8 +41,8 @@ def sweep(workload: str, **values: Any) -> Sweep:
 
 @dataclass(frozen=True)
 class Preset:
-    """Sweeps and the backends on which they run. `time_limit_s`: for one trial. `budget_s`: for all; then there are as
-    many trials as it allows, of each point one or more.
+    """Sweeps and the backends on which they run. `time_limit_s`: for one trial. `budget_s`: for all. It may
+    allow fewer trials, but at least one of each point.
     """
 
     name: str

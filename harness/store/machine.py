@@ -78,7 +78,7 @@ def read(path: Path, remedy: str) -> dict[str, Any]:
 
 
 def describe() -> dict[str, Any]:
-    """What stays the same for as long as rows may be added to a directory."""
+    """The machine, which stays the same for as long as rows may be added to a directory."""
     return {
         "cpu": {
             "model": _cpu_model(),

@@ -96,9 +96,9 @@ def _rows(run_id: str, point: Point, trial: TrialRecord, turns: Sequence[Recorde
 def measured(task: Any, trial: TrialRecord, turns: Sequence[RecordedTurn]) -> dict[str, float]:
     """The values of a trial by metric.
 
-    `round_time` is the geometric mean over turns of a turn's mean round, so that the ratio of two trials of a block is
-    that of neighbouring turns. `throughput` is the rate per second that follows from it. `overhead` is the round time
-    beyond the simulated work, were that spread evenly over the backend's workers.
+    `round_time` is the geometric mean over turns of a turn's mean round, which makes the ratio of two trials of a block
+    that of neighbouring turns. `throughput` is the rate that follows from it. `overhead` is the round time beyond the
+    simulated work, were that spread evenly over the backend's workers.
     """
     _, per_round = work(task)
     round_ns = math.exp(fmean(math.log(turn.round_ns()) for turn in turns))

@@ -36,7 +36,7 @@ TURNS = Table("turns.csv.gz", RecordedTurn, "restore the file, or measure into a
 
 
 class RecordedTurns:
-    """The turns of a run, by what they are of: point, backend and copy."""
+    """The turns of a run, by point, backend and copy."""
 
     def __init__(self, rows: Iterable[RecordedTurn]) -> None:
         self._taken: dict[tuple[tuple[str, str], str, int], dict[int, dict[int, RecordedTurn]]] = {}

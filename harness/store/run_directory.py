@@ -55,7 +55,7 @@ class RunDirectory:
         return [row for row in self.rows if row.trial_key == trial]
 
     def add(self, trials: Sequence[TrialRecord], turns: Sequence[RecordedTurn]) -> None:
-        """Keep a block's trials and turns, in place of those that its trials have by now.
+        """Keep a block's trials and turns, in place of those that its trials have.
 
         A trial whose digest was wrong stays: it ran, and a second attempt would hide that.
         """
@@ -78,8 +78,8 @@ class RunDirectory:
         MEASUREMENTS.write(self.path, self.rows)
 
     def settle_without(self, left_out: Sequence[Block]) -> bool:
-        """Have each point of the grid end before the first of its blocks that is among these, which are in the order in
-        which they run. False, and no change, where a later block has been measured.
+        """Have each point of the grid end before the first of its blocks that was left out. `left_out`: in the order in
+        which they run. False, and no change, if a later block has been measured.
         """
         ends = {first.point: first.index for first, *_ in reversed(left_out)}
         present = {one.trial_key for one in self.trials}
@@ -182,8 +182,9 @@ def missing(grid: Grid, rows: Sequence[TrialRecord | Measurement]) -> list[Trial
 
 
 def to_run(grid: Grid, trials: Sequence[TrialRecord]) -> list[Trial]:
-    """The trials of all blocks in which one is missing, in the order in which they will run: a block runs as a whole,
-    for its ratios are of turns that its trials took beside each other.
+    """The trials of all blocks in which one is missing, in the order in which they will run.
+
+    A block runs as a whole, because its ratios are of neighbouring turns.
     """
     lacking = {trial.key for trial in missing(grid, trials)}
     return [trial for block in grid.blocks() if any(one.key in lacking for one in block) for trial in block]

@@ -3,8 +3,8 @@
 import csv
 import gzip
 import io
+import os
 import re
-import tempfile
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ _Row = TypeVar("_Row")
 class Table(Generic[_Row]):
     """A file whose columns are the fields of a dataclass, in their order. An empty cell is None where a field may be.
 
-    `file_name`: compressed if it ends in .gz. `row`: the dataclass; msgspec heeds its types and their bounds, and a
-    ValueError of `__post_init__`. `remedy`: what to do about a broken file. `key`: what no two rows may share.
+    `file_name`: compressed if it ends in .gz. `row`: the dataclass, whose types and bounds msgspec checks, and whose
+    `__post_init__` may raise ValueError. `remedy`: for a broken file. `key`: no two rows may share it.
     """
 
     file_name: str
@@ -44,11 +44,8 @@ class Table(Generic[_Row]):
         path = directory / self.file_name
         if path.exists():
             raise UsageError(f"{path} exists; remove it to measure anew")
-        try:
-            with tempfile.TemporaryFile(dir=directory):
-                pass
-        except OSError as error:
-            raise UsageError(f"{path}: {error.strerror}; make its directory one that can be written to") from None
+        if not os.access(directory, os.W_OK):
+            raise UsageError(f"{path}: cannot be written; make its directory one that can be written to")
 
     def write(self, directory: Path, rows: Iterable[_Row]) -> None:
         """Put these rows in place of all, atomically. Raises OSError."""

@@ -26,6 +26,8 @@ class Element:
         self.name = ""
         self.mode: Mode | None = building.mode
         self.where = here()
+        if building.stack:
+            building.stack[-1].made = True
 
     def __set_name__(self, owner: type, name: str) -> None:
         if not self.name:
@@ -282,8 +284,8 @@ class Mode(Element, ModeBlock):
     """A mode of a modal reactor. Declarations in its `with` block exist only while it is active.
 
     `with self.mode:` in the constructor does the same for contained reactors and connections. Two modes of a reactor
-    are never active together. So each may have its own source of a port, and reactions of different modes that form a
-    ring are no cycle, unless shutdown triggers one. Shutdown reactions run in every mode that was ever active.
+    are never active together. So each may have its own source of a port. Reactions of different modes that form a ring
+    are no cycle, unless shutdown triggers one. Shutdown reactions run in every mode that was ever active.
 
     >>> from reactorlib import MSEC, Mode, Reactor, Timer, reaction, reset, run
     >>> class Lamp(Reactor):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn, Self
 
 from reactorlib.declaration.building import building
@@ -125,24 +126,25 @@ class Connection(NamedTuple):
     where: str
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Instance:
     """One reactor in the tree: its elements by name, what it contains, what it connects."""
 
-    def __init__(self, reactor: Any, parameters: dict[str, Any]) -> None:
-        self.reactor = reactor
-        self.parent: Instance | None = building.stack[-1] if building.stack else None
-        self.parameters = parameters
-        self.index: int = building.bank_index  # in its bank, 0 outside a bank
-        self.name = type(reactor).__name__
-        self.path = self.name  # final once the whole tree is named
-        self.elements: dict[str, Bound] = {}
-        self.children: list[Instance] = []
-        self.connections: list[Connection] = []
-        self.faults: list[str] = []
-        self.where: str | None = building.where
-        self.member: tuple[int, int] | None = None  # position and size, in a bank or list of its parent
-        self.used = False  # of a root: its reactors have run
-        self.mode: BoundMode | None = building.mode  # the mode of the parent in whose `with` block it was made
+    reactor: Any
+    parameters: dict[str, Any]
+    parent: Instance | None
+    index: int  # in its bank, 0 outside a bank
+    mode: BoundMode | None  # the mode of the parent in whose `with` block it was made
+    where: str | None
+    name: str
+    path: str  # final once the whole tree is named
+    elements: dict[str, Bound] = field(default_factory=dict)
+    children: list[Instance] = field(default_factory=list)
+    connections: list[Connection] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    made: bool = False  # whether its constructor made elements, which declares nothing
+    member: tuple[int, int] | None = None  # position and size, in a bank or list of its parent
+    used: bool = False  # of a root: its reactors have run
 
     def fault(self, text: str, where: str | None) -> None:
         """Note a fault, which is reported when paths are known. `text` follows this reactor's path."""

@@ -38,18 +38,20 @@ class _ReactorType(type):
     def __call__(cls: type[R], /, *args: Any, **kwargs: Any) -> R:  # type: ignore[misc]  # of Reactor alone
         declared = declarations_of(cls)
         self: R = cls.__new__(cls)
-        instance = Instance(self, _parameters(cls, declared, self, args, kwargs))
+        parameters, name = _parameters(cls, declared, self, args, kwargs), cls.__name__
+        parent = building.stack[-1] if building.stack else None
+        instance = Instance(self, parameters, parent, building.bank_index, building.mode, building.where, name, name)
         building.bank_index = 0
         attributes = self.__dict__
         attributes["__instance__"] = instance
         attributes["bank_index"] = instance.index
-        for name, element in declared.elements.items():
+        for key, element in declared.elements.items():
             if isinstance(element, State):
-                attributes[name] = _first_value(instance, name, element)
+                attributes[key] = _first_value(instance, key, element)
             else:
-                attributes[name] = instance.elements[name] = _bind(instance, name, element)
-        if instance.parent is not None:
-            instance.parent.children.append(instance)
+                attributes[key] = instance.elements[key] = _bind(instance, key, element)
+        if parent is not None:
+            parent.children.append(instance)
         outer = building.mode, building.where
         building.stack.append(instance)
         building.mode = building.where = None

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 from reactorlib.declaration.instance import BoundPort
 from reactorlib.elaboration.records import Cell, Cycle, DependencyGraph, Node, Order, ReactionInstance
 from reactorlib.elaboration.resolution import Resolution, described
 
 
 class _Constraints:
-    """The order constraints. `edges` lead from nodes to what comes later: the cells that they set and the next
-    reactions of their reactors. From cells, numbered behind the nodes, they lead to the readers.
+    """The order constraints. `edges` lead from nodes to the cells that they set and to the next reactions of their
+    reactors. From cells, which have numbers behind those of the nodes, they lead to the readers.
     """
 
     def __init__(self, resolution: Resolution, graph: DependencyGraph) -> None:
@@ -22,10 +20,10 @@ class _Constraints:
         self.nodes = len(graph.writes)
         self._parted: list[Cell] = []  # the cells of further places: of readers apart from exclusive writers
         self._places = self.nodes + resolution.cells
-        self.edges: dict[int, list[int]] = {
-            node: [self.nodes + cell for cell in cells] for node, cells in enumerate(graph.writes)
-        }
-        self.edges.update((self.nodes + cell, graph.readers.get(cell, [])) for cell in graph.writers)
+        self.edges: list[list[int]] = [[self.nodes + cell for cell in cells] for cells in graph.writes]
+        self.edges += [[]] * resolution.cells
+        for cell in graph.writers:
+            self.edges[self.nodes + cell] = graph.readers.get(cell, [])
         _chain(self.reactions, self.edges)
 
     def cell(self, place: int) -> Cell:
@@ -43,9 +41,8 @@ class _Constraints:
                 place = self._places + len(self._parted)
                 for writer in others:
                     self.edges[writer].append(place)
-                if others:
-                    self.edges[place] = [reader]
-                    self._parted.append(cell)
+                self.edges.append([reader] if others else [])
+                self._parted.append(cell)
 
     def _exclusive(self, one: Node, other: Node) -> bool:
         a, b = self._only_mode(one), self._only_mode(other)
@@ -58,39 +55,41 @@ class _Constraints:
         reaction = self.reactions[node]
         return None if self.graph.hears_shutdown(reaction) else reaction.own_mode
 
-    def levels(self) -> tuple[list[int], dict[int, int]]:
-        """A topological sequence of nodes and cells (short of those on cycles), and the level of each.
+    def levels(self) -> tuple[list[int], list[int], list[int]]:
+        """A topological sequence of nodes and cells, the level of each, and those that are stuck: on or behind cycles.
 
         A reaction is one level above whatever it depends on; a forward takes no level of its own.
         """
-        level: dict[int, int] = defaultdict(int)
-        waiting: dict[int, int] = defaultdict(int)
-        for following in self.edges.values():
+        edges, count = self.edges, self.graph.count
+        level, waiting = [0] * len(edges), [0] * len(edges)
+        for following in edges:
             for later in following:
                 waiting[later] += 1
-        sequence = [node for node in range(self.nodes) if node not in waiting]
+        sequence = [node for node in range(self.nodes) if not waiting[node]]
         for at in sequence:
-            reached = level[at] + (at < self.graph.count)
-            for later in self.edges[at]:
-                level[later] = max(level[later], reached)
+            reached = level[at] + 1 if at < count else level[at]
+            for later in edges[at]:
+                if level[later] < reached:
+                    level[later] = reached
                 waiting[later] -= 1
                 if not waiting[later]:
                     sequence.append(later)
-        return sequence, level
+        return sequence, level, [at for at, count in enumerate(waiting) if count]
 
     def deadlines(self, sequence: list[int]) -> dict[int, int]:
         """The inferred deadlines: the earliest of a node's own and those of everything that depends on it."""
         deadline = {node: own for node, reaction in enumerate(self.reactions) if (own := reaction.deadline) is not None}
         for at in reversed(sequence) if deadline else ():
-            dues = [deadline[later] for later in (at, *self.edges[at]) if later in deadline]
+            dues = [deadline[later] for later in self.edges[at] if later in deadline]
             if dues:
+                dues += [deadline[at]] if at in deadline else []
                 deadline[at] = min(dues)
         return deadline
 
-    def cycle(self, stuck: set[int]) -> list[_Edge]:
+    def cycle(self, stuck: list[int]) -> list[_Edge]:
         """A shortest-effort cycle within `stuck`, nodes and cells that all have a predecessor in it."""
         predecessor: dict[int, int] = {}
-        for at in sorted(stuck):
+        for at in stuck:
             for later in self.edges[at]:
                 predecessor.setdefault(later, at)
         at, path = min(stuck), list[int]()
@@ -110,7 +109,7 @@ class _Constraints:
 _Edge = tuple[Node, Node, Cell | None]
 
 
-def _chain(reactions: list[ReactionInstance], edges: dict[int, list[int]]) -> None:
+def _chain(reactions: list[ReactionInstance], edges: list[list[int]]) -> None:
     """Reactions of one reactor in declared order; those in different modes of it do not depend on each other."""
     last_plain: Node | None = None
     last_in: dict[int, Node] = {}
@@ -133,12 +132,12 @@ def _chain(reactions: list[ReactionInstance], edges: dict[int, list[int]]) -> No
 def order_of(resolution: Resolution, graph: DependencyGraph, faults: list[str]) -> tuple[Order, Cycle]:
     """Levels, inferred deadlines and ranks of all nodes. Where there is a cycle: none, and a fault that shows it."""
     constraints = _Constraints(resolution, graph)
-    sequence, level = constraints.levels()
-    if len(sequence) < len(constraints.edges):
+    sequence, level, stuck = constraints.levels()
+    if stuck:
         constraints.part_exclusive()
-        sequence, level = constraints.levels()
-    if len(sequence) < len(constraints.edges):
-        edges = constraints.cycle(constraints.edges.keys() - set(sequence))
+        sequence, level, stuck = constraints.levels()
+    if stuck:
+        edges = constraints.cycle(stuck)
         faults.append(_described(resolution, edges))
         return Order((), (), ()), _cycle(resolution, edges)
     deadline = constraints.deadlines(sequence)
@@ -152,7 +151,7 @@ def order_of(resolution: Resolution, graph: DependencyGraph, faults: list[str]) 
     rank = [0] * len(nodes)
     for position, node in enumerate(sorted(nodes, key=key)):
         rank[node] = position
-    order = Order(tuple(level[node] for node in nodes), tuple(map(deadline.get, nodes)), tuple(rank))
+    order = Order(tuple(level[: len(nodes)]), tuple(map(deadline.get, nodes)), tuple(rank))
     return order, Cycle(channels=frozenset(resolution.ringed))
 
 

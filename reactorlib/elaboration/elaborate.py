@@ -88,7 +88,8 @@ def named_tree(root: Instance) -> Iterator[Instance]:
     stack = [root]
     while stack:
         instance = stack.pop()
-        _name_children(instance)
+        if instance.children or instance.made:
+            _name_children(instance)
         stack.extend(reversed(instance.children))
         yield instance
 

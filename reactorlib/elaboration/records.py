@@ -89,9 +89,7 @@ class ReactionInstance(NamedTuple):
 
 
 class Forward(NamedTuple):
-    """A value copied from cell to cell: into a mutable input, along a connection that a mode guards, or out of the
-    main reactor.
-    """
+    """A copy from cell to cell: to a mutable input, along a connection of a mode, or out of the main reactor."""
 
     source: Cell
     target: Cell

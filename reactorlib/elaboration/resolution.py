@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any, get_args
 
 from reactorlib.declaration.class_body import Reaction
@@ -20,6 +21,9 @@ from reactorlib.declaration.instance import (
 from reactorlib.declaration.source_position import located
 from reactorlib.elaboration.records import Cell, CellPaths, Forward, ModeInstance, ReactionInstance, Trigger
 from reactorlib.elaboration.rules import direction_fault
+
+_POLICIES = get_args(Policy)
+_PORT = itemgetter(0)  # of a channel
 
 
 class Resolution:
@@ -97,9 +101,9 @@ class Resolution:
         sources, targets = connection.sources, connection.targets
         faults = [_width_fault(connection)]
         for side, channels in (("source", sources), ("target", targets)):
-            faults += [direction_fault(container, port, side) for port in dict.fromkeys(port for port, _ in channels)]
+            faults += [direction_fault(container, port, side) for port in dict.fromkeys(map(_PORT, channels))]
         if any(faults):
-            left, right = (", ".join(dict.fromkeys(port.path for port, _ in side)) for side in (sources, targets))
+            left, right = (", ".join(port.path for port in dict.fromkeys(map(_PORT, s))) for s in (sources, targets))
             at = f"{container.path}: {left} -> {right}"
             self.faults += [f"{at}: {fault}{located(connection.where)}" for fault in faults if fault]
             return
@@ -108,9 +112,9 @@ class Resolution:
         for position, (target, channel) in enumerate(targets):
             into, source = target.first + channel, sources[position % len(sources)]
             others = self.feeds.setdefault(into, [])
-            clash = next((other for other in others if not _exclusive(connection.mode, other[0].mode)), None)
-            if clash is not None:
-                told = f"{described(*clash)} and {described(connection, source)}"
+            clashes = [other for other in others if not _exclusive(connection.mode, other[0].mode)] if others else None
+            if clashes:
+                told = f"{described(*clashes[0])} and {described(connection, source)}"
                 self.faults.append(f"{target.channel_path(channel)} has two sources: {told}")
                 continue
             others.append((connection, source))
@@ -136,12 +140,12 @@ class Resolution:
         """Every channel to the cell at the far end of its chain of undelayed connections, in linear time."""
         alias = self.alias
         for channel in range(self.channels):
-            at, chain = channel, dict[Cell, None]()
+            at = channel
+            chain: dict[Cell, None] = {}
             while at < self.channels and alias[at] != at and at not in chain:
                 chain[at] = None
                 at = alias[at]
             if at not in chain:
-                alias[channel] = at
                 for link in chain:
                     alias[link] = at
                 continue
@@ -183,8 +187,8 @@ class Resolution:
                 declared = element.declaration
                 policy = declared.policy or "defer"
                 told = None
-                if policy not in get_args(Policy):
-                    told = f"unknown policy {policy!r}: one of {', '.join(get_args(Policy))}"
+                if policy not in _POLICIES:
+                    told = f"unknown policy {policy!r}: one of {', '.join(_POLICIES)}"
                 elif declared.policy is not None and element.min_spacing is None:
                     told = f"policy {policy!r} without a spacing: give it a min_spacing, such as 0"
                 if told:

@@ -252,7 +252,7 @@ class Distributed(Executor):
         if error is self.lost:
             return Failure(error, None)
         if not isinstance(error, Exception | Poisoned):  # Ctrl-C and the like do not wait for long reactions
-            self.interrupt()
+            self.interrupt(error)
             return Failure(error, None)
         if isinstance(error, Exception):
             self.failures[0] = Failure(error, self.loader.failed(error.__traceback__))
@@ -319,7 +319,7 @@ class Distributed(Executor):
     # A subclass provides these
 
     @abstractmethod
-    def interrupt(self) -> None:
+    def interrupt(self, error: BaseException | None = None) -> None:
         """End the workers soon, whatever they do. Called after Ctrl-C, at any moment."""
 
     @abstractmethod

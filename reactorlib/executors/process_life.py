@@ -15,23 +15,22 @@ from reactorlib.transport.exchange import Exchange
 
 HELD = (signal.SIGINT, signal.SIGTERM)  # blocked while a process starts, until its handlers are in place
 BEGUN, LEAVING, GONE = 1, 2, 3  # stages of a worker's life
-SIGTERM_GRACE_S = 0.3  # for worker 0 to end the run, if the SIGTERM was for the whole group
 _PR_SET_PDEATHSIG = 1
 
 
 class ProcessLife:
-    """The life of a worker process. `parent`: the process of worker 0.
+    """The life of a worker process, which leads a session of its own.
 
-    `tied`: worker 0 is started by a thread that lives as long as the run. `survives`: worker 0 handles a SIGTERM to
-    the group by a handler of its own. None: look when the signal arrives.
+    So a terminal's signals reach worker 0 alone. And Linux, which shares the processors among sessions, gives the
+    workers as much next to other programs as it gives to any process (sched(7), autogroup).
+
+    `parent`: the process of worker 0. `tied`: worker 0 is started by a thread that lives as long as the run.
     """
 
-    def __init__(self, worker: int, parent: int, exchange: Exchange, tied: bool, survives: bool | None) -> None:
+    def __init__(self, worker: int, parent: int, exchange: Exchange, tied: bool) -> None:
         self.worker = worker
         self.exchange = exchange
         self.stopped = False  # nothing is left to do but to leave
-        self._alone = False  # SIGTERM was for this process only
-        self._survives = survives
         self._worker_0 = parent
         self._parent = os.getppid()
         # A process of the fork server is no child of the run, and Linux reports the end of the thread that started a
@@ -39,7 +38,8 @@ class ProcessLife:
         self._is_child = tied and self._parent == parent
 
     def guard(self) -> None:
-        """Put the signal handlers in place: first thing in the process."""
+        """Begin a session, and put the signal handlers in place: first thing in the process."""
+        os.setsid()
         signal.signal(signal.SIGINT, leave_to_worker_0)  # a handler, as what reactions start would inherit SIG_IGN
         signal.signal(signal.SIGTERM, self.terminate)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
@@ -83,31 +83,13 @@ class ProcessLife:
         self.exchange.enter_stage(self.worker, stage)
 
     def terminate(self, number: int, _frame: object) -> None:
-        """Worker 0 breaks off a reaction like this. Any other SIGTERM is for the whole group, or for this process."""
+        """Worker 0 breaks off a reaction like this. Any other SIGTERM ends this process."""
         if self.stopped:
             return
         self._check_abort()
-        if self._survives or (self._survives is None and self._is_handled_by_worker_0(number)):
-            return
-        if self._alone:
-            signal.signal(number, signal.SIG_DFL)
-            os.kill(os.getpid(), number)
-        timer = threading.Timer(SIGTERM_GRACE_S, self._give_in)
-        timer.daemon = True
-        timer.start()
-
-    def _give_in(self) -> None:
-        self._alone = True
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    def _is_handled_by_worker_0(self, number: int) -> bool:
-        try:
-            status = Path(f"/proc/{self._worker_0}/status").read_text()
-        except OSError:  # it has ended
-            return False
-        caught = int(status.partition("SigCgt:")[2].split()[0], 16)
-        return bool(caught >> (number - 1) & 1)
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
 
 
 def leave_to_worker_0(_number: int, _frame: object) -> None:
-    """Ignore Ctrl-C, which goes to the whole group: worker 0 decides what it means."""
+    """Ignore SIGINT: worker 0 decides what Ctrl-C means, and passes it on to what reactions have started."""

@@ -23,7 +23,6 @@ from reactorlib.errors import WorkerError
 from reactorlib.executors import ended_runs
 from reactorlib.executors.calls_from_threads import Listener
 from reactorlib.executors.distributed import LONGEST_END_S, Distributed
-from reactorlib.executors.executor import exit_on_signal
 from reactorlib.executors.likeness import Likeness, likeness
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.process_life import BEGUN, GONE, HELD, LEAVING
@@ -85,8 +84,6 @@ class Processes(Distributed):
 
     def _setup(self, worker: int, program: Any) -> WorkerSetup:
         main = self.worker
-        handler = signal.getsignal(signal.SIGTERM)
-        survives = None if handler == signal.SIG_DFL else handler != exit_on_signal
         traced = main.recorder is not None
         return WorkerSetup(
             worker,
@@ -99,7 +96,6 @@ class Processes(Distributed):
             main.outside.clock,
             self.listener.writing,
             traced,
-            survives,
             self.coordinator.options.library_threads,
             threading.current_thread() is threading.main_thread(),
         )
@@ -142,10 +138,13 @@ class Processes(Distributed):
 
     # The end
 
-    def interrupt(self) -> None:
+    def interrupt(self, error: BaseException | None = None) -> None:
         self.aborted = True
         self.exchange.abort()  # only this flag is safe: worker 0 may have been in the middle of a message
         for process in self.processes.values():
+            if isinstance(error, KeyboardInterrupt) and process.pid:
+                with suppress(OSError):  # it has ended, or has not begun
+                    os.killpg(process.pid, signal.SIGINT)  # what its reactions started
             process.terminate()  # breaks off its reaction; it knows that worker 0 did it, see life
 
     def close(self) -> None:

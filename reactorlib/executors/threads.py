@@ -72,7 +72,7 @@ class Threads(Distributed):
 
     # The end
 
-    def interrupt(self) -> None:
+    def interrupt(self, error: BaseException | None = None) -> None:
         """Break off what threads do. A reaction may be in a long call into C, which ends first."""
         for number in self.waiting:
             self.followers[number].break_off()

@@ -1,7 +1,4 @@
-"""The grammar of Lingua Franca, by recursive descent: from text to syntax tree, with every fault of a file.
-
-Written by hand, for its errors and its speed. Knows the text, not the meaning of its names.
-"""
+"""The grammar of Lingua Franca, by recursive descent: from text to syntax tree, with every fault of a file."""
 
 from __future__ import annotations
 

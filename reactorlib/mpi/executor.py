@@ -74,7 +74,7 @@ class MPI(Distributed):
         note_place(found, rank, self.ranks.hosts[rank])
         return found, node
 
-    def interrupt(self) -> None:
+    def interrupt(self, error: BaseException | None = None) -> None:
         if not self.aborted:
             self.aborted = True
             for other in self.others:

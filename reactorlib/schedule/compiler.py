@@ -1,7 +1,7 @@
 """Writes the schedule of a tag as Python source: one straight line of calls, checks only where something is uncertain.
 
-A schedule is `schedule(time, soon)`. It marks its events present, runs the nodes that follow in the order of the
-program, and puts delayed values into `soon` (the next microstep) or the queue. Then it clears all that may be present,
+A schedule is `schedule(time, soon)`. It marks its events present and runs the nodes that follow in the order of the
+program. It puts delayed values into `soon` (the next microstep) or the queue. Then it clears all that may be present,
 and returns True if the run ends with this tag.
 
 Names come in two forms that have nothing in common. An object of the program is named after its path by
@@ -77,10 +77,13 @@ def _in_one_line(text: str) -> str:
     return text if text.isprintable() else ascii(text)
 
 
+# ASCII that no identifier holds becomes an underscore, but for the end of an index.
+_LETTERS = {code: None if code == ord("]") else "_" for code in range(128) if not f"_{chr(code)}".isidentifier()}
+
+
 def _identifier(wish: str) -> str:
     """The form of every name that comes from the program: a letter first, an underscore somewhere."""
-    plain = normalize("NFKC", wish).replace("]", "")  # as Python reads it
-    name = re.sub(r"\W", "_", plain).lstrip("_")
+    name = normalize("NFKC", wish).translate(_LETTERS).lstrip("_")  # as Python reads it
     if not name.isidentifier():  # nothing is left, or it begins with a digit, or it has letters of no identifier
         name = "of_" + re.sub("[^0-9A-Za-z_]", "_", name)
     return name if "_" in name else f"{name}_"
@@ -148,7 +151,8 @@ class Compiler:
         out.add(line, comment=self._shown(item.cells))
 
     def _cell(self, out: Source, cell: Cell) -> str:
-        return out.name_of(Ref("cell", cell), _tail(self.program.cell_path(cell)))
+        ref = Ref("cell", cell)
+        return out.known.get(ref) or out.name_of(ref, _tail(self.program.cell_path(cell)))
 
     def _shown(self, cells: Sequence[Cell]) -> str:
         return _first_of([_tail(self.program.cell_path(cell)) for cell in cells])
@@ -168,8 +172,10 @@ class Compiler:
 
     def _shape(self, step: Step | Send | Wait) -> Any:
         """Steps with equal shapes differ in their objects only. None: the step is like no other."""
-        reaction = self.graph.reaction(step.node) if isinstance(step, Step) else None
-        if not isinstance(step, Step) or reaction is None or len(step.conditions) > 1:
+        if not isinstance(step, Step) or len(step.conditions) > 1:
+            return None
+        reaction = self.graph.reaction(step.node)
+        if reaction is None:
             return None
         level = self.program.order.level[step.node]
         return reaction.declaration, len(self._given(reaction)), len(step.conditions), level
@@ -198,11 +204,13 @@ class Compiler:
         present = self._present(out, step.conditions)
         if present:
             out.add(f"if {present}:")
-        reaction = self.graph.reaction(step.node)
-        given = () if reaction is None else self._given(reaction)
-        arguments = [self._argument(out, step.node, part, argument) for part, argument in enumerate(given)]
-        name = _tail(self.program.node_path(step.node)) + ("_copy" if reaction is None else "")
-        out.add(f"{out.name_of(Ref('step', step.node), name)}({', '.join(arguments)})", 2 if present else 1, step.node)
+        node, reaction = step.node, self.graph.reaction(step.node)
+        if reaction is None:
+            name, arguments = _tail(self.graph.forward(node).path) + "_copy", ""
+        else:
+            parts = [self._argument(out, node, part, given) for part, given in enumerate(self._given(reaction))]
+            name, arguments = _tail(reaction.path), ", ".join(parts)
+        out.add(f"{out.name_of(Ref('step', node), name)}({arguments})", 2 if present else 1, node)
 
     def _argument(self, out: Source, node: Node, part: int, argument: Argument) -> str:
         if argument.kind == "read" and not argument.multi:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from reactorlib.elaboration.records import Elaborated
 from reactorlib.errors import ReactorError
@@ -12,22 +12,17 @@ from reactorlib.schedule.plan import plan_of
 from reactorlib.schedule.split import Splitter
 
 
-def triggers_named(program: Elaborated, names: Iterable[str]) -> list[int]:
+def triggers_named(program: Elaborated, names: Collection[str]) -> list[int]:
     """The triggers with these paths; a path may leave out the top-level reactor's name."""
-    known: dict[str, int] = {}
-    for index, trigger in enumerate(program.triggers):
-        known.setdefault(trigger.path.partition(".")[2] or trigger.path, index)
-        known[trigger.path] = index
-    chosen = []
-    for name in names:
-        found = known.get(name)
-        if found is None:
-            raise ReactorError(f"{name!r} triggers nothing here: one of {', '.join(sorted(known)[:12])}")
-        chosen.append(found)
-    return chosen
+    paths = {trigger.path: index for index, trigger in enumerate(program.triggers)}
+    known = {path.partition(".")[2]: index for path, index in reversed(paths.items()) if "." in path} | paths
+    unknown = next((name for name in names if name not in known), None)
+    if unknown is not None:
+        raise ReactorError(f"{unknown!r} triggers nothing here: one of {', '.join(sorted(known)[:12])}")
+    return [known[name] for name in names]
 
 
-def source_of(program: Elaborated, triggers: Iterable[str], workers: int) -> str:
+def source_of(program: Elaborated, triggers: Collection[str], workers: int) -> str:
     """The schedule for triggers given by path, or for several workers the partition and each one's schedule."""
     compiler = Compiler(program, traced=False)
     plan = plan_of(program, triggers_named(program, triggers))

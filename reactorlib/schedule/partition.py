@@ -68,7 +68,7 @@ def partition(
 
 
 def _checked(program: Elaborated, workers: int, placement: Mapping[str, Any]) -> Mapping[str, int]:
-    known = {instance.path for instance in program.instances} if placement else set()
+    known = {instance.path: None for instance in program.instances} if placement else {}
     for path, worker in placement.items():
         if path not in known:
             raise RunError(f"placement names no reactor of this program: {path!r}{did_you_mean(path, known)}")
@@ -135,7 +135,7 @@ def spread(program: Elaborated, workers: int) -> dict[str, int] | None:
     writer = {cell: reaction.instance.path for reaction in program.reactions for cell in reaction.writes}
     for reaction, level in zip(program.reactions, program.order.level, strict=False):
         path = reaction.instance.path
-        # What runs once counts on its own, below the levels: it separates only what is not connected.
+        # A reaction that runs once counts on its own, below the levels: it separates only unconnected reactors.
         levels[path].add(level - len(program.order.level) if once.issuperset(reaction.triggers) else level)
         sources[path] |= {writer[cell] for cell in reaction.reads if cell in writer}
     placed: dict[str, int] = {}
@@ -153,7 +153,7 @@ def spread(program: Elaborated, workers: int) -> dict[str, int] | None:
 
 
 def _busiest(levels: Mapping[str, set[int]], placed: Mapping[str, int]) -> tuple[int, int]:
-    """The number of reactors on the busiest worker of each level, added up: of all but what runs once, then of that."""
+    """The reactors on the busiest worker of each level, added up: of the levels, then of reactions that run once."""
     most: dict[int, int] = defaultdict(int)
     for (level, _), count in Counter((level, placed[path]) for path, of in levels.items() for level in of).items():
         most[level] = max(most[level], count)

@@ -59,8 +59,8 @@ class _Draft:
 class _Cut:
     """The cut of one plan, under way. Steps are numbered in the order of the plan.
 
-    Say worker 1 runs step 0, which sets a, and step 1, which sets b; worker 0 runs step 2, which reads a, and step 3,
-    which reads b. Then the parts are
+    Say worker 1 runs step 0, which sets a, and step 1, which sets b. Worker 0 runs step 2, which reads a, and step 3,
+    which reads b. The parts:
 
         worker 1: step 0, Send(0, a), step 1, then b with the message that ends the part
         worker 0: Wait(1, a), step 2, Wait(1, b), step 3
@@ -83,7 +83,8 @@ class _Cut:
     def split(self) -> dict[int, Plan]:
         items_of: list[list[Step | Send | Wait]] = []
         for number, step in enumerate(self.plan.steps):
-            worker, items = self.of_node[step.node], list[Step | Send | Wait]()
+            worker = self.of_node[step.node]
+            items: list[Step | Send | Wait] = []
             draft = self.drafts[worker]
             for source, upto in self._needs(worker, step).items():
                 cells = self._carry(source, worker, upto)

@@ -18,23 +18,23 @@ def steps(result: RunResult) -> list[Step]:
 
 
 def reactions(result: RunResult) -> list[Step]:
-    """The trace without what was written: (time, microstep, reaction)."""
+    """The trace without its writes: (time, microstep, reaction)."""
     return [step[:3] for step in steps(result)]
 
 
 def written(result: RunResult, port: str) -> list[Step]:
-    """What was written to one port, or to one channel: (time, microstep, value)."""
+    """The writes of one port or of one channel: (time, microstep, value)."""
     assert result.trace is not None
     return [(*record.tag, value) for record in result.trace for name, value in record.writes if name == port]
 
 
 def values(result: RunResult, port: str) -> list[Any]:
-    """What was written to one port, without the tags."""
+    """The values written to one port."""
     return [step[-1] for step in written(result, port)]
 
 
 def arrived(result: RunResult, port: str) -> list[tuple[float, Any]]:
-    """What was written to one port, always at microstep 0: (time in ms, value)."""
+    """The writes of one port, all of them at microstep 0: (time in ms, value)."""
     assert {microstep for _, microstep, _ in written(result, port)} <= {0}
     return [(time / MSEC, value) for time, _, value in written(result, port)]
 

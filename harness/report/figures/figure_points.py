@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from harness import quantity
 from harness.grouping import grouped
@@ -20,6 +20,7 @@ _NOT_A_SETTING = ("seed", "rounds", "warmup_rounds", "messages_per_round")
 _NAMED = ("actors", "agents", "object_bytes", "steps_per_message", "work_seconds", "steps")
 NS = 1e9
 
+_Thing = TypeVar("_Thing")
 Value = Callable[[Cell], Estimate | None]
 
 
@@ -83,6 +84,14 @@ def preference(setting: Mapping[str, Any]) -> tuple[float, ...]:
         setting.get("agents", 0),
         setting.get("object_bytes", 0),
     )
+
+
+def best_of(things: Iterable[_Thing], place: Callable[[_Thing], object], rank: Callable[[_Thing], Any]) -> list[_Thing]:
+    """The thing of highest rank at each place."""
+    found: dict[object, _Thing] = {}
+    for one in things:
+        found[place(one)] = max(found.get(place(one), one), one, key=rank)
+    return list(found.values())
 
 
 def backends(

@@ -23,16 +23,15 @@ _SIZES = ("actors", "agents")
 
 def _chosen(summary: Summary, has: Callable[[Cell], Estimate | None]) -> list[PointSummary]:
     """One point of each workload and environment: the one with most to show."""
-    best: dict[tuple[str, object], PointSummary] = {}
-    for point in summary.points:
-        if any(has(cell) for cell in point.cells):
-            place = point.workload, point.parameters.get("env")
-            best[place] = max(
-                best.get(place, point),
-                point,
-                key=lambda one: (sum(has(cell) is not None for cell in one.cells), shared.preference(one.parameters)),
-            )
-    return [point for point in best.values() if point.workload in _NAMES]
+
+    def shown(point: PointSummary) -> int:
+        return sum(has(cell) is not None for cell in point.cells)
+
+    return shared.best_of(
+        (point for point in summary.points if point.workload in _NAMES and shown(point)),
+        lambda point: (point.workload, point.parameters.get("env")),
+        lambda point: (shown(point), shared.preference(point.parameters)),
+    )
 
 
 def _title(point: PointSummary) -> str:

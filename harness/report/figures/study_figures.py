@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from statistics import median
+from typing import Any
 
 from harness import quantity
 from harness.grouping import grouped
@@ -27,18 +28,16 @@ def breakdown(summary: Summary, *, everything: bool) -> Chart | None:
     for (point, backend), own in grouped(summary.phases, lambda row: (row.point, row.backend)).items():
         if (bar := _phases(backend, own)) is not None:
             points.setdefault(point, []).append(bar)
-    best: dict[str, tuple[str, str]] = {}
-    for point in points:
-        best[point[0]] = max(
-            best.get(point[0], point), point, key=lambda one: (len(points[one]), shared.preference(json.loads(one[1])))
-        )
+    best = shared.best_of(
+        points, lambda one: one[0], lambda one: (len(points[one]), shared.preference(json.loads(one[1])))
+    )
     if not best:
         return None
     panels = [
         BarPanel(
             _point_title(point), Scale("% of a round"), tuple(sorted(points[point], key=lambda bar: -_working(bar)))
         )
-        for point in best.values()
+        for point in best
     ]
     bars = [bar for panel in panels for bar in panel.bars]
     notes = [
@@ -89,16 +88,14 @@ def scaling(summary: Summary, *, everything: bool) -> Chart | None:
     """Predicted and measured speed-up by number of workers, one point of each workload."""
     del everything  # only reactors have workers that can be counted
     rows = [row for row in summary.scaling if row.ok and row.speedup and row.kind in (*PREDICTIONS, MEASURED)]
-    best: dict[str, tuple[str, str]] = {}
     by_point = grouped(rows, lambda row: row.point)
-    for point, own in by_point.items():
-        best[point[0]] = max(
-            best.get(point[0], point), point,
-            key=lambda one: (len({row.kind for row in by_point[one]}), len(by_point[one]),
-                             shared.preference(json.loads(one[1]))),
-        )  # fmt: skip
-        del own
-    panels = [_scaling_panel(point, by_point[point]) for point in best.values()]
+
+    def rank(point: tuple[str, str]) -> tuple[Any, ...]:
+        own = by_point[point]
+        return len({row.kind for row in own}), len(own), shared.preference(json.loads(point[1]))
+
+    best = shared.best_of(by_point, lambda one: one[0], rank)
+    panels = [_scaling_panel(point, by_point[point]) for point in best]
     if not panels:
         return None
     drawn = [_speed_up(row) for row in rows]

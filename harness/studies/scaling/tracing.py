@@ -20,7 +20,7 @@ TRACED = "reactor-inline"
 # Each reaction that is traced takes memory, and time in the prediction: about as many messages as this are traced.
 _MOST_MESSAGES = 20_000
 _OF_RUN = ("fast", "executor", "workers")
-_WRITTEN = -3  # where the latest entry of a recorder has what was set
+_WRITTEN = -4  # where the latest entry of a recorder has what was set
 
 Parameters = Mapping[str, Any]
 

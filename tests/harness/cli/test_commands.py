@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -182,15 +181,12 @@ def test_a_directory_where_a_file_belongs_is_told_by_its_name(harness, results, 
 
 @pytest.mark.parametrize("command", ["scaling", "breakdown"])
 def test_where_nothing_can_be_written_nothing_is_measured(refused, finished, capsys, command, monkeypatch):
-    def denied(**_):
-        raise PermissionError(13, "Permission denied", "out/tmpx")
-
     one = ("--workload", "fake", "--backend", "reactor-inline", "--trials", "1")
     assert finished(*one, output="two").returncode == 0
     capsys.readouterr()
-    monkeypatch.setattr(tempfile, "TemporaryFile", denied)
+    monkeypatch.setattr(os, "access", lambda *_: False)
     assert refused(command, "two") == (
-        f"harness: two/{command}.csv: Permission denied; make its directory one that can be written to\n"
+        f"harness: two/{command}.csv: cannot be written; make its directory one that can be written to\n"
     )
 
 

@@ -5,7 +5,6 @@ import json
 import math
 import os
 import re
-import shutil
 import signal
 import time
 from collections import Counter
@@ -76,14 +75,6 @@ def test_every_turn_is_kept_and_the_values_come_from_them(harness):
     assert all(trial.warmup_turns >= 1 for trial in TRIALS.read(Path("out")))
 
 
-@pytest.mark.slow(reason="three blocks; `make test` has the noise floor of made-up blocks")
-def test_every_run_has_backends_of_each_kind_beside_themselves_and_reports_its_floor(harness):
-    harness("run", *TWO, "--trials", "3", "--output", "out")
-    assert {turn.backend for turn in TURNS.read(Path("out")) if turn.copy} == {"serial", "reactor-inline"}
-    noise = json.loads(harness("report", "out", "--json").stdout)["noise"]
-    assert {one["backend"]: one["ratio"]["count"] for one in noise} == {"serial": 3, "reactor-inline": 3}
-
-
 @pytest.mark.slow(reason="a whole run; `make test` has what else becomes a row")
 def test_what_a_backend_cannot_run_is_a_row_with_the_reason_and_no_failure(harness):
     done = harness("run", *TWO, "--trials", "2", "--set", "behaviour=refuses", "--output", "out")
@@ -124,31 +115,11 @@ def test_what_goes_wrong_becomes_a_row_with_its_reason(harness):
     assert "FAILED" in done.stderr
 
 
-@pytest.mark.slow(reason="a whole run; `make test` has a wrong digest beside serial, and the rule by itself")
-def test_wrong_digests_are_found_without_serial(harness):
-    backends = ("--backend", "reactor-inline", "--backend", "ray-paper")
-    done = harness(
-        "run", "--workload", "fake", *backends, "--trials", "2", "--set", "behaviour=wrong", "--output", "out"
-    )
-    assert done.returncode == 1
-    assert all(row.status.startswith("digest differs: no majority among") for row in rows_of("out"))
-
-
 def test_a_backend_that_never_reports_its_state_is_measured_all_the_same(harness):
     done = harness("run", "--workload", "fake", "--backend", "reactor-inline", "--trials", "1",
                    "--set", "behaviour=silent", "--output", "out")  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert {row.metric for row in rows_of("out") if row.value > 0} == METRICS
-
-
-@pytest.mark.slow(reason="waits for a time limit; `make test` has a block whose subject reached it")
-def test_a_trial_that_takes_too_long_is_ended(harness):
-    done = harness("run", *TWO, "--trials", "1", "--set", "behaviour=hangs", "--time-limit", "8", "--output", "out")
-    assert done.returncode == 1
-    assert statuses("out") == {
-        ("hangs", "serial"): "ok",
-        ("hangs", "reactor-inline"): "time limit: no result after 8 s",
-    }
 
 
 @pytest.mark.usefixtures("made_up")
@@ -179,19 +150,6 @@ def test_what_a_trial_leaves_behind_is_removed_but_no_file_of_a_user(harness, tm
     finally:
         file.unlink(missing_ok=True)
     assert not [process for process in psutil.process_iter() if str(file) in _command(process)]
-
-
-@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no shared memory to write results to")
-@pytest.mark.slow(reason="waits for a time limit; `make test` has a block whose subject reached it")
-def test_results_may_lie_in_shared_memory_also_when_a_trial_is_ended(harness):
-    output = Path("/dev/shm", f"test-{os.getpid()}-{time.time_ns()}")
-    try:
-        done = harness("run", *TWO, "--trials", "1", "--set", "behaviour=hangs", "--time-limit", "8",
-                       "--output", output)  # fmt: skip
-        assert (done.returncode, "time limit" in done.stderr) == (1, True), done.stderr
-        assert len(rows_of(output)) == 2 * len(METRICS)
-    finally:
-        shutil.rmtree(output)
 
 
 def _command(process):
@@ -448,23 +406,6 @@ def test_a_budget_decides_how_many_trials_there_are_and_each_point_has_one(harne
     assert (told in done.stderr) == (trials != [3, 3])
     again = harness("run", "--resume", "--output", "out", "--dry-run")
     assert again.stdout.startswith("0 trials")
-
-
-@pytest.mark.usefixtures("made_up")
-def test_what_is_too_long_for_the_rest_of_a_budget_leaves_it_to_what_is_not(harness, monkeypatch):
-    clock, run_block = [0], runner._run_block
-
-    def taking(results, block, *rest):
-        clock[0] += {2: 10, 5: 2}[block[0].point.values["actors"]]
-        return run_block(results, block, *rest)
-
-    monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-    monkeypatch.setattr(runner, "_run_block", taking)
-    done = harness("run", *TWO, "--trials", "3", "--set", "actors=2,5", "--budget", "17s", "--output", "out")
-    grid = json.loads(Path("out/grid.json").read_text())
-    assert [point["trials"] for point in grid["points"]] == [1, 3]
-    assert "the budget of 17 s is used: 1 or 3 trials of each point" in done.stderr
-    assert harness("run", "--resume", "--output", "out", "--dry-run").stdout.startswith("0 trials")
 
 
 @pytest.mark.usefixtures("made_up")

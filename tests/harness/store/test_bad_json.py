@@ -90,16 +90,6 @@ def test_what_is_wrong_is_told_with_its_place(ask, command, name, change, messag
     assert message in done.stderr
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_grid_of_more_trials_than_can_be_run_is_no_grid(ask, command):
-    file = ask.path / GRID_NAME
-    described = json.loads(file.read_text())
-    described["points"][0]["trials"] = 10**9
-    file.write_text(json.dumps(described))
-    done = ask(command, GRID_NAME)
-    assert "at most 100,000 together; got 1000000000 of a point, 2,000,000,000 together" in done.stdout + done.stderr
-
-
 def test_so_many_trials_are_not_begun_either(harness):
     done = harness("run", "--workload", "gym_sampling", "--trials", MOST_TRIALS, "--dry-run")
     assert (done.returncode, done.stdout) == (2, "")

@@ -3,9 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from reactorlib import MSEC, Input, LogicalAction, Output, Reactor, connect, reaction, startup
-
-NOTHING = object()  # in the place of a value: nothing is sent at this turn
+from reactorlib import ABSENT, MSEC, Input, LogicalAction, Output, Reactor, connect, reaction, startup
 
 
 def noted(*triggers: Any, **roles: Any) -> Any:
@@ -14,7 +12,7 @@ def noted(*triggers: Any, **roles: Any) -> Any:
 
 
 class Source(Reactor):
-    """Sends the values, one at startup and one after each period."""
+    """Sends the values, one at startup and one after each period. Nothing is sent in the turn of ABSENT."""
 
     out = Output[Any]()
     again = LogicalAction(min_delay="period")
@@ -25,7 +23,7 @@ class Source(Reactor):
     @reaction(startup, again, effects=[out, again])
     def send(self, again, out):
         value = self.left.pop(0)
-        if value is not NOTHING:
+        if value is not ABSENT:
             out.set(value)
         if self.left:
             again.schedule()

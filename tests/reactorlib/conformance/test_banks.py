@@ -24,7 +24,7 @@ class Member(Reactor):
 
 
 def seen(result, bank: str, count: int = 3) -> list:
-    """What each member reported first."""
+    """The first report of each member."""
     return [values(result, f"{bank}[{index}].seen")[0] for index in range(count)]
 
 

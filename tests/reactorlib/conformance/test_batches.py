@@ -31,7 +31,7 @@ SHAPES = [((4, 3), "f4"), ((4,), "?"), ((4, 50, 70), "u1"), ((4, 0), "i8"), ((4,
 
 
 def row_of(array: Any, index: int) -> Any:
-    """What member `index` fills its row with."""
+    """The value with which member `index` fills its row."""
     return (index, 0.5) if array.dtype.names else index % 2 + 1
 
 
@@ -97,7 +97,7 @@ def test_many_fill_rows_of_one_array_and_what_is_kept_stays(execute: Execute, sh
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_whatever_way_processes_start(method: str) -> None:
+def test_every_way_to_start_processes_works(method: str) -> None:
     run(Rounds, rounds=3, shape=(4, 5), dtype="i2", executor="processes", workers=2, start_method=method)
     for array in SEEN.pop():
         np.testing.assert_array_equal(array, expected((4, 5), "i2"))

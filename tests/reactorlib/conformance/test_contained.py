@@ -2,9 +2,9 @@
 
 import pytest
 
-from reactorlib import MSEC, Bank, Input, Output, Reactor, Timer, connect, reaction, startup
+from reactorlib import ABSENT, MSEC, Bank, Input, Output, Reactor, Timer, connect, reaction, startup
 from reactorlib.errors import ElaborationError, ReactionError
-from tests.reactorlib.conformance.reactors import NOTHING, Source, WideSink, noted
+from tests.reactorlib.conformance.reactors import Source, WideSink, noted
 from tests.reactorlib.observing import Execute, reactions, steps, values
 
 
@@ -59,7 +59,7 @@ def test_parent_reaction_reads_a_childs_output_without_being_triggered(execute: 
         seen = Output[tuple]()
 
         def __init__(self):
-            self.beacon = Source(5, NOTHING, 5)
+            self.beacon = Source(5, ABSENT, 5)
 
         @reaction(tick, uses="beacon.out", effects=seen)
         def look(self, tick, out, seen):
@@ -186,7 +186,7 @@ class ManyNested(Reactor):
 
 @pytest.mark.parametrize(("main", "path"), [(Nested, "Nested"), (ManyNested, "ManyNested.parents[39]")])
 def test_ports_of_contained_reactors_may_come_by_reactor(execute: Execute, main: type[Reactor], path: str) -> None:
-    """Each member has its own multiport, and what is set and read of it is one argument; alike in a compiled loop."""
+    """Each member has its own multiport. All ports of a contained reactor are one argument, also in a compiled loop."""
     assert values(execute(main, timeout=2 * MSEC), f"{path}.seen") == [
         [2, [10, 11, None], False, [0, 11]],
         [4, [20, 21, 22], True, [0, 21]],

@@ -259,7 +259,7 @@ class Watched(Reactor):
 
 
 def raised_too(error: BaseException) -> list[str]:
-    """What shutdown reactions raised; on processes there is a traceback beside."""
+    """The notes about errors of shutdown reactions. On processes there is a traceback beside them."""
     return [note for note in getattr(error.__cause__, "__notes__", []) if "raised too" in note]
 
 

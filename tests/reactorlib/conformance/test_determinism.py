@@ -1,4 +1,4 @@
-"""Section "Determinism": traces and digests, whoever runs the program; and what a run leaves behind."""
+"""Section "Determinism". Traces and digests are the same on every executor, and a run leaves nothing behind."""
 
 import gc
 import os

@@ -1,4 +1,4 @@
-"""What a front end needs that makes reactor classes from another language, such as positions of its own."""
+"""The needs of a front end that makes reactor classes from another language, such as positions of its own."""
 
 from collections.abc import Callable
 from typing import Any
@@ -132,7 +132,7 @@ def test_a_cycle_is_told_with_the_positions_of_reactions_and_connections() -> No
 
 
 def test_a_position_is_that_of_its_block_alone() -> None:
-    """Not of what a constructor that runs in the block declares, nor of what comes after it."""
+    """A constructor that runs in the block and the lines after it have positions of their own."""
     inner = Output(width=0)
 
     def construct(self: Any) -> None:

@@ -16,7 +16,7 @@ POLICIES = ["defer", "drop", "replace", "update"]
 def arrivals(
     execute: Execute, script: list[Schedule], min_delay: int = 0, spacing: int | None = None, policy: str | None = None
 ) -> list[tuple[float, int, str]]:
-    """What is scheduled by the script arrives at these times in ms, these microsteps, with these values."""
+    """The events of the script: time of arrival in ms, microstep, value."""
     options: dict[str, Any] = {} if policy is None else {"policy": policy}
     if spacing is not None:
         options["min_spacing"] = spacing * MSEC

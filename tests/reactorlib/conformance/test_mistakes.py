@@ -1,4 +1,4 @@
-"""What newcomers write: each mistake is reported by name, with what would be right."""
+"""Mistakes of newcomers. Each is reported by name, with the right way to write it."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class Feeding(Modal):
 
 
 class Fed(Reactor):
-    """Readers of the port, one of which has its own copy and looks at it at other tags as well."""
+    """Readers of the port. The last has its own copy and looks at it at other tags as well."""
 
     def __init__(self, script: Script):
         self.feeding = Feeding(script)
@@ -136,7 +136,7 @@ PLACED = ("Fed.feeding", "Fed.feeding.source", "Fed.sinks[0]", "Fed.sinks[1]", "
 
 @pytest.mark.parametrize("executor", ["threads", "processes"])
 @pytest.mark.parametrize("workers", first(1, [2, 3], "places on a third worker; two are always tried"))
-def test_what_feeds_a_port_in_turns_reaches_every_worker(executor: str, workers: int) -> None:
+def test_sources_that_take_turns_reach_every_worker(executor: str, workers: int) -> None:
     expected = run(Fed, fast=True, trace=True, **FED).digest
     everywhere = list(product(range(workers), repeat=len(PLACED)))
     for places in everywhere[:: max(1, len(everywhere) // 16)]:

@@ -1,4 +1,4 @@
-"""Modes and what is in them: states that a reset restores, reactors that start and end with a mode, nested modes."""
+"""The contents of modes: states that a reset restores, reactors that start and end with a mode, nested modes."""
 
 import threading
 from itertools import count

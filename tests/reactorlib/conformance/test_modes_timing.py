@@ -134,7 +134,7 @@ def test_minimum_spacing_holds_for_what_is_scheduled_while_the_mode_is_not_activ
 
 @pytest.mark.parametrize("other", [1, 15, 23, 33, 41])
 def test_history_suspends_the_spacing_of_pending_events(execute: Execute, other: int) -> None:
-    """Whatever else happens at the times of the suspended events."""
+    """Other events at the times of the suspended events change nothing."""
 
     class SpacedWhilePending(Modal):
         """Two events of one spaced action are on their way when the mode is left, 10 ms before it is resumed."""

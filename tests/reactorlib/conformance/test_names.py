@@ -1,4 +1,4 @@
-"""Whatever elements are called, programs do what they did under other names: none meets a name of generated code."""
+"""Programs do the same under any names of their elements. No name meets one of generated code."""
 
 import ast
 from typing import Any
@@ -29,7 +29,7 @@ from tests.choice import first
 from tests.reactorlib.conformance.reactors import noted
 from tests.reactorlib.observing import Execute, steps, values
 
-MANY = 100  # as many alike reactions become loops, on each of three workers too
+MANY = 100  # as many alike reactions become loops, also on each of three workers
 
 
 class Hub(Reactor):
@@ -82,7 +82,7 @@ EACH = [NAMES, ["hub_answer"], ["tick"], ["bank_step_rows"], ["startup", "shutdo
 
 @pytest.mark.parametrize("names", first(1, EACH, "each name by itself; all together are always tried"))
 def test_names_of_inputs_meet_no_other(execute: Execute, names: list[str]) -> None:
-    """The inputs of many members in a loop, beside what is named the same: one tag compiles to one function."""
+    """The inputs of many members in a loop, beside elements of the same names. One tag compiles to one function."""
 
     class Main(Reactor):
         tick = Timer(offset=0, period=1 * MSEC)

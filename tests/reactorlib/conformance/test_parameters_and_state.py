@@ -198,7 +198,7 @@ def test_a_parameter_called_like_an_option_of_run_goes_by_way_of_elaborate() -> 
 
 
 @pytest.mark.parametrize(("name", "value", "kind"), [("count", 7, "state"), ("tick", None, "timer")])
-def test_what_is_declared_is_overridden_by_a_declaration(execute: Execute, name: str, value: Any, kind: str) -> None:
+def test_an_element_is_overridden_by_an_element(execute: Execute, name: str, value: Any, kind: str) -> None:
     class Again(Counter):
         count = State(20)
 

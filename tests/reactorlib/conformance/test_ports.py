@@ -2,18 +2,18 @@
 
 from functools import partial
 
-from reactorlib import MSEC, Bank, Input, Output, Reactor, State, Timer, connect, reaction, startup
-from tests.reactorlib.conformance.reactors import NOTHING, Pair, Reader, Sink, Source, WideSource
+from reactorlib import ABSENT, MSEC, Bank, Input, Output, Reactor, State, Timer, connect, reaction, startup
+from tests.reactorlib.conformance.reactors import Pair, Reader, Sink, Source, WideSource
 from tests.reactorlib.observing import Execute, steps, values, written
 
 
 def test_presence_is_per_tag_and_the_value_is_kept(execute: Execute) -> None:
-    result = execute(Pair, source=partial(Source, 1, NOTHING, 3, NOTHING), reader=partial(Reader, 4))
+    result = execute(Pair, source=partial(Source, 1, ABSENT, 3, ABSENT), reader=partial(Reader, 4))
     assert values(result, "Pair.reader.seen") == [(True, 1), (False, 1), (True, 3), (False, 3)]
 
 
 def test_presence_ends_with_the_microstep(execute: Execute) -> None:
-    result = execute(Pair, source=partial(Source, 1, NOTHING, period=0), reader=partial(Reader, 2, period=0))
+    result = execute(Pair, source=partial(Source, 1, ABSENT, period=0), reader=partial(Reader, 2, period=0))
     assert written(result, "Pair.reader.seen") == [(0, 0, (True, 1)), (0, 1, (False, 1))]
 
 
@@ -135,7 +135,7 @@ def test_multiport_is_present_if_any_channel_is(execute: Execute) -> None:
 
     class Polled(Reactor):
         def __init__(self):
-            self.source, self.reader = Source(NOTHING, 1, NOTHING), Polling()
+            self.source, self.reader = Source(ABSENT, 1, ABSENT), Polling()
             connect(self.source.out, self.reader.inp[1])
 
     assert values(execute(Polled, timeout=2 * MSEC), "Polled.reader.seen") == [False, True, False]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from reactorlib import MSEC, Input, LogicalAction, Output, Reactor, State, Timer, connect, reaction, startup
-from tests.reactorlib.conformance.reactors import NOTHING, Relay, Sink, Source, noted
+from reactorlib import ABSENT, MSEC, Input, LogicalAction, Output, Reactor, State, Timer, connect, reaction, startup
+from tests.reactorlib.conformance.reactors import Relay, Sink, Source, noted
 from tests.reactorlib.observing import Execute, reactions, steps, values
 
 
@@ -22,7 +22,7 @@ def test_uses_are_read_after_they_are_written_without_triggering(execute: Execut
 
     class Uses(Reactor):
         def __init__(self):
-            self.using, self.half, self.values = Using(), Source(NOTHING, 2, NOTHING, 4), Source(1, 2, 3, 4)
+            self.using, self.half, self.values = Using(), Source(ABSENT, 2, ABSENT, 4), Source(1, 2, 3, 4)
             connect(self.half.out, self.using.go)
             connect(self.values.out, self.using.other)
 
@@ -220,7 +220,7 @@ class Within(West, Top): ...
     ],
 )
 def test_reactions_of_several_bases_run_left_to_right_each_once(execute: Execute, main: type[Reactor], order) -> None:
-    """What a class redefines stays in its place, and what was no reaction has none until then."""
+    """A redefined reaction stays in its place. A plain method has no place until it becomes a reaction."""
     assert names(execute(main)) == order.split()
 
 

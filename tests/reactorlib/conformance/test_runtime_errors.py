@@ -1,4 +1,4 @@
-"""Errors of a running program: one that names the element, never a hang, never a bare KeyError."""
+"""Errors of a running program. Each names the element, and none is a hang or a bare KeyError."""
 
 from typing import Any
 
@@ -117,7 +117,7 @@ def test_options_of_run_are_checked(options: dict[str, Any], word: str) -> None:
         pytest.param(lambda out: out[2].set(1), IndexError, id="a channel that does not exist"),
     ],
 )
-def test_what_a_reaction_raises_names_it_and_a_run_works_again_after_it(do: Any, kind: type) -> None:
+def test_an_error_names_its_reaction_and_a_run_works_again_after_it(do: Any, kind: type) -> None:
     class Doing(Reactor):
         out = Output[int](width=2)
 

@@ -140,7 +140,7 @@ class Delayed(Reactor):
         connect(self.doublers[1].out, self.out)
 
 
-def test_what_is_due_at_the_next_microstep_joins_the_next_step(opened: Opened) -> None:
+def test_events_due_at_the_next_microstep_join_the_next_step(opened: Opened) -> None:
     with opened(Delayed, after=0) as session:
         step = session.stepper(("inp",), ("out",))
         assert [step(1), step(2), step(ABSENT), step(ABSENT)] == [ABSENT, 5, 9, ABSENT]
@@ -185,7 +185,7 @@ def test_a_step_at_a_time_runs_all_that_is_due_earlier_first(opened: Opened) -> 
         assert step(9, until=4 * MSEC) == ([7, "beat", "beat"], 4 * MSEC)
         assert session.tag == Tag(4 * MSEC, 1)
         assert step(ABSENT, until=6 * MSEC) == (ABSENT, ABSENT)  # outputs are those of the last tag
-        assert step(0, until=7 * MSEC) == ([7, "beat", "beat", 8, 9, "beat", "beat"], -1)  # with what is due then
+        assert step(0, until=7 * MSEC) == ([7, "beat", "beat", 8, 9, "beat", "beat"], -1)  # and -1 of the timer
 
 
 @pytest.mark.parametrize(("until", "fault"), [(1 * MSEC, "before"), (-1, "until"), ("soon", "until"), (2, "until")])
@@ -244,7 +244,7 @@ def test_a_physical_action_keeps_its_tag_and_runs_once_a_step_reaches_it(opened:
 
 
 @pytest.mark.parametrize("value", [7, ABSENT])
-def test_what_a_thread_says_in_the_middle_of_a_step_is_for_the_next(opened: Opened, monkeypatch, value) -> None:
+def test_an_event_from_a_thread_during_a_step_is_for_the_next(opened: Opened, monkeypatch, value) -> None:
     reach = Coordinator.reach
 
     def interrupted(coordinator: Coordinator, *arguments: Any) -> bool:
@@ -386,7 +386,7 @@ def test_finish_without_begin_is_refused(opened: Opened) -> None:
         (lambda s: s.step(own=[1]), r"Farm.own takes a list of 2 .* got \[1\]"),
     ],
 )
-def test_what_makes_no_sense_is_refused_and_the_session_stays_open(opened: Opened, act: Any, fault: str) -> None:
+def test_a_wrong_call_is_refused_and_the_session_stays_open(opened: Opened, act: Any, fault: str) -> None:
     with opened(Farm) as session:
         with pytest.raises(RunError, match=fault):
             act(session)

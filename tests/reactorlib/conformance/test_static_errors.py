@@ -138,7 +138,7 @@ FAILING = " ".join(f"Main.expressions[{index}].{name}" for index in range(2) for
 @pytest.mark.parametrize(
     ("wiring", "words"),
     [
-        # a cycle, reaction by reaction; a reaction that triggers itself; rings without a reaction
+        # a cycle, a reaction that triggers itself, rings without a reaction
         (
             "first.out > second.inp, second.out > third.inp, third.out > first.inp, third.out > outside.inp",
             "cycle Main.first.step Main.first.out Main.second.step Main.second.out Main.third.step Main.third.out .py",
@@ -284,7 +284,7 @@ def test_a_static_error_of_what_a_class_declares_names_the_elements(main: type[R
         *(([Input, Output], {"width": width}, "width") for width in (0, -1, 1.5, "three", True, int)),
     ],
 )
-def test_what_an_element_declares_is_checked(kinds: list[Any], options: dict[str, Any], words: str) -> None:
+def test_the_arguments_of_an_element_are_checked(kinds: list[Any], options: dict[str, Any], words: str) -> None:
     for kind in kinds:
         assert lacking(faults_of(declaring(it=kind(**options))), f"Main.it {words}") == []
 
@@ -349,7 +349,7 @@ def test_reaction_names_an_element_that_it_may_not_touch(roles: dict[str, Any], 
         lambda main: Bank(7, 2),
     ],
 )
-def test_what_is_no_port_and_no_class_is_told_with_its_place(make: Callable[[Any], Any]) -> None:
+def test_a_wrong_argument_of_connect_or_bank_is_reported_with_its_place(make: Callable[[Any], Any]) -> None:
     def construct(main):
         main.source, main.sink = Source(), Sink()
         make(main)

@@ -123,7 +123,7 @@ class Clocks(Reactor):
         seen.set((fast.is_present, slow.is_present))
 
 
-def test_what_happens_at_one_tag_is_simultaneous(execute: Execute) -> None:
+def test_events_of_one_tag_are_simultaneous(execute: Execute) -> None:
     assert written(execute(Clocks, timeout=6 * MSEC), "Clocks.seen") == [
         (0, 0, (True, True)),
         (2 * MSEC, 0, (True, False)),
@@ -234,7 +234,7 @@ WANTED: dict[str, Callable[[Any], object]] = {
 
 @pytest.mark.parametrize("bare", [10, 1.5, "2 ms", "", False, [], 0.0], ids=repr)
 @pytest.mark.parametrize("name", WANTED)
-def test_what_is_no_time_where_one_is_wanted_is_an_error_that_names_the_parameter(name: str, bare: object) -> None:
+def test_a_value_that_is_no_time_is_an_error_that_names_the_parameter(name: str, bare: object) -> None:
     with pytest.raises(ReactorError, match=name):
         WANTED[name](bare)
 

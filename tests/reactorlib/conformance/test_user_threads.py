@@ -1,4 +1,4 @@
-"""Threads that reactions start: what they may ask of their run by its handle, and what happens to what they raise."""
+"""Threads that reactions start. They ask their run by its handle, and their errors end it."""
 
 import threading
 from collections.abc import Callable
@@ -100,7 +100,7 @@ def test_a_thread_asks_for_the_time_and_stops_the_run(main: Any, which: int, exe
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize("main", [Idle, Busy])
-def test_what_a_thread_raises_ends_the_run(main: Any, which: int, execute: Execute, capfd: Any) -> None:
+def test_an_error_of_a_thread_ends_the_run(main: Any, which: int, execute: Execute, capfd: Any) -> None:
     class Ends(main):
         @reaction(shutdown)
         def last(self) -> None:

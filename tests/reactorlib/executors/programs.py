@@ -134,6 +134,7 @@ class Hub(Reactor):
 
     @reaction(replies, effects=request)
     def gather(self, replies, request) -> None:
+        assert all(reply.is_present for reply in replies)
         self.round += 1
         if self.fault is not None and self.fault[0] == self.round and go_wrong(self.fault[1], "hub") == IDLE:
             return

@@ -53,6 +53,7 @@ def output(executor: str, script: str, quiet: bool = True) -> str:
 @EVERY
 def test_ctrl_c_reaches_what_a_reaction_started(executor: str) -> None:
     script = """
+        me = os.getpid()
         def act(index):
             if index == 1:
                 # It naps: a signal just before one long sleep would wait for its end.
@@ -61,7 +62,7 @@ def test_ctrl_c_reaches_what_a_reaction_started(executor: str) -> None:
                                          stderr=subprocess.DEVNULL)
                 child.stdout.readline()
                 print(child.pid, flush=True)
-                os.killpg(0, signal.SIGINT)
+                os.killpg(me, signal.SIGINT)  # as a terminal does
                 child.wait()
         try:
             go(act)

@@ -1,4 +1,4 @@
-"""Environments that several tests use: the probes, and one that fails as it is told to."""
+"""Environments that several tests use: the probes, and one that fails in a given way."""
 
 import functools
 import os

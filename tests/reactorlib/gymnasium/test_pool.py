@@ -1,4 +1,4 @@
-"""ReactorPool: parts of it are stepped at a time, each environment as SyncVectorEnv does; and those that fail."""
+"""A ReactorPool steps some of its environments at a time, each as SyncVectorEnv does, and names one that fails."""
 
 import functools
 import multiprocessing
@@ -52,7 +52,7 @@ def test_all_at_once_is_what_sync_does(pool: Any, probe: str, mode: str, way: di
 
 
 @pytest.mark.parametrize("probe", ["Dict", "Text", "infos of every kind"])
-def test_whatever_order_they_are_ready_in_each_has_its_own_trajectory(pool: Any, probe: str) -> None:
+def test_each_environment_has_its_trajectory_in_any_order_of_readiness(pool: Any, probe: str) -> None:
     steps, n = 25, 5
     ours, sync = pool(made(probe, n), workers=2), SyncVectorEnv(made(probe, n))
     sync.action_space.seed(2)
@@ -112,7 +112,7 @@ def test_others_go_on_while_one_is_slow(pool: Any, executor: str) -> None:
     assert list(infos["env_id"]) == [0, 1, 2]
 
 
-def test_who_is_sent_to_while_its_worker_is_at_work_waits_for_it(pool: Any) -> None:
+def test_an_environment_waits_for_its_busy_worker(pool: Any) -> None:
     go = multiprocessing.get_context("fork").Event()
     ours = pool([functools.partial(Held, number, go) for number in range(2)], workers=1)
     ours.reset(seed=1)
@@ -124,7 +124,7 @@ def test_who_is_sent_to_while_its_worker_is_at_work_waits_for_it(pool: Any) -> N
     assert set(ours.recv(2)[-1]["env_id"]) == {0, 1}
 
 
-def test_one_that_raises_is_named_and_all_begin_anew(pool: Any) -> None:
+def test_an_environment_that_raises_is_named_and_all_begin_anew(pool: Any) -> None:
     ours = pool(failing("step", "raise"), workers=2)
     began, _ = ours.reset(seed=1)
     ours.send([0, 0, 2, 0], range(4))
@@ -137,7 +137,7 @@ def test_one_that_raises_is_named_and_all_begin_anew(pool: Any) -> None:
     ours.step(np.zeros(4, int))
 
 
-def test_one_that_ends_its_process_is_named(pool: Any) -> None:
+def test_an_environment_that_ends_its_process_is_named(pool: Any) -> None:
     ours = pool(failing("step", "kill"), workers=2)
     ours.reset(seed=1)
     ours.send([2, 0], [2, 0])
@@ -147,7 +147,7 @@ def test_one_that_ends_its_process_is_named(pool: Any) -> None:
         ours.reset()
 
 
-def test_one_that_hangs_is_left_behind() -> None:
+def test_an_environment_that_hangs_is_left_behind() -> None:
     ours = ReactorPool(failing("step", "hang"), workers=2)
     ours.reset(seed=1)
     ours.send([2, 0], [2, 0])
@@ -155,14 +155,14 @@ def test_one_that_hangs_is_left_behind() -> None:
     ours.close(timeout=0.1)
 
 
-def test_one_that_cannot_be_made_leaves_no_worker() -> None:
+def test_an_environment_that_cannot_be_made_leaves_no_worker() -> None:
     with pytest.raises(ZeroDivisionError, match="division") as raised:  # whose traceback holds the pool
         ReactorPool([*made("no infos", 3), lambda: 1 / 0], workers=4)
     assert multiprocessing.active_children() == []
     assert raised
 
 
-def test_one_that_is_forgotten_is_closed() -> None:
+def test_a_forgotten_vector_is_closed() -> None:
     ours = ReactorPool(failing("step", "hang"), workers=2)
     ours.reset(seed=1)
     ours.send([2], [2])

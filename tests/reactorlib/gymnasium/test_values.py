@@ -1,4 +1,4 @@
-"""What goes to environments and comes from them: whose it is, of which class, and when it is looked at."""
+"""Values on their way to environments and back: their owner, their class, and the time at which they are read."""
 
 import functools
 import gc
@@ -166,7 +166,7 @@ def test_all_are_closed_though_one_of_them_cannot_be(way: dict[str, Any]) -> Non
     assert env._groups.session.closed
 
 
-def test_one_that_raises_in_a_call_that_nobody_waits_for_is_closed_with_the_others() -> None:
+def test_all_are_closed_though_a_call_that_nobody_waits_for_raised() -> None:
     env = ReactorVectorEnv(told(fails="step"), executor="inline")
     env.reset()
     Told.closed.clear()
@@ -227,7 +227,7 @@ class Trainer:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_one_whose_owner_makes_its_environments_is_collected_with_it(way: dict[str, Any]) -> None:
+def test_a_vector_whose_owner_makes_its_environments_is_collected_with_it(way: dict[str, Any]) -> None:
     trainer = Trainer(**way)
     trainer.envs.reset()
     session = trainer.envs._groups.session

@@ -60,7 +60,7 @@ def test_the_checker_finds_nothing(way: str, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("context", ["fork", "spawn", "forkserver"])
 @pytest.mark.parametrize("probe", first(1, ["images", "Text in a Dict"], "two kinds of space; one is always tried"))
-def test_whatever_way_processes_start(context: str, probe: str) -> None:
+def test_every_way_to_start_processes_works(context: str, probe: str) -> None:
     assert find_faults(ReactorVectorEnv(made(probe), workers=2, context=context), steps=10) == []
 
 
@@ -374,7 +374,7 @@ def test_a_process_killed_while_it_is_closed_leaves_nothing(seed: int) -> None:
     assert not any(alive(pid) for pid in gone)
 
 
-def test_one_that_is_forgotten_is_closed() -> None:
+def test_a_forgotten_vector_is_closed() -> None:
     env: Any = ReactorVectorEnv(made("no infos"), workers=2)
     gone = pids(env)
     del env
