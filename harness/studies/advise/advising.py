@@ -19,7 +19,6 @@ from harness.studies.advise import choices, screen
 from harness.studies.advise.answer import Answer
 from harness.studies.advise.profile import WORKLOAD, Profile
 from reactorlib.cpus import available_cpus
-from workloads import made_up
 from workloads.catalogue import make_task
 from workloads.parameter import ParameterError
 from workloads.sampling import SamplingTask
@@ -37,7 +36,7 @@ examples:
   python -m harness advise --env path/to/file.py:make_env --actors 8
       what a function or class of a file, or of a module, returns: an environment of Gymnasium, or a parallel one of
       PettingZoo
-  python -m harness advise --step-time 2ms --observation 84x84x4 --actors 24
+  python -m harness advise --env busy:2ms:84x84x4 --actors 24
       one that is made up: so long a step, so many bytes
 
   python -m harness advise --again results/advise/CartPole-v1-16/advise.json
@@ -57,9 +56,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     """What can be said."""
     add = command.add_argument
     add("--env", metavar="NAME", help="the environment; see the examples")
-    add("--import", dest="imported", metavar="MODULE", help="the module that registers it")
-    add("--step-time", metavar="TIME", help="instead of --env: what a made-up environment's step takes, such as 2ms")
-    add("--observation", metavar="SHAPE", default="4", help="of a made-up one, of bytes, such as 84x84x4 (default: 4)")
     add("--actors", type=int, default=16, metavar="N", help="how many environments (default: 16)")
     add("--seed", type=int, default=0, metavar="N", help="environment i takes seed + i (default: 0)")
     add("--seconds", type=float, default=100.0, metavar="S", help="how long to measure, about (default: 100)")
@@ -71,12 +67,14 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(parsed: argparse.Namespace, console: Console) -> int:
     """Measure and answer; the exit status. `console`: for progress. Raises UsageError."""
     if parsed.again is not None:
-        if parsed.env is not None or parsed.step_time is not None:
-            raise UsageError("--again measures nothing: expected it without --env and --step-time")
+        if parsed.env is not None:
+            raise UsageError("--again measures nothing: expected it without --env")
         _print(screen.read(parsed.again), parsed.json)
         return 0
+    if parsed.env is None:
+        raise UsageError("expected --env NAME; see python -m harness advise --help")
     try:
-        task = make_task(WORKLOAD, {"env": _name(parsed), "actors": parsed.actors, "seed": parsed.seed})
+        task = make_task(WORKLOAD, {"env": parsed.env, "actors": parsed.actors, "seed": parsed.seed})
     except ParameterError as error:
         raise UsageError(str(error)) from None
     output: Path = parsed.output or OUTPUT / re.sub(r"[^\w.-]+", "-", f"{task.scenario}-{task.actors}")
@@ -104,21 +102,6 @@ def _print(answered: screen.Answered, as_json: bool) -> None:
     else:
         width = None if sys.stdout.isatty() else _WIDTH_ELSEWHERE
         screen.show(answered, Console(width=width, highlight=False, markup=False))
-
-
-def _name(parsed: argparse.Namespace) -> str:
-    if (parsed.env is None) == (parsed.step_time is None):
-        raise UsageError(
-            "expected --env NAME, or --step-time TIME for a made-up one; see python -m harness advise --help"
-        )
-    if parsed.step_time is not None:
-        try:
-            made_up.parsed(f"{parsed.step_time}:{parsed.observation}")
-        except ParameterError:
-            got = f"{parsed.step_time} and {parsed.observation}"
-            raise UsageError(f"--step-time, --observation: expected such as 2ms and 84x84x4, got {got}") from None
-        return f"busy:{parsed.step_time}:{parsed.observation}"
-    return f"{parsed.imported}:{parsed.env}" if parsed.imported else str(parsed.env)
 
 
 def _measured(task: SamplingTask, seconds: float, console: Console) -> Answer:

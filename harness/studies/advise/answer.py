@@ -196,7 +196,17 @@ class Answer:
             gain = self.found.ratio(ray.backend, best.backend)
             if gain is not None:
                 beside = f", and {_times(gain)} as fast as the best of Ray"
-        return f"Take {label(best.backend)} ({best.backend}): {_times(best.speed)} as fast as a plain loop{beside}."
+        return (
+            f"Take {label(best.backend)} ({best.backend}): {_times(best.speed)} as fast as a plain loop{beside}."
+            f"{self._why_not_the_fastest()}"
+        )
+
+    def _why_not_the_fastest(self) -> str:
+        """The reason where a backend is recommended that is not the fastest; empty where the fastest is."""
+        fastest, *_ = self.costs
+        if fastest is self.best:
+            return ""
+        return f" It asks less of a program than {fastest.backend}, which is not shown to be more than 5 % faster."
 
     def _shares(self) -> str:
         ray = [f"{_percent(one.share)} ({one.backend})" for one in self.costs if one.backend.startswith("ray-")]
