@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from types import CodeType, FunctionType
 from typing import Any
 
-from reactorlib.errors import closest, words_of
+from reactorlib.errors import did_you_mean, words_of
 from reactorlib.lf.syntax import Code, Expression, Literal, PortReference
 from reactorlib.lf.tokens import fault
 from reactorlib.tag import Time
@@ -126,12 +126,6 @@ def _moved(compiled: CodeType, code: Code, ours: int, name: str) -> CodeType:
 # Values of expressions
 
 
-def hint(name: str, known: Collection[str]) -> str:
-    """A hint at the name that may have been meant."""
-    close = closest(name, known)
-    return f": did you mean {close!r}?" if close else ""
-
-
 def value_of(tree: Expression, names: Collection[str], module: Names | None) -> Value:
     """The function of a scope, which holds `names`, that gives the value. Times are plain integers of nanoseconds.
 
@@ -142,7 +136,7 @@ def value_of(tree: Expression, names: Collection[str], module: Names | None) -> 
         return lambda _: value
     if isinstance(tree, PortReference):
         if tree.name not in names:
-            raise BodyError(f"{tree.where}: {tree.name!r} is no parameter here{hint(tree.name, names)}")
+            raise BodyError(f"{tree.where}: {tree.name!r} is no parameter here{did_you_mean(tree.name, names)}")
         # Of the reactor that the expression stands in: code alone sees the index of each member.
         return lambda scope: {**scope, **scope.get(AROUND, {})}[tree.name]
     if isinstance(tree, Code):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reactorlib.errors import ElaborationError
-from reactorlib.lf.bodies import hint
+from reactorlib.errors import ElaborationError, did_you_mean
 from reactorlib.lf.parser import parse
 from reactorlib.lf.syntax import File, Import, ReactorTree
 
@@ -59,8 +58,8 @@ class Files:
         there = {reactor.name for reactor in file.reactors}
         for name in imported.names.values():
             if name not in there:
-                words = f"import: {imported.path} has no reactor {name!r}{hint(name, there)}"
-                self.faults.append(f"{imported.where}: {words}")
+                words = f"{imported.path} has no reactor {name!r}{did_you_mean(name, there)}"
+                self.faults.append(f"{imported.where}: import: {words}")
 
     def _imported(self, file: File, imported: Import) -> File:
         found = _located(Path(file.path).resolve(), imported)

@@ -7,14 +7,10 @@ import copyreg
 import re
 import sys
 import weakref
-from collections.abc import Sequence
 from contextlib import suppress
-from importlib.abc import Loader
-from importlib.machinery import ModuleSpec
-from importlib.util import find_spec, spec_from_file_location
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
@@ -166,25 +162,3 @@ def run_options(cls: type[Reactor]) -> dict[str, Any]:
     if not found.get("workers", 1):
         del found["workers"]  # as many as suit the machine
     return found
-
-
-class _Importer(Loader):
-    """Finds and loads `Name.lf` in the directories of the path, after Python's own finders found nothing."""
-
-    def find_spec(self, name: str, path: Sequence[str] | None = None, _target: object = None) -> ModuleSpec | None:
-        files = (Path(at or ".", f"{name.rpartition('.')[2]}.lf") for at in (sys.path if path is None else path))
-        file = next(filter(Path.is_file, files), None)
-        return None if file is None else spec_from_file_location(name, file, loader=self)
-
-    def exec_module(self, module: ModuleType) -> None:
-        path = Path(str(module.__file__))
-        vars(module).update(loaded(path, free_name(path), structure=False).classes)
-
-
-_IMPORTER = _Importer()
-
-
-def install() -> None:
-    """Let `import Name` find `Name.lf` on the path, where there is no Python module of that name."""
-    if _IMPORTER not in sys.meta_path:
-        sys.meta_path.append(_IMPORTER)

@@ -93,16 +93,15 @@ def package_of(path: Path) -> Path:
     return next((at.parent for at in path.parents if at.name == "src"), path.parent)
 
 
-_ON_SELF: dict[str, Callable[..., Any]] = {
+_ON_SELF: dict[str, Any] = {
     "check_deadline": lambda _reactor, invoke_handler=False: context.check_deadline(invoke_handler),
     "update_deadline": lambda _reactor, deadline: context.update_deadline(Time(round(deadline))),
+    **dict.fromkeys(  # Lingua Franca answers 1 for an event that it knows; this library's own traces draw reactions
+        ("register_user_trace_event", "tracepoint_user_event", "tracepoint_user_value"),
+        lambda _reactor, _description, _value=0: 1,
+    ),
+    "__opened__": classmethod(lambda cls, handle: setattr(sys.modules[cls.__module__], HANDLE, handle)),
 }
-# Lingua Franca answers 1 for an event that it knows. This library's own traces draw reactions.
-for _event in ("register_user_trace_event", "tracepoint_user_event", "tracepoint_user_value"):
-    _ON_SELF[_event] = lambda _reactor, _description, _value=0: 1
-
-
-_ON_SELF["__opened__"] = classmethod(lambda cls, handle: setattr(sys.modules[cls.__module__], HANDLE, handle))  # type: ignore[assignment]
 # `self` offers these in bodies, besides parameters, state, methods and the names of the class's preamble.
 LinguaFrancaReactor: type[Reactor] = type("LinguaFrancaReactor", (Reactor,), {**_ON_SELF, "__module__": __name__})
 

@@ -27,14 +27,6 @@ def execution(
     `executor` and `workers`, if given, win over the target properties. Without either, a program runs on as many
     workers as its property `workers` says, else on one per core (a federated one on one per federate), unless it is
     `single-threaded`. Programs whose bodies change what a preamble defines run on threads, where they share it.
-
-    >>> import pathlib, tempfile
-    >>> from reactorlib import elaborate
-    >>> from reactorlib.lf import load
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "One.lf")
-    >>> _ = path.write_text("target Python { single-threaded: true } main reactor { timer t reaction(t) {= pass =} }")
-    >>> execution(elaborate(load(path)))
-    ({'executor': 'inline'}, None)
     """
     translation: Translation = program.cls.__lf__  # type: ignore[attr-defined]  # of all classes from Lingua Franca
     said = {name: entry.value for name, entry in translation.properties.items()}

@@ -18,22 +18,9 @@ from typing import Any
 from reactorlib.declaration import class_body, elements
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.declaration.source_position import where
-from reactorlib.errors import ElaborationError
-from reactorlib.lf import syntax
+from reactorlib.errors import ElaborationError, did_you_mean
+from reactorlib.lf import bodies, syntax
 from reactorlib.lf.blueprint import Blueprint, Default, Stage
-from reactorlib.lf.bodies import (
-    WIDTH_OF,
-    BodyError,
-    Function,
-    Names,
-    Scope,
-    Value,
-    as_time,
-    execute,
-    function,
-    hint,
-    value_of,
-)
 from reactorlib.lf.files import Files
 from reactorlib.lf.names import PORT_VIEW, LinguaFrancaReactor, viewed
 from reactorlib.tag import LONGEST, Time
@@ -73,19 +60,19 @@ class LfProgram:
         if name is None:
             raise ElaborationError([f"{self.path} has no main reactor: name one of {', '.join(self.classes)}"])
         if name not in self.classes:
-            raise ElaborationError([f"{self.path} has no reactor {name!r}{hint(name, self.classes)}"])
+            raise ElaborationError([f"{self.path} has no reactor {name!r}{did_you_mean(name, self.classes)}"])
         return self.classes[name]
 
     def fault(self, place: str, words: str, name: str = "", known: Collection[str] = ()) -> None:
         """Note a fault, and what may have been meant by a name."""
-        self.faults.append(f"{place}: {words}{hint(name, known)}")
+        self.faults.append(f"{place}: {words}{did_you_mean(name, known)}")
 
     @contextmanager
     def noting(self) -> Iterator[None]:
         """A block whose BodyError is noted."""
         try:
             yield
-        except BodyError as error:
+        except bodies.BodyError as error:
             self.faults.append(str(error))
 
 
@@ -149,8 +136,7 @@ class Translation(Blueprint):
         found = self.program.files.find(file, name)
         if found is None:
             known = {one.name for one in file.reactors}.union(*(one.names for one in file.imports))
-            meant = hint(name, known) or ": it is neither defined in this file nor imported"
-            self._fault(place, f"no reactor {name!r}{meant}")
+            self._fault(place, f"no reactor {name!r} is defined in this file or imported", name, known)
         return found
 
     # Expressions
@@ -160,10 +146,10 @@ class Translation(Blueprint):
         if tree is None:
             return None
         with self.program.noting():
-            return value_of(tree, dict.fromkeys((*self.defaults, "bank_index", *more)), self.program.names)
+            return bodies.value_of(tree, dict.fromkeys((*self.defaults, "bank_index", *more)), self.program.names)
         return lambda _: None
 
-    def _of_parameters(self, tree: syntax.Expression | None, value: Callable[[Value, Scope], Any]) -> Any:
+    def _of_parameters(self, tree: syntax.Expression | None, value: Callable[[bodies.Value, bodies.Scope], Any]) -> Any:
         """An expression as the kernel takes it: a value, or a function whose arguments are named like parameters."""
         if tree is None or isinstance(tree, syntax.Literal):
             return None if tree is None else tree.value
@@ -178,14 +164,14 @@ class Translation(Blueprint):
         return evaluated
 
     def _time(self, tree: syntax.Expression | None) -> Any:
-        return self._of_parameters(tree, lambda value, scope: as_time(value(scope)))
+        return self._of_parameters(tree, lambda value, scope: bodies.as_time(value(scope)))
 
     def _width(self, tree: syntax.Expression | None) -> Any:
         return self._of_parameters(
-            tree, lambda value, scope: value({**scope, WIDTH_OF: lambda port: self._width_of(port, scope)})
+            tree, lambda value, scope: value({**scope, bodies.WIDTH_OF: lambda port: self._width_of(port, scope)})
         )
 
-    def _width_of(self, reference: syntax.PortReference, scope: Scope) -> Any:
+    def _width_of(self, reference: syntax.PortReference, scope: bodies.Scope) -> Any:
         port = self.elements.get(reference.name) if reference.container is None else None
         if not isinstance(port, elements.Port):
             raise ValueError(f"widthof({reference}) is not known here")
@@ -251,12 +237,12 @@ class Translation(Blueprint):
             return
         with self.program.noting():
             if member.name:
-                self.methods[member.name] = function(member.name, member.arguments, member.code, names)
+                self.methods[member.name] = bodies.function(member.name, member.arguments, member.code, names)
             else:
-                execute(member.code, names, self.methods)
+                bodies.execute(member.code, names, self.methods)
                 self._let_travel(names)
 
-    def _let_travel(self, module: Names) -> None:
+    def _let_travel(self, module: bodies.Names) -> None:
         """Put classes of a preamble where other processes find them: into the module."""
         for name, made in self.methods.items():
             if isinstance(made, type) and (made.__module__, made.__qualname__) == (module["__name__"], name):
@@ -276,7 +262,7 @@ class Translation(Blueprint):
             words = "a transient federate comes and goes while others run; here one program runs all federates"
             self._fault(member.where, words)
         known = contained.defaults
-        arguments: dict[str, Value] = {}
+        arguments: dict[str, bodies.Value] = {}
         for argument in member.arguments:
             if argument.name not in known:
                 self._fault(argument.where, f"{reactor.name} has no parameter {argument.name!r}", argument.name, known)
@@ -307,7 +293,9 @@ class Translation(Blueprint):
             return False  # which is noted
         ports = [name for name, element in of.elements.items() if isinstance(element, elements.Port)]
         if reference.name not in ports:
-            self._fault(reference.where, f"{of.name} has no port {reference.name!r}{hint(reference.name, ports)}")
+            self._fault(
+                reference.where, f"{of.name} has no port {reference.name!r}{did_you_mean(reference.name, ports)}"
+            )
         return reference.name in ports
 
     # Reactions
@@ -373,17 +361,19 @@ class Translation(Blueprint):
             return elements.Transition(element, history=reference.extra == "history")
         if reference.extra:
             modes = [name for name, element in self.elements.items() if isinstance(element, elements.Mode)]
-            self._fault(reference.where, f"{self.name} has no mode {reference.name!r}{hint(reference.name, modes)}")
+            self._fault(
+                reference.where, f"{self.name} has no mode {reference.name!r}{did_you_mean(reference.name, modes)}"
+            )
         return element
 
     def _body(
         self, name: str, arguments: Collection[str], code: syntax.Code | None, first: Collection[str]
-    ) -> Function:
+    ) -> bodies.Function:
         names = self.program.names
         if code is not None and names is not None and not any(map(keyword.iskeyword, arguments)):  # which is noted
             with self.program.noting():
-                return function(name, arguments, code, names, first)
-        return _nothing
+                return bodies.function(name, arguments, code, names, first)
+        return lambda _reactor, *_ports: None  # a body that was left out
 
 
 KINDS: dict[str, Any] = {
@@ -391,7 +381,3 @@ KINDS: dict[str, Any] = {
     "logical": elements.LogicalAction[Any],
     "physical": elements.PhysicalAction[Any],
 }
-
-
-def _nothing(_reactor: object, *ports: object) -> None:
-    """Stand in for a body that was left out."""

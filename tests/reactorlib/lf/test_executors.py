@@ -1,7 +1,6 @@
 """A program from Lingua Franca does the same on every executor, in processes forked or spawned, and as federates."""
 
 import gc
-import json
 import os
 import pickle
 import subprocess
@@ -144,23 +143,19 @@ def test_federates_are_placed_in_turn_and_do_the_same(write):
     assert federates(elaborate(load(write(FARM))), 3) is None
 
 
-def test_an_import_hook_finds_files_on_the_path(write, tmp_path):
-    write(FARM, "lf_farm_program.lf")
-    code = """
-import json, reactorlib.lf
-reactorlib.lf.install()
-import lf_farm_program
+def test_a_loaded_class_reaches_processes_that_are_spawned(write, tmp_path):
+    code = f"""
 from reactorlib import run
-from reactorlib.lf import run_options
-main = lf_farm_program.lf_farm_program
-options = run_options(main)
-kinds = [run(main, trace=True, executor=e, start_method=m, workers=2, **options).digest
-         for e, m in (("inline", None), ("processes", "spawn"))]
-print(json.dumps([sorted(n for n in vars(lf_farm_program) if n[0] != "_"), kinds[0] == kinds[1]]))
+from reactorlib.lf import load, run_options
+main = load({str(write(FARM, "lf_farm_program.lf"))!r})
+for executor, method in (("inline", None), ("processes", "spawn")):
+    options = dict(executor=executor, start_method=method, workers=2, **run_options(main))
+    print(run(main, trace=True, **options).digest)
 """
     (tmp_path / "script.py").write_text("if __name__ == '__main__':\n" + textwrap.indent(code, "    "))
     done = subprocess.run(
         [sys.executable, str(tmp_path / "script.py")], capture_output=True, text=True, timeout=100, check=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
-    assert json.loads(done.stdout) == [["Hub", "Modal", "Worker", "lf_farm_program"], True]
+    inline, spawned = done.stdout.split()
+    assert inline == spawned
