@@ -1,7 +1,4 @@
-"""Lingua Franca source, target Python, as reactor classes: `load` a file.
-
-Reads, parses and translates; the classes run like any other. Never runs a reaction. Read program first.
-"""
+"""Lingua Franca source, target Python, as reactor classes. Reads, parses and translates; never runs a reaction."""
 
 from reactorlib.lf.blueprint import LinguaFrancaWarning
 from reactorlib.lf.load import load, run_options
