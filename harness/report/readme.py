@@ -17,7 +17,7 @@ from harness.report.run_answer import Against, PointAnswer
 from harness.report.summary import LOOP, RAY, Cell, PointSummary, Summary, in_order
 from harness.report.text_table import TextTable
 from harness.stats import intervals
-from harness.stats.judgement import FASTER, SLOWER
+from harness.stats.judgement import FASTER, SLOWER, UNDECIDED
 from harness.store.files import write_atomically
 from workloads.catalogue import BACKENDS, WORKLOADS
 
@@ -56,17 +56,14 @@ def section(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
     """The answer of a run; files are linked relative to `base`."""
     where = os.path.relpath(summary.path, base)
     measured = {cell.backend for point in summary.points for cell in point.cells}
-    rays = [name for name in BACKENDS if name.startswith(RAY)]
-    lacking = [name for name in rays if name not in measured]
-    told = "; ".join(f"`{name}` {BACKENDS[name].summary}" for name in rays if name in measured)
+    told = "; ".join(f"`{name}`: {BACKENDS[name].summary}" for name in in_order(measured) if name.startswith(RAY))
     words = (
-        "A workload has its weakest and its strongest point of the run, by the lead over Ray; bold is the best of the "
-        "three. In brackets: 95 % intervals, which count that the best Ray was chosen from the results. "
-        f"Starts: how often each was started afresh; {intervals.FEW} or fewer are too few for an interval. Undecided: "
-        f"equal speeds are not excluded. `serial` is the plain loop, `{summary.ours}` {BACKENDS[summary.ours].summary}."
-        + (f" Ray's backends: {told}." if told else "")
-        + (f" Not measured then: {', '.join(lacking)}." if lacking else "")
-        + f" {_source(summary, base)} This part is made by `python -m harness report {where} --readme README.md`."
+        "A workload has its weakest and its strongest point, by the lead over Ray. Bold: the best of the three, and "
+        "a tie with it. Brackets: 95 % intervals, corrected for choosing the best Ray afterwards. "
+        f"Starts: fresh processes behind a number; {intervals.FEW} are too few for an interval. "
+        f"`serial` is the plain loop, `{summary.ours}` {BACKENDS[summary.ours].summary}."
+        + (f" {told[0].upper()}{told[1:]}." if told else "")
+        + f" {_source(summary, base)} Made by `python -m harness report {where} --readme README.md`."
     )
     return "\n\n".join((*_picture(_FIGURE, drawn, base), markdown_table(table(summary)), words)) + "\n"
 
@@ -86,7 +83,10 @@ def _row(end: PointAnswer, ours: str, workload: str, place: str) -> tuple[str, .
     what = f"{point.metric.replace('_', ' ')}, less is better" if quantity.has_prefixes(base) else unit
     shown = [point.cell(name) for name in (LOOP, ours, end.ray.rival if end.ray else "")]
     best = point.best(filter(None, shown))
-    loop, own, ray = (f"**{_value(point, cell)}**" if cell and cell is best else _value(point, cell) for cell in shown)
+    loop, own, ray = (
+        f"**{_value(point, cell)}**" if cell and best and _is_among_best(end, best, cell, ours) else _value(point, cell)
+        for cell in shown
+    )
     return (
         workload if place != "strongest" else "",
         f"{place and f'{place}: '}{point.label}; {what}",
@@ -96,6 +96,13 @@ def _row(end: PointAnswer, ours: str, workload: str, place: str) -> tuple[str, .
         _lead(end.ray) if end.ray else _UNKNOWN,
         str(end.starts),
     )
+
+
+def _is_among_best(end: PointAnswer, best: Cell, cell: Cell, ours: str) -> bool:
+    """Whether a backend is the best at a point, or may be as fast as the best."""
+    rival = cell.backend if best.backend == ours else best.backend
+    ties = [one.rival for one in (end.loop, end.ray) if one and one.standing == UNDECIDED]
+    return cell is best or (ours in (cell.backend, best.backend) and rival in ties)
 
 
 def _lead(ray: Against) -> str:

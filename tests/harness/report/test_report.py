@@ -382,6 +382,20 @@ def test_readme_says_of_a_lead_that_is_none_that_it_is_undecided(results):
     assert readme.table(results(wide)).rows[0][-2].endswith("], undecided")
 
 
+@pytest.mark.parametrize(
+    ("ours", "bold"),
+    [
+        ([100, 300, 150, 400, 120], [True, True, False]),
+        (times(300), [False, True, False]),
+        (times(60), [True, False, False]),
+    ],
+    ids=["a tie", "ours", "the loop"],
+)
+def test_in_readme_the_best_of_a_point_and_a_tie_with_it_are_bold(results, ours, bold):
+    row = readme.table(results({"serial": times(160), "reactor-processes": ours, "ray-pooled": times(20)})).rows[0]
+    assert [cell.startswith("**") for cell in row[2:5]] == bold
+
+
 def test_readme_shows_the_figure_by_step_time_if_it_was_drawn(results):
     summary = results({"serial": times(50)})
     figures = summary.path / "figures"
