@@ -26,7 +26,7 @@ Array = npt.NDArray[np.float64]
 PLAIN = "ray-tuned"
 SIZES = {"small": 32, "large": 2**20}  # bytes of a message; a large one goes through the object store
 _ACTORS = 8
-_SMALLER_STORE = 0.1  # of the free memory
+_SMALLER_STORE = 0.02  # of the free memory; preallocating more takes minutes
 _VERDICTS = {judgement.FASTER: "gains", judgement.SLOWER: "loses", judgement.UNDECIDED: "no gain shown"}
 
 
@@ -47,7 +47,7 @@ OPTIONS = {
     "four threads per actor": Option(actor={"max_concurrency": 4}),
     "ray.wait in the order of completion": Option(in_order_of_completion=True),
     "task events off for each actor": Option(actor={"enable_task_events": False}),
-    "preallocated object store": Option({"RAY_preallocate_plasma_memory": "1"}),
+    "smaller object store, preallocated": Option({"RAY_preallocate_plasma_memory": "1"}, store_share=_SMALLER_STORE),
     "smaller object store": Option(store_share=_SMALLER_STORE),
     "up to 2 MiB passed inline": Option({"RAY_max_direct_call_object_size": str(2**21)}),
 }

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from reactorlib.gymnasium import ReactorVectorEnv
-
 
 @pytest.fixture(autouse=True)
 def nothing_left() -> Iterator[None]:
@@ -20,7 +18,9 @@ def nothing_left() -> Iterator[None]:
 
 @pytest.fixture
 def vector() -> Iterator[Callable[..., Any]]:
-    """Makes vector environments, and closes them after the test."""
+    """Makes vector environments, ReactorVectorEnv unless told otherwise, and closes them after the test."""
+    from reactorlib.gymnasium import ReactorVectorEnv  # tests without it have this file, too
+
     made: list[Any] = []
 
     def vector(functions: Any, kind: Callable[..., Any] = ReactorVectorEnv, **options: Any) -> Any:
