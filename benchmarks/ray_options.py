@@ -16,9 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.meter import Meter
+from harness import quantity
 from harness.measure import block
 from harness.measure.block import Effort, Measured
 from harness.measure.subject import Subject
+from harness.quantity import counted
 from harness.stats import intervals, judgement
 from harness.stats.intervals import Estimate
 
@@ -27,7 +29,6 @@ PLAIN = "ray-tuned"
 SIZES = {"small": 32, "large": 2**20}  # bytes of a message; a large one goes through the object store
 _ACTORS = 8
 _SMALLER_STORE = 0.02  # of the free memory; preallocating more takes minutes
-_VERDICTS = {judgement.FASTER: "gains", judgement.SLOWER: "loses", judgement.UNDECIDED: "no gain shown"}
 
 
 @dataclass(frozen=True)
@@ -97,19 +98,10 @@ def rounds(meter: Meter, option: str, size: str) -> None:
                     ray.get(coming)
 
 
-def gains(blocks: Sequence[Mapping[str, Measured]], size: str) -> dict[str, Estimate | str]:
-    """For each option how many times as many rounds per second it has as `ray-tuned`, or why it has none."""
-    found: dict[str, Estimate | str] = {}
-    for option in OPTIONS:
-        name = f"{option}, {size}"
-        failure = next((one[name].failure for one in blocks if one[name].failure), "")
-        times = [[_round_ns(one[side]) for one in blocks] for side in (f"{PLAIN}, {size}", name)] if not failure else []
-        found[option] = failure or intervals.ratio_of_pairs(*times)
-    return found
-
-
-def _round_ns(measured: Measured) -> float:
-    return intervals.mean([turn.wall_ns / turn.rounds for turn in measured.turns.values()]).value
+def gain(blocks: Sequence[Mapping[str, Measured]], option: str) -> Estimate | str:
+    """How many times as many rounds per second an option has as `ray-tuned`, or why it has none."""
+    failure = next((one[name].failure for one in blocks for name in (PLAIN, option) if one[name].failure), "")
+    return failure or intervals.ratio_of_turns([block.log_ratios(one[PLAIN], one[option]) for one in blocks])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -120,26 +112,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     effort = Effort(sweeps=chosen.sweeps)
     for size, size_bytes in SIZES.items():
-        subjects = [
-            Subject(
-                f"{option}, {size}",
-                {"kernel": "benchmarks.ray_options:rounds", "parameters": {"option": option, "size": size}},
-            )
-            for option in OPTIONS
-        ]
+        orders = {option: {"option": option, "size": size} for option in OPTIONS}
+        kernel = "benchmarks.ray_options:rounds"
+        subjects = [Subject(option, {"kernel": kernel, "parameters": order}) for option, order in orders.items()]
         blocks = []
         for index in range(chosen.blocks):
             print(f"{size} messages, start {index + 1} of {chosen.blocks} ...", file=sys.stderr, flush=True)
             blocks.append({one.subject.name: one for one in block.run(subjects, effort, f"{size} {index}")})
         print(f"{size} messages ({size_bytes} bytes), {_ACTORS} actors: rounds per second, times {PLAIN}")
-        for option, gain in gains(blocks, size).items():
-            print(f"  {option:36} {gain if isinstance(gain, str) else _line(gain)}")
+        for option in OPTIONS:
+            found = gain(blocks, option)
+            print(f"  {option:36} {found if isinstance(found, str) else _shown(found)}")
     return 0
 
 
-def _line(gain: Estimate) -> str:
-    verdict = _VERDICTS[judgement.standing(gain, 1.0)]
-    return f"{gain.value:.2f}x [{gain.low:.2f}, {gain.high:.2f}], {gain.count} starts: {verdict}"
+def _shown(found: Estimate) -> str:
+    return f"{quantity.ratio(found)}, {counted(found.count, 'start')}: {judgement.standing(found, 1.0)}"
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from reactorlib.schedule.partition import worker_of_member
 from workloads import two_nodes
 
 _JOINING_S = 60.0
+_LEAVING_S = 10.0
 
 
 def count() -> int:
@@ -43,9 +44,20 @@ def join(object_store_bytes: int | None) -> subprocess.Popen[bytes] | None:
     give_up = time.monotonic() + _JOINING_S
     while len(_ids()) < len(two_nodes.ADDRESSES):
         if joining.poll() is not None or time.monotonic() > give_up:
+            leave(joining)
             raise RuntimeError("Ray did not start on the other node")
         time.sleep(0.1)
     return joining
+
+
+def leave(joined: subprocess.Popen[bytes]) -> None:
+    """End Ray on the other node."""
+    joined.terminate()
+    try:
+        joined.wait(_LEAVING_S)
+    except subprocess.TimeoutExpired:
+        joined.kill()
+        joined.wait()
 
 
 def homes(actors: int, in_driver: int = 0) -> Iterator[dict[str, Any]]:

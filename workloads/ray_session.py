@@ -167,8 +167,7 @@ def stop() -> None:
     atexit.unregister(stop)
     closing.look()
     if closing.other_node is not None:
-        closing.other_node.terminate()
-        closing.other_node.wait()
+        ray_nodes.leave(closing.other_node)
     ray.shutdown()
     shutil.rmtree(closing.directory, ignore_errors=True)
     closing.names.remove()

@@ -74,7 +74,7 @@ _SMOKE = Preset(
 # Most of a block's time goes into starting and ending Ray's many actors: few points, and the backends that answer.
 _QUICK = Preset(
     name="quick",
-    summary="a first answer with intervals: the paper's workloads, a slow environment, five starts; 25 minutes",
+    summary="a first answer with intervals: the paper's workloads, a slow environment; up to five starts in 25 minutes",
     backends=("serial", "reactor-inline", "reactor-processes", "ray-paper", "ray-pooled", "ray-compiled", *_LIMITS),
     sweeps=(
         sweep("broadcast_gather", actors=16, object_bytes=10 * MIB, work_seconds=0.0, rounds=30),

@@ -2,31 +2,37 @@
 
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
 
 from benchmarks import ray_options
-from benchmarks.ray_options import OPTIONS, PLAIN, SIZES
+from benchmarks.ray_options import OPTIONS, SIZES
+from harness.measure.block import Measured
 from harness.measure.turn import Turn
 from tests.choice import first
 from tests.pages import ROOT
 
 
-def measured(round_ns, failure=""):
-    turn = Turn(10, 10 * round_ns, 0, {})
-    return SimpleNamespace(failure=failure, turns={(0, 0): turn, (1, 0): turn})
+def test_a_gain_is_of_rounds_per_second_and_a_failure_is_reported(monkeypatch, capsys):
+    half, failing = list(OPTIONS)[1:3]
 
+    def run(subjects, *_):
+        found = [Measured(subject) for subject in subjects]
+        for one in found:
+            one.failure = "no memory" if one.subject.name == failing else ""
+            round_ns = 500 if one.subject.name == half else 1_000
+            one.turns = {(sweep, 0): Turn(10, 10 * round_ns, 0, {}) for sweep in range(3)}
+        return found
 
-def test_a_gain_is_of_rounds_per_second_and_a_failure_is_told():
-    names = [f"{option}, small" for option in OPTIONS]
-    half, failing = names[1], names[2]
-    block = {name: measured(500 if name == half else 1_000, "no memory" if name == failing else "") for name in names}
-    found = ray_options.gains([block, block], "small")
-    options = list(OPTIONS)
-    assert found[PLAIN].value == 1
-    assert found[options[1]].value == 2
-    assert found[options[2]] == "no memory"
+    monkeypatch.setattr(ray_options.block, "run", run)
+    assert ray_options.main(["--blocks", "3"]) == 0
+    printed = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert [line.removeprefix(half).strip() for line in printed if line.startswith(half)] == [
+        "2.00x [2.00, 2.00], 3 starts: faster"
+    ] * len(SIZES)
+    assert [line.removeprefix(failing).strip() for line in printed if line.startswith(failing)] == ["no memory"] * len(
+        SIZES
+    )
 
 
 @pytest.mark.real
