@@ -51,9 +51,9 @@ def timers(meter: Meter, count: int = 64, walked: bool = False) -> None:
     run(structures.Timers, fast=True, meter=meter, timers=count)
 
 
-def idle(meter: Meter, reactors: int = 1_000, waiting: bool = False) -> None:
-    """A tag of one reactor among many that do nothing. `waiting`: for a timer each."""
-    run(structures.QuietTimers if waiting else structures.Quiet, fast=True, meter=meter, reactors=reactors)
+def idle(meter: Meter, reactors: int = 1_000, shape: str = "Quiet") -> None:
+    """A tag of one reactor among many that do nothing, or that wait for a timer each."""
+    run(getattr(structures, shape), fast=True, meter=meter, reactors=reactors)
 
 
 def start(meter: Meter, shape: str = "FanOut", **parameters: int) -> None:

@@ -114,7 +114,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for size, size_bytes in SIZES.items():
         orders = {option: {"option": option, "size": size} for option in OPTIONS}
         kernel = "benchmarks.ray_options:rounds"
-        subjects = [Subject(option, {"kernel": kernel, "parameters": order}) for option, order in orders.items()]
+        subjects = [
+            Subject(option, {"kernel": kernel, "parameters": order}, pinned=option == PLAIN)
+            for option, order in orders.items()
+        ]
         blocks = []
         for index in range(chosen.blocks):
             print(f"{size} messages, start {index + 1} of {chosen.blocks} ...", file=sys.stderr, flush=True)

@@ -10,11 +10,14 @@ from reactorlib import (
     USEC,
     Bank,
     Input,
+    Mode,
     Output,
     Reactor,
+    Timer,
     connect,
     interleaved,
     reaction,
+    reset,
 )
 
 
@@ -35,6 +38,35 @@ class QuietTimers(Reactor):
     def __init__(self, meter: Meter, reactors: int) -> None:
         self.metered = MeteredTicker(meter, 0, 1 * USEC)
         self.waiting = Bank(Ticker, reactors, 1 * HOUR, 1 * MSEC, 100_000 * HOUR)
+
+
+class Switcher(Reactor):
+    """Switches its mode at each tag."""
+
+    tick = Timer(offset=1 * USEC, period=1 * USEC)
+    one, two = Mode(initial=True), Mode()
+
+    with one:
+
+        @reaction(tick, effects=reset(two))
+        def there(self, tick: Timer, two: Mode) -> None:
+            """Switch."""
+            two.set()
+
+    with two:
+
+        @reaction(tick, effects=reset(one))
+        def back(self, tick: Timer, one: Mode) -> None:
+            """Switch back."""
+            one.set()
+
+
+class QuietSwitches(QuietTimers):
+    """The same, and a reactor that switches its mode at each tag."""
+
+    def __init__(self, meter: Meter, reactors: int) -> None:
+        super().__init__(meter, reactors)
+        self.switcher = Switcher()
 
 
 class Timers(Reactor):

@@ -275,7 +275,8 @@ class Stepper:
 
     def _finish(self, timeout: float | None) -> Any:
         if self._session._pending is not self:
-            raise RunError("finish(): no step of this stepper has begun")
+            of = " of this stepper" if self._session._pending else ""
+            raise RunError(f"finish(): no step{of} has begun")
         limit = None if timeout is None else monotonic() + timeout
         if self._session._advance(self._resume, limit) is None:
             raise TimeoutError(f"finish(): the step takes longer than {timeout} s")
@@ -312,7 +313,8 @@ class Stepper:
             self._session._pending = None
             return bool(end.value)
         except RuntimeError as error:
-            if isinstance(error.__cause__, StopIteration):  # of a reaction: no generator lets it pass
+            inner = error.__traceback__ and error.__traceback__.tb_next
+            if isinstance(error.__cause__, StopIteration) and inner is None:  # of a reaction: no generator lets it pass
                 raise error.__cause__ from None
             raise
         except OutOfTime:

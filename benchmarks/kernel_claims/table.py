@@ -163,11 +163,15 @@ def _lingua_franca(size: Size) -> Iterator[Row]:
 
 
 def _idle(size: Size) -> Iterator[Row]:
-    for waiting, what in ((False, "idle reactors"), (True, "reactors with a waiting timer each")):
-        few, many = (
-            cost(paths.idle, reactors=count, waiting=waiting) for count in (size.few_reactors, size.many_reactors)
-        )
-        yield Row(f"a tag among {size.many_reactors:,} {what} / {size.few_reactors}", many, over=few, at_most=1.5)
+    timers = "reactors with a waiting timer each"
+    shapes = (
+        ("Quiet", "a tag", "idle reactors"),
+        ("QuietTimers", "a tag", timers),
+        ("QuietSwitches", "a switch", timers),
+    )
+    for shape, tag, what in shapes:
+        few, many = (cost(paths.idle, reactors=count, shape=shape) for count in (size.few_reactors, size.many_reactors))
+        yield Row(f"{tag} among {size.many_reactors:,} {what} / {size.few_reactors}", many, over=few, at_most=1.5)
 
 
 def made(cls: type[Reactor], parameters: Mapping[str, int]) -> Program:

@@ -31,9 +31,12 @@ class Caller(Outside):
         super().__init__(clock)
         self._announce = announce
         self._call = call
+        self._announced = False
 
     def adopt(self) -> None:
-        self._announce()
+        if not self._announced:
+            self._announced = True
+            self._announce()
 
     def stop(self) -> None:
         self._call(pickle.dumps(None))

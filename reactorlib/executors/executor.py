@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
 def exit_on_signal(number: int, _frame: object) -> None:
     """The handler that ends a run by a signal, shutdown reactions included."""
     raise SystemExit(128 + number)
+
+
+def signal_behind(error: BaseException | None) -> int | None:
+    """The signal that ends a run by this exception."""
+    if isinstance(error, KeyboardInterrupt):
+        return signal.SIGINT
+    return signal.SIGTERM if isinstance(error, SystemExit) and error.code == 128 + signal.SIGTERM else None
 
 
 class Executor(ABC):

@@ -41,7 +41,7 @@ class Mailbox:
         return items.popleft()
 
     def _sleep(self) -> None:
-        """Sleep until the bell rings. A ring for a message that is gone only costs one more look."""
+        """Sleep until the bell rings, at most 50 ms. A ring for a message that is gone only costs one more look."""
         self._sleeping = True
         try:
             self._bell.empty()  # takes the queue's lock, so that "I sleep" is seen before we look once more

@@ -8,13 +8,16 @@ import select
 import signal
 import threading
 from contextlib import suppress
+from multiprocessing import parent_process
 from pathlib import Path
+from time import monotonic, sleep
 
 from reactorlib.executors.failure import Stopped
 from reactorlib.transport.exchange import Exchange
 
 HELD = (signal.SIGINT, signal.SIGTERM)  # blocked while a process starts, until its handlers are in place
 BEGUN, LEAVING, GONE = 1, 2, 3  # stages of a worker's life
+SIGTERM_GRACE_S = 0.3  # for worker 0 to end the run, if every process got a SIGTERM
 _PR_SET_PDEATHSIG = 1
 
 
@@ -25,12 +28,14 @@ class ProcessLife:
     workers as much next to other programs as it gives to any process (sched(7), autogroup).
 
     `parent`: the process of worker 0. `tied`: worker 0 is started by a thread that lives as long as the run.
+    `survives`: the program has a handler of its own for SIGTERM.
     """
 
-    def __init__(self, worker: int, parent: int, exchange: Exchange, tied: bool) -> None:
+    def __init__(self, worker: int, parent: int, exchange: Exchange, tied: bool, survives: bool) -> None:
         self.worker = worker
         self.exchange = exchange
         self.stopped = False  # nothing is left to do but to leave
+        self._survives = survives
         self._worker_0 = parent
         self._parent = os.getppid()
         # A process of the fork server is no child of the run, and Linux reports the end of the thread that started a
@@ -64,13 +69,21 @@ class ProcessLife:
     def _follow_worker_0(self) -> None:
         """End with worker 0's process. A pipe from it would not do: each process forked from it keeps that open.
 
-        Its fork server depends on such a pipe, and ends here.
+        The fork server of worker 0 waits on such a pipe, so it is ended here as well.
         """
+        try:
+            ended = select.poll()
+            ended.register(os.pidfd_open(self._worker_0), select.POLLIN)
+            ended.poll()
+        except ProcessLookupError:
+            pass
+        except OSError:  # the system has no such descriptor to give
+            parent = parent_process()
+            assert parent is not None
+            parent.join()
         with suppress(OSError):
-            select.select([os.pidfd_open(self._worker_0)], [], [])
-        with suppress(OSError):
-            if b"multiprocessing.forkserver" in Path(f"/proc/{os.getppid()}/cmdline").read_bytes():
-                os.kill(os.getppid(), signal.SIGTERM)
+            if b"multiprocessing.forkserver" in Path(f"/proc/{self._parent}/cmdline").read_bytes():
+                os.kill(self._parent, signal.SIGTERM)
         os._exit(1)
 
     def leave(self) -> None:
@@ -83,10 +96,16 @@ class ProcessLife:
         self.exchange.enter_stage(self.worker, stage)
 
     def terminate(self, number: int, _frame: object) -> None:
-        """Worker 0 breaks off a reaction like this. Any other SIGTERM ends this process."""
+        """Worker 0 breaks off a reaction like this. Another SIGTERM is for all processes, or ends this one."""
         if self.stopped:
             return
         self._check_abort()
+        if self._survives:
+            return
+        given_up = monotonic() + SIGTERM_GRACE_S
+        while monotonic() < given_up:
+            sleep(SIGTERM_GRACE_S / 30)
+            self._check_abort()
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 

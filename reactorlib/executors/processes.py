@@ -23,6 +23,7 @@ from reactorlib.errors import WorkerError
 from reactorlib.executors import ended_runs
 from reactorlib.executors.calls_from_threads import Listener
 from reactorlib.executors.distributed import LONGEST_END_S, Distributed
+from reactorlib.executors.executor import exit_on_signal, signal_behind
 from reactorlib.executors.likeness import Likeness, likeness
 from reactorlib.executors.messenger import Messenger
 from reactorlib.executors.process_life import BEGUN, GONE, HELD, LEAVING
@@ -96,6 +97,7 @@ class Processes(Distributed):
             main.outside.clock,
             self.listener.writing,
             traced,
+            signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, exit_on_signal),
             self.coordinator.options.library_threads,
             threading.current_thread() is threading.main_thread(),
         )
@@ -141,10 +143,11 @@ class Processes(Distributed):
     def interrupt(self, error: BaseException | None = None) -> None:
         self.aborted = True
         self.exchange.abort()  # only this flag is safe: worker 0 may have been in the middle of a message
+        number = signal_behind(error)
         for process in self.processes.values():
-            if isinstance(error, KeyboardInterrupt) and process.pid:
+            if number and process.pid:
                 with suppress(OSError):  # it has ended, or has not begun
-                    os.killpg(process.pid, signal.SIGINT)  # what its reactions started
+                    os.killpg(process.pid, number)  # what its reactions started
             process.terminate()  # breaks off its reaction; it knows that worker 0 did it, see life
 
     def close(self) -> None:

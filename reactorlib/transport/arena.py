@@ -108,8 +108,8 @@ class Arena(Placing):
     def allocate(self, nbytes: int) -> memoryview:
         """A writable buffer of `nbytes` bytes, contents arbitrary.
 
-        An array over it (`numpy.frombuffer(buffer, dtype, count)`) is recognised when it is sent and then costs
-        no copy. Sending hands it over: the writer may go on reading it, but must not write to it again.
+        From BIG bytes on, an array over it (`numpy.frombuffer(buffer, dtype, count)`) is recognised when it is sent,
+        and is not copied. Sending hands it over: the writer may go on reading it, but must not write to it again.
         """
         if nbytes < BIG:  # it will be copied into a message
             return memoryview(bytearray(nbytes))

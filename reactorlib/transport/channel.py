@@ -90,7 +90,7 @@ class MessageChannel:
             self._wake()
 
     def _wake(self) -> None:
-        # Who clears the state rings afterwards, so that a sleeper whose state was cleared too late wakes all the same.
+        # The state is cleared first: a sleeper whose state was cleared too late wakes all the same.
         self.states[self._receiver_state] = AWAKE
         self.bell.ring()
 

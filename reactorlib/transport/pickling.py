@@ -74,7 +74,7 @@ def _reduce_tensor(tensor: Any) -> Any:
             "gradients where the graph is"
         )
     array = array_of(tensor)
-    if array is None or vars(tensor) or not tensor.is_contiguous():
+    if array is None or vars(tensor):
         return tensor.__reduce_ex__(5)
     return _tensor_over, (array,)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-LOOK_NS = 50_000_000  # idle time is counted in ticks of 10 ms
+LOOK_NS, OLD_NS = 50_000_000, 1_000_000_000  # idle time is counted in ticks of 10 ms; an old look says little of now
 IDLE = 0.5  # of the time since the last look
 _TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 0
 
@@ -45,7 +45,7 @@ class Placement:
         if self._seen is not None and now - self._seen[0] < LOOK_NS:
             return set()
         last, self._seen = self._seen, (now, _idle_ticks())
-        if last is None:
+        if last is None or now - last[0] > OLD_NS:
             return set()
         least = IDLE * (now - last[0])
         return {at for at, ticks in self._seen[1].items() if (ticks - last[1].get(at, ticks)) * _TICK_NS > least}

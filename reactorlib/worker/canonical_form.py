@@ -158,7 +158,7 @@ def _contents(array: Any) -> Iterator[bytes]:
         for name in dtype.names:
             yield from _contents(array[name])
     elif dtype.char in "gG":  # of 16 bytes some machines use 10
-        yield repr(array.tolist()).encode()
+        yield ",".join(map(str, array.ravel())).encode()
     else:
         yield array.tobytes()
 

@@ -11,6 +11,7 @@ from reactorlib.elaboration.records import Elaborated, Trigger
 from reactorlib.worker.cells import Event, events_of
 from reactorlib.worker.event_queue import Events, Queue
 from reactorlib.worker.inbox import Inbox
+from reactorlib.worker.modal_queue import ModalQueue
 from reactorlib.worker.modes import Modes
 from reactorlib.worker.options import Options
 from reactorlib.worker.scheduler import Call
@@ -50,8 +51,9 @@ class Coordinator:
         self.options = options
         self.events = events_of(program)
         self.shutdown = self.events[program.graph.shutdown]
-        self.queue = Queue()
-        self.modes = Modes(program, self.queue, self.events)
+        modal = ModalQueue()
+        self.queue = modal if program.modes else Queue()
+        self.modes = Modes(program, modal, self.events)
         self.clock = PhysicalClock()
         self.inbox = Inbox(self.clock)
         self.listen: Callable[[], None] = lambda: None  # to threads that reactions of other processes started

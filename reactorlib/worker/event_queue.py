@@ -7,7 +7,7 @@ Schedules write into it directly: nearly all events of an `after=0` loop go ther
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from heapq import heapify, heappop, heappush
 from math import inf
 from typing import Any
@@ -190,25 +190,33 @@ class Queue(CurrentTag):
         """Take out the pending events that are wanted: (ns from now, event, value), in the order of tags."""
         steps = [(0, step) for step in (self.soon, *self.ahead)]
         for time in sorted(self._steps):
-            steps += [(time - self.time, step) for step in (self._steps[time], *self._more.get(time, ()))]
+            steps += [(time - self.time, step) for step in self._steps_of(time)]
         taken = [(delay, event, step.pop(event)) for delay, step in steps for event in [*step] if wanted(event)]
         self._forget_empty(list(self._steps))
         return taken
 
-    def _forget_empty(self, times: Iterable[int]) -> None:
+    def _forget_empty(self, times: Collection[int]) -> None:
         """Drop empty microsteps that stand last: a time without events must not be visited."""
-        for more in (self.ahead, *self._more.values()):
+        for more in (self.ahead, *filter(None, map(self._more.get, times))):
             while more and not more[-1]:
                 more.pop()
         empty = {time for time in times if not self._steps.get(time, True) and not self._more.get(time)}
         for time in empty:
             del self._steps[time]
             self._more.pop(time, None)
-        if self._first in empty:
-            self._first = None
         if empty:
-            self._times = [time for time in self._times if time not in empty]
-            heapify(self._times)
+            self._drop(empty)
+
+    def _steps_of(self, time: int) -> list[Events]:
+        """The microsteps of a time ahead."""
+        return [self._steps.get(time, {}), *self._more.get(time, ())]
+
+    def _drop(self, times: set[int]) -> None:
+        """Drop times without events."""
+        if self._first in times:
+            self._first = None
+        self._times = [time for time in self._times if time not in times]
+        heapify(self._times)
 
     # The local time of a mode that is not active stands still
 

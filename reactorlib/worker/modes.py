@@ -11,7 +11,7 @@ from typing import Any
 
 from reactorlib.elaboration.records import Elaborated
 from reactorlib.worker.cells import Event
-from reactorlib.worker.event_queue import Queue
+from reactorlib.worker.modal_queue import ModalQueue
 
 
 class ModeState:
@@ -27,7 +27,7 @@ class ModeState:
 class Modes:
     """The modes of one run."""
 
-    def __init__(self, program: Elaborated, queue: Queue, events: Iterable[Event]) -> None:
+    def __init__(self, program: Elaborated, queue: ModalQueue, events: Iterable[Event]) -> None:
         self.program = program
         self.queue = queue
         self.states = [ModeState() for _ in program.modes]
@@ -130,9 +130,8 @@ class Modes:
     def _suspend(self, modes: set[int]) -> None:
         """Take the pending events of these modes out of the queue."""
         members = {event: mode for mode in modes for event in self._members[mode]}
-        if members:  # as the whole queue is searched
-            for delay, event, value in self.queue.take_out(members.__contains__):
-                self._waiting[members[event]].append((False, delay, event, value))
+        for delay, event, value in self.queue.extract(members):
+            self._waiting[members[event]].append((False, delay, event, value))
         for event in members:
             if event.trigger.min_spacing is not None and event not in self._spacing:
                 self._spacing[event] = self.queue.pause_spacing(event)

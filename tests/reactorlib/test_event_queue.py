@@ -7,6 +7,7 @@ import pytest
 
 from reactorlib.worker.cells import Event
 from reactorlib.worker.event_queue import Queue
+from reactorlib.worker.modal_queue import ModalQueue
 
 
 class Model:
@@ -35,17 +36,18 @@ class Model:
         return taken
 
 
-def events_named(names):
-    return {name: Event(name, index, SimpleNamespace(mode=None, delay=0, min_spacing=None, kind="logical"))
+def events_named(names, mode):
+    return {name: Event(name, index, SimpleNamespace(mode=mode, delay=0, min_spacing=None, kind="logical"))
             for index, name in enumerate(names)}  # fmt: skip
 
 
+@pytest.mark.parametrize("kind", [Queue, ModalQueue])
 @pytest.mark.parametrize("seed", range(300))
-def test_events_come_in_the_order_of_tags(seed):
+def test_events_come_in_the_order_of_tags(seed, kind):
     choose = random.Random(seed)
-    events = events_named("abcde"[: choose.randint(1, 5)])
+    events = events_named("abcde"[: choose.randint(1, 5)], mode=0 if kind is ModalQueue else None)
     far = choose.choice([1, 3, 30, 300])
-    queue, model = Queue(), Model()
+    queue, model = kind(), Model()
     for first, (name, event) in enumerate(events.items(), 100):
         time = choose.randrange(far)
         queue.at(event, time, first)
@@ -58,6 +60,10 @@ def test_events_come_in_the_order_of_tags(seed):
         elif model.now[1] >= 0 and choose.random() < 0.1:
             wanted = choose.choice(list(events))
             taken = queue.take_out(lambda event, name=wanted: event.path == name)
+            assert [(queue.time + delay, value) for delay, _, value in taken] == model.take_out(wanted)
+        elif model.now[1] >= 0 and kind is ModalQueue and choose.random() < 0.1:
+            wanted = choose.choice(list(events))
+            taken = queue.extract([events[wanted]])
             assert [(queue.time + delay, value) for delay, _, value in taken] == model.take_out(wanted)
         elif model.now[1] >= 0:
             name, time = choose.choice(list(events)), queue.time + choose.choice([0, 0, 1, choose.randrange(far)])

@@ -98,14 +98,28 @@ def test_ctrl_c_ends_the_whole_group(executor, what, log):
         assert_all_ended(log, executor, what)
 
 
-TO_GROUP = "a signal to the group, as another test sends; to the main process it is always tried"
+def to_main(victim: Victim) -> None:
+    os.kill(victim.process.pid, signal.SIGTERM)
 
 
-@pytest.mark.parametrize("send", first(1, [os.kill, os.killpg], TO_GROUP), ids=["main process", "group"])
+def to_group(victim: Victim) -> None:
+    os.killpg(victim.process.pid, signal.SIGTERM)
+
+
+def to_all(victim: Victim) -> None:
+    """As a service manager does, workers first."""
+    for pid in sorted(victim.pids(), reverse=True):
+        os.kill(pid, signal.SIGTERM)
+
+
+TO_GROUP = "a signal to the group, as another test sends; to the main process and to every process it is always tried"
+
+
+@pytest.mark.parametrize("send", first(2, [to_main, to_all, to_group], TO_GROUP))
 @pytest.mark.parametrize("what", WHAT)
 def test_sigterm_ends_it_quietly(executor, what, send, log):
     with Victim(executor, what, log) as victim:
-        send(victim.process.pid, signal.SIGTERM)
+        send(victim)
         assert victim.end() == (128 + signal.SIGTERM, "")
         assert victim.gone()
         assert_all_ended(log, executor, what)

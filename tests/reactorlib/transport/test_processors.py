@@ -86,6 +86,15 @@ def test_two_looks_in_quick_succession_say_nothing_of_what_is_idle(
     assert moves == [{0, 2, 3}, {0, 1, 2, 3}]
 
 
+def test_an_old_look_says_nothing_of_what_is_idle(monkeypatch: pytest.MonkeyPatch, moves: Moves) -> None:
+    on(monkeypatch, 1, {70: 1})
+    ticks = iter((0, 1_000, 2_000))
+    monkeypatch.setattr(processors, "_idle_ticks", lambda: dict.fromkeys(range(4), next(ticks)))
+    placement, late = processors.Placement(), processors.OLD_NS + 1
+    assert [placement.leave((70,), now) for now in (0, late, late + processors.LOOK_NS)] == [False, False, True]
+    assert len(moves) == 2
+
+
 def test_processors_that_are_taken_away_meanwhile_are_no_error(monkeypatch: pytest.MonkeyPatch, moves: Moves) -> None:
     def refuse(_thread: int, _allowed: Any) -> None:
         raise OSError(22, "Invalid argument")
