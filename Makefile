@@ -46,7 +46,7 @@ $(if $(UNKNOWN),$(error $(UNKNOWN): no such variable here; there are $(KNOWN)))
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
 	@echo
-	@echo 'bench: PRESET=smoke|quick|sweeps|crossover|vectors|paper (now $(PRESET)); bench, report: RESULTS=directory'
+	@echo 'bench: PRESET=smoke|quick|sweeps|crossover|vectors|nodes|paper (now $(PRESET)); bench, report: RESULTS=directory'
 	@echo 'regress: BASE=commit (now where this branch left origin/main, else the last commit), MIN_EFFECT=0.07'
 	@echo 'first use: PYTHON=python3.12 picks the interpreter, TORCH_INDEX=URL an index with CPU-only torch'
 
@@ -138,7 +138,7 @@ lock: $(STAMP)  ## write constraints.txt again, of the newest versions that go t
 soak: $(STAMP)  ## repeat for SOAK_SECONDS (600) in search of leaks and rare races; ten runs and 20 attempts to find slowdowns
 	SOAK_SECONDS=$(SOAK_SECONDS) $(BIN)/python -m pytest -m soak --timeout=0
 
-mutants: $(STAMP)  ## break 47 rules of the kernel and its transport, one at a time: which do the tests not notice?
+mutants: $(STAMP)  ## break rules of the kernel and its transport, one at a time: which do the tests not notice?
 	$(BIN)/python tools/mutants.py --jobs $(JOBS)
 
 clean:  ## remove .venv and the caches; results stay

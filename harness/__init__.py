@@ -3,7 +3,7 @@
 import importlib.util
 import sys
 
-_NEEDED = ("rich", "psutil", "msgspec", "pandas")
+_NEEDED = ("rich", "psutil", "msgspec", "scipy", "jinja2")
 
 # `python -m harness` with an interpreter that is not the one of .venv.
 if sys.argv[:1] == ["-m"] and not all(map(importlib.util.find_spec, _NEEDED)):

@@ -48,12 +48,12 @@ def number(value: float) -> str:
     return f"{value:.2g}"
 
 
-def estimated(estimate: Estimate, sign: str = "", *, beyond: int = 1, write: Callable[[float], str] = number) -> str:
+def estimated(estimate: Estimate, sign: str = "", *, write: Callable[[float], str] = number) -> str:
     """A value with its interval: 1.52x [1.40, 1.61]. `sign`: what follows the value alone.
 
-    `beyond`: of no more trials than this the interval says nothing, and is left out.
+    Too few trials have no interval.
     """
-    interval = f" [{write(estimate.low)}, {write(estimate.high)}]" if estimate.count > beyond else ""
+    interval = f" [{write(estimate.low)}, {write(estimate.high)}]" if estimate.count > FEW else ""
     return f"{write(estimate.value)}{sign}{interval}"
 
 
@@ -68,7 +68,7 @@ def duration_s(seconds: float) -> str:
 
 def ratio(estimate: Estimate) -> str:
     """A ratio with its interval, in as many digits as mean something."""
-    return estimated(estimate, "x", beyond=FEW, write=_digits)
+    return estimated(estimate, "x", write=_digits)
 
 
 def times(value: float) -> str:

@@ -1,7 +1,7 @@
 """The content of a figure. The harness computes it, and `plots.page` draws it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from harness import quantity
 from harness.stats.intervals import Estimate
@@ -45,7 +45,7 @@ class BarPanel:
 
 @dataclass(frozen=True)
 class LinePanel:
-    """Curves by series. `levels`: values that are marked, with a word. `measured_until`: shaded beyond. `unjoined`:
+    """Curves by series. `levels`: values that are marked. `measured_until`: shaded beyond. `unjoined`:
     series whose points are not one code, and `predicted` ones, which are dashed.
     """
 
@@ -53,7 +53,7 @@ class LinePanel:
     x: Scale
     y: Scale
     curves: Mapping[str, Points]
-    levels: Mapping[float, str] = field(default_factory=dict)
+    levels: tuple[float, ...] = ()
     measured_until: float | None = None
     unjoined: frozenset[str] = frozenset()
 

@@ -74,7 +74,7 @@ _LOOKS = {
     "reactor-vector": Look("reactor-vector", "#44803F", "H"),
     "ray-paper": Look("Ray, as in the paper", "#B03A00", "v"),
     "ray-tuned": Look("Ray, tuned", "#E69F00", "^"),
-    "ray-pooled": Look("Ray, actor per core", "#F28E2B", "8"),
+    "ray-pooled": Look("Ray, a share per core", "#F28E2B", "8"),
     "ray-compiled": Look("Ray, compiled graph", "#D55E00", "<"),
     "reactor-nodes": Look("reactors, two nodes", "#2E8B57", "+"),
     "ray-paper-nodes": Look("Ray, paper, two nodes", "#B5651D", "."),

@@ -32,7 +32,7 @@ examples:
 _RUN_EXAMPLES = """\
 examples:
   python -m harness run
-      the preset quick on every backend, into results/runs/<time>-quick
+      the preset quick on its backends, into results/runs/<time>-quick
   python -m harness run --preset paper --budget 8h
       every point of the paper's figures, as often as eight hours allow
   python -m harness run --workload broadcast_gather --set object_bytes=10kB,1MiB,100MB --set work_seconds=0
@@ -127,7 +127,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     _add_workload(command)
     _add_backend(command, "only this one; repeatable")
     _add_settings(command, "values of a parameter, instead of the preset's; repeatable")
-    _add_trials(command, f"{TRIALS}; smoke has 1, paper as many as its budget allows", None)
+    _add_trials(command, f"{TRIALS}, or as many as the budget of the preset allows; smoke has 1", None)
     budget = "for all together, such as 90m; the first trial of each point runs in any case (default: the preset's)"
     add("--budget", type=budget_s, metavar="TIME", help=budget)
     add("--seed", type=_at_least(int, 0), metavar="N", help="of the order and of every workload (default: 0)")

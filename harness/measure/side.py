@@ -102,10 +102,13 @@ def main() -> int:
         os.chdir(tree)  # where Ray's actors look for modules first, and the harness may be run from its own tree
     try:
         if needs_ranks(order) or needs_nodes(order):
-            from workloads import ranks, two_nodes  # an older tree has none
+            from workloads import ranks  # an older tree has none
 
-            if needs_nodes(order) and not two_nodes.are_here():
-                ranks.go_to_two_nodes("harness.measure.side", text.encode())
+            if needs_nodes(order):
+                from workloads import two_nodes  # nor this
+
+                if not two_nodes.are_here():
+                    ranks.go_to_two_nodes("harness.measure.side", text.encode())
             if needs_ranks(order) and not ranks.has_ranks():
                 ranks.become_ranks("harness.measure.side", text.encode())
         for module in (reactorlib, workloads):

@@ -181,7 +181,7 @@ def _cells(point: PointSummary, cell: Cell, baselines: Sequence[str], sides: Seq
     for baseline in baselines:
         speedup = cell.speedups.get(baseline)
         text = "1" if baseline == cell.backend and cell.main else NOTHING
-        yield quantity.estimated(speedup, "x", beyond=intervals.FEW) if speedup else text
+        yield quantity.estimated(speedup, "x") if speedup else text
     for name in sides:
         side = cell.metrics.get(name)
         yield value(side, point.units[name]) if side else NOTHING
@@ -193,7 +193,7 @@ def value(estimate: Estimate, unit: str) -> str:
     base = unit.partition("/")[0]
     # Nothing of the unit stands in the cells where the heading says it all.
     divisor, name = quantity.scale([estimate.value], base if quantity.has_prefixes(base) else "")
-    text = quantity.estimated(estimate, beyond=intervals.FEW, write=lambda one: quantity.number(one / divisor))
+    text = quantity.estimated(estimate, write=lambda one: quantity.number(one / divisor))
     return f"{text} {name}" if name else text
 
 

@@ -11,6 +11,7 @@ from harness import quantity
 from harness.grouping import grouped
 from harness.quantity import counted
 from harness.report.summary import LOOP, Cell, PointSummary, Summary
+from harness.stats.doubts import KINDS
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import FASTER, SLOWER, TOO_FEW, UNDECIDED, standing
 from harness.stats.limits import LIMIT
@@ -145,6 +146,6 @@ def _point(point: PointSummary, ours: str, floors: Mapping[str, float]) -> Point
 
 
 def _kinds(cells: Iterable[Cell]) -> Iterator[str]:
-    """Each doubt in a word. The number of trials is in the starts."""
+    """Each doubt in a word or two. The number of trials is in the starts."""
     for cell in cells:
-        yield from (doubt.split()[0] for doubt in cell.doubts if "trial" not in doubt)
+        yield from (KINDS[doubt.split()[0]] for doubt in cell.doubts if "trial" not in doubt)

@@ -16,7 +16,7 @@ from harness.plan.metrics import HIGHER_IS_BETTER, MAIN_METRICS
 from harness.report.point_labels import point_labels
 from harness.report.summary import OURS
 from harness.stats import intervals, judgement
-from harness.stats.intervals import Estimate
+from harness.stats.intervals import FEW, Estimate
 from harness.stats.judgement import Judgement
 from harness.stats.point_ratios import PointRatios
 from harness.store import machine
@@ -25,7 +25,7 @@ from harness.store.recorded_turns import TURNS, RecordedTurns
 from workloads.catalogue import BACKENDS
 
 # The interval of fewer trials holds hardly more than the values themselves.
-FEWEST_TRIALS = 3
+FEWEST_TRIALS = FEW + 1
 # Its versions may differ: it is compared.
 _OWN_PACKAGE = "reactorlib"
 

@@ -13,8 +13,8 @@ from harness.report import document, markdown, run_answer
 from harness.report.run_answer import WorkloadAnswer
 from harness.report.summary import Summary
 from harness.report.text_table import NOTHING, TextTable
+from harness.stats.doubts import ENOUGH_TRIALS
 
-_ENOUGH_STARTS = 5
 _SHOWN_DOUBTS = 2
 _LEGEND = (
     "x: times as fast, with its 95 % interval, at the workload's weakest point against Ray. "
@@ -69,7 +69,7 @@ def _circumstances(summary: Summary) -> Iterator[str]:
     if floors:
         ends = dict.fromkeys((floors[0], floors[-1]))
         told = " to ".join(f"{document.percent(factor)} ({workload})" for workload, factor in ends)
-        yield f"Noise floor: a smaller difference than {told} is undecided."
+        yield f"Noise floor: {told}. Smaller differences are undecided there; it was not measured elsewhere."
     else:
         yield f"Noise floor: {document.NOT_MEASURED}."
     if summary.failures:
@@ -83,8 +83,8 @@ def _next_command(summary: Summary, found: Sequence[WorkloadAnswer]) -> str:
     resume = f"python -m harness run --output {summary.path} --resume"
     if summary.failures or any("--resume" in doubt for doubt in summary.doubts):
         return resume
-    if any(one.weakest.starts < _ENOUGH_STARTS for one in found):
-        return f"{resume} --trials {_ENOUGH_STARTS}   (more starts)"
+    if any(one.weakest.starts < ENOUGH_TRIALS for one in found):
+        return f"{resume} --trials {ENOUGH_TRIALS}   (more starts)"
     return "make advise ENV=path/to/my_env.py:MyEnv ACTORS=16   (your own environment)"
 
 

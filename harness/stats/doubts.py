@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from harness.plan.presets import TRIALS
 from harness.stats import intervals
 
-ENOUGH_TRIALS = 4
+ENOUGH_TRIALS = TRIALS
 WIDE_SPREAD = 0.10
 # Other processes' share of the machine's cores from which on they are taken to slow the trial.
 LOADED_SHARE = 0.10
@@ -56,3 +57,11 @@ DOUBTS_EXPLAINED = (
     "measured too slow."
 )
 BEATS_LIMIT = "beats the ceiling"
+# A doubt in a word or two, by its first word.
+KINDS = {
+    "spread": "spread",
+    "loaded": "loaded",
+    "short": "short turns",
+    "clock": "coarse clock",
+    "beats": "passes ceiling",
+}

@@ -1,1 +1,1 @@
-"""Studies beside a run: advice on an environment, rounds taken apart, scaling, nodes, the state of a machine."""
+"""Studies beside a run: advice on an environment, rounds taken apart, scaling, the state of a machine."""

@@ -24,7 +24,7 @@ from harness.stats.noise_floor import SelfComparison
 RUNS = int(os.environ.get("SOAK_RUNS", "10"))
 RUN = shlex.split(os.environ.get("SOAK_RUN", "--preset quick"))
 OUTPUT = Path(os.environ.get("SOAK_OUTPUT", "results/runs/soak"))
-MOST_S = 20 * 60
+MOST_S = 25 * 60
 FLOOR = 1.05
 WIDTHS = {"serial": 1.06, "ray-": 1.10}
 
@@ -57,7 +57,7 @@ def at_most(containing, comparisons):
     )
 
 
-def test_a_run_takes_at_most_20_minutes(runs):
+def test_a_run_takes_at_most_25_minutes(runs):
     print({str(path): f"{seconds / 60:.1f} min" for path, seconds in runs.items()})
     assert max(runs.values()) <= MOST_S
 

@@ -17,7 +17,7 @@ _BYTES = "4"
 _NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 # Within this they are as good as each other.
 _AS_GOOD = 1.1
-_LEVELS = {_AS_GOOD: "", 1.0: "", 1 / _AS_GOOD: ""}
+_LEVELS = (_AS_GOOD, 1.0, 1 / _AS_GOOD)
 _CONDITION = "\n"  # in a title
 _LEAD = Scale("reactors over Ray (x)", log=True)
 
@@ -122,5 +122,5 @@ def _told(curves: Mapping[str, Points], label: str, text: Callable[[float], str]
     reached = [x for x in xs if all(best[later].value <= _AS_GOOD for later in xs if later >= x)]
     if reached:
         return f"{label[0].upper()}{label[1:]}: from {text(reached[0])} on"
-    word = "not shown" if best[xs[-1]].low <= 1 else "not"
+    word = "undecided" if best[xs[-1]].low <= _AS_GOOD else "Ray is not within 10 %"
     return f"{label[0].upper()}{label[1:]}: {word} up to {text(xs[-1])}"

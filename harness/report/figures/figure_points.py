@@ -11,7 +11,7 @@ from harness.report import published
 from harness.report.summary import LOOP, RAY, RAY_PAPER, Cell, PointSummary, Summary, in_order
 from harness.stats import limits
 from harness.stats.intervals import FEW, Estimate
-from harness.stats.judgement import UNDECIDED, standing
+from harness.stats.judgement import TOO_FEW, UNDECIDED, standing
 from plots.chart import Bar, BarPanel, Chart, Points, Scale
 
 # These change how long something is measured, not what.
@@ -146,7 +146,10 @@ def bar_chart(
         ranked = sorted(values.items(), key=lambda item: item[1].value, reverse=most_first)
         references = references or bool(beside(point))
         bars = tuple(Bar(series, one, text(one.value)) for series, one in (*ranked, *beside(point).items()))
-        panels.append(BarPanel(title(point), scale, bars))
+        if bars:
+            panels.append(BarPanel(title(point), scale, bars))
+    if not panels:
+        return None
     told = [main_starts(found.points, chosen), *notes, *found.notes]
     told += [published_note(published_for)] if references else []
     heading = against_best_ray(summary, found.points, name, scale.label)
@@ -203,8 +206,10 @@ def against_best_ray(summary: Summary, points: Sequence[PointSummary], name: str
     ratios = sorted((best[0] for cell in cells if (best := cell.best_ray) is not None), key=lambda one: one.value)
     if not ratios:
         return f"{name}: {otherwise}"
-    doubtful = sum(standing(one, floor) == UNDECIDED for one in ratios)
-    doubt = f" ({UNDECIDED} at {doubtful} of {quantity.counted(len(ratios), 'point')})" if doubtful else ""
+    standings = [standing(one, floor) for one in ratios]
+    counts = {word: standings.count(word) for word in (UNDECIDED, TOO_FEW)}
+    doubts = [f"{word} at {count}" for word, count in counts.items() if count]
+    doubt = f" ({', '.join(doubts)} of {quantity.counted(len(ratios), 'point')})" if doubts else ""
     return f"{name}: reactors run at {span(ratios)} the best Ray's speed{doubt}"
 
 

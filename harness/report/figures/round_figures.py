@@ -53,7 +53,7 @@ def round_time(summary: Summary, *, everything: bool) -> Chart | None:
     for point in points:
         chosen = shared.backends(summary, [point], everything=everything)
         cells = [cell for cell in point.cells if cell.backend in chosen and not is_limit(cell.backend)]
-        bars = _round_bars(cells)
+        bars = _round_bars(point, cells)
         drawn += [bar.estimate for bar in bars]
         panels.append(BarPanel(_title(point), Scale("time of a round", quantity.duration_tick), bars))
     return Chart(
@@ -68,26 +68,31 @@ def _round_ns(cell: Cell) -> Estimate | None:
     return cell.metrics.get("round_time")
 
 
-def _round_bars(cells: list[Cell]) -> tuple[Bar, ...]:
+def _of_loop(point: PointSummary, cell: Cell) -> Estimate | None:
+    """How many times the loop's round a round takes; None where the main metric leaves simulated work out."""
+    lead = None if point.parameters.get("work_seconds") else cell.speedups.get(LOOP)
+    return lead.inverse() if lead else None
+
+
+def _round_bars(point: PointSummary, cells: list[Cell]) -> tuple[Bar, ...]:
     times = {cell.backend: (one, cell) for cell in cells if (one := _round_ns(cell)) is not None}
     loop_ns = times[LOOP][0].value
     bars = []
     for name, (one, cell) in sorted(times.items(), key=lambda item: item[1][0].value):
-        ratio = cell.speedups.get(LOOP)
-        factor = f" ({quantity.times(1 / ratio.value)})" if ratio else ""
+        ratio = _of_loop(point, cell)
+        factor = f" ({quantity.times(ratio.value)})" if ratio else ""
         parts = ((WORK, min(loop_ns, one.value)), (REST, max(0.0, one.value - loop_ns)))
         bars.append(Bar(name, one, quantity.duration(one.value) + factor, parts))
     return tuple(bars)
 
 
 def _rounds_found(summary: Summary, points: list[PointSummary]) -> str:
-    ours = [cell for point in points if (cell := point.cell(summary.ours)) is not None]
-    own = [cell.speedups[LOOP].inverse() for cell in ours if LOOP in cell.speedups]
-    rays = []
+    own, rays = [], []
     for point in points:
-        found = [cell.speedups[LOOP] for cell in point.cells if shared.is_ray(cell.backend) and LOOP in cell.speedups]
-        if found:
-            rays.append(max(found, key=lambda one: one.value).inverse())
+        found = {cell.backend: one for cell in point.cells if (one := _of_loop(point, cell)) is not None}
+        own += [found[summary.ours]] if summary.ours in found else []
+        of_rays = [one for name, one in found.items() if shared.is_ray(name)]
+        rays += [min(of_rays, key=lambda one: one.value)] if of_rays else []
     if not own or not rays:
         return "How long a round takes"
     return f"A round takes reactors {shared.span(own)} the plain loop's time, the fastest Ray {shared.span(rays)}"

@@ -122,7 +122,7 @@ def _scaling_panel(point: tuple[str, str], rows: Sequence[ScalingRow]) -> LinePa
     }
     measured = max(curves.get(_MEASURED, {}), default=None)
     return LinePanel(
-        _point_title(point), Scale("workers", quantity.count), Scale("speed-up (x)", log=True), curves, {1.0: ""},
+        _point_title(point), Scale("workers", quantity.count), Scale("speed-up (x)", log=True), curves, (1.0,),
         measured_until=measured,
     )  # fmt: skip
 

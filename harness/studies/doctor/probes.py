@@ -69,7 +69,7 @@ def last_line(text: str) -> str:
 NEEDED: dict[str, Callable[[], str]] = {
     "threads": partial(_same, "reactor-threads", workers=2),
     "processes": partial(_same, "reactor-processes", workers=2),
-    "libraries": partial(_imported, "numpy", "gymnasium", "pettingzoo", "torch", "pandas", "matplotlib"),
+    "libraries": partial(_imported, "numpy", "scipy", "jinja2", "gymnasium", "pettingzoo", "torch", "matplotlib"),
     "ale": _atari,
     "ray": partial(_same, "ray-tuned"),
 }

@@ -160,21 +160,55 @@ def test_when_ray_catches_up_is_told_along_each_axis(tmp_path):
     curves = [{x: round(one.value, 9) for x, one in panel.curves["ray-pooled"].items()} for panel in shown.panels]
     assert curves == [{20_000: 4.0, 200_000: 2.0, 2_000_000: 1.05}, {4: 2.0, 1_000: 2.0}, {1: 2.0, 10: 2.0}]
     assert [panel.title.partition("\n")[0].rpartition(":")[2] for panel in shown.panels] == [
-        " from 2 ms on", " not up to 1 kB", " not up to 10",
+        " from 2 ms on", " Ray is not within 10 % up to 1 kB", " Ray is not within 10 % up to 10",
     ]  # fmt: skip
 
 
-def test_a_finding_counts_what_is_undecided(run):
-    summary = run()
+@pytest.mark.parametrize(
+    ("trials", "ours", "doubt"),
+    [
+        (5, [1.0] * 5, ""),
+        (5, [1.0, 3.0, 0.2, 4.0, 0.5], " (undecided at 1 of 3 points)"),
+        (2, [1.0] * 2, " (too few starts at 3 of 3 points)"),
+    ],
+    ids=["decided", "one is not", "two starts"],
+)
+def test_a_finding_counts_what_is_not_decided(tmp_path, trials, ours, doubt):
+    measured = []
+    for row in made_up.rows(trials, ("serial", "reactor-processes", "ray-pooled")):
+        strays = row.backend == "reactor-processes" and row.minibatch == 250 and row.metric == "throughput"
+        measured.append(dataclasses.replace(row, value=row.value * ours[row.trial]) if strays else row)
+    summary = made_up.summary(tmp_path / "run", measured)
     points = sweep(summary, "q_learning", "throughput", ["minibatch"]).points
-    assert "x the best Ray's speed" in against_best_ray(summary, points, "Q-learning", "")
-    assert against_best_ray(run(5, ("serial", "reactor-processes")), points[:0] or points, "Name", "what")
+    assert against_best_ray(summary, points, "Q-learning", "").endswith(f"x the best Ray's speed{doubt}")
+
+
+def test_a_finding_without_ray_is_what_the_figure_shows(tmp_path):
+    summary = made_up.summary(tmp_path / "run", made_up.rows(3, ("serial", "reactor-processes")))
+    points = sweep(summary, "q_learning", "throughput", ["minibatch"]).points
+    assert against_best_ray(summary, points, "Q-learning", "what") == "Q-learning: what"
+
+
+def test_where_simulated_work_is_left_out_of_the_lead_a_round_has_none(tmp_path):
+    measured = []
+    for row in made_up.rows(3, ("serial", "reactor-processes", "ray-pooled")):
+        if row.workload == "broadcast_gather":
+            given = json.dumps(json.loads(row.parameters) | {"work_seconds": 0.05})
+            measured.append(dataclasses.replace(row, parameters=given))
+    (panel,) = chart(made_up.summary(tmp_path / "run", measured), "round_time").panels
+    assert not any("(" in bar.text for bar in panel.bars)
+
+
+def test_a_point_without_a_chosen_backend_has_no_panel(tmp_path):
+    rows = made_up.rows(3, ("serial", "reactor-processes", "ray-tuned", "ray-pooled"))
+    measured = [row for row in rows if row.minibatch == 500 or (row.minibatch == 250 and row.backend == "ray-tuned")]
+    (panel,) = chart(made_up.summary(tmp_path / "run", measured), "q_learning").panels
+    assert "ray-tuned" not in bars(panel)
 
 
 def test_vectors_that_run_other_code_are_not_joined(run):
     (panel,) = chart(run(), "vectors").panels
     assert panel.curves.keys() == {"reactor-vector", "gymnasium-async", "lockstep"} | {"limit"} & panel.curves.keys()
-    assert "envpool" in panel.unjoined
     assert panel.y.log is False
 
 
