@@ -64,7 +64,7 @@ class Threads(Distributed):
         if self._limit is not None and monotonic() > self._limit and not (self._leaving and self._leaving.is_leaving):
             raise Stopped
         for number, follower in self.followers.items():
-            if not follower.has_left and not follower.thread.is_alive():
+            if not follower.thread.is_alive() and not follower.has_left:  # in this order: it may leave meanwhile
                 self.over = self.aborted = True
                 self.lost = WorkerError(f"worker {number} ended before the run did")
                 raise self.lost

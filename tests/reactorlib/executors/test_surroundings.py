@@ -5,11 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from reactorlib import run
+from reactorlib.executors.follower import Follower
+from reactorlib.executors.threads import ThreadFollower
+from tests.reactorlib.executors.programs import Star
 from tests.reactorlib.executors.test_signals import alive
 
 ROOT = Path(__file__).parents[3]
@@ -204,3 +210,20 @@ def test_the_first_error_stays_the_first_whatever_shutdown_raises(executor: str)
             print(type(error.__cause__).__name__, len(error.__cause__.__notes__))
     """
     assert sorted(output(executor, script).splitlines()) == ["ValueError 2", "ended 0", "ended 1"]
+
+
+def test_a_thread_that_leaves_while_it_is_looked_at_has_not_died(monkeypatch: pytest.MonkeyPatch) -> None:
+    is_alive = threading.Thread.is_alive
+
+    def once_it_has_left(thread: threading.Thread) -> bool:
+        if thread.name.startswith("reactor worker"):
+            thread.join(0.2)
+        return is_alive(thread)
+
+    def end_late(follower: ThreadFollower, *arguments: Any) -> None:
+        time.sleep(0.15)  # worker 0 looks after 50 ms
+        Follower._end(follower, *arguments)
+
+    monkeypatch.setattr(threading.Thread, "is_alive", once_it_has_left)
+    monkeypatch.setattr(ThreadFollower, "_end", end_late)
+    assert run(Star, executor="threads", workers=3).workers == 3
