@@ -58,13 +58,13 @@ def test_each_regression_is_named_with_its_size_and_interval(harness, base, tmp_
     assert serial.startswith("regression: gym_sampling CartPole-v1, 2 actors: reactor-inline is 25 % slower [")
     assert "its speed is 0.800x that of serial, was 1.00x" in serial
     assert "64.0x that of ray-paper, was 80.0x" in ray
-    assert "reactor-inline takes x1.25, ray-paper x1.00" in ray
+    assert "reactor-inline takes x1.25, ray-paper takes x1.00" in ray
 
 
 def test_a_baseline_that_became_faster_is_told_apart(harness, base, tmp_path):
     done = harness("compare", base, write(tmp_path / "new", factors={"serial": 0.8}))
     assert done.returncode == 1
-    assert "reactor-inline takes x1.00, serial x0.80" in done.stdout
+    assert "reactor-inline takes x1.00, serial takes x0.80" in done.stdout
 
 
 def test_what_is_smaller_than_the_minimum_effect_is_none(harness, base, tmp_path):
@@ -82,25 +82,6 @@ def test_an_improvement_is_told(harness, base, tmp_path):
     assert told["base"]["commit"] == COMMIT
 
 
-def test_a_table_for_a_page(harness, base, tmp_path):
-    done = harness("compare", base, write(tmp_path / "new", factors={"reactor-inline": 1.3}), "--markdown")
-    heading, *_, first, second = done.stdout.splitlines()
-    assert heading == "### 2 regressions of more than 7% in 2 ratios"
-    assert all(line.count("|") == 8 and "**regression**" in line for line in (first, second))
-
-
-def test_a_second_measurement_has_to_show_it_too(harness, base, tmp_path):
-    slow = write(tmp_path / "slow", factors={"reactor-inline": 1.3})
-    again = write(tmp_path / "again")
-    slow_again = write(tmp_path / "slow_again", factors={"reactor-inline": 1.3})
-    other = write(tmp_path / "other", sessions=[session(commit="f" * 40)])
-    quick = write(tmp_path / "quick")
-    assert harness("compare", base, slow, "--again", again, slow_again).returncode == 1
-    done = harness("compare", base, slow, "--again", again, quick)
-    assert done.returncode == 0, done.stdout
-    assert "is of commit ffffffffffff" in refused(harness("compare", base, slow, "--again", other, slow_again))
-
-
 def test_a_measured_limit_is_a_baseline(harness, tmp_path):
     chosen = grid(
         backends=("serial", "reactor-inline", "limit"),
@@ -110,19 +91,8 @@ def test_a_measured_limit_is_a_baseline(harness, tmp_path):
     told = json.loads(harness("compare", base, new, "--json").stdout)
     assert {(one["baseline"], one["metric"]) for one in told["changes"]} == {
         ("serial", "overhead"),
-        ("limit", "overhead"),
+        ("ceiling", "overhead"),
     }
-
-
-def test_another_metric_may_decide(harness, base, tmp_path):
-    def slow_to_start(row):
-        own = row.metric == "startup_time" and row.backend == "reactor-inline"
-        return replace(row, value=row.value * 2) if own else row
-
-    new = write(tmp_path / "new", change=slow_to_start)
-    assert harness("compare", base, new).returncode == 0
-    assert harness("compare", base, new, "--metric", "cpu_time").returncode == 0
-    assert harness("compare", base, new, "--metric", "startup_time").returncode == 1
 
 
 def test_the_same_directory_twice_is_refused(harness, base):
@@ -246,7 +216,7 @@ def simulated(random, slowdown, trials):
     def side(factor):
         drift = random.uniform(1, 1.5, trials)
         own = factor * drift * random.lognormal(0, NOISE, trials)
-        return list(np.log(own / (drift * random.lognormal(0, NOISE, trials))))
+        return intervals.mean(list(own / (drift * random.lognormal(0, NOISE, trials))))
 
     return judgement.judge(intervals.change(side(1.0), side(slowdown)), 0.1)
 
