@@ -70,7 +70,7 @@ def render(summary: Summary, drawn: Mapping[str, Path]) -> str:
         folded=[one for one in sections if one not in urgent],
         context=document.context(summary),
         ours=OURS,
-        loop=LOOP,
+        serial=LOOP,
         ceiling=CEILING,
         nothing=NOTHING,
         ratio=quantity.ratio,

@@ -9,6 +9,7 @@ from harness import quantity
 from harness.report.figures import figure_points as shared
 from harness.report.summary import PointSummary, Summary
 from harness.stats.intervals import Estimate
+from harness.stats.judgement import TOO_FEW
 from plots.chart import Chart, LinePanel, Points, Scale
 
 # A made-up environment: what a step takes, and the shape of an observation, of a byte each.
@@ -111,5 +112,6 @@ def _told(curves: Mapping[str, Points], label: str, text: Callable[[float], str]
     reached = [x for x in xs if all(best[later].value <= _AS_GOOD for later in xs if later >= x)]
     if reached:
         return f"{label[0].upper()}{label[1:]}: from {text(reached[0])} on"
-    word = "undecided" if best[xs[-1]].low <= _AS_GOOD else "Ray is not within 10 %"
+    last = best[xs[-1]]
+    word = TOO_FEW if not last.decides else "undecided" if last.low <= _AS_GOOD else "Ray is not within 10 %"
     return f"{label[0].upper()}{label[1:]}: {word} up to {text(xs[-1])}"

@@ -16,7 +16,6 @@ from harness.store.scaling_table import (
     PAID,
     PREDICTED,
     PREDICTIONS,
-    SCALING,
     ScalingRow,
     cost_rows,
 )
@@ -92,15 +91,6 @@ def test_what_failed_is_told():
     ]
 
 
-def test_what_is_written_is_read_again(tmp_path):
-    assert SCALING.read(tmp_path) == []
-    rows = [*PAID_ROWS, row(MEASURED, 4, None, status="unsupported: no")]
-    SCALING.write(tmp_path, rows)
-    assert SCALING.read(tmp_path) == rows
-    MESSAGES.write(tmp_path, COSTS)
-    assert MESSAGES.read(tmp_path) == COSTS
-
-
 @pytest.mark.parametrize(("old", "new"), [("send_ns", "post_ns"), (",0.2,", ",0,"), (",0.2,", ",inf,")])
 def test_a_cost_that_is_none_is_refused(tmp_path, old, new):
     MESSAGES.write(tmp_path, COSTS)
@@ -108,18 +98,6 @@ def test_a_cost_that_is_none_is_refused(tmp_path, old, new):
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(UsageError, match=r"messages\.csv, line \d: column .*expected .*; remove the file"):
         MESSAGES.read(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"), [("speedup", "speed"), (",1.8,", ",x,"), (",1.8,", ",-1.8,"), ("measured", "guessed"), ("{", "[")]
-)
-def test_a_broken_file_is_refused_in_one_line(tmp_path, old, new):
-    SCALING.write(tmp_path, ROWS)
-    path = tmp_path / SCALING.file_name
-    path.write_text(path.read_text().replace(old, new))
-    with pytest.raises(UsageError, match=r"line \d+: .*expected .*; remove the file") as refusal:
-        SCALING.read(tmp_path)
-    assert "\n" not in str(refusal.value)
 
 
 def phase_rows(steps_per_message):
