@@ -2,6 +2,7 @@
 
 import functools
 import random
+import threading
 from typing import Any
 
 import gymnasium
@@ -22,11 +23,7 @@ class Closed(probes.Quiet):
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
-        self.closed = lambda: 1
-        self.file = open(__file__)  # noqa: SIM115  # closed below
-
-    def close(self) -> None:
-        self.file.close()
+        self.lock = threading.Lock()
 
 
 class Eased(probes.Quiet, EzPickle):
