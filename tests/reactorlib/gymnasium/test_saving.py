@@ -188,6 +188,7 @@ def test_states_of_others_are_refused(vector: Any) -> None:
     for call in (ours.save, lambda: ours.restore(state)):
         with pytest.raises(AlreadyPendingCallError):
             call()
+    ours.step_wait()
 
 
 def test_a_pool_is_saved_with_what_was_not_received(vector: Any) -> None:
