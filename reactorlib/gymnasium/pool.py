@@ -25,7 +25,7 @@ from reactorlib.gymnasium.layout import joined, rows_of
 from reactorlib.gymnasium.member import Member, Part
 from reactorlib.gymnasium.ordering import Ordering
 from reactorlib.gymnasium.record import StrPath
-from reactorlib.gymnasium.saving import opened, restore, save
+from reactorlib.gymnasium.saving import opened_for, restore, save
 from reactorlib.transport.waiting import Spinner
 
 SHORTEST_SLEEP_S, LONGEST_SLEEP_S = 50e-6, 2e-3
@@ -284,7 +284,7 @@ class ReactorPool(Calls):
         self._assert_is_running()
         if not self._failed:
             self._assert_nothing_pends("restore")
-        saved = opened(state, self)
+        saved = opened_for(self, state)
         if saved.pool is None:
             raise ValueError("the state is of a ReactorVectorEnv")
         self._order.restore(saved.pool.order, state)

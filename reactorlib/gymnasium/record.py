@@ -192,7 +192,7 @@ class Replayer(Arrival):
         recorded, got = self._expected(Received), _batch(self._space, ids, observations, *columns)
         for column, name in enumerate(COLUMNS, start=1):
             for number, one, value in zip(ids, got[column], recorded[column], strict=True):
-                if one != value and (one == one or value == value):  # NaN is NaN
+                if not alike(one, value):
                     was = "" if name == "observation" else f": {one} instead of {value}"
                     raise self._error(f"its {name} differs from the record{was}", number)
         self._taken(Received)
@@ -250,3 +250,8 @@ def marks_of(space: Any, observations: Any, n: int) -> list[int]:
     flat = observations.reshape(n, -1)
     step = -(-flat.shape[1] * flat.itemsize // MARKED_BYTES) | 1  # odd, so that it meets all channels of a picture
     return [crc32(row) for row in np.ascontiguousarray(flat[:, ::step])]
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two numbers are the same; NaN is NaN."""
+    return bool(one == other or (one != one and other != other))

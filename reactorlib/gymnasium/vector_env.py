@@ -28,7 +28,7 @@ from reactorlib.gymnasium.groups import EnvironmentTimeoutError, Groups
 from reactorlib.gymnasium.journal import Journal
 from reactorlib.gymnasium.layout import Layout
 from reactorlib.gymnasium.reactors import Setup
-from reactorlib.gymnasium.saving import opened, restore, save
+from reactorlib.gymnasium.saving import opened_for, restore, save
 from reactorlib.gymnasium.share import Info, only_numbers
 
 UNREGISTERED = "a new process does not have the environments that were registered in this one"
@@ -316,7 +316,7 @@ class ReactorVectorEnv(Calls):
         """
         self._assert_is_running()
         self._assert_nothing_pends("restore")
-        saved = opened(state, self)
+        saved = opened_for(self, state)
         if saved.pool is not None and saved.pool.pending.any():
             raise ValueError("the state is of a ReactorPool with environments that were sent to")
         restore(self, [self._groups], saved)
