@@ -23,7 +23,7 @@ def doubts(
     round_ns: float | None = None,
     tick_ns: float | None = None,
 ) -> list[str]:
-    """The doubts about the mean of these values, each in a few words. What is not known is None.
+    """The doubts about the mean of these values, each in a few words. An argument is None where it is not known.
 
     `outside_cores`: the most cores that other processes kept busy in one of its trials. `measured_ns`: the
     shortest measured time of a trial. `round_ns`: the median round. `tick_ns`: the clock's.

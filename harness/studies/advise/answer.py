@@ -1,4 +1,4 @@
-"""From what was measured to an answer: which backend serves best, what each costs, how sure that is. Prints nothing."""
+"""The answer that follows from the measurement: the backend that serves best, all costs, and doubts. Prints nothing."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from harness.studies.advise.choices import AGAIN, CHOICES, LIMIT, LOOP, POOLED, 
 from harness.studies.advise.profile import WORKLOAD, Profile
 from workloads.catalogue import BACKENDS
 
-# Who is not shown to take more than so many times as long as the fastest is as good.
+# A backend is as good as the fastest unless it is shown to take more than this many times as long.
 _AS_GOOD = 1.05
 _SMALL_SHARE = 0.05
-# From this on the time that varying steps cost is worth a word.
+# From this share on, the time that varying steps cost is mentioned.
 _VARIES = 0.03
 _NOISY = 0.05
-# A plain loop whose round is so much longer, or shorter, than its steps by themselves (a log ratio) was disturbed.
+# The log ratio from which on a plain loop was disturbed: its round compared with its steps by themselves.
 _CHANGED = 0.3
 # The part of all cores that other processes kept busy meanwhile.
 _LOADED = 0.25
@@ -29,9 +29,10 @@ _LOADED = 0.25
 
 @dataclass(frozen=True)
 class Cost:
-    """A round on a backend. `speed`: how many times as fast as the plain loop. `share`: the part of the round beyond
-    what stepping on all cores takes (see `Answer.ideal_ns`): messages, scheduling, waiting for them, and cores that it
-    does not use.
+    """A round on a backend. `speed`: how many times as fast as the plain loop.
+
+    `share`: the part of the round beyond stepping on all cores (see `Answer.ideal_ns`). It has messages, scheduling,
+    waiting, and idle cores.
     """
 
     backend: str
@@ -42,7 +43,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer for an environment, so many of them, on so many cores."""
+    """The answer for `actors` copies of an environment on `cores` cores."""
 
     env: str
     actors: int
@@ -59,8 +60,9 @@ class Answer:
 
     @property
     def _lockstep_ns(self) -> float:
-        """A round that is nothing but plain loops' steps on all cores: measured, for these may share what they run on,
-        or of one loop where that is faster. Where loops in lockstep failed, as if each core were a whole one.
+        """A round of nothing but steps: plain loops in lockstep on all cores, or one loop if that is faster.
+
+        If the loops in lockstep failed, each core counts as a whole one.
         """
         limit = self.found.ratio(LIMIT, LOOP)
         whole = -(-self.actors // self.cores) / self.actors
@@ -68,9 +70,7 @@ class Answer:
 
     @property
     def ideal_ns(self) -> float:
-        """What stepping alone takes of a round, on all cores: that of loops in lockstep, and not more than the fastest
-        took all in all.
-        """
+        """The time of stepping alone on all cores: that of loops in lockstep, at most the fastest backend's round."""
         fastest = min(one.value for one in self._slower.values())
         return min(self._lockstep_ns, self.found.loop_ns * fastest)
 
@@ -86,9 +86,7 @@ class Answer:
 
     @cached_property
     def best(self) -> Cost:
-        """The simplest of those not shown to be slower than the fastest: the loop, or who is shown to be faster than
-        it.
-        """
+        """The simplest backend that is not shown to be slower than the fastest. It is the loop, or shown to beat it."""
         fastest, *_ = self.costs
         by_name = {one.backend: one for one in self.costs}
         for name in CHOICES:
@@ -104,8 +102,9 @@ class Answer:
 
     @property
     def steps_for_small_share(self) -> float | None:
-        """From how many steps per message on Ray's pooled actors cost less than 5 % of a round; infinity if never,
-        None if not known. What a message costs is a part that each has and a part that each of its steps adds.
+        """The steps per message from which on Ray's pooled actors cost less than 5 % of a round; None if not known.
+
+        Infinity if no number does. A message costs a part of its own, and a part for each of its steps.
         """
         one = next((cost for cost in self.costs if cost.backend == POOLED), None)
         many = self.found.ratio(batched(self.found.steps), LOOP)
@@ -124,7 +123,7 @@ class Answer:
 
     @property
     def disturbances(self) -> Iterator[str]:
-        """What says that the machine was not itself, so that nothing here is to be relied on."""
+        """Signs that the machine was disturbed, so that the whole answer cannot be relied on."""
         same, outside = self.found.ratio(AGAIN, LOOP), self.found.outside_cores
         if same is not None and abs(math.log(same.value)) > _NOISY:
             yield f"the plain loop beside itself came out {same.value:.2f} times as long"
@@ -140,7 +139,7 @@ class Answer:
 
     @property
     def doubts(self) -> Iterator[str]:
-        """What else speaks against relying on it."""
+        """Other reasons against relying on the answer."""
         digests = self.found.digests
         other = next((one for one in self.costs if one.backend != self.best.backend), None)
         if other is not None:
@@ -267,7 +266,7 @@ class Answer:
 
 
 def label(backend: str) -> str:
-    """What people call it."""
+    """The name of a backend for people."""
     known = BACKENDS.get(backend)
     return known.summary if known else backend
 

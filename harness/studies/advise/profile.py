@@ -27,8 +27,8 @@ _MOST_STEPS = 20_000
 _FEWEST_STEPS = 10
 _ROUNDS = 2_000
 _REPEATED, _REPEATED_S = 100, 1.0
-# Whose processor time is less than this part of the time that passed, and who gave the processor away in as many steps
-# by itself, waits instead of computing. Where it was taken away, others compute.
+# An environment waits if its processor time is less than this part of the time that passed, and if it gave the
+# processor away in this part of its steps.
 _COMPUTES, _GAVE_AWAY = 0.6, 0.5
 
 
@@ -54,8 +54,9 @@ class Profile:
         return float(np.percentile(self.step_ns, percent))
 
     def waiting(self, actors: int, cores: int) -> tuple[float, float]:
-        """By how much (0.1: a tenth) varying steps lengthen a round in which all wait for the slowest: with a fixed
-        share of the environments for each core, and with whichever comes next for whoever is free.
+        """The part by which varying steps lengthen a round in which all wait for the slowest (0.1: a tenth).
+
+        The first is with a fixed share of the environments for each core, the second with the next one for a free core.
         """
         draw = np.random.default_rng(0)
         steps = draw.choice(np.asarray(self.step_ns, dtype=float), (_ROUNDS, actors))

@@ -2,12 +2,12 @@
 
 Seen from the hub, without which no round goes on:
 
-- while the hub's lane runs its own code (`hub`), turns values into bytes or back (`serialise`) or hands work over
-  (`submit`), the time counts as that;
-- otherwise the hub waits, or works as one of the workers (reactors only). With `capacity` lanes that could work at the
-  same time, of which c run a worker's code and s serialise, the share c / capacity of the time counts as `compute`,
-  s / capacity as `serialise`, and the rest as `wait`: for lanes that have ended already, or not begun;
-- where nobody works it counts as `transfer`: a message is made or on its way, a process is being woken.
+- The hub's lane runs its own code (`hub`), turns values into bytes or back (`serialise`), or hands work over
+  (`submit`).
+- Otherwise the hub waits, or works as one of the workers (reactors only). `capacity` lanes could work at the same time.
+  If c of them run a worker's code and s serialise, c / capacity of the time counts as `compute` and s / capacity as
+  `serialise`. The rest is `wait`.
+- If nobody works, it counts as `transfer`: a message is made or on its way, a process is being woken.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -17,7 +17,7 @@ NAMES = (*PHASES, ROUND, PLAIN_ROUND, *LANE_UNITS)
 
 _RAY = ("ray-paper", "ray-tuned")
 _REACTORS = ("reactor-inline", "reactor-threads", "reactor-processes")
-# What the hub's lane does where no span says so. Elsewhere it waits for another lane.
+# The state of the hub's lane outside all spans. On other backends it waits for another lane.
 _OTHERWISE = {**dict.fromkeys(_RAY, HUB), "reactor-inline": SUBMIT}
 # Spans are kept in memory, and Ray keeps its own of every task. About as many messages as this are recorded.
 _MOST_MESSAGES = 4_000

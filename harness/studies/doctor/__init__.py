@@ -1,1 +1,1 @@
-"""What this machine is, what of the suite works on it, and what would harm a measurement. Compares no backends."""
+"""A description of this machine: its parts, what works on it, and circumstances that would harm a measurement."""

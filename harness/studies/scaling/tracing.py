@@ -20,9 +20,9 @@ _MOST_MESSAGES = 20_000
 def predicted(
     workload: str, parameters: Mapping[str, Any], cost: Mapping[str, float] | None, counts: Sequence[int], cores: int
 ) -> dict[str, Any]:
-    """Work and span of a measured round in ns, and by kind of prediction the speed-up over one worker by number of
-    workers: where messages cost nothing and, if it is known what they `cost`, where they are paid for, on a core for
-    each worker, and for `counts` workers on so many cores.
+    """Work and span of a measured round in ns, and the speed-up over one worker, by kind and number of workers.
+
+    The kinds are those of `scaling_table`. Without the `cost` of a message it is only the one of free messages.
 
     Raises UnsupportedError where no reaction runs in the measured rounds.
     """
