@@ -5,6 +5,7 @@ computes.
 """
 
 import hashlib
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -123,8 +124,9 @@ def _measured(results: RunDirectory, block: Block, effort: Effort, display: Disp
     results.logs.mkdir(exist_ok=True)
     again = results.grid.repeated(block[0].point)
     trials = {trial.backend: trial for trial in block}
-    subjects = [_subject(trial) for trial in block]
-    subjects += [_subject(trial, again=True) for trial in block if trial.backend in again]
+    pythons = {trial: results.interpreters[BACKENDS[trial.backend].interpreter] for trial in block}
+    subjects = [_subject(trial, python) for trial, python in pythons.items()]
+    subjects += [_subject(trial, python, again=True) for trial, python in pythons.items() if trial.backend in again]
     logs = {subject.name: results.logs / _log_name(block[0], subject.name) for subject in subjects}
 
     def starts(subject: Subject) -> None:
@@ -155,7 +157,7 @@ def _failed(measured: Measured) -> bool:
     return bool(measured.failure) and not measured.failure.startswith(UNSUPPORTED)
 
 
-def _subject(trial: Trial, again: bool = False) -> Subject:
+def _subject(trial: Trial, python: str = sys.executable, again: bool = False) -> Subject:
     point, matched = trial.point, BACKENDS[trial.backend].matched
     large = _LARGE_SHARE * psutil.virtual_memory().total
     return Subject(
@@ -164,6 +166,7 @@ def _subject(trial: Trial, again: bool = False) -> Subject:
         matched=matched,
         pinned=not trial.backend.startswith(_HEAVY) and point.round_bytes <= large,
         on_one_cpu=runs_alone(point.values, BACKENDS[trial.backend]),
+        interpreter=python,
     )
 
 

@@ -69,7 +69,7 @@ class Subject:
     `matched`: its digest must equal that of the block's other matched ones. `pinned`: lives through its whole block,
     even if memory has room for a part of the others only. `on_one_cpu`: it computes in one thread that never waits.
     All such subjects take the turns of a sweep on one CPU, and change the CPU from sweep to sweep, because CPUs may
-    differ in speed. They are compared by CPU time, in which other processes don't count.
+    differ in speed. They are compared by CPU time, in which other processes don't count. `interpreter`: its path.
     """
 
     name: str
@@ -78,6 +78,7 @@ class Subject:
     matched: bool = False
     pinned: bool = True
     on_one_cpu: bool = False
+    interpreter: str = sys.executable
 
 
 def workload_order(
@@ -138,6 +139,7 @@ class Running:
                     "side": {**self.subject.order, "channel": theirs.fileno(), "tree": str(self.subject.tree)},
                     "environment": {"PYTHONPATH": environment(self.subject.tree, scratch)["PYTHONPATH"]},
                     "scratch": str(scratch),
+                    "interpreter": self.subject.interpreter,
                 }
                 assert self._supervisor.stdin is not None
                 with contextlib.suppress(BrokenPipeError):
