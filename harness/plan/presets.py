@@ -77,8 +77,8 @@ _SMOKE = Preset(
     ),
 )
 
-# Most of a block's time goes into starting Ray: few points, and the backends that answer. The first point is the cheapest,
-# as its backends run twice, for the noise floor. The last one's arrays end the drivers that are kept.
+# Most of a block's time goes into starting Ray: few points, and the backends that answer. The first point is the
+# cheapest, as its backends run twice, for the noise floor. The last one's arrays end the drivers that are kept.
 _QUICK = Preset(
     name="quick",
     summary="a first answer with intervals: the paper's workloads, a slow environment; five starts in 25 minutes",
