@@ -130,8 +130,8 @@ def _measured(results: RunDirectory, block: Block, effort: Effort, display: Disp
     results.logs.mkdir(exist_ok=True)
     again = results.grid.repeated(block[0].point)
     trials = {trial.backend: trial for trial in block}
-    subjects = [_subject(trial) for trial in block]
-    subjects += [_subject(trial, again=True) for trial in block if trial.backend in again]
+    subjects = [subject_of(trial) for trial in block]
+    subjects += [subject_of(trial, again=True) for trial in block if trial.backend in again]
     logs = {subject.name: results.logs / _log_name(block[0], subject) for subject in subjects}
 
     def starts(subject: Subject) -> None:
@@ -163,7 +163,8 @@ def _failed(measured: Measured) -> bool:
     return bool(measured.failure) and not measured.failure.startswith(UNSUPPORTED)
 
 
-def _subject(trial: Trial, again: bool = False) -> Subject:
+def subject_of(trial: Trial, again: bool = False) -> Subject:
+    """The subject that runs a trial. `again`: a second one of its backend, by which a run measures its noise."""
     point, matched = trial.point, BACKENDS[trial.backend].matched
     large = _LARGE_SHARE * psutil.virtual_memory().total
     is_ray = trial.backend.startswith(_RAY)
