@@ -132,8 +132,8 @@ def _measured(results: RunDirectory, block: Block, effort: Effort, display: Disp
     again = results.grid.repeated(block[0].point)
     trials = {trial.backend: trial for trial in block}
     pythons = {trial: results.interpreters[BACKENDS[trial.backend].interpreter] for trial in block}
-    subjects = [subject_of(trial, python) for trial, python in pythons.items()]
-    subjects += [subject_of(trial, python, again=True) for trial, python in pythons.items() if trial.backend in again]
+    subjects = [subject_of(trial, python=python) for trial, python in pythons.items()]
+    subjects += [subject_of(trial, True, python) for trial, python in pythons.items() if trial.backend in again]
     logs = {subject.name: results.logs / _log_name(block[0], subject) for subject in subjects}
 
     def starts(subject: Subject) -> None:
@@ -165,7 +165,7 @@ def _failed(measured: Measured) -> bool:
     return bool(measured.failure) and not measured.failure.startswith(UNSUPPORTED)
 
 
-def subject_of(trial: Trial, python: str = sys.executable, again: bool = False) -> Subject:
+def subject_of(trial: Trial, again: bool = False, python: str = sys.executable) -> Subject:
     """The subject that runs a trial on an interpreter. `again`: a second one of its backend, by which a run measures
     its noise.
     """
