@@ -7,11 +7,11 @@ nothing but the number of the round, or one loop where that is faster.
 from collections.abc import Mapping
 from statistics import fmean
 
-from harness.store.digests import REFERENCE_BACKEND
 from workloads.catalogue import BACKENDS
 
 # As a baseline: no backend, but the measure of all.
 CEILING = "ceiling"
+_COPIES = "limit"  # the backend that copies alone
 Values = Mapping[int, float]
 
 EXPLAINED = (
@@ -31,7 +31,7 @@ def ceiling(trials: Mapping[str, Values], higher_is_better: bool) -> str | None:
     if not measured:
         return None
     # Loops that have to wait for each other are slower than one where rounds are short.
-    alone = [REFERENCE_BACKEND] if trials.get(REFERENCE_BACKEND) else []
+    alone = [name for name in trials if name in BACKENDS and BACKENDS[name].module == "on_serial" and trials[name]]
     best = max if higher_is_better else min
     return best([*measured, *alone], key=lambda name: fmean(trials[name].values()))
 
@@ -39,3 +39,9 @@ def ceiling(trials: Mapping[str, Values], higher_is_better: bool) -> str | None:
 def is_limit(backend: str) -> bool:
     """Whether a backend is a reference ceiling and no contestant."""
     return backend in BACKENDS and BACKENDS[backend].role == "limit"
+
+
+def shares_ceiling(backend: str, other: str) -> bool:
+    """Whether the ceiling of a backend may come from another one: of the same interpreter, or of copies alone."""
+    interpreters = {BACKENDS[name].interpreter for name in (backend, other) if name in BACKENDS}
+    return len(interpreters) < 2 or other == _COPIES
