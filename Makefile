@@ -78,9 +78,9 @@ ray-options: $(STAMP)  ## which option of Ray makes ray-tuned faster? each in tu
 report: $(STAMP)  ## draw the figures of the newest run and print its comparison
 	$(HARNESS) report $(RESULTS)
 
-readme: $(STAMP)  ## fill README, docs/paper.md and docs/vector-environments.md again from results/
+readme: $(STAMP)  ## fill the generated parts of README and docs/ again from results/
 	$(HARNESS) report results/quick --readme README.md
-	$(HARNESS) report results/reference --readme docs/paper.md
+	$(HARNESS) report results/reference --readme docs/paper.md --readme docs/howto/reproduce-a-figure.md
 	$(HARNESS) report results/vectors --readme docs/vector-environments.md
 
 # The pages say how each is drawn. The one of a program that cannot run is drawn with status 1.
@@ -97,7 +97,7 @@ docs: $(STAMP)  ## build the site of docs/ into site/; a broken link fails
 test: $(STAMP)  ## run the tests that every change needs: three to four minutes on two cores, seven where they are slow
 	@$(call tested,)
 
-test-all: $(STAMP)  ## run all tests, the slow ones of docs/tests.md as well
+test-all: $(STAMP)  ## run all tests, the slow ones of docs/slow-tests.md as well
 	@$(call tested,-m 'not soak')
 
 test-wheel:  ## install the wheel alone into .venv-wheel, with PYTHON, and run the kernel's tests there; DIST=directory of a build

@@ -20,6 +20,7 @@ def test_it_is_a_page():
     [
         (README, "results", "quick"),
         (ROOT / "docs" / "paper.md", "claims", "reference"),
+        (ROOT / "docs" / "howto" / "reproduce-a-figure.md", "effort", "reference"),
         (ROOT / "docs" / "vector-environments.md", "vectors", "vectors"),
     ],
 )

@@ -1,0 +1,44 @@
+"""The effort and the expected ratios of each workload of a run, for readers who measure it again."""
+
+from collections import defaultdict
+
+from harness import quantity
+from harness.report.claims import range_of
+from harness.report.summary import RAY_PAPER, Summary
+from harness.report.text_table import NOTHING, TextTable
+from harness.store.trial_records import TRIALS
+
+COLUMNS = ("workload", "starts", "time here", "memory", "reactors over ray-paper", "over the best Ray", "tolerance")
+
+
+def table(summary: Summary) -> TextTable:
+    """A row per workload.
+
+    Time is that of all its points and backends, memory the most that a backend held. The ratios are of the points with
+    the lowest and the highest. The tolerance is the noise floor, where the run has one.
+    """
+    seconds: dict[str, float] = defaultdict(float)
+    memory: dict[str, int] = defaultdict(int)
+    starts: dict[str, int] = defaultdict(int)
+    for trial in TRIALS.read(summary.path):
+        seconds[trial.workload] += trial.duration_s
+        memory[trial.workload] = max(memory[trial.workload], trial.peak_bytes or 0)
+        starts[trial.workload] = max(starts[trial.workload], trial.trial + 1)
+    return TextTable("", COLUMNS, tuple(
+        (
+            workload,
+            str(starts[workload]),
+            quantity.duration_s(seconds[workload]),
+            quantity.size(memory[workload]),
+            *_ratios(summary, workload),
+            f"within {quantity.times(summary.floors[workload])}" if workload in summary.floors else NOTHING,
+        )
+        for workload in dict.fromkeys(point.workload for point in summary.points)
+    ))  # fmt: skip
+
+
+def _ratios(summary: Summary, workload: str) -> tuple[str, str]:
+    """The range of our backend's ratios to Ray as the paper calls it, and to the best Ray."""
+    cells = [cell for point in summary.points if point.workload == workload and (cell := point.cell(summary.ours))]
+    paper = [cell.speedups[RAY_PAPER] for cell in cells if RAY_PAPER in cell.speedups]
+    return range_of(paper), range_of([best[0] for cell in cells if (best := cell.best_ray) is not None])
