@@ -78,9 +78,9 @@ ray-options: $(STAMP)  ## which option of Ray makes ray-tuned faster? each in tu
 report: $(STAMP)  ## draw the figures of the newest run and print its comparison
 	$(HARNESS) report $(RESULTS)
 
-readme: $(STAMP)  ## fill the generated parts of README and docs/ again from results/
-	$(HARNESS) report results/quick --readme README.md
-	$(HARNESS) report results/reference --readme docs/paper.md --readme docs/howto/reproduce-a-figure.md
+readme: $(STAMP)  ## fill the generated parts of README, ARTIFACT.md and docs/ again from results/
+	$(HARNESS) report results/quick --readme README.md --readme ARTIFACT.md
+	$(HARNESS) report results/reference --readme docs/paper.md --readme docs/more-cores.md --readme docs/howto/reproduce-a-figure.md
 	$(HARNESS) report results/vectors --readme docs/vector-environments.md
 
 # The pages say how each is drawn. The one of a program that cannot run is drawn with status 1.

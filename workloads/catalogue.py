@@ -96,6 +96,7 @@ _BACKENDS = (
         "on_ray_pooled",
         note="one call per actor and round asks all workers of its share, and their replies come in one message; each "
         "worker still takes steps_per_message steps",
+        kind="ray",
     ),
     Backend(
         "ray-compiled",

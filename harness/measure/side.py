@@ -6,7 +6,8 @@ Carries out one order from standard input, a line of JSON, and answers on the ch
 - `kernel`, `parameters`: run a function "module:function" that repeats itself for a meter, in turns as well
 - `call`, `arguments`: call a function once, and answer with its result
 
-An order that cannot run or fails is answered with `unsupported` or `error`. Output goes to the log.
+An order that cannot run or fails is answered with `unsupported` or `error`. A program that was told to end is answered
+with `ended`, and the next order comes on the channel. Output goes to the log.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Any
 
 import reactorlib
 import workloads
-from harness.measure.turn import Channel, Turns
+from harness.measure.turn import Channel, ProgramEnds, Turns
 from harness.store.status import one_line
 from workloads import catalogue
 from workloads.digest import NoDigest
@@ -100,6 +101,19 @@ def main() -> int:
     tree = Path(order["tree"]).resolve()
     if not Path(__file__).resolve().is_relative_to(tree):
         os.chdir(tree)  # where Ray's actors look for modules first, and the harness may be run from its own tree
+    while "ended" in (answer := _answer(order, channel, text)):
+        gc.collect()  # what the program's frames held
+        channel.tell(answer)
+        order = channel.hear()
+    channel.tell(answer)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(1 if "error" in answer else 0)  # nothing that runs at exit has anything left to say
+
+
+def _answer(order: Mapping[str, Any], channel: Channel, text: str) -> dict[str, Any]:
+    """Carry out an order; what it comes to. `text`: of the first one."""
+    tree = Path(order["tree"]).resolve()
     try:
         if needs_ranks(order) or needs_nodes(order):
             from workloads import ranks  # an older tree has none
@@ -114,18 +128,16 @@ def main() -> int:
         for module in (reactorlib, workloads):
             if not Path(str(module.__file__)).resolve().is_relative_to(tree):
                 raise ImportError(f"{module.__name__} comes from {module.__file__}, not from {tree}")
-        answer = _carry_out(order, channel)
+        return _carry_out(order, channel)
+    except ProgramEnds:
+        return {"ended": True}
     except UnsupportedError as error:
-        answer = {"unsupported": one_line(str(error))}
+        return {"unsupported": one_line(str(error))}
     except ParameterError as error:  # its message is complete
-        answer = {"error": one_line(str(error))}
+        return {"error": one_line(str(error))}
     except Exception as error:  # noqa: BLE001 - whatever a backend raises becomes the row's status
         traceback.print_exc()
-        answer = {"error": one_line(f"{type(error).__name__}: {error}")}
-    channel.tell(answer)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(1 if "error" in answer else 0)  # nothing that runs at exit has anything left to say
+        return {"error": one_line(f"{type(error).__name__}: {error}")}
 
 
 def needs_ranks(order: Mapping[str, Any]) -> bool:

@@ -1,21 +1,24 @@
 """The effort and the expected ratios of each workload of a run, for readers who measure it again."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from harness import quantity
 from harness.report.claims import range_of
+from harness.report.own_claims import OTHER_DAY
 from harness.report.summary import RAY_PAPER, Summary
 from harness.report.text_table import NOTHING, TextTable
+from harness.stats.intervals import Estimate
 from harness.store.trial_records import TRIALS
 
-COLUMNS = ("workload", "starts", "time here", "memory", "reactors over ray-paper", "over the best Ray", "tolerance")
+COLUMNS = ("workload", "starts", "time here", "memory", "reactors over ray-paper", "expected", "over the best Ray")
 
 
 def table(summary: Summary) -> TextTable:
     """A row per workload.
 
     Time is that of all its points and backends, memory the most that a backend held. The ratios are of the points with
-    the lowest and the highest. The tolerance is the noise floor, where the run has one.
+    the lowest and the highest. The expected range is wider, by the factor that separates two days.
     """
     seconds: dict[str, float] = defaultdict(float)
     memory: dict[str, int] = defaultdict(int)
@@ -31,14 +34,21 @@ def table(summary: Summary) -> TextTable:
             quantity.duration_s(seconds[workload]),
             quantity.size(memory[workload]),
             *_ratios(summary, workload),
-            f"within {quantity.times(summary.floors[workload])}" if workload in summary.floors else NOTHING,
         )
         for workload in dict.fromkeys(point.workload for point in summary.points)
     ))  # fmt: skip
 
 
-def _ratios(summary: Summary, workload: str) -> tuple[str, str]:
-    """The range of our backend's ratios to Ray as the paper calls it, and to the best Ray."""
+def _ratios(summary: Summary, workload: str) -> tuple[str, str, str]:
+    """The range of our backend's ratios to Ray as the paper calls it, measured and expected, and to the best Ray."""
     cells = [cell for point in summary.points if point.workload == workload and (cell := point.cell(summary.ours))]
     paper = [cell.speedups[RAY_PAPER] for cell in cells if RAY_PAPER in cell.speedups]
-    return range_of(paper), range_of([best[0] for cell in cells if (best := cell.best_ray) is not None])
+    best = [found[0] for cell in cells if (found := cell.best_ray) is not None]
+    return range_of(paper), _expected(paper), range_of(best)
+
+
+def _expected(ratios: Sequence[Estimate]) -> str:
+    if not ratios:
+        return NOTHING
+    values = [ratio.value for ratio in ratios]
+    return f"{quantity.times(min(values) / OTHER_DAY)} to {quantity.times(max(values) * OTHER_DAY)}"
