@@ -131,6 +131,8 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     add("--preset", choices=PRESETS, metavar="NAME", help=f"{' | '.join(PRESETS)} (default: {DEFAULT_PRESET})")
     _add_workload(command)
     _add_backend(command, "only this one; repeatable")
+    without_gil = "a free-threaded interpreter: adds the backends that need no GIL (*-nogil), in the same turns"
+    add("--free-threaded", metavar="PYTHON", help=without_gil)
     _add_settings(command, "values of a parameter, instead of the preset's; repeatable")
     _add_trials(command, f"{TRIALS}, or as many as the budget of the preset allows; smoke has 1", None)
     budget = "for all together, such as 90m; the first trial of each point runs in any case (default: the preset's)"
