@@ -173,9 +173,11 @@ def test_other_commands_name_what_there_is(line):
         assert " ".join(words[:2]) in (ROOT / "Dockerfile").read_text()
     elif words[0] == "eval":
         assert shutil.which(re.findall(r"[\w-]+", words[1])[0], path=Path(sys.executable).parent)
-    else:
-        assert words[:2] == ["python", "-m"]
+    elif words[1] == "-m":
         assert importlib.util.find_spec(words[2])
+    else:
+        assert words[0] == "python"
+        assert (ROOT / words[1]).is_file()
 
 
 def test_the_page_of_command_lines_is_as_its_tool_writes_it():
