@@ -22,10 +22,11 @@ from gymnasium.vector.utils import batch_differing_spaces, batch_space, concaten
 from reactorlib.cpus import available_cpus
 from reactorlib.errors import WorkerError
 from reactorlib.executors.start_method import choose_start_method
-from reactorlib.gymnasium.calls import Calls, check_counts, checked_mask, seeds_of
+from reactorlib.gymnasium.calls import Calls, check_counts, checked_mask
 from reactorlib.gymnasium.groups import EnvironmentTimeoutError, Groups
 from reactorlib.gymnasium.layout import Layout
 from reactorlib.gymnasium.reactors import Setup
+from reactorlib.gymnasium.seeding import checked_rule, seeds_of
 from reactorlib.gymnasium.share import Info, only_numbers
 
 UNREGISTERED = "a new process does not have the environments that were registered in this one"
@@ -39,6 +40,9 @@ class ReactorVectorEnv(Calls):
     as processors. Where processors are few, or with `caller_steps`, the caller's process is one of them. It steps its
     share in `step` and `step_wait`, which no timeout breaks off. `executor` is "processes", "threads", "inline", or
     "mpi" for ranks, where `python -m reactorlib.mpi` runs the script. `context` says how processes start.
+
+    Where `reset` is given a number s, environment i gets the seed s + i, as in Gymnasium. With `seeds="spawn"` it gets
+    one of NumPy's SeedSequence, so that two numbers share no streams.
 
     `copy`, `observation_mode` and `autoreset_mode` are as of SyncVectorEnv. With `copy`, the caller keeps what `reset`
     and `step` return; large batches are lent, not copied. `max_concurrency` bounds the workers. `shared_memory` and
@@ -63,11 +67,13 @@ class ReactorVectorEnv(Calls):
         workers: int | None = None,
         caller_steps: bool | None = None,
         executor: str = "processes",
+        seeds: str = "consecutive",
     ) -> None:
         self.env_fns = env_fns = list(env_fns)
         if worker is not None:
             raise ValueError("a custom `worker` serves one environment over a pipe: ReactorVectorEnv has neither")
         check_counts(env_fns, max_concurrency=max_concurrency, workers=workers)
+        self.seeds = checked_rule(seeds)
         self.shared_memory, self.copy, self.context, self.daemon = shared_memory, copy, context, daemon
         self.observation_mode, self.max_concurrency = observation_mode, max_concurrency
         self.autoreset_mode = AutoresetMode(autoreset_mode)
@@ -164,7 +170,7 @@ class ReactorVectorEnv(Calls):
     def reset_async(self, seed: Any = None, options: dict[str, Any] | None = None) -> None:
         """Begin to reset; see `reset_wait`."""
         self._assert_is_running()
-        seeds = seeds_of(seed, self.num_envs)
+        seeds = seeds_of(seed, self.num_envs, self.seeds)
         self._assert_nothing_pends("reset_async")
         mask = None
         if options is not None and "reset_mask" in options:
