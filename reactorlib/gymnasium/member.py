@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reactorlib.gymnasium.groups import EnvironmentTimeoutError
+from reactorlib.gymnasium.infos import Info
 from reactorlib.gymnasium.layout import rows_of
-from reactorlib.gymnasium.share import Info
 from reactorlib.gymnasium.vector_env import ReactorVectorEnv
 
 

@@ -20,12 +20,12 @@ from reactorlib.declaration.elements import Input, Output, shutdown
 from reactorlib.declaration.reactor import Bank, Reactor
 from reactorlib.executors.failure import Failure
 from reactorlib.executors.portable_failure import Failed, failure_of, told
+from reactorlib.gymnasium.infos import CodeError, marshalled, unmarshalled
 from reactorlib.gymnasium.layout import Layout, rows_of
 from reactorlib.gymnasium.share import Share
 from reactorlib.mpi.ranks import is_first
 
-PLAIN = {int, float, bool, str, type(None)}
-PICKLED, FAILED = b"p", b"f"  # how a reply of another process begins; without infos it is empty
+MARSHALLED, PICKLED, FAILED = b"m", b"p", b"f"  # how a reply of another process begins; without infos it is empty
 
 
 class Setup(NamedTuple):
@@ -173,11 +173,12 @@ def packed(result: Any, known: Mapping[str, Any]) -> bytes:
     """A result for another process: nothing where there are no infos; what holds no code needs no slow pickle."""
     if not result and isinstance(result, list):
         return b""
-    if _is_data(result):
-        return PICKLED + pickle.dumps(result, protocol=5)
-    file = BytesIO()
-    _Pickler(file, known).dump(result)
-    return PICKLED + file.getvalue()
+    try:
+        return MARSHALLED + marshalled(result)
+    except CodeError:
+        file = BytesIO()
+        _Pickler(file, known).dump(result)
+        return PICKLED + file.getvalue()
 
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
@@ -194,24 +195,14 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         return super().reducer_override(obj)
 
 
-def _is_data(value: Any) -> bool:
-    """Whether it is of numbers, text and arrays of them alone."""
-    kind = type(value)
-    if kind in PLAIN:
-        return True
-    if kind is tuple or kind is list or kind is Remote:
-        return all(map(_is_data, value))
-    if kind is dict:
-        return all(map(_is_data, value.values())) and all(map(_is_data, value))
-    return (kind is np.ndarray or isinstance(value, np.generic)) and not value.dtype.hasobject
-
-
 def unpacked(reply: Any) -> Any:
     """The value of a reply or a question, which is itself within a process."""
     if type(reply) is not bytes:
         return reply
     if not reply:
         return []
+    if reply[:1] == MARSHALLED:
+        return unmarshalled(memoryview(reply)[1:])
     body = pickle.loads(memoryview(reply)[1:])
     if reply[:1] == PICKLED:
         return body

@@ -24,10 +24,10 @@ from reactorlib.errors import WorkerError
 from reactorlib.executors.start_method import choose_start_method
 from reactorlib.gymnasium.calls import Calls, check_counts, checked_mask
 from reactorlib.gymnasium.groups import EnvironmentTimeoutError, Groups
+from reactorlib.gymnasium.infos import Info, merged
 from reactorlib.gymnasium.layout import Layout
 from reactorlib.gymnasium.reactors import Setup
 from reactorlib.gymnasium.seeding import checked_rule, seeds_of
-from reactorlib.gymnasium.share import Info, only_numbers
 
 UNREGISTERED = "a new process does not have the environments that were registered in this one"
 FEW_CPUS = 4  # up to which the caller's process steps environments, too
@@ -256,15 +256,7 @@ class ReactorVectorEnv(Calls):
 
     def _infos(self, results: list[list[Info]]) -> dict[str, Any]:
         said = [info for infos in results for info in infos]
-        numbers = only_numbers(said, self.num_envs) if said else {}
-        if numbers is not None:
-            return numbers
-        infos: dict[str, Any] = {}
-        for row, info, final in said:
-            if final is not None:
-                infos = self._add_info(infos, final, row)
-            infos = self._add_info(infos, info, row)
-        return infos
+        return merged(said, self.num_envs) if said else {}
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Call a method of each environment, or read its attribute."""

@@ -59,20 +59,21 @@ def _served(job: Job) -> dict[tuple[str, ...], Played]:
     program = (
         f"import sys; sys.path[:] = {job.path!r}; import reactorlib.gymnasium.isolation.server as s; s.serve_stdin()"
     )
-    process = subprocess.Popen(
-        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        env=os.environ | changed, start_new_session=True,
-    )  # fmt: skip
-    told = b""
+    told = results / "stderr"  # a pipe would be open for as long as what an environment has started
+    with told.open("wb") as stderr:
+        process = subprocess.Popen(
+            [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=stderr,
+            env=os.environ | changed, start_new_session=True,
+        )  # fmt: skip
     try:
         with suppress(subprocess.TimeoutExpired):
-            _, told = process.communicate(pickle.dumps(tuple(job)), job.limit_s + _GRACE_S)
+            process.communicate(pickle.dumps(tuple(job)), job.limit_s + _GRACE_S)
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)  # also what its environments have started
         process.wait()
     if process.returncode == 1:
-        raise RuntimeError(f"the check failed:\n{told.decode(errors='replace')}")
+        raise RuntimeError(f"the check failed:\n{told.read_text(errors='replace')}")
     error = results / IMPORT
     if error.exists():
         raise RuntimeError(f"it cannot be imported:\n{pickle.loads(error.read_bytes())['error']}")
