@@ -32,7 +32,7 @@ GUILTY = {
 
 @pytest.mark.parametrize("name", GUILTY)
 def test_the_culprit_is_named_and_no_other(name: str) -> None:
-    found = check_isolation(f"{HERE}:{name}", steps=40)
+    found = check_isolation(f"{HERE}:{name}", steps=40, limit_s=110)
     assert (*found.culprits, *found.unchecked) == (GUILTY[name],)
     assert not found.is_isolated
 
@@ -46,7 +46,7 @@ CLEAN = [
 
 @pytest.mark.parametrize("name", CLEAN, ids=lambda name: name.rpartition(":")[2])
 def test_nobody_is_accused_falsely(name: str) -> None:
-    found = check_isolation(name, steps=40)
+    found = check_isolation(name, steps=40, limit_s=110)
     assert found.findings == ()
     assert found.unchecked == ()
     assert found.remedy == "none"
