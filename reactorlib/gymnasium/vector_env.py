@@ -25,6 +25,7 @@ from reactorlib.executors.start_method import choose_start_method
 from reactorlib.gymnasium.calls import Calls, check_counts, checked_mask
 from reactorlib.gymnasium.groups import EnvironmentTimeoutError, Groups
 from reactorlib.gymnasium.infos import Info, merged
+from reactorlib.gymnasium.isolation.isolate import Isolate, apart
 from reactorlib.gymnasium.layout import Layout
 from reactorlib.gymnasium.reactors import Setup
 from reactorlib.gymnasium.seeding import checked_rule, seeds_of
@@ -45,6 +46,10 @@ class ReactorVectorEnv(Calls):
 
     Where `reset` is given a number s, environment i gets the seed s + i, as in Gymnasium. With `seeds="spawn"` it gets
     one of NumPy's SeedSequence, so that two numbers share no streams.
+
+    `isolate` keeps environments apart that share something: "generators" gives each its own random, NumPy's and torch's
+    global generators, seeded by `reset`, and "processes" also a process of its own. A report of `check_isolation`
+    chooses. With True, the first one is checked, which takes some seconds. ValueError if neither suffices.
 
     With `statistics`, some rounds are timed for `statistics()`, which costs less than 1 % of the throughput.
 
@@ -73,6 +78,7 @@ class ReactorVectorEnv(Calls):
         executor: str = "processes",
         seeds: str = "consecutive",
         statistics: bool = False,
+        isolate: Isolate = False,
     ) -> None:
         self.env_fns = env_fns = list(env_fns)
         if worker is not None:
@@ -84,6 +90,9 @@ class ReactorVectorEnv(Calls):
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.num_envs = n = len(env_fns)
         self._state = AsyncState.DEFAULT
+        self._make, in_processes = apart(env_fns, isolate, executor)
+        if in_processes:
+            workers, caller_steps, max_concurrency = n, False, None
         self._learn_spaces()
         if caller_steps is None:
             caller_steps = executor in ("inline", "mpi") or available_cpus() <= FEW_CPUS
@@ -95,7 +104,7 @@ class ReactorVectorEnv(Calls):
 
     def _learn_spaces(self) -> None:
         """Learn the spaces of all from a first environment."""
-        env = self.env_fns[0]()
+        env = self._make[0]()
         self.metadata = {**env.metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode = env.render_mode
         self.single_action_space = env.action_space
@@ -113,7 +122,7 @@ class ReactorVectorEnv(Calls):
         elif mode == "different":
             self.single_observation_space = env.observation_space
             others = []
-            for make in self.env_fns[1:]:
+            for make in self._make[1:]:
                 with closing(make()) as other:
                     others.append(other.observation_space)
             self.observation_space = batch_differing_spaces([env.observation_space, *others])
@@ -132,7 +141,7 @@ class ReactorVectorEnv(Calls):
         method = choose_start_method(self.context, lambda: UNREGISTERED) if executor == "processes" else None
         apart, forked = executor == "mpi", method in (None, "fork")  # ranks share no memory
         share, groups = (TimedShare, TimedGroups) if self._is_timed else (Share, Groups)
-        setup = Setup([*self.env_fns], bounds, layout, self.autoreset_mode, os.getpid(), forked, apart, share)
+        setup = Setup([*self._make], bounds, layout, self.autoreset_mode, os.getpid(), forked, apart, share)
         self._groups = groups(setup, executor, method, caller_steps, weakref.ref(self))
         self._last: Any = None if layout.is_plain else create_empty_array(observation_space, n, np.zeros)
         try:
