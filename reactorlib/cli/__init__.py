@@ -22,7 +22,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from reactorlib.cli import check, check_isolation, graph, new, run, seeds, source, trace
+from reactorlib.cli import check, check_isolation, graph, new, replay, run, seeds, source, trace
 from reactorlib.cli.output import Result, UsageError, complain, show, show_traceback
 from reactorlib.cli.run import speaks, spelled_out
 from reactorlib.cli.target import add_parameters, option
@@ -41,6 +41,7 @@ COMMANDS = {
     "source": source,
     "check-isolation": check_isolation,
     "seeds": seeds,
+    "replay": replay,
 }
 JSON = option("--json", action="store_true", help="print the result as one line of JSON")
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import pickle
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
-from types import FunctionType
 from typing import Any, NamedTuple
 
 import cloudpickle  # type: ignore[import-untyped]
@@ -20,6 +18,7 @@ from reactorlib.declaration.elements import Input, Output, shutdown
 from reactorlib.declaration.reactor import Bank, Reactor
 from reactorlib.executors.failure import Failure
 from reactorlib.executors.portable_failure import Failed, failure_of, told
+from reactorlib.gymnasium.environment_pickle import KnowingPickler, known_to_all
 from reactorlib.gymnasium.infos import CodeError, marshalled, unmarshalled
 from reactorlib.gymnasium.layout import Layout, rows_of
 from reactorlib.gymnasium.share import Share
@@ -164,12 +163,6 @@ class Environments(Reactor):
         connect(self.groups.reply, self.replies)
 
 
-def known_to_all(forked: bool) -> dict[str, Any]:
-    """Classes and functions of the main module that every process has, by name: those of the time of forking."""
-    everything = vars(sys.modules["__main__"]) if forked else {}
-    return {name: value for name, value in everything.items() if isinstance(value, type | FunctionType)}
-
-
 def packed(result: Any, known: Mapping[str, Any]) -> bytes:
     """A result for another process: nothing where there are no infos; what holds no code needs no slow pickle."""
     if not result and isinstance(result, list):
@@ -178,22 +171,8 @@ def packed(result: Any, known: Mapping[str, Any]) -> bytes:
         return MARSHALLED + marshalled(result)
     except CodeError:
         file = BytesIO()
-        _Pickler(file, known).dump(result)
+        KnowingPickler(file, known).dump(result)
         return PICKLED + file.getvalue()
-
-
-class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-    """cloudpickle takes along what a main module defines, which is another class then; not what both sides know."""
-
-    def __init__(self, file: BytesIO, known: Mapping[str, Any]) -> None:
-        super().__init__(file, protocol=5)
-        self._known = known
-
-    def reducer_override(self, obj: Any) -> Any:
-        """By name, where both sides have it."""
-        if isinstance(obj, type | FunctionType) and self._known.get(obj.__qualname__) is obj:
-            return NotImplemented
-        return super().reducer_override(obj)
 
 
 def unpacked(reply: Any) -> Any:

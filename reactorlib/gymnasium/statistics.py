@@ -39,19 +39,19 @@ class Timed(NamedTuple):
 class _Watched:
     """An environment whose calls are timed."""
 
-    def __init__(self, env: Any, position: int, share: TimedShare) -> None:
-        self._env, self._position, self._share = env, position, share
+    def __init__(self, env: Any, position: int, now: Timed) -> None:
+        self._env, self._position, self._now = env, position, now
 
     def step(self, action: Any) -> Any:
         began = clock()
         result = self._env.step(action)
-        self._share.now.step_ns[self._position] = clock() - began
+        self._now.step_ns[self._position] = clock() - began
         return result
 
     def reset(self, **given: Any) -> Any:
         began = clock()
         result = self._env.reset(**given)
-        self._share.now.reset_ns[self._position] = clock() - began
+        self._now.reset_ns[self._position] = clock() - began
         return result
 
 
@@ -60,8 +60,6 @@ class TimedShare(Share):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._plain = [*self.envs]
-        self._watched: list[Any] = [_Watched(env, position, self) for position, env in enumerate(self.envs)]
         self._number, self._period = 0, 1
         self._timed: deque[Timed] = deque(maxlen=KEPT)
 
@@ -85,14 +83,15 @@ class TimedShare(Share):
         return self._in_time(lambda: Share.reset(self, *arguments))
 
     def _in_time(self, act: Callable[[], Any]) -> Any:
-        self.now = Timed(self._number, [0] * self.count, [0] * self.count)
-        self.envs[:] = self._watched
+        now = Timed(self._number, [0] * self.count, [0] * self.count)
+        plain = [*self.envs]
+        self.envs[:] = [_Watched(env, position, now) for position, env in enumerate(plain)]
         try:
             result = act()
         finally:
-            self.envs[:] = self._plain
-        self._timed.append(self.now)
-        steps = [taken for taken in self.now.step_ns if taken]
+            self.envs[:] = plain
+        self._timed.append(now)
+        steps = [taken for taken in now.step_ns if taken]
         if steps:
             wanted = TIMING_NS * len(steps) / (COST * sum(steps))
             self._period = min(LONGEST_PERIOD, 1 << max(0, int(np.ceil(np.log2(wanted)))))
@@ -101,11 +100,6 @@ class TimedShare(Share):
     def timed(self) -> list[tuple[int, list[int], list[int]]]:
         """The timed rounds."""
         return [(*one,) for one in self._timed]
-
-    def close(self) -> None:
-        """As of a share."""
-        self._plain = self._watched = []
-        super().close()
 
 
 class TimedGroups(Groups):

@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from copy import deepcopy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,10 @@ from reactorlib.gymnasium.calls import Calls, check_counts, checked_mask
 from reactorlib.gymnasium.groups import EnvironmentTimeoutError, Groups
 from reactorlib.gymnasium.infos import Info, merged
 from reactorlib.gymnasium.isolation.isolate import Isolate, apart
+from reactorlib.gymnasium.journal import Journal
 from reactorlib.gymnasium.layout import Layout
 from reactorlib.gymnasium.reactors import Setup
+from reactorlib.gymnasium.saving import opened_for, restore, save
 from reactorlib.gymnasium.seeding import checked_rule, seeds_of
 from reactorlib.gymnasium.share import Share
 from reactorlib.gymnasium.statistics import Statistics, TimedGroups, TimedShare, statistics_of
@@ -55,7 +58,8 @@ class ReactorVectorEnv(Calls):
 
     `copy`, `observation_mode` and `autoreset_mode` are as of SyncVectorEnv. With `copy`, the caller keeps what `reset`
     and `step` return; large batches are lent, not copied. `max_concurrency` bounds the workers. `shared_memory` and
-    `daemon` change nothing, and a `worker` function is refused.
+    `daemon` change nothing, and a `worker` function is refused. With `resumable`, `save` also serves environments that
+    cannot be pickled: their seeds and actions are kept, and `restore` repeats them.
 
     The exception of an environment is raised with its number and traceback as notes, and `reset` starts anew.
     WorkerError names the environment that ran where a worker process dies.
@@ -79,8 +83,10 @@ class ReactorVectorEnv(Calls):
         seeds: str = "consecutive",
         statistics: bool = False,
         isolate: Isolate = False,
+        resumable: bool = False,
     ) -> None:
-        self.env_fns = env_fns = list(env_fns)
+        env_fns, in_processes = apart(list(env_fns), isolate, executor)
+        self.env_fns = env_fns = [partial(Journal, one) for one in env_fns] if resumable else env_fns
         if worker is not None:
             raise ValueError("a custom `worker` serves one environment over a pipe: ReactorVectorEnv has neither")
         check_counts(env_fns, max_concurrency=max_concurrency, workers=workers)
@@ -90,7 +96,6 @@ class ReactorVectorEnv(Calls):
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.num_envs = n = len(env_fns)
         self._state = AsyncState.DEFAULT
-        self._make, in_processes = apart(env_fns, isolate, executor)
         if in_processes:
             workers, caller_steps, max_concurrency = n, False, None
         self._learn_spaces()
@@ -104,7 +109,7 @@ class ReactorVectorEnv(Calls):
 
     def _learn_spaces(self) -> None:
         """Learn the spaces of all from a first environment."""
-        env = self._make[0]()
+        env = self.env_fns[0]()
         self.metadata = {**env.metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode = env.render_mode
         self.single_action_space = env.action_space
@@ -122,7 +127,7 @@ class ReactorVectorEnv(Calls):
         elif mode == "different":
             self.single_observation_space = env.observation_space
             others = []
-            for make in self._make[1:]:
+            for make in self.env_fns[1:]:
                 with closing(make()) as other:
                     others.append(other.observation_space)
             self.observation_space = batch_differing_spaces([env.observation_space, *others])
@@ -141,7 +146,7 @@ class ReactorVectorEnv(Calls):
         method = choose_start_method(self.context, lambda: UNREGISTERED) if executor == "processes" else None
         apart, forked = executor == "mpi", method in (None, "fork")  # ranks share no memory
         share, groups = (TimedShare, TimedGroups) if self._is_timed else (Share, Groups)
-        setup = Setup([*self._make], bounds, layout, self.autoreset_mode, os.getpid(), forked, apart, share)
+        setup = Setup([*self.env_fns], bounds, layout, self.autoreset_mode, os.getpid(), forked, apart, share)
         self._groups = groups(setup, executor, method, caller_steps, weakref.ref(self))
         self._last: Any = None if layout.is_plain else create_empty_array(observation_space, n, np.zeros)
         try:
@@ -318,6 +323,24 @@ class ReactorVectorEnv(Calls):
             )
         self._assert_nothing_pends("set_attr")
         self._groups.ask("set_attr", [(name, part) for part in self._groups.shared_out(values)])
+
+    def save(self) -> bytes:
+        """The state of all environments, from which `restore` goes on. Raises ResumeError where one has none."""
+        self._assert_is_running()
+        self._assert_nothing_pends("save")
+        return save(self, [self._groups])
+
+    def restore(self, state: bytes) -> None:
+        """Bring all environments to a state that `save` returned, here or in another process: only one you trust.
+
+        Raises ResumeError where an environment does not come to its state: reset, or restore another state.
+        """
+        self._assert_is_running()
+        self._assert_nothing_pends("restore")
+        saved = opened_for(self, state)
+        if saved.pool is not None and saved.pool.pending.any():
+            raise ValueError("the state is of a ReactorPool with environments that were sent to")
+        restore(self, [self._groups], saved)
 
     def _assert_is_running(self) -> None:
         if self.closed or self._groups.session.closed:

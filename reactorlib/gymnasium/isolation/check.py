@@ -126,7 +126,7 @@ class _Check:
     def _first(self, played: dict[tuple[str, ...], Played]) -> Played:
         alone = played.get(("alone",))
         if alone is None:
-            raise RuntimeError(f"{self._name}: no step within {self._limit_s} s (limit_s)")
+            raise RuntimeError(f"{self._name}: no play ended within {self._limit_s} s (limit_s)")
         rows = alone.get("rows", [])
         if "error" in alone or rows[-1][0] == RAISED.encode():
             raise RuntimeError(f"{self._name} fails alone: {alone.get('error') or rows[-1][1].decode()}")

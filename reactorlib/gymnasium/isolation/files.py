@@ -8,6 +8,7 @@ import sys
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -23,13 +24,11 @@ class Keeper:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder, self._busy = folder.resolve(), False
+        self._folder, self._busy, self._turn = folder.resolve(), False, RLock()
         folder.mkdir(parents=True, exist_ok=True)
         sys.addaudithook(self._hear)
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if self._busy:
-            return
         if event == "open":
             path, _, flags = arguments
             paths = [path] if isinstance(flags, int) and flags & _WRITES else []
@@ -39,12 +38,15 @@ class Keeper:
             paths = [*arguments[:2]]
         else:
             return
-        self._busy = True
-        try:
-            for one in paths:
-                self._keep(one, event == "os.mkdir")
-        finally:
-            self._busy = False
+        with self._turn:
+            if self._busy:  # with what it keeps
+                return
+            self._busy = True
+            try:
+                for one in paths:
+                    self._keep(one, event == "os.mkdir")
+            finally:
+                self._busy = False
 
     def _keep(self, path: Any, is_folder: bool) -> None:
         if not isinstance(path, str | bytes | os.PathLike):
