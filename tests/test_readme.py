@@ -19,6 +19,8 @@ def test_it_is_a_page():
     ("page", "part", "run"),
     [
         (README, "results", "quick"),
+        (ROOT / "ARTIFACT.md", "artifact", "quick"),
+        (ROOT / "docs" / "more-cores.md", "scaling", "reference"),
         (ROOT / "docs" / "paper.md", "claims", "reference"),
         (ROOT / "docs" / "vector-environments.md", "vectors", "vectors"),
     ],
