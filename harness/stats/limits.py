@@ -1,10 +1,9 @@
 """The reference ceiling of a point: measured, or computed from the loop.
 
-Measured where a run has a backend that stands for it: the copies alone, where copying is all that a round does, else
-plain loops on all cores that exchange nothing but the number of the round, or one loop where that is faster. Without,
-the ceiling is the serial loop's pace on all cores at once: of n equal parts on w cores the fullest core has
-ceil(n / w), and no time goes into communication. That takes every core for a whole one, and what a round does beside
-its parts for divisible.
+A run measures it if it has a backend for it. That is the copies alone, if a round only copies. Else it is plain loops
+on all cores that exchange only the number of the round, or one loop if that is faster. Otherwise the ceiling is the
+serial loop's pace on all cores at once. Of n equal parts on w cores the fullest core has ceil(n / w), and no time
+goes into communication. That takes every core for a whole one, and what a round does beside its parts for divisible.
 """
 
 import json

@@ -18,8 +18,8 @@ EXPLAINED = (
 
 
 class Stragglers(NamedTuple):
-    """How many lanes computed, the part of the rounds with the most frequent last lane, and the lag of the last
-    lane behind the median one, as a part of the round.
+    """The number of lanes that computed, the part of the rounds with the most frequent last lane, and its lag. The
+    lag is how far the last lane is behind the median one, as a part of the round.
     """
 
     lanes: float

@@ -53,7 +53,7 @@ _PROFILE_LIMIT_S = 120.0
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """What can be said."""
+    """The result of the measurement."""
     add = command.add_argument
     add("--env", metavar="NAME", help="the environment; see the examples")
     add("--actors", type=int, default=16, metavar="N", help="how many environments (default: 16)")

@@ -1,10 +1,9 @@
 """Spans of Ray: the driver's from wrappers around Ray's own functions, the actors' from the timeline that Ray keeps.
 
-The workloads' code runs as it is. On the driver `put` and whatever Ray pickles or unpickles is `serialise`; `remote()`
-without its pickling is `submit`, but where its arguments go through the object store, for they are larger than what
-Ray passes inline, the rest of the call is storing them and counts as `serialise`; `get` and `wait` without their
-unpickling are `blocked`. Of an actor's task Ray records three parts: fetching and unpickling the arguments, the method,
-pickling and storing the result.
+The workloads' code runs as it is. On the driver `put`, and everything that Ray pickles or unpickles, is `serialise`.
+`remote()` without its pickling is `submit`. If its arguments are larger than Ray passes inline, the rest of the call
+stores them and counts as `serialise`. `get` and `wait` without their unpickling are `blocked`. Of an actor's task Ray
+records three parts: fetching and unpickling the arguments, the method, pickling and storing the result.
 
 The timeline has Ray report task events, which a tuned session does not do otherwise.
 """
@@ -17,7 +16,7 @@ from typing import Any
 from harness.studies.breakdown.spans import BLOCKED, COMPUTE, SERIALISE, SUBMIT, Recorder, Span, replaced
 from workloads.ray_styles import INLINE_LIMIT_BYTES
 
-# What Ray reports, and how often it looks for something to report.
+# Ray's reports, and the interval at which it looks for something to report.
 VARIABLES = {"RAY_task_events_report_interval_ms": "100"}
 
 _KINDS = {

@@ -2,7 +2,7 @@
 
 The workloads' code runs as it is. A reaction of a reactor that reports rounds is the hub's, any other a worker's. In
 worker processes encoding and decoding is `serialise`, sending `submit`, receiving `blocked`; in worker threads, which
-share their values, taking a message is `blocked`. Whatever else the hub's lane does is the runtime's own work between
+share their values, taking a message is `blocked`. The rest of the hub's lane is the runtime's own work between
 reactions and counts as `submit`.
 """
 
@@ -87,5 +87,5 @@ class _Courier:
         (self._directory / f"{os.getpid()}.json").write_text(json.dumps(self._recorder.spans()))
 
     def delivered(self) -> list[Span]:
-        """What all processes have written, once they have ended."""
+        """The records of all processes, once they have ended."""
         return [Span(*span) for file in self._directory.iterdir() for span in json.loads(file.read_text())]

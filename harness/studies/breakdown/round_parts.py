@@ -14,8 +14,7 @@ from reactorlib.cpus import available_cpus
 from workloads import catalogue
 from workloads.parameter import UnsupportedError
 
-# What is told of a run: its phases, the round that they add up to, the round of a run without recording, and which lane
-# was the last.
+# The report on a run: its phases, their sum, the round of a run without recording, and the lane that was last.
 NAMES = (*PHASES, ROUND, PLAIN_ROUND, *stragglers.UNITS)
 
 _RAY = ("ray-paper", "ray-tuned")

@@ -1,4 +1,5 @@
-"""What was going on, and when: spans of lanes, a lane being whatever does one thing at a time (a thread, a process).
+"""The activities of a run with their times: spans of lanes. A lane does one thing at a time, as a thread or a process
+does.
 
 Times are of `time.perf_counter_ns`, which on Linux is one clock for all processes of a machine.
 """

@@ -38,13 +38,13 @@ Tell = Callable[[str], None]
 SERIAL = "serial"
 PARALLEL = "reactor-processes"
 
-# What is asked for: a kind of prediction, the serial loop, or so many workers.
+# The subject of a measurement: a kind of prediction, the serial loop, or a number of workers.
 Ask = str | int
 
 
 def worker_counts(cores: int) -> list[int]:
-    """On how many workers is measured: the counts of the prediction as far as the cores go, all cores, and twice as
-    many workers, which have to share them.
+    """The numbers of workers that are measured: the counts of the prediction up to the number of cores, all cores,
+    and twice as many workers as cores.
     """
     return sorted({*(count for count in WORKERS if count <= cores), cores, 2 * cores})
 
@@ -78,7 +78,7 @@ def _values(setting: Setting, point: Point) -> Iterator[Any]:
 
 @dataclass
 class _Point:
-    """What is known of a point so far: predictions, and by number of workers the log ratios of its blocks' turns."""
+    """The results for a point so far: predictions, and by number of workers the log ratios of its blocks' turns."""
 
     point: Point
     speed_ups: dict[str, list[Mapping[str, float]]] = field(default_factory=dict)
@@ -192,7 +192,7 @@ def run(
 
 
 def _message_cost(limit_s: float) -> MessageCost | str:
-    """What a message costs now, or why that is not known."""
+    """The present cost of a message, or the reason why it is not known."""
     try:
         return MessageCost(**call("harness.studies.scaling.messages:measured", [], limit_s))
     except SubjectError as error:

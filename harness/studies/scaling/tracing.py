@@ -34,8 +34,8 @@ def predicted(
     workload: str, parameters: Parameters, cost: Mapping[str, float] | None, counts: Sequence[int], cores: int
 ) -> dict[str, Any]:
     """Work and span of a measured round in ns, and by kind of prediction the speed-up over one worker by number of
-    workers: where messages cost nothing and, if it is known what they `cost`, where they are paid for, on a core for
-    each worker, and for `counts` workers on so many cores.
+    workers. Messages are free, or paid for if their `cost` is known. There is a core for each worker, and for
+    `counts` workers also that number of cores.
 
     Raises UnsupportedError where no reaction runs in the measured rounds.
     """
@@ -71,7 +71,7 @@ def _within(traced: Sequence[Traced], began_ns: int, ended_ns: int) -> Iterator[
 
 @contextlib.contextmanager
 def _traced(module: ModuleType) -> Iterator[list[tuple[Program, list[Traced]]]]:
-    """Have the `run` of a workload's module traced, and what it ran collected. Of values that were set the size is
+    """Trace the `run` of a workload's module, and collect the programs that it ran. Of values that were set the size is
     kept: they themselves would be memory that is never given back, which would change the times.
     """
     from reactorlib.worker import worker as worker_module
