@@ -81,9 +81,9 @@ ray-options: $(STAMP)  ## which option of Ray makes ray-tuned faster? each in tu
 report: $(STAMP)  ## draw the figures of the newest run and print its comparison
 	$(HARNESS) report $(RESULTS)
 
-readme: $(STAMP)  ## fill README, ARTIFACT.md and the pages in docs/ that show numbers again from results/
+readme: $(STAMP)  ## fill the generated parts of README, ARTIFACT.md and docs/ again from results/
 	$(HARNESS) report results/quick --readme README.md --readme ARTIFACT.md
-	$(HARNESS) report results/reference --readme docs/paper.md --readme docs/more-cores.md
+	$(HARNESS) report results/reference --readme docs/paper.md --readme docs/more-cores.md --readme docs/howto/reproduce-a-figure.md
 	$(HARNESS) report results/vectors --readme docs/vector-environments.md
 
 # The pages say how each is drawn. The one of a program that cannot run is drawn with status 1.
@@ -100,7 +100,7 @@ docs: $(STAMP)  ## build the site of docs/ into site/; a broken link fails
 test: $(STAMP)  ## run the tests that every change needs: three to four minutes on two cores, seven where they are slow
 	@$(call tested,)
 
-test-all: $(STAMP)  ## run all tests, the slow ones of docs/tests.md as well
+test-all: $(STAMP)  ## run all tests, the slow ones of docs/slow-tests.md as well
 	@$(call tested,-m 'not soak')
 
 test-wheel:  ## install the wheel alone into .venv-wheel, with PYTHON, and run the kernel's tests there; DIST=directory of a build

@@ -1,7 +1,7 @@
 """The commands of `python -m harness`, and their ends.
 
-The exit status is 0, 1 if a row failed or something became slower, 2 for a mistake that one line names, and 130 after
-Ctrl-C.
+The exit status is 0, or 1 if a row failed or something became slower. It is 2 for a mistake that one line names, and
+130 after Ctrl-C.
 """
 
 import argparse

@@ -28,7 +28,7 @@ _TRIMMED = 0.15
 class Estimate:
     """A number over `count` trials with its interval, which is the number itself where it isn't known.
 
-    `error`: one standard error of its logarithm, with this many degrees of `freedom`; 0 where there are none.
+    `error`: one standard error of its logarithm, with this many degrees of `freedom`, or 0 without any.
     """
 
     value: float
@@ -102,8 +102,8 @@ def change(before: Estimate, after: Estimate) -> Estimate:
 def least(ratios: Sequence[Estimate]) -> Estimate:
     """The least of several ratios, at least one, as against the best of several rivals.
 
-    Its interval counts the choice: each ratio's own holds at a confidence corrected for their number (Bonferroni), so
-    that all of them hold at once, and with them the least's. It decides only if each does that may be the least.
+    Its interval counts the choice: each ratio's own interval has a confidence corrected for their number
+    (Bonferroni). So all of them hold at once, also the least's. It decides only if each does that may be the least.
     """
     chance = 1 - (1 - CONFIDENCE) / len(ratios)
     wider = [_of_logs(math.log(one.value), one.error, one.freedom, one.count, chance) for one in ratios]
@@ -123,7 +123,7 @@ def variation(values: Sequence[float]) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """The p-values corrected for their number: what is below 0.05 is so with 95 % confidence in all of them at once."""
+    """The p-values corrected for their number. All those below 0.05 hold at once with 95 % confidence."""
     corrected, largest = [0.0] * len(p_values), 0.0
     for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))

@@ -48,7 +48,7 @@ class Placing(ABC):
 
     @abstractmethod
     def array(self, array: Any, placed: Placed) -> Reference:
-        """Place a NumPy array. One that lies in a buffer from `allocate` is read-only from now on: readers see it."""
+        """Place a NumPy array. An array in a buffer from `allocate` is read-only from now on: readers see it."""
 
     @abstractmethod
     def buffer(self, data: Any, placed: Placed) -> Reference:

@@ -1,4 +1,4 @@
-"""The answer that follows from the measurement: the backend that serves best, all costs, and doubts. Prints nothing."""
+"""From measurements to an answer: the best backend, the cost of each, and the doubts. Prints nothing."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from harness.studies.advise.choices import AGAIN, CHOICES, LIMIT, LOOP, POOLED, 
 from harness.studies.advise.profile import WORKLOAD, Profile
 from workloads.catalogue import BACKENDS
 
-# A backend is as good as the fastest unless it is shown to take more than this many times as long.
+# A backend counts as good unless it is shown to take more than this factor of the fastest one's time.
 _AS_GOOD = 1.05
 _SMALL_SHARE = 0.05
-# From this share on, the time that varying steps cost is mentioned.
+# From this on the time that varying steps cost is worth a word.
 _VARIES = 0.03
 _NOISY = 0.05
-# The log ratio from which on a plain loop was disturbed: its round compared with its steps by themselves.
+# A plain loop whose round is so much longer, or shorter, than its steps by themselves (a log ratio) was disturbed.
 _CHANGED = 0.3
 # The part of all cores that other processes kept busy meanwhile.
 _LOADED = 0.25
@@ -29,10 +29,8 @@ _LOADED = 0.25
 
 @dataclass(frozen=True)
 class Cost:
-    """A round on a backend. `speed`: how many times as fast as the plain loop.
-
-    `share`: the part of the round beyond stepping on all cores (see `Answer.ideal_ns`). It has messages, scheduling,
-    waiting, and idle cores.
+    """A round on a backend. `speed`: how many times as fast as the plain loop. `share`: the part of the round beyond
+    stepping on all cores (see `Answer.ideal_ns`): messages, scheduling, waiting, and idle cores.
     """
 
     backend: str
@@ -43,7 +41,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer for `actors` copies of an environment on `cores` cores."""
+    """The answer for an environment, a number of them, and a number of cores."""
 
     env: str
     actors: int
@@ -60,9 +58,8 @@ class Answer:
 
     @property
     def _lockstep_ns(self) -> float:
-        """A round of nothing but steps: plain loops in lockstep on all cores, or one loop if that is faster.
-
-        If the loops in lockstep failed, each core counts as a whole one.
+        """A round of plain loops' steps on all cores, or of one loop if that is faster. It is measured, because cores
+        may share hardware. Where loops in lockstep failed, as if each core were a whole one.
         """
         limit = self.found.ratio(LIMIT, LOOP)
         whole = -(-self.actors // self.cores) / self.actors
@@ -70,7 +67,9 @@ class Answer:
 
     @property
     def ideal_ns(self) -> float:
-        """The time of stepping alone on all cores: that of loops in lockstep, at most the fastest backend's round."""
+        """The time that stepping alone takes of a round on all cores: that of loops in lockstep, but at most the
+        fastest backend's whole round.
+        """
         fastest = min(one.value for one in self._slower.values())
         return min(self._lockstep_ns, self.found.loop_ns * fastest)
 
@@ -86,7 +85,9 @@ class Answer:
 
     @cached_property
     def best(self) -> Cost:
-        """The simplest backend that is not shown to be slower than the fastest. It is the loop, or shown to beat it."""
+        """The simplest backend that is not shown to be slower than the fastest: the loop, or one shown to be faster
+        than it.
+        """
         fastest, *_ = self.costs
         by_name = {one.backend: one for one in self.costs}
         for name in CHOICES:
@@ -102,9 +103,8 @@ class Answer:
 
     @property
     def steps_for_small_share(self) -> float | None:
-        """The steps per message from which on Ray's pooled actors cost less than 5 % of a round; None if not known.
-
-        Infinity if no number does. A message costs a part of its own, and a part for each of its steps.
+        """From how many steps per message on Ray's pooled actors cost less than 5 % of a round; infinity if never,
+        None if not known. A message's cost has a part for each message and a part for each of its steps.
         """
         one = next((cost for cost in self.costs if cost.backend == POOLED), None)
         many = self.found.ratio(batched(self.found.steps), LOOP)
@@ -123,7 +123,7 @@ class Answer:
 
     @property
     def disturbances(self) -> Iterator[str]:
-        """Signs that the machine was disturbed, so that the whole answer cannot be relied on."""
+        """Signs that the machine was disturbed, so that the answer is not reliable."""
         same, outside = self.found.ratio(AGAIN, LOOP), self.found.outside_cores
         if same is not None and abs(math.log(same.value)) > _NOISY:
             yield f"the plain loop beside itself came out {same.value:.2f} times as long"
@@ -139,7 +139,7 @@ class Answer:
 
     @property
     def doubts(self) -> Iterator[str]:
-        """Other reasons against relying on the answer."""
+        """Other doubts about the answer."""
         digests = self.found.digests
         other = next((one for one in self.costs if one.backend != self.best.backend), None)
         if other is not None:
@@ -179,7 +179,7 @@ class Answer:
         yield from doubts
 
     def headline(self) -> Iterator[str]:
-        """A warning, or nothing; the choice; and what else speaks against it."""
+        """A warning, or nothing, then the choice and other doubts."""
         disturbed = "; ".join(self.disturbances)
         yield f"Do not rely on this: {disturbed}. Measure again when the machine is idle." if disturbed else ""
         yield self._choice()
@@ -266,7 +266,7 @@ class Answer:
 
 
 def label(backend: str) -> str:
-    """The name of a backend for people."""
+    """The usual name of a backend."""
     known = BACKENDS.get(backend)
     return known.summary if known else backend
 

@@ -1,4 +1,4 @@
-"""An answer on the screen, made of an `advise.json`, so that an earlier one can be shown again."""
+"""An answer on the screen, made from `advise.json`, so that an earlier one can be shown again."""
 
 from __future__ import annotations
 

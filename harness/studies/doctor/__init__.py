@@ -1,1 +1,2 @@
-"""A description of this machine: its parts, what works on it, and circumstances that would harm a measurement."""
+"""The properties of this machine, the parts of the suite that work on it, and dangers to a measurement. Compares no
+backends."""

@@ -1,1 +1,1 @@
-"""The scaling of a run's points with workers, predicted from the static graph and measured here."""
+"""The scaling of a run's points with workers: the prediction of the static graph, and the measurement here."""
