@@ -83,15 +83,16 @@ class Surroundings:
             generators.put(kept)
             self._now_ns, self._drawn, self._calls = now_ns, drawn, calls
 
-    def note(self, culprit: str, frame: FrameType | None) -> None:
+    def note(self, culprit: str, frame: FrameType) -> None:
         """Keep the line that asks."""
-        asked = frame and (culprit, frame.f_code, frame.f_lineno)
-        if asked in self._noted:
+        found, asks = self.places[culprit], (culprit, frame.f_code, frame.f_lineno)
+        if len(found) == PLACES or asks in self._noted:
             return
-        self._noted.add(asked)
-        found = self.places[culprit]
-        if len(found) < PLACES and (line := place(frame)) is not None:
+        line = place(frame)
+        if line is not None:
             found[line] = None
+            if line.endswith(f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"):
+                self._noted.add(asks)  # a loop may ask for the time very often
 
     def now_ns(self) -> int:
         """The time, which passes from one call to the next, and when somebody sleeps."""
