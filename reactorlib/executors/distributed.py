@@ -75,12 +75,9 @@ class Distributed(Executor):
 
     def begin(self) -> None:
         for other in self.others:
-            self.messenger.tell(other, "begin", self.worker.started)
+            self.messenger.tell(other, "begin", self.worker.outside.started)
 
     # Schedules
-
-    def alone(self, event: Event) -> Schedule:
-        return self.together((event,))
 
     def together(self, events: Iterable[Event]) -> Schedule:
         key = frozenset(events)
