@@ -1,5 +1,5 @@
-"""What the site's generator does to pages on their way: takes in pictures and reports of results, and shows examples of
-docstrings as code. Not part of any package; mkdocs.yml names it.
+"""Changes to pages while the site is built: pictures and reports of results are added, and examples of docstrings are
+shown as code. Not part of any package; mkdocs.yml names it.
 """
 
 import re

@@ -103,7 +103,7 @@ def test_reactorlib_knows_the_options_and_the_programs(command):
     if words[0] == "run" and ".lf" in words[1]:
         words = words[:2]  # what follows are its parameters
     options = parsers()[0].parse_args(words)
-    path = "" if words[0] == "new" else options.target.partition(":")[0]
+    path = "" if words[0] == "new" else getattr(options, "target", "").partition(":")[0]
     assert not path or (ROOT / path).is_file()
 
 

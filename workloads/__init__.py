@@ -1,1 +1,1 @@
-"""The benchmark's workloads: what is computed, and the same on each framework. Never imports the harness."""
+"""The benchmark's workloads, each computing the same thing on every framework. Never imports the harness."""

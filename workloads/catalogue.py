@@ -16,8 +16,8 @@ from workloads.probe import Outcome, Probe
 class Workload:
     """A workload: `module` is the package that holds its task and its backends.
 
-    `parts`: modules of the package that its task imports only when it makes something, because they take long; whoever
-    runs the workload imports them before the clock runs.
+    `parts`: modules of the package that take long to import, so that its task imports them only when it makes
+    something. A runner imports them before the clock starts.
     """
 
     name: str
@@ -41,10 +41,10 @@ class Workload:
 
 @dataclass(frozen=True)
 class Backend:
-    """A way to run workloads, those that have the module in their package; `options` are for its `run`.
+    """A way to run the workloads that have the module in their package; `options` are for its `run`.
 
     `note`: what to know about its numbers before comparing them. `matched`: whether it computes exactly what the
-    serial loop does, so that their digests are equal; if not, the note says what differs. `role`: "main" for what the
+    serial loop does, so that their digests are equal. If not, the note says what differs. `role`: "main" for what the
     suite compares, "peer" for what stands beside it, "limit" for what nobody who runs the same Python can pass.
     `kind`: shared by those that wait and run alike though they have modules of their own. `on_two_nodes`: half of the
     workers are on another node, made of this machine's namespaces (see two_nodes).
@@ -96,6 +96,7 @@ _BACKENDS = (
         "on_ray_pooled",
         note="one call per actor and round asks all workers of its share, and their replies come in one message; each "
         "worker still takes steps_per_message steps",
+        kind="ray",
     ),
     Backend(
         "ray-compiled",
@@ -238,8 +239,8 @@ def make_task(workload: str, parameters: Mapping[str, Any]) -> Any:
 
 
 def load(workload: str, backend: str) -> ModuleType:
-    """The module in which the `run` of a workload on a backend is written (some workloads share it), imported with all
-    that it needs; raises ParameterError.
+    """Import the module with the `run` of a workload on a backend, and all that it needs. Some workloads share one.
+    Raises ParameterError.
     """
     for what, asked, known in (("workload", workload, WORKLOADS), ("backend", backend, BACKENDS)):
         if asked not in known:
@@ -254,10 +255,10 @@ def load(workload: str, backend: str) -> ModuleType:
 
 
 def workers_of(backend: Backend, task: Any) -> int | None:
-    """On how many workers a backend runs a task; None where nobody sets that: each actor has its own.
+    """The number of workers a backend runs a task on. None where every actor has a worker of its own.
 
-    One per core, as far as the task has members to place on them. Who only waits needs no core, so that simulated work
-    has a worker for each member; but not on ranks, whose number their launcher has set.
+    One per core, as far as the task has members to place on them. A worker that only waits needs no core, so
+    simulated work gets a worker for each member. On ranks it does not, because the launcher has set their number.
     """
     executor = backend.options.get("executor")
     if backend.module == "on_serial" or executor == "inline":

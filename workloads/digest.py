@@ -1,8 +1,7 @@
-"""A digest of what a run computed, equal on every backend that computed the same.
+"""A digest of a run's results, equal on every backend that computed the same values.
 
-One hash per stream (an environment, an agent), combined in the order of the stream numbers: values of
-different streams may arrive interleaved in any way. The encoding is canonical and prefix-free: type, size,
-content.
+One hash per stream (an environment, an agent), combined in the order of the stream numbers. Values of different
+streams may arrive interleaved in any way. The encoding is canonical and prefix-free: type, size, content.
 """
 
 import hashlib
@@ -19,8 +18,8 @@ _SIZE_BYTES = 16
 class Digest:
     """Hashes streams of values.
 
-    Takes None, bool, int, float, str, bytes, NumPy scalars and arrays, torch tensors (as arrays), and tuples,
-    lists and dicts of those (dicts by sorted key). A NumPy scalar counts as the Python number of its value;
+    Takes None, bool, int, float, str, bytes, NumPy scalars and arrays, and torch tensors (as arrays). Also takes
+    tuples, lists and dicts of those (dicts by sorted key). A NumPy scalar counts as the Python number of its value;
     floats and arrays count by their bits, so that 0.0 and -0.0 differ. Where one `add` ends does not count.
     """
 

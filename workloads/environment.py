@@ -2,11 +2,11 @@
 
 Owns the names that the sampling workloads take as `env`:
 
-- `CartPole-v1`: an id in Gymnasium's registry; `package.module:CartPole-v1`: one that a module registers
+- `CartPole-v1`, `package.module:CartPole-v1`: an id in Gymnasium's registry, of Gymnasium itself or of a module
 - `package.module:make`, `path/to/file.py:make`: what a function or class without arguments returns, an environment of
   Gymnasium or a parallel one of PettingZoo
-- `busy:2ms`, `busy:20us:84x84x4`: one that is made up, which computes for so long in a step and returns an observation
-  of bytes, of this shape
+- `busy:2ms`, `busy:20us:84x84x4`: a made-up environment, with the processor time of a step and the shape of an
+  observation of bytes
 """
 
 import copy
@@ -84,7 +84,7 @@ def make(name: str, options: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
 
 
 def _called(name: str, maker: Callable[[], Any]) -> Any:
-    """What a function or class returns when it is called without arguments."""
+    """Call a function or class without arguments."""
     try:
         inspect.signature(maker).bind()
     except TypeError as error:
@@ -94,7 +94,7 @@ def _called(name: str, maker: Callable[[], Any]) -> Any:
             f"name that: {module}:make_env"
         ) from None
     except ValueError:
-        pass  # what has no signature may be called all the same
+        pass  # a callable without a signature can still be called
     return maker()
 
 
@@ -134,8 +134,8 @@ def _as_gymnasium(name: str, made: Any) -> gymnasium.Env[Any, Any]:
 
 
 def random_actions(environment: gymnasium.Env[Any, Any], seed: int) -> Callable[[], Any]:
-    """What draws the environment's actions, from a copy of its action space with this seed: many environments declare
-    their spaces once for the whole class, and would draw from one another's.
+    """A source of the environment's actions: a copy of its action space with this seed. Many environments declare
+    their spaces once for the whole class, and would draw from each other's.
     """
     space = copy.deepcopy(environment.action_space)
     space.seed(seed)
@@ -168,7 +168,7 @@ def _failed(module: str, error: Exception) -> str:
 
 
 def _of_file(path: Path) -> ModuleType:
-    """What a file defines, as a module whose name is the same in every process: values of its classes are pickled."""
+    """Load a file as a module whose name is the same in every process, because values of its classes are pickled."""
     name = f"environment_{hashlib.blake2b(str(path).encode(), digest_size=6).hexdigest()}"
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, path)

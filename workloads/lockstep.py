@@ -1,8 +1,8 @@
 """The members of a round on every core, each core its share, and between the cores nothing but counters.
 
-What parallel backends can be measured by: nothing is sent, so that no process has what another computed. A process that
-has to wait looks for a while and then sleeps, as the workers of reactors do, for who only looks would be slowest where
-other programs want the cores.
+A reference for parallel backends: nothing is sent, so no process has the results of another. A waiting process spins
+for a while and then sleeps, as the workers of reactors do. A process that only spins would be slowest where other
+programs want the cores.
 """
 
 import mmap
@@ -22,7 +22,7 @@ from workloads.parameter import UnsupportedError
 _SLEEPS = 1  # the state of a process that others have to wake
 _OVER = (1 << 63) - 1  # the round after which there is none
 
-# What a member does in a round.
+# A member's part of a round.
 Part = Callable[[], Any]
 
 
@@ -113,7 +113,7 @@ class Lockstep:
         return self._rounds[0] >= number
 
     def _await(self, worker: int, number: int) -> None:
-        """Wait until another process has done a round; -1: until it has its members."""
+        """Wait until another process has done a round. With -1: until it has its members."""
         rounds, at = self._rounds, worker * STATE_WORDS
         self._waiter.wait(lambda: rounds[at] == number, _SLEEPS)
 

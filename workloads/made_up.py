@@ -1,4 +1,4 @@
-"""An environment that does not exist: it computes for as long as it is told to, and returns that many bytes."""
+"""A made-up environment, with a given processor time per step and a given size of observation."""
 
 import re
 from time import thread_time_ns
@@ -20,8 +20,8 @@ _LARGEST_BYTES = 2**30
 
 
 class Busy(gymnasium.Env[Observation, np.int64]):
-    """Computes for `step_ns` of processor time in each step; an observation is a uint8 array of `shape`, new in every
-    step, all of whose elements are the number of the step. An episode has 1,000 steps.
+    """Computes for `step_ns` of processor time in each step. An observation is a uint8 array of `shape`, new in every
+    step. All its elements are the number of the step. An episode has 1,000 steps.
     """
 
     def __init__(self, step_ns: int, shape: tuple[int, ...] = (4,)) -> None:

@@ -20,13 +20,13 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(k|M|G|T)(i?)B", re.IGNORECASE)
 
 
 class ParameterError(ValueError):
-    """A parameter that cannot be used. The text is one line: what is wrong, and what would be right."""
+    """A parameter that cannot be used. The text is one line: the mistake, and a correct value."""
 
 
 class UnsupportedError(RuntimeError):
     """A backend that cannot run here, or not with these parameters, for no fault of anybody's.
 
-    The text is one line: what stands in the way.
+    The text is one line: the reason.
     """
 
     @classmethod

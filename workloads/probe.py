@@ -1,4 +1,4 @@
-"""What a workload reports while it runs: setup done, a round done, the values it computed.
+"""A workload's reports while it runs: setup done, a round done, the values it computed.
 
 Owns the time stamps and the digests of one run. Prints nothing; a timed round costs one stamp.
 """
@@ -19,7 +19,7 @@ class ProbeError(RuntimeError):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one run yields.
+    """The result of one run.
 
     `digest`: of everything computed, "" where the run was timed, not verified. `state_digest`: of the final
     state, always. `rounds`: measured rounds. `elapsed_ns`: their sum. `round_ns`: int64 array (rounds,).

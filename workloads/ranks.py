@@ -2,8 +2,8 @@
 
     mpiexec -n 2 python -m workloads.ranks MODULE [ARGUMENTS]
 
-The module is run on the first rank alone. What it runs on a backend with executor="mpi" (`catalogue.run`), the others
-run with it, until the module ends.
+The module is run on the first rank alone. The other ranks take part in each of its runs on a backend with
+executor="mpi" (`catalogue.run`), until the module ends.
 """
 
 import os
@@ -47,12 +47,12 @@ def serve() -> None:
         workload, backend, task, probe, options = order
         try:
             catalogue.load(workload, backend).run(task, probe, **options)
-        except ReactorError:  # the first rank has it too
+        except ReactorError:  # the first rank also has it
             continue
 
 
 def command(*arguments: str) -> list[str]:
-    """What starts this interpreter on a rank for each core. UnsupportedError without a launcher."""
+    """The command that starts this interpreter on a rank for each core. UnsupportedError without a launcher."""
     from reactorlib.cpus import available_cpus
 
     beside = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"

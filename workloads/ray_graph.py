@@ -1,12 +1,12 @@
 """Ray's compiled graphs: calls whose route and buffers are set up once and then used round after round.
 
 Ray keeps them in maintenance only (its pull requests 61747 and 61807, 2026): they stand beside plain actors
-here, not in their place. What Ray's documentation asks for is done here, once for all workloads: buffers that
-fit the largest message, and only as many of them as are in use at a time.
+here, not in their place. The advice of Ray's documentation is followed here, once for all workloads: buffers that fit
+the largest message, and only as many of them as are in use at a time.
 
 A value that comes out of a graph lies in the graph's own buffer and occupies it for as long as it lives.
-Whoever executes the graph drops, or copies, every array of a round before the next one begins; otherwise that
-one waits for ever.
+The caller of the graph drops or copies every array of a round before the next round begins. Otherwise the next round
+waits for ever.
 """
 
 import contextlib
@@ -24,10 +24,10 @@ from workloads.ray_session import Session
 if TYPE_CHECKING:
     from ray.experimental.compiled_dag_ref import CompiledDAGRef
 
-# What a buffer holds beside the payload: the pickle of its type, shape and the like.
+# Room in a buffer next to the payload: the pickle of its type, shape and the like.
 _ENVELOPE_BYTES = 16 * 1024
 
-# A spare worker that Ray starts fights with the graph's spinning actors for the cores, and a round takes three times as
+# A spare worker that Ray starts fights with the graph's spinning actors for the cores. A round takes three times as
 # long until it is there. So the first round waits until Ray's other processes do nothing, this part of a core.
 _LOOK_S = 0.25
 _IDLE_SHARE = 0.1
@@ -42,7 +42,7 @@ def compile_graph(session: Session, build: Callable[[Any], Any], message_bytes: 
     """Compile the graph that `build` makes of its input node; it is taken down when the run ends.
 
     Returns its `execute`: an `Execute`, or an `ExecuteAll` where the built node has several outputs.
-    `message_bytes`: the largest payload of a message; a larger one is possible, but costs a new buffer.
+    `message_bytes`: the largest payload of a message. A larger one is possible, but costs a new buffer.
     `in_flight`: executions that may begin before the first of them is fetched.
     """
     from ray.dag import InputNode  # not before the session is open: it reads the time limits of the style
@@ -71,9 +71,9 @@ def broadcast_graph(session: Session, methods: Sequence[Any], message_bytes: int
 
 
 def _forgo_torch(_actor: object) -> int:
-    """In a graph an actor imports torch, if it is there, to look for accelerators. Where its own code has no use for
-    it, the answer is given beforehand, as if it were not installed: the import takes longer than all the rest of an
-    actor's start, holds more memory, and makes every message look for a device. Returns the actor's process id.
+    """In a graph an actor imports torch, if it is there, to look for accelerators. If its own code does not use
+    torch, pretend that it is not installed. The import takes longer than the rest of an actor's start, holds more
+    memory, and makes every message look for a device. Returns the actor's process id.
     """
     from ray.experimental.channel.common import ChannelContext
 

@@ -26,7 +26,7 @@ def count() -> int:
 
 
 def of_head() -> dict[str, Any]:
-    """What `ray.init` is given, so that another node can join."""
+    """The arguments of `ray.init` that let another node join."""
     if not two_nodes.are_here():
         return {}
     return {"_node_ip_address": two_nodes.ADDRESSES[0], "num_cpus": -(-available_cpus() // 2)}

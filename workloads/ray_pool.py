@@ -44,7 +44,8 @@ class Share:
 
 
 class Pool:
-    """The members of a class, one per tuple of arguments, in shares of `share_class`; `apart`: in an actor each."""
+    """The members of a class, one per tuple of arguments, in shares of `share_class`. With `apart`: each in an actor
+    of its own."""
 
     def __init__(
         self,
@@ -81,7 +82,7 @@ class Pool:
 
 
 def _pickled_bytes(value: Any) -> int:
-    """What a value takes, pickled; its arrays are not copied for it."""
+    """The size of a value when pickled; its arrays are not copied for it."""
     buffers: list[pickle.PickleBuffer] = []
     head = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
     return len(head) + sum(buffer.raw().nbytes for buffer in buffers)

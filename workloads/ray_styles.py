@@ -6,9 +6,9 @@ THREAD_LIMITS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_T
 # No prompt, no report home, no advice on our console: true of every style.
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
-# As Ray's documentation advises: workers at the driver's priority, reports that nobody reads turned off. Then what was
-# found by measuring: memory of objects that nobody refers to is free after 20 ms instead of a second, so that it is
-# used again while it lies in a cache (broadcasts of 10 MiB take a third less time). The last two make an overflowing
+# As Ray's documentation advises: workers at the driver's priority, reports that nobody reads turned off. Then a
+# setting found by measurement: memory of unreferenced objects is free after 20 ms instead of a second. It is used
+# again while it is in a cache, so broadcasts of 10 MiB take a third less time. The last two make an overflowing
 # object store an error: neither spilling nor a silent move to the disk.
 _ADVISED = {
     "RAY_worker_niceness": "0",

@@ -50,7 +50,7 @@ class SamplingTask:
 
     @property
     def environment_options(self) -> dict[str, Any]:
-        """What the environment is made with, instead of its defaults."""
+        """Arguments of the environment, instead of its defaults."""
         return {}
 
     @property

@@ -1,6 +1,6 @@
 """Names in shared memory that a process tree made, to be removed when it was ended before it could do so itself.
 
-Owns the decision which names these are, by what they name and not by who is said to have made it: ids of processes
+Owns the decision which names these are. It looks at the file behind a name and not at the process id in it: ids
 repeat, in time and in every container that shares the directory. Linux; elsewhere nothing is found.
 """
 
@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 DIRECTORY = Path("/dev/shm")
-# What can be left behind. Ray: the object store, semaphores of compiled graphs. Python: what multiprocessing shares.
+# Names that can be left behind. Ray: the object store, semaphores of compiled graphs. Python: what multiprocessing
+# shares.
 _LEFT = re.compile(r"plasma\w{6}|sem\.(obj|hdr)\d+-\d+|sem\.mp-\w+|pym-\d+-\w+|psm_\w+")
 
 Identity = tuple[int, int]  # device and inode, which no two files have at a time
@@ -32,7 +33,7 @@ class Names:
             self._own |= {identity: path for identity, path in new.items() if identity in held}
 
     def remove(self) -> None:
-        """Remove the names that were learnt, those that have not come to mean something else."""
+        """Remove the names that were learnt, unless they have come to mean another file."""
         present = _present()
         for identity, path in self._own.items():
             if present.get(identity) == path:
@@ -40,7 +41,7 @@ class Names:
 
 
 def _present() -> dict[Identity, Path]:
-    """What has such a name now. Directories below are never looked into: they are users'."""
+    """The files that have such a name now. Directories below are never looked into: they are users'."""
     found = {}
     for path in DIRECTORY.iterdir() if DIRECTORY.is_dir() else ():
         if _LEFT.fullmatch(path.name):
@@ -53,7 +54,7 @@ def _present() -> dict[Identity, Path]:
 
 
 def _held(pid: int) -> Iterator[Identity]:
-    """What of the directory a process has mapped or open; nothing of one that has ended."""
+    """The files of the directory that a process has mapped or open; nothing if the process has ended."""
     prefix = f"{DIRECTORY}/"
     try:
         # A semaphore's maker has it mapped under a temporary name that is gone; its inode is the semaphore's.

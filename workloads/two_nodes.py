@@ -34,7 +34,7 @@ def are_here() -> bool:
 
 
 def why_not() -> str:
-    """What keeps this machine from having two nodes; empty where nothing does."""
+    """The reason why this machine cannot have two nodes; empty if it can."""
     for tool in ("unshare", "nsenter", "ip", "mount"):
         if not shutil.which(tool, path=_TOOLS):
             return f"no {tool}"
@@ -44,12 +44,12 @@ def why_not() -> str:
 
 
 def on_node0(command: Sequence[str]) -> list[str]:
-    """What runs a command on node0 of two new nodes."""
+    """The command that runs another on node0 of two new nodes."""
     return [*_outside(), sys.executable, "-P", __file__, "--new", *command]
 
 
 def on_node(node: int, command: Sequence[str]) -> list[str]:
-    """From within: what runs a command on a node."""
+    """From within: the command that runs another on a node."""
     keeper = os.environ[_KEEPERS].split(",")[node]
     # Entering the mounts leaves one at their root.
     return ["nsenter", "-t", keeper, *_OWN, "sh", "-c", 'cd "$0" && exec "$@"', str(Path.cwd()), *command]

@@ -1,6 +1,6 @@
 """Sampling through a vector of environments that somebody else has written.
 
-What they compute cannot be compared with what the other backends do: neither digest nor state is reported. One round is
+Their results cannot be compared with those of the other backends: neither digest nor state is reported. One round is
 `steps_per_message` calls of the vector.
 """
 

@@ -1,11 +1,14 @@
 """The presets of `run`: parameter sweeps, sized for two slow cores.
 
-Every value here can be replaced by `--set`. A sweep lists values by parameter; the points are their product.
+Every value here can be replaced by `--set`. A sweep lists values by parameter; the points are their product. Numbers of
+workers grow with the cores (see `worker_counts`), but for those of the paper's figures.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from harness.plan.worker_counts import ByCores
 
 Values = Mapping[str, tuple[Any, ...]]
 
@@ -24,6 +27,9 @@ _VECTOR_ENVIRONMENTS = (
 )  # fmt: skip
 _LIMITS = ("lockstep", "limit")
 _FEW_WARM_UP = {"warmup_rounds": 5}
+_WORKERS = ByCores(8)
+_ONE_EACH = ByCores(4, each=1)
+_LEARNING = ByCores(4, each=2)
 
 
 @dataclass(frozen=True)
@@ -71,19 +77,20 @@ _SMOKE = Preset(
     ),
 )
 
-# Most of a block's time goes into starting and ending Ray's many actors: few points, and the backends that answer.
+# Most of a block's time goes into starting Ray's actors: four for each core, few points, and the backends that answer.
+# The first point is the cheapest: its backends run twice, for the noise floor.
 _QUICK = Preset(
     name="quick",
-    summary="a first answer with intervals: the paper's workloads, a slow environment; up to five starts in 25 minutes",
+    summary="a first answer with intervals: the paper's workloads, a slow environment; five starts in 25 minutes",
     backends=("serial", "reactor-inline", "reactor-processes", "ray-paper", "ray-pooled", "ray-compiled", *_LIMITS),
     sweeps=(
-        sweep("broadcast_gather", actors=16, object_bytes=10 * MIB, work_seconds=0.0, rounds=30),
-        sweep("gym_sampling", env="CartPole-v1", actors=15, rounds=500),
-        sweep("gym_sampling", env="busy:2ms", actors=15, rounds=20),
-        sweep("atari_sampling", env="Pong", actors=15, rounds=100),
-        sweep("q_learning", actors=16, minibatch=250, rounds=5),
-        sweep("multi_agent", agents=4, rounds=500),
-        sweep("ppo", actors=16, steps=32, rounds=5),
+        sweep("gym_sampling", env="CartPole-v1", actors=_WORKERS, rounds=500),
+        sweep("gym_sampling", env="busy:2ms", actors=_WORKERS, rounds=20),
+        sweep("broadcast_gather", actors=_WORKERS, object_bytes=10 * MIB, work_seconds=0.0, rounds=30),
+        sweep("atari_sampling", env="Pong", actors=_WORKERS, rounds=100),
+        sweep("q_learning", actors=_LEARNING, minibatch=250, rounds=5),
+        sweep("multi_agent", agents=_ONE_EACH, rounds=500),
+        sweep("ppo", actors=_LEARNING, steps=32, rounds=5),
     ),
     budget_s=25 * MINUTE,
 )
@@ -96,18 +103,18 @@ _SWEEPS = Preset(
     sweeps=(
         sweep(
             "broadcast_gather",
-            actors=4,
+            actors=_ONE_EACH,
             # Ray passes arguments of up to 100 KiB inline.
             object_bytes=(KB, 64 * KIB, 96 * KIB, 104 * KIB, 160 * KIB, MIB),
             work_seconds=0.0,
             rounds=100,
         ),
         sweep("broadcast_gather", actors=(1, 2, 4, 8), object_bytes=10 * MIB, work_seconds=0.0, rounds=30),
-        sweep("gym_sampling", env="CartPole-v1", actors=4, steps_per_message=(1, 10, 100), rounds=300),
-        sweep("gym_sampling", env=("Blackjack-v1", "Pendulum-v1"), actors=4, rounds=500),
-        sweep("atari_sampling", env=("MsPacman", "SpaceInvaders"), actors=4, rounds=150),
-        sweep("q_learning", actors=4, minibatch=(500, 2_000), rounds=10),
-        sweep("q_learning", actors=4, minibatch=500, representation="tensors", rounds=10),
+        sweep("gym_sampling", env="CartPole-v1", actors=_ONE_EACH, steps_per_message=(1, 10, 100), rounds=300),
+        sweep("gym_sampling", env=("Blackjack-v1", "Pendulum-v1"), actors=_ONE_EACH, rounds=500),
+        sweep("atari_sampling", env=("MsPacman", "SpaceInvaders"), actors=_ONE_EACH, rounds=150),
+        sweep("q_learning", actors=_ONE_EACH, minibatch=(500, 2_000), rounds=10),
+        sweep("q_learning", actors=_ONE_EACH, minibatch=500, representation="tensors", rounds=10),
         sweep("multi_agent", agents=(2, 10), rounds=500),
         sweep("multi_agent", agents=10, representation="tensors", rounds=500),
         sweep("multi_agent", agents=10, step_busy_us=200.0, rounds=500),
@@ -117,7 +124,7 @@ _SWEEPS = Preset(
     ),
 )
 
-_MADE_UP = {"actors": 8, "rounds": 100, "warmup_rounds": 5}
+_MADE_UP = {"actors": _WORKERS, "rounds": 100, "warmup_rounds": 5}
 _CROSSOVER = Preset(
     name="crossover",
     summary="from where on Ray is as good, by step time, size of an observation and steps per message; 20 minutes",
@@ -136,9 +143,11 @@ _VECTORS = Preset(
     budget_s=20 * MINUTE,
     backends=("serial", *_VECTOR_ENVIRONMENTS, "lockstep"),
     sweeps=(
-        sweep("gym_sampling", env=("CartPole-v1", "Pendulum-v1", "busy:200us", "busy:2ms"), actors=16, rounds=500),
-        sweep("atari_sampling", env="Pong", actors=16, rounds=150),
-        sweep("ppo", env=("CartPole-v1", "busy:1ms"), actors=16, rounds=10),
+        sweep(
+            "gym_sampling", env=("CartPole-v1", "Pendulum-v1", "busy:200us", "busy:2ms"), actors=ByCores(16), rounds=500
+        ),
+        sweep("atari_sampling", env="Pong", actors=ByCores(16), rounds=150),
+        sweep("ppo", env=("CartPole-v1", "busy:1ms"), actors=ByCores(16), rounds=10),
     ),
 )
 

@@ -13,6 +13,7 @@ from typing import Any
 from harness.errors import UsageError
 from harness.plan.grid import Grid, Point, backends_of, canonical
 from harness.plan.presets import PRESETS, Preset, Sweep
+from harness.plan.worker_counts import ByCores
 from workloads.catalogue import BACKENDS, WORKLOADS, make_task
 from workloads.parameter import ParameterError, parameters_of, unknown
 
@@ -43,7 +44,7 @@ Choice = tuple[Setting, str]
 
 @dataclass(frozen=True)
 class Selection:
-    """A grid, and in one line each what was left out of it."""
+    """A grid, and in one line each what was left out of it or is smaller than the preset says."""
 
     grid: Grid
     notes: tuple[str, ...]
@@ -85,7 +86,8 @@ def select(
         grid = Grid(tuple(search.points.values()), chosen, seed or 0, limit_s, budget_s=budget_s)
     except ParameterError as error:
         raise UsageError(str(error)) from None
-    return Selection(grid, tuple(dict.fromkeys(f"left out: {reason}" for _, reason in search.refusals)))
+    left_out = dict.fromkeys(f"left out: {reason}" for _, reason in search.refusals)
+    return Selection(grid, (*search.notes, *left_out))
 
 
 def check_known(what: str, names: Iterable[str], known: Collection[str]) -> None:
@@ -128,18 +130,19 @@ def _declared(workload: str) -> Mapping[str, Any]:
 class _Search:
     """The points found while the sweeps are gone through, and why others were refused.
 
-    `points`: by workload, and the parameters that tell them apart.
+    `points`: by workload, and the parameters that tell them apart. `notes`: what the machine has no room for.
     """
 
     def __init__(self, settings: Sequence[Setting], seeds: Mapping[str, Sequence[Any]], trials: int) -> None:
         self.points: dict[tuple[str, str], Point] = {}
         self.refusals: list[tuple[frozenset[Choice], str]] = []
+        self.notes: dict[str, None] = {}
         self._accepted: set[Choice] = set()
         self._settings, self._seeds, self._trials = settings, seeds, trials
 
     def explore(self, sweep: Sweep) -> None:
         """Add a sweep's points, or the reasons why they can't be."""
-        values: dict[str, Sequence[Any]] = {**self._seeds, **sweep.values}
+        values = {name: list(map(self._here, found)) for name, found in {**self._seeds, **sweep.values}.items()}
         choices: dict[tuple[str, Any], set[Choice]] = {}
         for setting in self._settings:
             if setting.name in _declared(sweep.workload) and setting.concerns(sweep.workload):
@@ -157,6 +160,13 @@ class _Search:
                 continue
             self._accepted |= involved
             self._add(Point(sweep.workload, canonical(task), self._trials))
+
+    def _here(self, value: Any) -> Any:
+        """A value of a sweep on this machine."""
+        if not isinstance(value, ByCores):
+            return value
+        self.notes |= dict.fromkeys(filter(None, [value.shortfall()]))
+        return value.here()
 
     def _parse(self, workload: str, setting: Setting) -> dict[str, Any]:
         """The values of a setting that suit a workload, by their text."""

@@ -7,13 +7,17 @@ Start with `vector_env.py`. `layout.py` says where data lies, `share.py` what a 
 from reactorlib.gymnasium.check import check_vector_env
 from reactorlib.gymnasium.groups import EnvironmentTimeoutError
 from reactorlib.gymnasium.pool import ReactorPool
+from reactorlib.gymnasium.record import ReplayError
 from reactorlib.gymnasium.registration import install, make_vec, register, uninstall
+from reactorlib.gymnasium.saving import ResumeError
 from reactorlib.gymnasium.vector_env import ReactorVectorEnv
 
 __all__ = [
     "EnvironmentTimeoutError",
     "ReactorPool",
     "ReactorVectorEnv",
+    "ReplayError",
+    "ResumeError",
     "check_vector_env",
     "install",
     "make_vec",

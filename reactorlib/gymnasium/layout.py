@@ -16,10 +16,9 @@ from gymnasium.vector.utils import create_empty_array
 
 ARRAYS = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
 ALIGNED = 64  # bytes that processors share as a whole
+LINE = ALIGNED // 8  # integers: a number that a worker writes often has as much for itself
 LENT_FROM = 1 << 15  # bytes of observations from which on a batch is lent to the user instead of copied
 LENT = 5  # batches that the user may keep before the next one is copied
-
-Put = Callable[[int, Any], None]  # an observation, by position in the share
 
 
 def is_plain(space: Any) -> bool:
@@ -29,6 +28,11 @@ def is_plain(space: Any) -> bool:
     if isinstance(space, spaces.Tuple):
         return all(is_plain(part) for part in space.spaces)
     return isinstance(space, ARRAYS)
+
+
+def is_number(space: Any) -> bool:
+    """Whether observations are single integers of 64 bits, as of Discrete."""
+    return bool(space.shape == () and space.dtype == np.int64)
 
 
 class Arrays(NamedTuple):
@@ -82,8 +86,8 @@ class Layout(NamedTuple):
             carver.empty(self.n, np.float64),
             carver.empty(self.n, np.bool_),
             carver.empty(self.n, np.bool_),
-            carver.empty(self.shares, np.int64),
-            carver.empty(self.shares, np.int64),
+            carver.empty((self.shares, LINE), np.int64)[:, 0],
+            carver.empty((self.shares, LINE), np.int64)[:, 0],
         )
 
 
@@ -149,38 +153,13 @@ class Lease:
         return np.frombuffer(owner, self._array.dtype).reshape(self._array.shape)
 
 
-def writer(space: Any, batch: Any, low: int, count: int) -> Put:
-    """A function that writes the observation of one of `count` environments, the first of which has row `low`."""
+def rows_to_write(space: Any, batch: Any, own: slice) -> tuple[Any, ...]:
+    """For each array of a batch, in the order of the space: its rows, or a memoryview of its numbers."""
     if isinstance(space, spaces.Dict):
-        named = [(key, writer(part, batch[key], low, count)) for key, part in space.spaces.items()]
-
-        def put_named(position: int, observation: Any) -> None:
-            for key, put in named:
-                put(position, observation[key])
-
-        return put_named
-    if isinstance(space, spaces.Tuple):
-        parts = [writer(part, one, low, count) for part, one in zip(space.spaces, batch, strict=True)]
-
-        def put_parts(position: int, observation: Any) -> None:
-            for put, one in zip(parts, observation, strict=True):
-                put(position, one)
-
-        return put_parts
-    return _row_writer(batch, low, count)
-
-
-def _row_writer(batch: Any, low: int, count: int) -> Put:
-    rows = [batch[low + position, ...] for position in range(count)]
-    shape, dtype = batch.shape[1:], batch.dtype
-
-    def put(position: int, observation: Any) -> None:
-        if type(observation) is not np.ndarray or observation.dtype != dtype or observation.shape != shape:
-            observation = np.asarray(observation)
-            if observation.shape != shape:
-                raise ValueError(f"an observation has shape {observation.shape}, its space has {shape}")
-            np.copyto(rows[position], observation, casting="same_kind")
-        else:
-            rows[position][...] = observation
-
-    return put
+        parts = [rows_to_write(one, batch[key], own) for key, one in space.spaces.items()]
+    elif isinstance(space, spaces.Tuple):
+        parts = [rows_to_write(one, part, own) for one, part in zip(space.spaces, batch, strict=True)]
+    else:
+        mine = batch[own]
+        return (memoryview(mine) if is_number(space) else [mine[row, ...] for row in range(len(mine))],)
+    return tuple(row for part in parts for row in part)

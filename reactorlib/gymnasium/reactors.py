@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import pickle
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
-from types import FunctionType
 from typing import Any, NamedTuple
 
 import cloudpickle  # type: ignore[import-untyped]
@@ -20,12 +18,13 @@ from reactorlib.declaration.elements import Input, Output, shutdown
 from reactorlib.declaration.reactor import Bank, Reactor
 from reactorlib.executors.failure import Failure
 from reactorlib.executors.portable_failure import Failed, failure_of, told
+from reactorlib.gymnasium.environment_pickle import KnowingPickler, known_to_all
+from reactorlib.gymnasium.infos import CodeError, marshalled, unmarshalled
 from reactorlib.gymnasium.layout import Layout, rows_of
 from reactorlib.gymnasium.share import Share
 from reactorlib.mpi.ranks import is_first
 
-PLAIN = {int, float, bool, str, type(None)}
-PICKLED, FAILED = b"p", b"f"  # how a reply of another process begins; without infos it is empty
+MARSHALLED, PICKLED, FAILED = b"m", b"p", b"f"  # how a reply of another process begins; without infos it is empty
 
 
 class Setup(NamedTuple):
@@ -163,47 +162,16 @@ class Environments(Reactor):
         connect(self.groups.reply, self.replies)
 
 
-def known_to_all(forked: bool) -> dict[str, Any]:
-    """Classes and functions of the main module that every process has, by name: those of the time of forking."""
-    everything = vars(sys.modules["__main__"]) if forked else {}
-    return {name: value for name, value in everything.items() if isinstance(value, type | FunctionType)}
-
-
 def packed(result: Any, known: Mapping[str, Any]) -> bytes:
     """A result for another process: nothing where there are no infos; what holds no code needs no slow pickle."""
     if not result and isinstance(result, list):
         return b""
-    if _is_data(result):
-        return PICKLED + pickle.dumps(result, protocol=5)
-    file = BytesIO()
-    _Pickler(file, known).dump(result)
-    return PICKLED + file.getvalue()
-
-
-class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-    """cloudpickle takes along what a main module defines, which is another class then; not what both sides know."""
-
-    def __init__(self, file: BytesIO, known: Mapping[str, Any]) -> None:
-        super().__init__(file, protocol=5)
-        self._known = known
-
-    def reducer_override(self, obj: Any) -> Any:
-        """By name, where both sides have it."""
-        if isinstance(obj, type | FunctionType) and self._known.get(obj.__qualname__) is obj:
-            return NotImplemented
-        return super().reducer_override(obj)
-
-
-def _is_data(value: Any) -> bool:
-    """Whether it is of numbers, text and arrays of them alone."""
-    kind = type(value)
-    if kind in PLAIN:
-        return True
-    if kind is tuple or kind is list or kind is Remote:
-        return all(map(_is_data, value))
-    if kind is dict:
-        return all(map(_is_data, value.values())) and all(map(_is_data, value))
-    return (kind is np.ndarray or isinstance(value, np.generic)) and not value.dtype.hasobject
+    try:
+        return MARSHALLED + marshalled(result)
+    except CodeError:
+        file = BytesIO()
+        KnowingPickler(file, known).dump(result)
+        return PICKLED + file.getvalue()
 
 
 def unpacked(reply: Any) -> Any:
@@ -212,6 +180,8 @@ def unpacked(reply: Any) -> Any:
         return reply
     if not reply:
         return []
+    if reply[:1] == MARSHALLED:
+        return unmarshalled(memoryview(reply)[1:])
     body = pickle.loads(memoryview(reply)[1:])
     if reply[:1] == PICKLED:
         return body

@@ -13,7 +13,8 @@ from stable_baselines3.common.env_util import is_wrapped
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 from stable_baselines3.common.vec_env.patch_gym import _patch_env
 
-from reactorlib.gymnasium.share import NOT_GIVEN, Info
+from reactorlib.gymnasium.infos import Info
+from reactorlib.gymnasium.share import NOT_GIVEN
 from reactorlib.gymnasium.vector_env import ReactorVectorEnv
 
 

@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from copy import deepcopy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,11 @@ from reactorlib.errors import WorkerError
 from reactorlib.executors.start_method import choose_start_method
 from reactorlib.gymnasium.calls import Calls, check_counts, checked_mask, seeds_of
 from reactorlib.gymnasium.groups import EnvironmentTimeoutError, Groups
+from reactorlib.gymnasium.infos import Info, merged
+from reactorlib.gymnasium.journal import Journal
 from reactorlib.gymnasium.layout import Layout
 from reactorlib.gymnasium.reactors import Setup
-from reactorlib.gymnasium.share import Info, only_numbers
+from reactorlib.gymnasium.saving import opened_for, restore, save
 
 UNREGISTERED = "a new process does not have the environments that were registered in this one"
 FEW_CPUS = 4  # up to which the caller's process steps environments, too
@@ -42,7 +45,8 @@ class ReactorVectorEnv(Calls):
 
     `copy`, `observation_mode` and `autoreset_mode` are as of SyncVectorEnv. With `copy`, the caller keeps what `reset`
     and `step` return; large batches are lent, not copied. `max_concurrency` bounds the workers. `shared_memory` and
-    `daemon` change nothing, and a `worker` function is refused.
+    `daemon` change nothing, and a `worker` function is refused. With `resumable`, `save` also serves environments that
+    cannot be pickled: their seeds and actions are kept, and `restore` repeats them.
 
     The exception of an environment is raised with its number and traceback as notes, and `reset` starts anew.
     WorkerError names the environment that ran where a worker process dies.
@@ -63,8 +67,9 @@ class ReactorVectorEnv(Calls):
         workers: int | None = None,
         caller_steps: bool | None = None,
         executor: str = "processes",
+        resumable: bool = False,
     ) -> None:
-        self.env_fns = env_fns = list(env_fns)
+        self.env_fns = env_fns = [partial(Journal, one) for one in env_fns] if resumable else list(env_fns)
         if worker is not None:
             raise ValueError("a custom `worker` serves one environment over a pipe: ReactorVectorEnv has neither")
         check_counts(env_fns, max_concurrency=max_concurrency, workers=workers)
@@ -250,15 +255,7 @@ class ReactorVectorEnv(Calls):
 
     def _infos(self, results: list[list[Info]]) -> dict[str, Any]:
         said = [info for infos in results for info in infos]
-        numbers = only_numbers(said, self.num_envs) if said else {}
-        if numbers is not None:
-            return numbers
-        infos: dict[str, Any] = {}
-        for row, info, final in said:
-            if final is not None:
-                infos = self._add_info(infos, final, row)
-            infos = self._add_info(infos, info, row)
-        return infos
+        return merged(said, self.num_envs) if said else {}
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Call a method of each environment, or read its attribute."""
@@ -297,6 +294,24 @@ class ReactorVectorEnv(Calls):
             )
         self._assert_nothing_pends("set_attr")
         self._groups.ask("set_attr", [(name, part) for part in self._groups.shared_out(values)])
+
+    def save(self) -> bytes:
+        """The state of all environments, from which `restore` goes on. Raises ResumeError where one has none."""
+        self._assert_is_running()
+        self._assert_nothing_pends("save")
+        return save(self, [self._groups])
+
+    def restore(self, state: bytes) -> None:
+        """Bring all environments to a state that `save` returned, here or in another process: only one you trust.
+
+        Raises ResumeError where an environment does not come to its state: reset, or restore another state.
+        """
+        self._assert_is_running()
+        self._assert_nothing_pends("restore")
+        saved = opened_for(self, state)
+        if saved.pool is not None and saved.pool.pending.any():
+            raise ValueError("the state is of a ReactorPool with environments that were sent to")
+        restore(self, [self._groups], saved)
 
     def _assert_is_running(self) -> None:
         if self.closed or self._groups.session.closed:

@@ -1,4 +1,4 @@
-"""What defines a game beside its name: told to those who make the emulator without Gymnasium."""
+"""The settings that define a game, for backends that make the emulator without Gymnasium."""
 
 from dataclasses import dataclass
 

@@ -1,8 +1,8 @@
 """Atari sampling with the vector of environments that the Arcade Learning Environment brings: C++ and threads.
 
-Configured to return what Gymnasium's environment does: full RGB frames, sticky actions, the same frame skip, no maximum
-over frames, no frame stack, no clipped rewards, the next episode in the step that ends one. Its emulators take their
-seeds in another way.
+Configured to return what Gymnasium's environment does: full RGB frames, sticky actions and the same frame skip. It
+takes no maximum over frames, stacks no frames and clips no rewards. The next episode begins in the step that ends
+one. Its emulators take their seeds in another way.
 """
 
 from ale_py.vector_env import AtariVectorEnv

@@ -1,6 +1,6 @@
-"""What the memory alone allows: a round's copies into memory that exists already, and nothing else.
+"""The limit that memory alone sets: a round's copies into existing memory, and nothing else.
 
-Every worker copies the array once and the hub copies one reply, whoever runs the workload. Here that is done by all
+Every worker copies the array once and the hub copies one reply, on every backend. Here that is done by all
 processor cores, each its share, or by one where that turns out faster. No message is sent, no memory is allocated, and
 the simulated work is waited for once, for all workers do it at the same time.
 """

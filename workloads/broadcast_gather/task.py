@@ -69,7 +69,7 @@ class Task:
             time.sleep(self.work_seconds)
 
     def work(self, value: Value, allocate: Allocate = np.empty) -> Value:
-        """What a worker does with a broadcast: sleep, then copy, into memory that the backend allocates."""
+        """A worker's part of a broadcast: sleep, then copy into memory that the backend allocates."""
         self.wait()
         copy: Value = allocate(value.shape, value.dtype)
         np.copyto(copy, value)

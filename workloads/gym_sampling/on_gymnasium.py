@@ -1,7 +1,7 @@
 """Sampling with vectors of Gymnasium environments: a loop, a process per environment, or a share of them per core.
 
-The environments draw their own actions, as the workers of every other backend do, and begin the next episode in the
-step that ends one; so they compute what the serial loop computes. A vector knows no message of several steps: it is
+The environments draw their own actions, as the workers of every other backend do. They begin the next episode in the
+step that ends one. So they compute what the serial loop computes. A vector knows no message of several steps: it is
 stepped `steps_per_message` times per round.
 """
 
@@ -24,7 +24,7 @@ VECTORS = {"sync": SyncVectorEnv, "async": AsyncVectorEnv, "reactor": ReactorVec
 
 
 class SelfActing(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Environment `index` of a task, which draws its actions itself, whatever it is told to do."""
+    """Environment `index` of a task, which ignores the action it receives and draws its own."""
 
     def __init__(self, task: SamplingTask, index: int) -> None:
         super().__init__(task.make_environment())
@@ -69,7 +69,7 @@ def _check_observations(task: SamplingTask) -> None:
 
 
 def _results(envs: VectorEnv[Any, Any, Any], step: tuple[Any, ...]) -> list[StepResult]:
-    """What each environment returned, of what the vector did."""
+    """The part of each environment in a vector's reply."""
     observations, rewards, terminated, truncated, infos = step
     results = []
     for index, observation in enumerate(iterate(envs.observation_space, observations)):

@@ -20,7 +20,8 @@ except ImportError:
 
 
 def run(task: SamplingTask, probe: Probe) -> None:
-    """Run all rounds of the task, reporting to the probe. Who drives such a vector resets what has ended."""
+    """Run all rounds of the task, reporting to the probe. The caller of such a vector resets the environments that
+    have ended."""
     with closing(task.make_environment()) as made:
         is_tuple = isinstance(made.observation_space, Tuple)
     if is_tuple:

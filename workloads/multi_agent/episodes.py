@@ -34,7 +34,7 @@ class Episodes:
 
     @property
     def message(self) -> Message:
-        """What every agent is sent: the observation."""
+        """The message to every agent: the observation."""
         return self.observation
 
     def step(self, actions: Sequence[int]) -> npt.NDArray[np.float64]:

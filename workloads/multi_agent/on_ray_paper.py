@@ -1,4 +1,5 @@
-"""Traffic Junction as Ray actors: an actor per agent, the joint observation in every call; the driver is the hub."""
+"""Traffic Junction as Ray actors: an actor per agent, and the joint observation in every call. The driver is the
+hub."""
 
 import ray
 

@@ -1,4 +1,4 @@
-"""Traffic Junction as Ray actors: an actor per agent, a large joint observation stored once; the driver is the hub.
+"""Traffic Junction as Ray actors: an actor per agent, and a large joint observation stored once. The driver is the hub.
 
 Large is what Ray doesn't pass inline (51 agents or more); below, a put costs more than it saves.
 """

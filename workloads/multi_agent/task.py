@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Task:
-    """The parameters and makers of what they seed; the defaults are the paper's, who has 10 agents too."""
+    """The parameters, and makers of the parts that they seed. The defaults are the paper's, which has 10 agents as
+    well."""
 
     metric: ClassVar[str] = "throughput"
     unit: ClassVar[str] = "steps/s"

@@ -16,7 +16,7 @@ class TensorEpisodes(Episodes):
 
     @property
     def message(self) -> tuple[torch.Tensor, ...]:
-        """What every agent is sent."""
+        """The message to every agent."""
         return tuple(map(torch.tensor, self.observation.reshape(self.agents, -1)))
 
 

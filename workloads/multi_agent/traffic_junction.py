@@ -3,21 +3,21 @@
 Sukhbaatar et al., "Learning Multiagent Communication with Backpropagation", 2016, in its version with a grid
 of 14 x 14 cells and four entries. Owns the rules and the observations; draws nothing on a screen.
 
-Two two-lane roads cross in the middle of the grid, and everybody keeps to the right. A car enters at one of
-four entries, follows the route it is given (straight on, left or right), and leaves for good at the route's
-end.
+Two two-lane roads cross in the middle of the grid, and everybody keeps to the right. A car enters at one of four
+entries and follows the route it is given (straight on, left or right). It leaves at the route's end and does not come
+back.
 
 - A car moves one cell along its route with GAS and stays with BRAKE. Cars move in the order of their numbers.
 - A car that drives into an occupied cell collides: it stays where it was and gets `COLLISION_REWARD`.
 - A car on the road gets `WAITING_REWARD` times the number of steps since it arrived, this one included.
 - A car that reaches its route's end terminates; after `max_steps` steps the remaining agents are truncated.
-- Then every free entry admits, with the arrival probability, the next car that has not yet been on the road;
-  and so it does at a reset. With the arrivals of the paper's program every entry admits a car at a reset, and after a
-  step one free entry, drawn at random, does.
+- Then every free entry admits, with the arrival probability, the next car that has not yet been on the road. A reset
+  does so as well. With the arrivals of the paper's program, every entry admits a car at a reset. After a step, one free
+  entry drawn at random admits one.
 
-A car sees the 3 x 3 cells around it. A cell with a car shows the car's number (one-hot), its row and column
-(0 to 1 each) and its route (one-hot); an empty cell and one outside of the grid show zeros. A car that is not
-on the road sees zeros only.
+A car sees the 3 x 3 cells around it. A cell with a car shows the car's number (one-hot), its row and column (0 to 1
+each) and its route (one-hot). An empty cell and one outside of the grid show zeros. A car that is not on the road
+sees zeros only.
 """
 
 from itertools import product
@@ -88,8 +88,8 @@ _ROUTE_COUNT = 3
 class TrafficJunction(ParallelEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZoo is untyped
     """The environment for `cars` agents, named car_0, car_1, ...; actions are GAS and BRAKE.
 
-    An observation is a float32 array of values in [0, 1]: the views of all cars one after the other,
-    (cars * 9 * (cars + 5),), the same read-only array for every agent.
+    An observation is a float32 array of values in [0, 1] with shape (cars * 9 * (cars + 5),): the views of all cars
+    in turn. Every agent gets the same read-only array.
     """
 
     def __init__(
@@ -133,9 +133,9 @@ class TrafficJunction(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         self._steps = 0
         self._arrived = 0
         self._ages = [0] * self._cars
-        self._paths: list[list[int]] = [[] for _ in range(self._cars)]  # what is left of a car's route
+        self._paths: list[list[int]] = [[] for _ in range(self._cars)]  # the rest of a car's route
         self._cells = np.full(self._cars, _OFF_ROAD)
-        # By cell: the car in it, or `cars` for none; by car: what a view shows of it, and of none.
+        # For each cell the car in it, or `cars` for none. For each car, and for none, its part of a view.
         self._occupants = np.full(_STRIDE * _STRIDE, self._cars)
         self._shown = np.zeros((self._cars + 1, self.cell_features), dtype=np.float32)
         self._shown[: self._cars, : self._cars] = np.eye(self._cars)

@@ -1,4 +1,4 @@
-"""The shapes as Ray actors: what is a reaction elsewhere is a method call here, and values are passed on."""
+"""The shapes as Ray actors: each reaction becomes a method call, and values are passed on."""
 
 from workloads.overhead.by_shape import by_shape
 from workloads.overhead.task import Task

@@ -1,4 +1,4 @@
-"""The shapes as Ray actors: what is a reaction elsewhere is a method call here, and references are passed on.
+"""The shapes as Ray actors: each reaction becomes a method call, and references are passed on.
 
 They are along a ring or chain. In the other shapes Ray's advice changes nothing: small values, batched calls.
 """

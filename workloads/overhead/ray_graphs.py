@@ -1,4 +1,4 @@
-"""What the shapes in Ray's compiled graphs share: the size of messages, and executions that overlap."""
+"""Shared parts of the shapes in Ray's compiled graphs: the size of messages, and executions that overlap."""
 
 from collections import deque
 from collections.abc import Iterable

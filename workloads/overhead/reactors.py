@@ -4,7 +4,7 @@ from reactorlib import Input, Output, Reactor, reaction
 
 
 class Member(Reactor):
-    """Adds its own step to what it is given."""
+    """Adds its own step to the value it receives."""
 
     taken = Input[int]()
     passed = Output[int]()

@@ -9,7 +9,7 @@ from workloads.probe import Probe
 class Rounds:
     """Reports the rounds to the probe; belongs to whoever sees their ends.
 
-    `counts_follow`: the shape adds how often each timer fired to the final state; otherwise nothing is added.
+    `counts_follow`: whether the shape adds to the final state how often each timer fired.
     """
 
     def __init__(self, task: Task, probe: Probe, *, counts_follow: bool = False) -> None:

@@ -24,8 +24,8 @@ SUM_MODULUS = 2**31
 class Shape:
     """How many take part in a shape, and how many reactions (method calls) a message of it causes.
 
-    `fixed`: there can't be another number of actors. `concurrent`: all of them could work at the same time. `alone`: so
-    many of them stay where the hub is, and only the others can be placed apart.
+    `fixed`: there can't be another number of actors. `concurrent`: all of them could work at the same time. `alone`:
+    the number of them that stay with the hub; only the others can be placed apart.
     """
 
     usual_actors: int
@@ -124,7 +124,7 @@ class Task:
 
 
 class Member:
-    """Adds its own step to what it is given."""
+    """Adds its own step to the value it receives."""
 
     def __init__(self, index: int) -> None:
         self.step = index + 1

@@ -1,4 +1,4 @@
-"""What the shapes on xronos share: the reactor that most are made of."""
+"""Shared parts of the shapes on xronos: the reactor that most of them are made of."""
 
 import datetime as dt
 from collections.abc import Callable
@@ -11,7 +11,7 @@ NEXT_MICROSTEP = dt.timedelta(0)
 
 
 class Member(xronos.Reactor):
-    """Adds its own step to what it is given."""
+    """Adds its own step to the value it receives."""
 
     taken = xronos.InputPortDeclaration[int]()
     passed = xronos.OutputPortDeclaration[int]()

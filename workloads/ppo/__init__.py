@@ -1,1 +1,1 @@
-"""PPO: players that step environments, a learner that acts in all of them and learns from what came of it."""
+"""PPO: players that step environments, and a learner that acts in all of them and learns from the results."""

@@ -1,6 +1,6 @@
 """The learner: acts in all environments at once, and learns from a round of their steps.
 
-Schulman et al., "Proximal policy optimization algorithms", 2017, with the details and constants of CleanRL's ppo.py
+Schulman et al., "Proximal policy optimization algorithms", 2017. Details and constants are those of CleanRL's ppo.py
 (Huang et al., "The 37 implementation details of proximal policy optimization", 2022).
 """
 
@@ -21,7 +21,7 @@ CLIP, ENTROPY_WEIGHT, VALUE_WEIGHT, LONGEST_GRADIENT = 0.2, 0.01, 0.5, 0.5
 
 
 class Learner:
-    """Owns both networks, the optimizer, and what was seen in the steps of a round."""
+    """Owns both networks, the optimizer, and the observations of a round."""
 
     def __init__(self, task: Task, shape: tuple[int, ...], actions: int) -> None:
         torch.set_num_threads(1)
@@ -32,13 +32,13 @@ class Learner:
         self._weights = [*self.actor.parameters(), *self.critic.parameters()]
         self._optimizer = torch.optim.Adam(self._weights, lr=task.learning_rate, eps=1e-5)
         size = task.steps, task.actors
-        self._observations = torch.zeros(task.steps + 1, task.actors, prod(shape))  # one more: what comes next
+        self._observations = torch.zeros(task.steps + 1, task.actors, prod(shape))  # and one after the round
         self._actions = torch.zeros(size, dtype=torch.int64)
         self._log_probabilities, self._values, self._rewards, self._ended = (torch.zeros(size) for _ in range(4))
         self._at = 0
 
     def begin(self, first: Step) -> None:
-        """What is seen before the first step."""
+        """Note the observations before the first step."""
         self._observations[0] = torch.from_numpy(first[0])
 
     @torch.no_grad()
@@ -53,7 +53,7 @@ class Learner:
         return self._actions[now].numpy().copy()
 
     def see(self, step: Step) -> None:
-        """What came of the actions."""
+        """Note the results of the actions."""
         observations, rewards, ended = step
         self._rewards[self._at] = torch.from_numpy(rewards)
         self._ended[self._at] = torch.from_numpy(ended)

@@ -1,7 +1,7 @@
-"""A player: one environment, stepped as it is told, and what it replies.
+"""A player: one environment, stepped with the learner's actions, and its replies.
 
-A reply is one array of float32: the observation, flat, the reward, and 1 where the episode has ended, whose observation
-is then the first of the next one.
+A reply is one array of float32: the flat observation, the reward, and 1 where the episode has ended. After an end,
+the observation is the first of the next episode.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ class Player:
         self._first, _ = self.environment.reset(seed=task.seed + index)
 
     def begin(self) -> Reply:
-        """What is seen before the first step."""
+        """The observation before the first step."""
         return _packed(self._first, 0.0, False)
 
     def step(self, actions: Actions) -> Reply:

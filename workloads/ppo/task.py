@@ -1,6 +1,6 @@
 """Proximal policy optimization: its parameters, and the two parts that every backend arranges in its own way.
 
-A step: the learner's actions go to every player, each takes one step with its own and replies with what came of it. A
+A step: the learner's actions go to every player. Each takes one step with its own action and replies with the result. A
 round: `steps` of these, and then the learner learns from all of them.
 """
 
@@ -98,5 +98,5 @@ class Task:
 
     @staticmethod
     def record(digest: Digest | NoDigest, learner: "Learner") -> None:
-        """Add a round's steps to the digest: what was seen, done and earned."""
+        """Add a round's steps to the digest: observations, ends and rewards."""
         digest.add(0, *learner.seen())

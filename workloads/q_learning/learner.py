@@ -35,7 +35,7 @@ class Learner:
         return parameters_of(self.network)
 
     def parameters(self) -> npt.NDArray[np.float32]:
-        """What rollout workers are sent: the network's parameters."""
+        """The message to rollout workers: the network's parameters."""
         return self.final_state()
 
     def learn(self, minibatch: Transitions) -> None:

@@ -33,7 +33,7 @@ def run(task: Task, probe: Probe) -> None:
 
 
 def _play(task: Task, probe: Probe, execute: Execute, learner: Learner) -> None:
-    # What comes out lies in the graph's buffer, and is gone when this function returns.
+    # The result is in the graph's buffer, and is gone when this function returns.
     minibatch, rewards = ray.get(execute(learner.parameters()))
     learner.learn(minibatch)
     if probe.verifying:

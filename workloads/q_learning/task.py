@@ -1,7 +1,7 @@
 """Q-learning on Blackjack: its parameters, and the three parts that every backend arranges in its own way.
 
-A round: the network's parameters go to every rollout worker, each takes `steps` epsilon-greedy steps with
-them, the replay buffer appends all transitions and hands out a minibatch, the learner takes one step on it.
+A round: the network's parameters go to every rollout worker, and each takes `steps` epsilon-greedy steps with them.
+The replay buffer appends all transitions and hands out a minibatch. The learner takes one step on it.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """The paper's representation: the network's state_dict and lists of single transitions, observations in small tensors.
 
-Stands where contiguous arrays do and computes the same bits from the same draws; what it costs to make, to send and to
-put together again is all that differs.
+Takes the place of contiguous arrays and computes the same bits from the same draws. Only the cost of making, sending
+and joining the values differs.
 """
 
 from collections.abc import Sequence

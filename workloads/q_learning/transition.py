@@ -25,7 +25,7 @@ TRANSITION = np.dtype(
 )
 # Transitions in one contiguous buffer: an array (n,) of dtype TRANSITION.
 Transitions: TypeAlias = npt.NDArray[Any]
-# What the replay buffer gives for a round's trajectories: a minibatch, and the rewards (actors, steps).
+# The replay buffer's answer to a round's trajectories: a minibatch, and the rewards (actors, steps).
 Exchange: TypeAlias = tuple[Transitions, npt.NDArray[np.float32]]
 # The messages of a round, in arrays as above or as `tensors` has them.
 Parameters: TypeAlias = Any

@@ -1,11 +1,12 @@
 """Which trials there are, and in which order."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from harness.errors import UsageError
-from harness.plan import grid
+from harness.plan import grid, worker_counts
 from harness.plan.grid import Grid
 from harness.plan.presets import PRESETS
 from harness.plan.selection import Setting, select
@@ -216,12 +217,33 @@ def test_a_preset_s_budget_holds_where_no_number_of_trials_is_told():
     assert grid.differences(select("paper").grid, select("paper", budget_s=60).grid) == ""
 
 
-@pytest.mark.parametrize("name", ["paper", "quick"])
-def test_as_many_actors_as_the_paper_has(name):
+def test_as_many_actors_as_the_paper_has():
     counts = {"broadcast_gather": {2, 4, 8, 16}, "gym_sampling": {15}, "atari_sampling": {15}, "q_learning": {16}}
-    for point in select(name).grid.points:
+    for point in select("paper").grid.points:
         if point.workload in counts:
             assert point.values["actors"] in counts[point.workload]
+
+
+@pytest.mark.parametrize("name", ["quick", "crossover", "vectors"])
+@pytest.mark.parametrize(("cores", "workers"), [(1, {4, 8, 16}), (4, {8, 16}), (16, {32, 64}), (64, {128, 256})])
+def test_presets_have_workers_for_every_core(monkeypatch, name, cores, workers):
+    monkeypatch.setattr(worker_counts, "available_cpus", lambda: cores)
+    monkeypatch.setattr(worker_counts.psutil, "virtual_memory", lambda: SimpleNamespace(total=512 * 2**30))
+    selected = select(name)
+    assert {point.values["actors"] for point in selected.grid.points if "actors" in point.values} <= workers
+    assert {point.values["agents"] for point in selected.grid.points if "agents" in point.values} <= {max(4, cores)}
+    assert not selected.notes
+    monkeypatch.setattr("reactorlib.cpus.available_cpus", lambda: cores)
+    for point in selected.grid.points:
+        assert catalogue.workers_of(catalogue.BACKENDS["reactor-processes"], point.task) == cores
+
+
+def test_memory_limits_the_workers_and_a_note_names_it(monkeypatch):
+    monkeypatch.setattr(worker_counts, "available_cpus", lambda: 64)
+    monkeypatch.setattr(worker_counts.psutil, "virtual_memory", lambda: SimpleNamespace(total=30 * 2**30))
+    selected = select("quick")
+    assert {point.values["actors"] for point in selected.grid.points if "actors" in point.values} == {51}
+    assert any("51 workers instead of 256" in note for note in selected.notes)
 
 
 def test_the_paper_preset_has_the_papers_parameters():

@@ -17,7 +17,7 @@ class Ping:
         self.pong = pong
 
     def play(self, value: int, exchanges: int) -> int:
-        """The value after so many exchanges."""
+        """The value after `exchanges` round trips."""
         for _ in range(exchanges):
             value = ray.get(self.pong.take.remote(value))
         return value
