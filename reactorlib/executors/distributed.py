@@ -79,6 +79,9 @@ class Distributed(Executor):
 
     # Schedules
 
+    def alone(self, event: Event) -> Schedule:
+        return self.together((event,))
+
     def together(self, events: Iterable[Event]) -> Schedule:
         key = frozenset(events)
         found = self._together.get(key)

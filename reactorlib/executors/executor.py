@@ -71,8 +71,12 @@ class Executor(ABC):
         return loader.Loader(self.worker)
 
     @abstractmethod
+    def alone(self, event: Event) -> Schedule:
+        """The schedule of a tag at which only `event` is present."""
+
+    @abstractmethod
     def together(self, events: Iterable[Event]) -> Schedule:
-        """The schedule of a tag at which these events are present. That of one may become its `schedule_alone`."""
+        """The schedule of a tag at which these events are present."""
 
     def pausing(self, events: Collection[Event]) -> PausingSchedule:
         """The same in pieces: without other workers, all of it comes after the first."""

@@ -37,6 +37,13 @@ class Inline(Executor):
         self._together: dict[frozenset[Event], Schedule] = {}
         self._seen: dict[frozenset[Event], int] = {}
 
+    def alone(self, event: Event) -> Schedule:
+        event.seen += 1
+        if event.seen >= self._seen_enough():
+            schedule = event.schedule_alone = self._compile([event])
+            return schedule
+        return self._walk([event])
+
     def together(self, events: Iterable[Event]) -> Schedule:
         key = frozenset(events)
         found = self._together.get(key)
@@ -46,8 +53,6 @@ class Inline(Executor):
         if seen >= self._seen_enough():
             del self._seen[key]
             self._together[key] = found = self._compile(key)
-            if len(key) == 1:
-                next(iter(key)).schedule_alone = found
             return found
         if len(self._seen) > 4096:  # sets that do not come back are forgotten
             self._seen.clear()

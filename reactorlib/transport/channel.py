@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import struct
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import NamedTuple
 
-from reactorlib.transport.memory import fence
-from reactorlib.transport.waiting import AWAKE, STATE_WORDS
-
-if TYPE_CHECKING:
-    from reactorlib.transport.exchange import Endpoint
+from reactorlib.transport.arena import Arena, Lender
+from reactorlib.transport.memory import Memory, fence
+from reactorlib.transport.waiting import AWAKE, STATE_WORDS, Bell, Waiter
 
 SLOTS = 32  # a power of two
 SLOT_BYTES = 129 * 64  # not a multiple of 4096, so that the words of neighbouring slots share no cache set
@@ -30,20 +29,30 @@ _SLOT_WORDS, _HEADER_WORDS = SLOT_BYTES // 8, HEADER_BYTES // 8
 _REFERENCE = struct.Struct("<QQQQ")
 
 
+class ChannelEnd(NamedTuple):
+    """What the channels of one worker share. `fenced`: the machine does not keep the order of stores and loads."""
+
+    memory: Memory
+    states: memoryview
+    waiter: Waiter
+    arena: Arena
+    lenders: Mapping[int, Lender]
+    fenced: bool
+
+
 class MessageChannel:
     """One end of one direction between two workers; the sender uses `send`, the receiver the rest.
 
-    `states` says what each worker sleeps on (see Waiter), `bell` is the other end's. Long messages lie in the sender's
+    `states` says what each worker sleeps on (see Waiter), `bell` is the other end's, `ring` the place. Long messages lie in the sender's
     arena.
     """
 
-    def __init__(self, end: Endpoint, sender: int, receiver: int) -> None:
-        exchange = end.exchange
-        memory, ring = exchange.memory, exchange.ring_of(sender, receiver)
-        self.bell = exchange.bells[receiver if sender == end.me else sender]
+    def __init__(self, end: ChannelEnd, ring: int, sender: int, receiver: int, bell: Bell) -> None:
+        memory = end.memory
+        self.bell = bell
         self.states = end.states
         self.receiver = receiver
-        self._fenced = exchange.fenced
+        self._fenced = end.fenced
         self._waiter = end.waiter
         self._arena = end.arena
         self._lender = end.lenders[sender]

@@ -12,7 +12,7 @@ from typing import Any
 from reactorlib.cpus import available_cpus
 from reactorlib.errors import WorkerError
 from reactorlib.transport.arena import BLOCKS, Arena, Lender, table_bytes
-from reactorlib.transport.channel import RING_BYTES, MessageChannel
+from reactorlib.transport.channel import RING_BYTES, ChannelEnd, MessageChannel
 from reactorlib.transport.codec import Codec
 from reactorlib.transport.memory import PAGE, Memory, default_capacity, keeps_store_order
 from reactorlib.transport.waiting import SPIN_NS, STATE_WORDS, Bell, Waiter
@@ -168,10 +168,11 @@ class Endpoint:
         ]
         self.arena = arenas[me]
         self.allocate = self.allocate_shared = self.arena.allocate
-        self.lenders = {worker: Lender(arena, me) for worker, arena in enumerate(arenas)}
-        self.codec = Codec(self.arena, self.lenders)
-        self.states = memory.view[exchange.states : exchange.counts].cast("Q")
-        self.waiter = Waiter(exchange.bells[me], self.states, me, check, self._pull, exchange.spin_ns)
+        lenders = {worker: Lender(arena, me) for worker, arena in enumerate(arenas)}
+        self.codec = Codec(self.arena, lenders)
+        states = memory.view[exchange.states : exchange.counts].cast("Q")
+        self.waiter = Waiter(exchange.bells[me], states, me, check, self._pull, exchange.spin_ns)
+        self._end = ChannelEnd(memory, states, self.waiter, self.arena, lenders, exchange.fenced)
         # Where it says whether the sender of a pair has ever opened its channel.
         self._used = {pair: exchange.used + number for number, pair in enumerate(exchange.pairs)}
         self._channels: dict[tuple[int, int], MessageChannel] = {}  # by sender and receiver
@@ -196,7 +197,9 @@ class Endpoint:
     def _channel(self, sender: int, receiver: int) -> MessageChannel:
         channel = self._channels.get((sender, receiver))
         if channel is None:
-            channel = self._channels[sender, receiver] = MessageChannel(self, sender, receiver)
+            ring, bell = self.exchange.ring_of(sender, receiver), receiver if sender == self.me else sender
+            channel = MessageChannel(self._end, ring, sender, receiver, self.exchange.bells[bell])
+            self._channels[sender, receiver] = channel
         return channel
 
     def _pull(self) -> None:

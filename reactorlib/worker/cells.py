@@ -181,7 +181,7 @@ ABSENT: Final = Absent()
 class Event(Reader):
     """The cell of a trigger, which the event queue carries. `schedule_alone` runs a tag with no other event."""
 
-    __slots__ = ("index", "mode", "schedule_alone", "trigger")
+    __slots__ = ("index", "mode", "schedule_alone", "seen", "trigger")
 
     def __init__(self, path: str, index: int, trigger: Any) -> None:
         super().__init__(path)
@@ -189,6 +189,7 @@ class Event(Reader):
         self.trigger = trigger
         self.mode = trigger.mode
         self.schedule_alone: Callable[..., Any] | None = None
+        self.seen = 0
 
 
 def events_of(program: Elaborated) -> list[Event]:

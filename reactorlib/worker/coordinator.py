@@ -30,6 +30,7 @@ PausingSchedule = Callable[[int, Events], Pieces]
 class Schedules(Protocol):
     """An executor, as the loop asks it for schedules. `check` raises WorkerError if a worker is gone."""
 
+    def alone(self, event: Event) -> Schedule: ...
     def together(self, events: Iterable[Event]) -> Schedule: ...
     def check(self) -> None: ...
 
@@ -38,7 +39,7 @@ def schedule_of(schedules: Schedules, events: Collection[Event]) -> Schedule:
     """The schedule of a tag at which these events are present, however many."""
     if len(events) == 1:
         (event,) = events
-        return event.schedule_alone or schedules.together(events)
+        return event.schedule_alone or schedules.alone(event)
     return schedules.together(events)
 
 
@@ -117,7 +118,7 @@ class Coordinator:
             if len(events) == 1:
                 event, value = events.popitem()
                 event.value = value
-                schedule = event.schedule_alone or schedules.together((event,))
+                schedule = event.schedule_alone or schedules.alone(event)
             else:
                 for event, value in events.items():
                     event.value = value
