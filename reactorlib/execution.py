@@ -21,7 +21,7 @@ from reactorlib.tag import Tag
 from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.options import Options
-from reactorlib.worker.trace import Span, TraceRecord, costs_of, digest_of
+from reactorlib.worker.trace import Costs, Span, TraceRecord, costs_of, digest_of
 
 T = TypeVar("T")
 
@@ -45,7 +45,7 @@ class RunResult:
     trace: list[TraceRecord] | None = None
     spans: list[Span] | None = None
     digest: str | None = None
-    costs: dict[str, float] | None = None  # ns that each reactor's reactions took, by path
+    costs: Costs | None = None  # ns that each reactor's reactions took, by path
     reason: str = ""  # why executor="auto" chose this one
     start_method: str = ""  # how worker processes started; empty where there were none
 

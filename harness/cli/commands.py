@@ -22,10 +22,11 @@ from harness.cli.run_command import console_of_progress, end_on_signals, latest,
 from harness.errors import Terminated, UsageError
 from harness.measure import block
 from harness.plan.metrics import MAIN_METRICS
-from harness.report import run_changes, run_changes_text, study_tables, summary, terminal
+from harness.report import own_claims, run_changes, run_changes_text, study_tables, summary, terminal
 from harness.report.export import EXPORTS, to_json
 from harness.stats.judgement import Judgement
 from harness.store import finished_run, run_directory
+from harness.studies import claim_run
 from harness.studies.advise import advising as advise
 from harness.studies.breakdown import breakdown_run
 from harness.studies.doctor import checkup as doctor
@@ -97,6 +98,19 @@ def _directory(parsed: argparse.Namespace) -> Path:
 def _advise(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     end_on_signals()
     return advise.run(parsed, console_of_progress())
+
+
+def _claim(parsed: argparse.Namespace, _: Sequence[str]) -> int:
+    found, cores = claim_run.known()
+    if not parsed.names:
+        terminal.print_grid(own_claims.table(found), _output())
+        return 0
+    chosen, outcomes = claim_run.chosen(found, parsed.names), []
+    end_on_signals()
+    for claim in chosen:
+        outcomes.append(claim_run.run(claim, cores, parsed.starts, console_of_progress().print))
+        print(outcomes[-1], flush=True)
+    return 1 if any(": FAIL" in one for one in outcomes) else 0
 
 
 def _breakdown(parsed: argparse.Namespace, _: Sequence[str]) -> int:
@@ -196,6 +210,7 @@ COMMANDS = {
     "list": _list,
     "doctor": _doctor,
     "advise": _advise,
+    "claim": _claim,
     "run": run,
     "breakdown": _breakdown,
     "scaling": _scaling,

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from harness.errors import UsageError
 from harness.plan.presets import PRESETS, TRIALS
 from harness.plan.selection import Setting
+from harness.report import own_claims
 from harness.report.export import EXPORTS
 from harness.stats.judgement import MIN_EFFECT
 from harness.store.measurements import METRICS
@@ -46,6 +47,9 @@ exit status: 0 all rows ok; 1 a row failed; 2 bad input; 130 interrupted (then -
 """
 _RUN = "Measure every point on every backend, in blocks of turns: all that is compared runs side by side."
 _DOCTOR = "Print the machine and the versions, try what the suite needs, and name what would harm a measurement."
+_CLAIM = """Measure claims of README on this machine, by the two backends that each compares. Each prints the ratio, its
+interval, the expected range, and PASS or FAIL. FAIL means that the interval does not reach the range, or that something
+failed. The exit status is then 1."""
 _BREAKDOWN = (
     "Run the points of a finished run again, and write the part of a round that each phase takes into breakdown.csv. "
     "On Ray it wraps private functions: its times are no measurements to compare."
@@ -108,6 +112,7 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     _add_run(add("run", "measure", _RUN, _RUN_EXAMPLES))
     your_own = "your own environment: what serves it best here"
     advising.add_arguments(add("advise", your_own, advising.DESCRIPTION, advising.EXAMPLES))
+    _add_claim(add("claim", "a claim of README, measured here: PASS or FAIL; without a name, the list", _CLAIM))
     _add_breakdown(add("breakdown", "where the rounds of a run's points go, on Ray and on reactors", _BREAKDOWN))
     _add_scaling(add("scaling", "how the points of a run scale with workers: predicted, measured", _SCALING))
     _add_report(add("report", "compare the backends of a run, with intervals and doubts", _REPORT))
@@ -126,6 +131,8 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     add("--preset", choices=PRESETS, metavar="NAME", help=f"{' | '.join(PRESETS)} (default: {DEFAULT_PRESET})")
     _add_workload(command)
     _add_backend(command, "only this one; repeatable")
+    without_gil = "a free-threaded interpreter: adds the backends that need no GIL (*-nogil), in the same turns"
+    add("--free-threaded", metavar="PYTHON", help=without_gil)
     _add_settings(command, "values of a parameter, instead of the preset's; repeatable")
     _add_trials(command, f"{TRIALS}, or as many as the budget of the preset allows; smoke has 1", None)
     budget = "for all together, such as 90m; the first trial of each point runs in any case (default: the preset's)"
@@ -137,6 +144,12 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     add("--time-limit", type=_at_least(float, 0.1), metavar="SECONDS", help=limit)
     add("--dry-run", action="store_true", help="print what would run, and run nothing")
     _add_json(command)
+
+
+def _add_claim(command: argparse.ArgumentParser) -> None:
+    command.add_argument("names", nargs="*", metavar="NAME", help="a claim of the list, or all")
+    starts = f"fresh starts of both backends (default: {own_claims.STARTS})"
+    command.add_argument("--starts", type=_at_least(int, 3), default=own_claims.STARTS, metavar="N", help=starts)
 
 
 def _add_breakdown(command: argparse.ArgumentParser) -> None:

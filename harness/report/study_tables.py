@@ -74,6 +74,17 @@ def scaling_table(rows: Sequence[ScalingRow]) -> TextTable:
     return TextTable(SCALING_TITLE, _SCALING_COLUMNS, tuple(lines))
 
 
+def prediction_table(rows: Sequence[ScalingRow]) -> TextTable:
+    """For each point the speed-up that is predicted with messages paid for, by number of workers."""
+    ahead = {(row.point, row.workers): row for row in rows if row.kind == PAID}
+    counts = sorted({workers for _, workers in ahead})
+    lines = (
+        (f"{point[0]} {name}", *(_speed_up(ahead.get((point, count))) for count in counts))
+        for point, name in point_labels(rows).items()
+    )
+    return TextTable("", ("point", *map(str, counts)), tuple(lines))
+
+
 def _speed_up(row: ScalingRow | None) -> str:
     if row is None:
         return NOTHING

@@ -37,7 +37,7 @@ def ceiling(
     measured = [name for name, values in trials.items() if is_limit(name) and values]
     if measured:
         # Loops that have to wait for each other are slower than one where rounds are short.
-        alone = [REFERENCE_BACKEND] if trials.get(REFERENCE_BACKEND) else []
+        alone = [name for name in trials if name in BACKENDS and BACKENDS[name].module == "on_serial" and trials[name]]
         best = max if higher_is_better else min
         return best([*measured, *alone], key=lambda name: fmean(trials[name].values())), 1.0
     parts = _parallel_parts(*point)
@@ -49,6 +49,12 @@ def ceiling(
 def is_limit(backend: str) -> bool:
     """Whether a backend is a reference ceiling and no contestant."""
     return backend in BACKENDS and BACKENDS[backend].role == "limit"
+
+
+def shares_ceiling(backend: str, other: str) -> bool:
+    """Whether the ceiling of a backend may come from another one: of the same interpreter, or of copies alone."""
+    interpreters = {BACKENDS[name].interpreter for name in (backend, other) if name in BACKENDS}
+    return len(interpreters) < 2 or other == LIMIT
 
 
 def _parallel_parts(workload: str, parameters: str) -> int | None:

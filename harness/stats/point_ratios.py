@@ -8,7 +8,7 @@ from harness.grouping import grouped
 from harness.plan.metrics import HIGHER_IS_BETTER, MAIN_METRICS
 from harness.stats import intervals
 from harness.stats.intervals import Estimate
-from harness.stats.limits import LIMIT, ceiling
+from harness.stats.limits import LIMIT, ceiling, shares_ceiling
 from harness.stats.turn_ratios import by_block
 from harness.store import digests
 from harness.store.measurements import Measurement
@@ -32,7 +32,7 @@ class PointRatios:
             backend: {} if any(digests.is_disagreement(row.status) for row in own) else by_trial(own, self.metric)
             for backend, own in self._rows.items()
         }
-        self.ceiling = ceiling(self._point, self.trials, self._faster_is_more, cores)
+        self._cores = cores
 
     def of(self, backend: str, baseline: str) -> Estimate | None:
         """How many times as fast a backend is as a baseline; None where that was not measured."""
@@ -43,7 +43,8 @@ class PointRatios:
         """Log ratios of neighbouring turns, by block; where none were recorded, the one of each trial's values."""
         gain = 1.0
         if baseline == LIMIT:
-            baseline, gain = self.ceiling or ("", 1.0)
+            known = {name: values for name, values in self.trials.items() if shares_ceiling(backend, name)}
+            baseline, gain = ceiling(self._point, known, self._faster_is_more, self._cores) or ("", 1.0)
         own, other = (self.trials.get(name, {}) for name in (backend, baseline))
         common = sorted(own.keys() & other.keys())
         found: list[list[float]] = []

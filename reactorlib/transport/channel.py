@@ -43,8 +43,8 @@ class ChannelEnd(NamedTuple):
 class MessageChannel:
     """One end of one direction between two workers; the sender uses `send`, the receiver the rest.
 
-    `states` says what each worker sleeps on (see Waiter), `bell` is the other end's, `ring` the place. Long messages lie in the sender's
-    arena.
+    `states` says what each worker sleeps on (see Waiter), and `ring` is the channel's place in `memory`. `bell` wakes the
+    other end. Long messages lie in the arena of the sender.
     """
 
     def __init__(self, end: ChannelEnd, ring: int, sender: int, receiver: int, bell: Bell) -> None:

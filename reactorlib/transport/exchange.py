@@ -154,16 +154,9 @@ class Endpoint:
         self.me = me
         memory, workers = exchange.memory, exchange.workers
         taken = memory.view[exchange.counts : exchange.counts + 8 * workers].cast("Q")
+        first, size = exchange.arenas, exchange.region
         arenas = [
-            Arena(
-                memory,
-                exchange.arenas + exchange.region * worker,
-                exchange.region,
-                worker,
-                taken,
-                exchange.capacity,
-                exchange.blocks,
-            )
+            Arena(memory, first + size * worker, size, worker, taken, exchange.capacity, exchange.blocks)
             for worker in range(workers)
         ]
         self.arena = arenas[me]

@@ -74,7 +74,16 @@ def _reduce_tensor(tensor: Any) -> Any:
     array = array_of(tensor)
     if array is None or vars(tensor):
         return tensor.__reduce_ex__(5)
-    return _tensor_over, (array,)
+    if tensor.is_contiguous():
+        return _tensor_over, (array,)
+    # A sum depends on the strides. So the memory that the tensor spans crosses, gaps and all.
+    shape, strides = tuple(tensor.shape), tensor.stride()
+    span = 1 + sum((length - 1) * stride for length, stride in zip(shape, strides, strict=True))
+    return _strided_over, (tensor.as_strided((span,), (1,)).numpy(), shape, strides)
+
+
+def _strided_over(array: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+    return _tensor_over(array).as_strided(shape, strides)
 
 
 def _tensor_over(array: Any) -> Any:
