@@ -43,7 +43,7 @@ class ChannelEnd(NamedTuple):
 class MessageChannel:
     """One end of one direction between two workers; the sender uses `send`, the receiver the rest.
 
-    `states` says what each worker sleeps on (see Waiter), and `ring` is the channel's place in `memory`. `bell` wakes the
+    `states` says what each worker sleeps on (see Waiter), and `ring` is the place of the channel. `bell` wakes the
     other end. Long messages lie in the arena of the sender.
     """
 
