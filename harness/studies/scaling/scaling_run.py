@@ -43,8 +43,8 @@ Ask = str | int
 
 
 def worker_counts(cores: int) -> list[int]:
-    """The numbers of workers that are measured: the counts of the prediction up to the number of cores, all cores,
-    and twice as many workers as cores.
+    """The numbers of workers that are measured: the prediction's counts up to the number of cores, all cores, and
+    twice that.
     """
     return sorted({*(count for count in WORKERS if count <= cores), cores, 2 * cores})
 
