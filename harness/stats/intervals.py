@@ -76,16 +76,6 @@ def mean(values: Sequence[float]) -> Estimate:
     return Estimate(middle, middle - reach, middle + reach, len(values))
 
 
-def ratio_of_pairs(numerators: Sequence[float], denominators: Sequence[float]) -> Estimate:
-    """The ratio of two sides over paired trials: element t of both is of the same block.
-
-    Raises ValueError for sequences of different length, none, and numbers that are not positive and finite.
-    """
-    if not all(0 < value < math.inf for value in (*numerators, *denominators)):
-        raise ValueError("expected positive, finite numbers")
-    return mean([above / below for above, below in zip(numerators, denominators, strict=True)])
-
-
 def ratio_of_turns(blocks: Sequence[Sequence[float]]) -> Estimate:
     """The ratio of two sides from log ratios of neighbouring turns, in order, by block; none of them empty.
 
@@ -100,15 +90,13 @@ def ratio_of_turns(blocks: Sequence[Sequence[float]]) -> Estimate:
     return replace(of_batches.scaled(math.exp(fmean(turns)) / of_batches.value), count=1)
 
 
-def change(before: Sequence[float], after: Sequence[float]) -> Estimate:
-    """How many times as large a ratio is after as before, from the log ratio of each block.
+def change(before: Estimate, after: Estimate) -> Estimate:
+    """How many times as large a ratio is after as before.
 
     The sides are independent, as their blocks were not run side by side. They are taken to vary alike.
     """
-    freedom = len(before) + len(after) - 2
-    squares = sum(variance(side) * (len(side) - 1) for side in (before, after) if len(side) > 1)
-    error = math.sqrt(squares / freedom * (1 / len(before) + 1 / len(after))) if freedom else 0.0
-    return _of_logs(fmean(after) - fmean(before), error, freedom, min(len(before), len(after)))
+    error, freedom = math.hypot(before.error, after.error), before.freedom + after.freedom
+    return _of_logs(math.log(after.value / before.value), error, freedom, min(before.count, after.count))
 
 
 def least(ratios: Sequence[Estimate]) -> Estimate:
@@ -119,11 +107,11 @@ def least(ratios: Sequence[Estimate]) -> Estimate:
     """
     chance = 1 - (1 - CONFIDENCE) / len(ratios)
     wider = [_of_logs(math.log(one.value), one.error, one.freedom, one.count, chance) for one in ratios]
-    deciding = [one.high for one, ratio in zip(wider, ratios, strict=True) if ratio.decides]
-    high = min(deciding or [one.high for one in wider])
+    deciding = [one for one in wider if one.decides] or wider
+    low, high = min(one.low for one in deciding), min(one.high for one in deciding)
     smallest = min(ratios, key=lambda one: one.value)
     vague = [one.count for one in ratios if not one.decides and one.value <= high]
-    return replace(smallest, low=min(one.low for one in wider), high=high, count=min([smallest.count, *vague]))
+    return replace(smallest, low=low, high=high, count=min([smallest.count, *vague]))
 
 
 def variation(values: Sequence[float]) -> float:
