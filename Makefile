@@ -43,13 +43,13 @@ GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name
 UNKNOWN := $(filter-out $(KNOWN) MAKEFLAGS -%,$(GIVEN))
 $(if $(UNKNOWN),$(error $(UNKNOWN): no such variable here; there are $(KNOWN)))
 
-.PHONY: help install install-freethreaded install-rllib bench advise bench-kernel kernel-claims regress ray-options report readme diagrams docs test test-all test-wheel test-freethreaded test-openmpi check style format lock soak mutants clean
+.PHONY: help install install-freethreaded install-rllib bench advise kernel-claims regress ray-options report readme diagrams docs test test-all test-wheel test-freethreaded test-openmpi check style format lock soak mutants clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
 	@echo
-	@echo 'bench: PRESET=smoke|quick|sweeps|crossover|vectors|nodes|paper (now $(PRESET)); bench, report: RESULTS=directory'
+	@echo 'bench: PRESET=smoke|quick|crossover|vectors|nodes|paper (now $(PRESET)); bench, report: RESULTS=directory'
 	@echo 'regress: BASE=commit (now where this branch left origin/main, else the last commit), MIN_EFFECT=0.07'
 	@echo 'first use: PYTHON=python3.12 picks the interpreter, TORCH_INDEX=URL an index with CPU-only torch'
 
@@ -68,10 +68,6 @@ bench: $(STAMP) $(if $(FREETHREADED),$(FT_STAMP))  ## run the preset, draw its f
 
 advise: $(STAMP)  ## what serves ENV=file.py:MyEnv (or mypackage:MyEnv-v0) with ACTORS=16 best on this machine
 	@$(HARNESS) advise $(if $(ENV),--env $(ENV)) $(if $(ACTORS),--actors $(ACTORS))
-
-bench-kernel: $(STAMP)  ## benchmark the kernel's hot paths by themselves, beside the run saved last
-	$(BIN)/python -m pytest benchmarks/kernel --benchmark-autosave --benchmark-columns=min,median,iqr,rounds \
-	  $(if $(wildcard .benchmarks/*/*.json),--benchmark-compare)
 
 kernel-claims: $(STAMP)  ## measure what the kernel claims, each line with its limit and a verdict
 	$(BIN)/python -m benchmarks.kernel_claims
@@ -133,6 +129,7 @@ style: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python -m tools.prose
 	$(BIN)/zizmor --offline --quiet .github
 
 format: $(STAMP)  ## format the code and mend what the linter can mend

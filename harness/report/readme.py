@@ -175,7 +175,8 @@ def artifact(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
 
 def scaling(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
     """The speed-up of each traced point, predicted for up to 64 workers."""
-    return f"{markdown_table(study_tables.prediction_table(summary.scaling))}\n\n{_source(summary, base)}\n"
+    table = markdown_table(study_tables.prediction_table(summary.scaling)) if summary.scaling else "Not predicted."
+    return f"{table}\n\n{_source(summary, base)}\n"
 
 
 Part = Callable[[Summary, Mapping[str, Path], Path], str]

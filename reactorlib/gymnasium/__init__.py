@@ -1,4 +1,4 @@
-"""Gymnasium vector environments on reactors: a front end on top of sessions; the kernel knows nothing of it.
+"""Gymnasium vector environments on reactors: a front end on top of sessions. The kernel knows nothing of it.
 
 Start with `vector_env.py`. `layout.py` says where data lies, `share.py` what a worker does with its environments,
 `reactors.py` which reactors there are.

@@ -56,8 +56,8 @@ class ReactorPool(Calls):
 
     With `order="logical"`, logical time decides the batches, the same on any number of workers. An environment that is
     sent to is due after its duration: a positive integer of `durations`, or its attribute `duration`. `recv` returns
-    exactly `min_envs` environments, those that are due first. `record` is the path of a file that takes all that is
-    sent and received, and `replay` that of a file whose batches are returned again. `resumable` is as of
+    exactly the `min_envs` environments that are due first. `record` is the path of a file for all actions and
+    results. `replay` is the path of a recorded file, whose batches are returned again. `resumable` is as of
     ReactorVectorEnv.
 
     >>> import gymnasium
@@ -168,7 +168,7 @@ class ReactorPool(Calls):
         return (*received, {**infos, "env_id": ids})
 
     def _received(self, min_envs: int | None = None, timeout: float | None = None) -> tuple[Any, ...]:
-        """The numbers of those that are ready, and what they have come to."""
+        """The numbers of the ready environments, and their results."""
         self._assert_is_running()
         count = int(self._pending.sum())
         if not count or self._failed:
@@ -268,7 +268,7 @@ class ReactorPool(Calls):
     def save(self) -> bytes:
         """The state of all environments, from which `restore` goes on, once those that were sent to are ready.
 
-        What has yet to be received is a part of it. Raises ResumeError where an environment has no state.
+        Results that were not received yet are a part of it. Raises ResumeError where an environment has no state.
         """
         self._assert_is_running()
         if self._failed:

@@ -164,7 +164,7 @@ class Environments(Reactor):
 
 
 def packed(result: Any, known: Mapping[str, Any]) -> bytes:
-    """A result for another process: nothing where there are no infos; what holds no code needs no slow pickle."""
+    """A result for another process. Empty infos are left out, and a result without code needs no slow pickle."""
     if not result and isinstance(result, list):
         return b""
     try:

@@ -1,4 +1,5 @@
-"""Why a vector environment is slow, while it runs: what steps take, who is last, and who waits for whom.
+"""Reasons why a vector environment is slow, while it runs: the time of steps, the last environment, and who waits for
+whom.
 
 A worker times every n-th round, as often as that costs it less than half a percent. Other rounds run the usual code.
 """
@@ -103,7 +104,7 @@ class TimedShare(Share):
 
 
 class TimedGroups(Groups):
-    """Groups that time what the caller waits for them, and what it does otherwise, in some rounds."""
+    """Groups that time, in some rounds, how long the caller waits for them and how long it does other work."""
 
     def __init__(self, *arguments: Any) -> None:
         self._rounds = self._ended_ns = 0

@@ -50,9 +50,10 @@ class ReactorVectorEnv(Calls):
     Where `reset` is given a number s, environment i gets the seed s + i, as in Gymnasium. With `seeds="spawn"` it gets
     one of NumPy's SeedSequence, so that two numbers share no streams.
 
-    `isolate` keeps environments apart that share something: "generators" gives each its own random, NumPy's and torch's
-    global generators, seeded by `reset`, and "processes" also a process of its own. A report of `check_isolation`
-    chooses. With True, the first one is checked, which takes some seconds. ValueError if neither suffices.
+    `isolate` keeps environments apart that share something. "generators" gives each its own random, NumPy's and
+    torch's global generators, seeded by `reset`. "processes" also gives each a process of its own. A report of
+    `check_isolation` chooses. With True, the first one is checked, which takes some seconds. ValueError if neither
+    suffices.
 
     With `statistics`, some rounds are timed for `statistics()`, which costs less than 1 % of the throughput.
 
@@ -260,7 +261,7 @@ class ReactorVectorEnv(Calls):
         return self._observations(results), arrays.rewards.copy(), *ends, self._infos(results)
 
     def _observations(self, results: list[Any]) -> Any:
-        """The batch of observations; `results` keep what was said beside them."""
+        """The batch of observations; `results` keep everything else."""
         groups = self._groups
         if not groups.arrays.observations:
             rows = [row for _, rows in results for row in rows]
@@ -304,7 +305,7 @@ class ReactorVectorEnv(Calls):
         return [by_row[row] for row in chosen]
 
     def statistics(self) -> Statistics:
-        """What steps take, who is last, and who waits for whom: of a vector made with `statistics=True`."""
+        """The time of steps, the last environment, and who waits for whom: of a vector made with `statistics=True`."""
         self._assert_is_running()
         self._assert_nothing_pends("statistics")
         if not isinstance(self._groups, TimedGroups):

@@ -109,7 +109,7 @@ _ON_SELF: dict[str, Any] = {
 # `self` offers these in bodies, besides parameters, state, methods and the names of the class's preamble.
 LinguaFrancaReactor: type[Reactor] = type("LinguaFrancaReactor", (Reactor,), {**_ON_SELF, "__module__": __name__})
 
-PORT_VIEW = "__port_view__"  # what a body calls `view_of`
+PORT_VIEW = "__port_view__"  # the name of `view_of` in a body
 _ASKED = r"(\[[^\]\n]*\])?\s*\.\s*(set\s*\(|value\s*([-+*/%&|^@]|//|\*\*|<<|>>)?=(?!=)|intended_tag|physical_time_of)"
 
 

@@ -25,9 +25,10 @@ def execution(
 ) -> tuple[dict[str, Any], str | None]:
     """The executor, workers and placement for `run`, and a line to show about them, or None.
 
-    `executor` and `workers`, if given, win over the target properties. Without either, a program runs on as many
-    workers as its property `workers` says, else on one per core (a federated one on one per federate), unless it is
-    `single-threaded`. Programs whose bodies change what a preamble defines run on threads, where they share it.
+    `executor` and `workers`, if given, win over the target properties. Otherwise a program runs on as many workers as
+    its property `workers` says. Without that, it runs on one per core or, if federated, one per federate. A
+    `single-threaded` program runs on one thread. Programs whose bodies change what a preamble defines run on threads,
+    where they share it.
     """
     translation: Translation = program.cls.__lf__  # type: ignore[attr-defined]  # of all classes from Lingua Franca
     said = {name: entry.value for name, entry in translation.properties.items()}

@@ -29,7 +29,7 @@ ROWS = 3  # so many small arrays or more are rows of one array: two separate one
 
 
 class Piece:
-    """What one part of a value adds to both functions. Its variable there is `name`."""
+    """The lines that one part of a value adds to both functions. Its variable there is `name`."""
 
     def __init__(self, name: str, guards: list[str], result: str) -> None:
         self.name = name

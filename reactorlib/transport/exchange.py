@@ -51,7 +51,7 @@ class Exchange:
     def _make_memory(self) -> Memory:
         """Map eight times the capacity: addresses are free, and with many of them sizes may vary.
 
-        Where `ulimit` allows fewer, take half of what there is: the rest of the program needs some, too.
+        If `ulimit` allows fewer, take half of them: the rest of the program also needs some.
         """
         share, is_limited = min(8 * self.capacity, MOST_ADDRESSES // self.workers), False
         while True:
@@ -147,7 +147,7 @@ class Exchange:
 
 
 class Endpoint:
-    """What one worker needs to talk to the others: codec, arena, channels. For its main thread."""
+    """The means of one worker to reach the others: codec, arena, channels. For its main thread."""
 
     def __init__(self, exchange: Exchange, me: int, check: Callable[[], None]) -> None:
         self.exchange = exchange

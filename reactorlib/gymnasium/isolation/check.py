@@ -37,9 +37,10 @@ def check_isolation(
     """Whether an environment depends on its seed and actions alone; if not, on what else.
 
     `make_env` is a function that makes it, an id, or a name such as "package:Env-v0" or "file.py:make_env". The
-    environment is played for `steps` steps in processes of the check's own: alone, twice, next to others, in threads,
-    in other processes, and with each of its surroundings changed. Cheap environments take some seconds. After
-    `limit_s` seconds the check ends and names the plays that are missing. Files that a play writes are put back.
+    environment is played for `steps` steps in processes of the check's own. It plays alone, twice, next to others, in
+    threads, in other processes, and with each of its surroundings changed. Cheap environments take some seconds.
+    After `limit_s` seconds the check ends and names the plays that are missing. Files that a play writes are put
+    back.
 
     Raises RuntimeError with the traceback if the environment cannot be made, reset or stepped alone.
 
@@ -93,7 +94,8 @@ class _Check:
         self._alone: Played = {}
 
     def _play(self, plays: Sequence[tuple[str, ...]], changed: Sequence[str] = ()) -> dict[tuple[str, ...], Played]:
-        """What a process with these surroundings changed has played. One at a time: they may write the same files."""
+        """The play of a process in which these surroundings are changed. One at a time: they may write the same
+        files."""
         self._started += 1
         left = self._began + self._limit_s - monotonic()
         if left <= 0:
@@ -106,7 +108,7 @@ class _Check:
         )  # fmt: skip
 
     def run(self) -> Isolation:
-        """All plays; those that ask further only where something was found."""
+        """All plays. Plays with further questions run only where something was found."""
         within = [("alone",), ("again",), *(("alone", name) for name in _IN_A_PROCESS),
                   ("neighbours",), ("twice",), ("threads",)]  # fmt: skip
         played = self._play(within)

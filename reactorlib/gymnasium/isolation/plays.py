@@ -87,7 +87,7 @@ class Player:
         self.rows.append(tuple(_digest(part) for part in parts))
 
     def close(self) -> None:
-        """Close it, whatever it says to that."""
+        """Close it, and ignore its errors."""
         if self._env is not None:
             self._act(self._env.close)
 
@@ -155,7 +155,7 @@ class Plays:
         return self._played(player)
 
     def neighbours(self) -> dict[str, Any]:
-        """Between two others, and after one that has ended. What they use of the surroundings does not count."""
+        """Between two others, and after one that has ended. Their own use of the surroundings does not count."""
         self._around.begin()
         with self._around.held():
             before = self._player(1)
@@ -232,7 +232,7 @@ class Plays:
 
 
 def _namespaces(env: Any) -> Iterator[tuple[str, Any]]:
-    """What the classes of an environment and its wrappers have, and the modules that they come from, by name."""
+    """The attributes of the classes of an environment and its wrappers, and of their modules, by name."""
     yield "os.environ", lambda: dict(os.environ)
     yield "os", lambda: {"getcwd()": str(Path.cwd())}
     while env is not None:

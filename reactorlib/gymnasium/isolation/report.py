@@ -9,7 +9,7 @@ from typing import Any
 from reactorlib.gymnasium.generators import GENERATORS
 
 STATE, HASH, FILES, THREADS, RESET, OTHER = "class or module state", "hash order", "files", "threads", "reset", "other"
-# Each culprit with what it means, and what to do in the environment.
+# Each culprit with its meaning, and the remedy in the environment.
 CULPRITS = {
     "random": ("it draws from the generator of the module `random`", "draw from self.np_random"),
     "numpy.random": ("it draws from NumPy's global generator", "draw from self.np_random"),
@@ -82,7 +82,7 @@ class Isolation:
 
     @property
     def culprits(self) -> tuple[str, ...]:
-        """The names of what was found."""
+        """The names of the findings."""
         return tuple(finding.culprit for finding in self.findings)
 
     @property

@@ -27,7 +27,7 @@ _LOOK_S = 0.002
 
 
 class Job(NamedTuple):
-    """What a server does: these plays, each a method of Plays and its arguments."""
+    """The task of a server: these plays, each a method of Plays and its arguments."""
 
     make: bytes  # pickled: a function, or the name of an environment
     specs: list[bytes]  # the environments that are registered, pickled
@@ -74,9 +74,7 @@ def _forked(act: Callable[[], dict[str, Any]], result: Path, until: float) -> No
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
-        faulthandler.dump_traceback_later(
-            max(1.0, until - monotonic() + 1), exit=True
-        )  # whatever becomes of the others
+        faulthandler.dump_traceback_later(max(1.0, until - monotonic() + 1), exit=True)  # also if the others fail
         files.Keeper(kept)
         try:
             found = act()

@@ -1,4 +1,4 @@
-"""What an environment finds around it, made equal for every play: generators, clock, process id, entropy.
+"""The surroundings of an environment, made equal for every play: generators, clock, process id, entropy.
 
 Only a process of the check's own is changed, and before it imports the environment. The standard library keeps the real
 clock and process id: its waits and its processes depend on them.
