@@ -129,6 +129,7 @@ style: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python -m tools.prose
 	$(BIN)/zizmor --offline --quiet .github
 
 format: $(STAMP)  ## format the code and mend what the linter can mend

@@ -53,15 +53,17 @@ def _command(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 
 def _spelling(action: argparse.Action) -> str:
-    """How an argument is typed, with its choices where they are few."""
+    """How an argument is typed, with its choices where they are not described."""
+    names = [f"`{name}`" for name in action.option_strings]
     chosen = action.choices if action.metavar is None else None
-    value = "" if action.nargs == 0 else str(action.metavar or (not chosen and action.dest.upper()) or "")
-    if isinstance(action.metavar, tuple):
-        value = " ".join(action.metavar)
+    if action.nargs == 0:
+        return ", ".join(names)
     if chosen:
-        value = "{" + ",".join(map(str, chosen)) + "}"
-    names = ", ".join(f"`{name}`" for name in action.option_strings)
-    return f"{names} `{value}`" if names and value else names or f"`{value}`"
+        values = " or ".join(f"`{choice}`" for choice in chosen)
+    else:
+        metavar = action.metavar or action.dest.upper()
+        values = f"`{metavar if isinstance(metavar, str) else ' '.join(metavar)}`"
+    return " ".join([", ".join(names), values]).strip()
 
 
 def _cell(text: str) -> str:

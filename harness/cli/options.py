@@ -54,14 +54,14 @@ _BREAKDOWN = (
     "On Ray it wraps private functions: its times are no measurements to compare."
 )
 _SCALING = (
-    "Measure the cost of a message, trace the reactor programs of a finished run, predict the speed-up on 1 to 64 "
+    "Measure the cost of a message, and trace the reactor programs of a finished run. Predict the speed-up on 1 to 64 "
     "workers, measure it up to twice the cores, and write scaling.csv and messages.csv."
 )
 _REPORT = "Print the answer on one screen, and write figures/, report.md and report.html, which opens from disk."
 _COMPARE = """\
-Compare two runs of one grid by the ratios measured inside each: every reactor backend against serial, against Ray
-and against the ceiling, where that was measured. A regression is larger than --min-effect, and would be as large
-without a change in less than one of twenty such comparisons of all ratios together (Holm).
+Compare two runs of one grid by the ratios measured inside each: every reactor backend against serial, Ray and the
+ceiling. A regression is larger than --min-effect. Without a change, a regression among all ratios would be found in
+less than one of twenty comparisons (Holm).
 
 exit status: 0 no regression; 1 regressions, a line each; 2 cannot compare, and why; 3 with --strict, where no
 regression is shown and the intervals of some ratios reach one all the same

@@ -65,7 +65,7 @@ class Executor(ABC):
 
     @cached_property
     def loader(self) -> Loader:
-        """What compiles. Imported when the first schedule is: most of a short program is walked."""
+        """The compiler of schedules. Imported when the first schedule is: most of a short program is walked."""
         from reactorlib.worker import loader
 
         return loader.Loader(self.worker)

@@ -24,8 +24,8 @@ from workloads.sampling import SamplingTask
 
 OUTPUT = Path("results/advise")
 DESCRIPTION = (
-    "How an environment of your own is stepped best on this machine: measures its step, and a round of so many of "
-    "them on a plain loop, Gymnasium's and our vector environment, reactors and Ray, in turns, in about two minutes."
+    "Find the best way to step an environment of your own on this machine. Measures its step, and a round of all on a "
+    "plain loop, Gymnasium's and our vector environment, reactors and Ray, in turns, in about two minutes."
 )
 EXAMPLES = """\
 examples:

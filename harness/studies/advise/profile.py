@@ -27,8 +27,8 @@ _MOST_STEPS = 20_000
 _FEWEST_STEPS = 10
 _ROUNDS = 2_000
 _REPEATED, _REPEATED_S = 100, 1.0
-# An environment waits instead of computing if two things hold: its processor time is less than this part of the time
-# that passed, and it gave the processor away by itself in as many steps. Where it was taken away, others compute.
+# An environment waits instead of computing if two things hold. Its processor time is less than this part of the time
+# that passed. It also gave the processor away by itself in as many steps. Where it was taken away, others compute.
 _COMPUTES, _GAVE_AWAY = 0.6, 0.5
 
 
