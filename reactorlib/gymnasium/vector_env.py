@@ -20,7 +20,7 @@ from gymnasium.vector.async_vector_env import AsyncState
 from gymnasium.vector.utils import batch_differing_spaces, batch_space, concatenate, create_empty_array, iterate
 
 from reactorlib.cpus import available_cpus
-from reactorlib.errors import WorkerError
+from reactorlib.errors import RunError, WorkerError
 from reactorlib.executors.start_method import choose_start_method
 from reactorlib.gymnasium.calls import Calls, check_counts, checked_mask, seeds_of
 from reactorlib.gymnasium.groups import EnvironmentTimeoutError, Groups
@@ -187,12 +187,18 @@ class ReactorVectorEnv(Calls):
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Step all environments: observations, rewards, terminations, truncations, infos."""
-        self._assert_is_running()
-        self._assert_nothing_pends("step")
-        if not self._placed(actions):
+        if self.closed or self._state is not AsyncState.DEFAULT:
+            self._assert_is_running()
+            self._assert_nothing_pends("step")
+        try:
+            if self._placed(actions):
+                return self._stepped(self._groups.step())
             self._begin_with(actions)
             return self._stepped(self._groups.finish())
-        return self._stepped(self._groups.step())
+        except RunError as error:
+            if type(error) is RunError:  # the session's, which asks nobody whether it is closed until here
+                self._assert_is_running()
+            raise
 
     def step_async(self, actions: Any) -> None:
         """Begin to step; see `step_wait`."""
@@ -229,9 +235,9 @@ class ReactorVectorEnv(Calls):
         groups.begin("step", [(part, groups.buffer) for part in groups.shared_out(rows)])
 
     def _stepped(self, results: list[Any]) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        arrays = self._groups.arrays
-        ends = arrays.terminations.copy(), arrays.truncations.copy()
-        return self._observations(results), arrays.rewards.copy(), *ends, self._infos(results)
+        arrays, observations = self._groups.arrays, self._observations(results)
+        infos = self._infos(results) if results else {}
+        return observations, arrays.rewards.copy(), arrays.terminations.copy(), arrays.truncations.copy(), infos
 
     def _observations(self, results: list[Any]) -> Any:
         """The batch of observations; `results` keep what was said beside them."""
