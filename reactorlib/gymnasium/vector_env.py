@@ -26,6 +26,7 @@ from reactorlib.gymnasium.calls import Calls, check_counts, checked_mask, seeds_
 from reactorlib.gymnasium.groups import EnvironmentTimeoutError, Groups
 from reactorlib.gymnasium.infos import Info, merged
 from reactorlib.gymnasium.layout import Layout
+from reactorlib.gymnasium.plan import Plan, planned
 from reactorlib.gymnasium.reactors import Setup
 
 UNREGISTERED = "a new process does not have the environments that were registered in this one"
@@ -38,7 +39,9 @@ class ReactorVectorEnv(Calls):
     `env_fns` make the environments, of which each of the `workers` steps a share. By default there are as many workers
     as processors. Where processors are few, or with `caller_steps`, the caller's process is one of them. It steps its
     share in `step` and `step_wait`, which no timeout breaks off. `executor` is "processes", "threads", "inline", or
-    "mpi" for ranks, where `python -m reactorlib.mpi` runs the script. `context` says how processes start.
+    "mpi" for ranks, where `python -m reactorlib.mpi` runs the script. `context` says how processes start. Without any
+    of these four, `plan` is made: processes where they pay, by steps of one environment that are timed. Results are
+    the same.
 
     `copy`, `observation_mode` and `autoreset_mode` are as of SyncVectorEnv. With `copy`, the caller keeps what `reset`
     and `step` return; large batches are lent, not copied. `max_concurrency` bounds the workers. `shared_memory` and
@@ -62,7 +65,7 @@ class ReactorVectorEnv(Calls):
         *,
         workers: int | None = None,
         caller_steps: bool | None = None,
-        executor: str = "processes",
+        executor: str | None = None,
     ) -> None:
         self.env_fns = env_fns = list(env_fns)
         if worker is not None:
@@ -73,18 +76,28 @@ class ReactorVectorEnv(Calls):
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.num_envs = n = len(env_fns)
         self._state = AsyncState.DEFAULT
-        self._learn_spaces()
+        if executor is None and (workers is not None or caller_steps is not None or context is not None):
+            executor = "processes"  # of which the caller has an idea
+        # Forked processes and ranks have the definitions of the main script.
+        method = choose_start_method(context, lambda: UNREGISTERED) if executor in (None, "processes") else None
+        free = _ranks() - (caller_steps is False) if executor == "mpi" else available_cpus()
+        most = min(n, int(workers or free), int(max_concurrency or n))
+        with closing(env_fns[0]()) as env:
+            self._learn_spaces(env)
+            self.plan = self._planned(env, executor, method, most)
         if caller_steps is None:
-            caller_steps = executor in ("inline", "mpi") or available_cpus() <= FEW_CPUS
-        most = available_cpus() if executor != "mpi" else _ranks() - (0 if caller_steps else 1)
-        shares = min(n, int(workers or most), int(max_concurrency or n))
-        if executor == "inline":
-            shares, caller_steps = 1, True
-        self._open(executor, caller_steps, [n * share // shares for share in range(shares + 1)])
+            caller_steps = executor == "mpi" or available_cpus() <= FEW_CPUS
+        self._open(self.plan, method, caller_steps or self.plan.executor == "inline")
 
-    def _learn_spaces(self) -> None:
+    def _planned(self, env: Any, executor: str | None, method: str | None, most: int) -> Plan:
+        if executor is not None:
+            return Plan(executor, 1 if executor == "inline" else most, "asked for")
+        if method != "fork":
+            return Plan("processes", most, f"no step was timed, as processes start by {method}")
+        return planned(env, self.num_envs, most)
+
+    def _learn_spaces(self, env: Any) -> None:
         """Learn the spaces of all from a first environment."""
-        env = self.env_fns[0]()
         self.metadata = {**env.metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode = env.render_mode
         self.single_action_space = env.action_space
@@ -111,14 +124,12 @@ class ReactorVectorEnv(Calls):
                 "Invalid `observation_mode`, expected: 'same' or 'different' or tuple of single and batch observation "
                 f"space, actual got {mode}"
             )
-        env.close()
 
-    def _open(self, executor: str, caller_steps: bool, bounds: list[int]) -> None:
-        n, in_place = self.num_envs, not self.copy
+    def _open(self, plan: Plan, method: str | None, caller_steps: bool) -> None:
+        n, in_place, executor = self.num_envs, not self.copy, plan.executor
+        bounds = [n * share // plan.workers for share in range(plan.workers + 1)]
         observation_space, action_space = self.single_observation_space, self.single_action_space
         layout = Layout(n, len(bounds) - 1, observation_space, self.action_space, action_space, in_place)
-        # Forked processes and ranks have the definitions of the main script.
-        method = choose_start_method(self.context, lambda: UNREGISTERED) if executor == "processes" else None
         apart, forked = executor == "mpi", method in (None, "fork")  # ranks share no memory
         setup = Setup([*self.env_fns], bounds, layout, self.autoreset_mode, os.getpid(), forked, apart)
         self._groups = Groups(setup, executor, method, caller_steps, weakref.ref(self))
