@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from reactorlib.errors import WorkerError
+from reactorlib.gymnasium.environment_pickle import known_to_all
 from reactorlib.gymnasium.layout import Lease, put_rows
-from reactorlib.gymnasium.reactors import Carried, Environments, Fault, Remote, Setup, known_to_all, packed, unpacked
+from reactorlib.gymnasium.reactors import Carried, Environments, Fault, Remote, Setup, packed, unpacked
 from reactorlib.session import Session, Stepper
 from reactorlib.transport.batch import batch
 

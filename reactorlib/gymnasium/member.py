@@ -25,6 +25,18 @@ class Part(NamedTuple):
     truncations: Any
     infos: list[Info]
 
+    def where(self, mask: Any) -> Part:
+        """The rows at which a mask is True."""
+        if mask.all():
+            return self
+        ids = set(self.ids[mask].tolist())
+        if isinstance(self.observations, list):
+            observations: Any = [one for one, is_there in zip(self.observations, mask, strict=True) if is_there]
+        else:
+            observations = rows_of(self.observations, mask)
+        columns = (self.rewards[mask], self.terminations[mask], self.truncations[mask])
+        return Part(self.ids[mask], observations, *columns, [info for info in self.infos if info[0] in ids])
+
 
 class Member:
     """The environments [low, low + len(env_fns)) of `pool`; `options` are for their ReactorVectorEnv."""
@@ -41,14 +53,28 @@ class Member:
         self._answered = 0  # questions, before the one that is under way
 
     def reset(self, seeds: list[Any], options: Any) -> None:
-        """Begin to reset all; what was under way is for nobody any more."""
+        """Begin to reset all."""
+        self.forget()
+        each = [deepcopy(options) for _ in seeds]
+        self._begin("reset", (seeds, each, None, 0), list(range(self.count)))
+
+    def forget(self) -> None:
+        """Drop what is under way: it is for nobody any more."""
         if self._under_way:
             self._under_way = []
             self.groups.replies()
         self.parts.clear()
         self._next.clear()
-        each = [deepcopy(options) for _ in seeds]
-        self._begin("reset", (seeds, each, None, 0), list(range(self.count)))
+
+    def take(self, wanted: Any) -> list[Part]:
+        """The results of the environments whose number has True in `wanted`, which are taken out; None: of all."""
+        if wanted is None:
+            taken, self.parts = self.parts, []
+            return taken
+        taken = [part.where(wanted[part.ids]) for part in self.parts]
+        kept = [part.where(~wanted[part.ids]) for part in self.parts]
+        self.parts = [part for part in kept if len(part.ids)]
+        return [part for part in taken if len(part.ids)]
 
     def step(self, actions: dict[int, Any]) -> None:
         """Step the environments at these positions, as soon as the worker can."""

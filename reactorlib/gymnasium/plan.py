@@ -42,6 +42,15 @@ class Plan(NamedTuple):
     step_ns: int | None = None
 
 
+def plan_of(env: Any, n: int, executor: str | None, method: str | None, most: int) -> Plan:
+    """The plan for `n` environments like this one: as the caller asks, or `planned`. Processes start by `method`."""
+    if executor is not None:
+        return Plan(executor, 1 if executor == "inline" else most, "asked for")
+    if method != "fork":
+        return Plan("processes", most, f"no step was timed, as processes start by {method}")
+    return planned(env, n, most)
+
+
 def planned(env: Any, n: int, most: int) -> Plan:
     """The plan for `n` environments like this one, with at most so many workers. The environment stays as it is."""
     if min(n, most) == 1:

@@ -11,7 +11,7 @@ from copy import deepcopy
 from itertools import pairwise
 from time import monotonic, sleep
 from time import perf_counter_ns as clock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium.error import AlreadyPendingCallError, NoAsyncCallError
@@ -19,10 +19,14 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 
 from reactorlib.cpus import available_cpus
-from reactorlib.gymnasium.calls import Calls, check_counts, seeds_of
+from reactorlib.gymnasium.calls import Calls, check_counts
 from reactorlib.gymnasium.groups import EnvironmentTimeoutError
 from reactorlib.gymnasium.layout import joined, rows_of
 from reactorlib.gymnasium.member import Member, Part
+from reactorlib.gymnasium.ordering import Ordering
+from reactorlib.gymnasium.record import StrPath
+from reactorlib.gymnasium.saving import opened_for, restore, save
+from reactorlib.gymnasium.seeding import checked_rule, seeds_of
 from reactorlib.transport.waiting import Spinner
 
 SHORTEST_SLEEP_S, LONGEST_SLEEP_S = 50e-6, 2e-3
@@ -31,16 +35,30 @@ LOOK_S = 0.05  # between two looks at whether the workers live
 Received = tuple[Any, Any, Any, Any, dict[str, Any]]
 
 
+class PoolState(NamedTuple):
+    """The state of a pool besides that of its environments."""
+
+    pending: Any  # environments that have yet to be received
+    parts: list[Part]  # their results
+    order: dict[str, Any]
+
+
 class ReactorPool(Calls):
     """A vector environment of which parts are stepped at a time, so that nobody waits for the slowest step of all.
 
-    `env_fns`, `workers` and `context` are as of ReactorVectorEnv. The environments have the same spaces, and the
-    caller's process steps none of them. `executor` is "processes" or "threads". `autoreset_mode` is not "Disabled".
+    `env_fns`, `workers`, `context` and `seeds` are as of ReactorVectorEnv. The environments have the same spaces, and
+    the caller's process steps none of them. `executor` is "processes" or "threads". `autoreset_mode` is not "Disabled".
 
     `reset_async` and `send` let environments go on. `recv` returns the results of as many as are asked for, whichever
     are ready first: `infos["env_id"]` has their numbers. Each environment's own trajectory is deterministic, the order
     of arrival is not. `reset` and `step` wait for all. After an exception of an environment, which `recv` raises, all
     begin anew with `reset`.
+
+    With `order="logical"`, logical time decides the batches, the same on any number of workers. An environment that is
+    sent to is due after its duration: a positive integer of `durations`, or its attribute `duration`. `recv` returns
+    exactly the `min_envs` environments that are due first. `record` is the path of a file for all actions and
+    results. `replay` is the path of a recorded file, whose batches are returned again. `resumable` is as of
+    ReactorVectorEnv.
 
     >>> import gymnasium
     >>> pool = ReactorPool([lambda: gymnasium.make("CartPole-v1")] * 4, workers=2)
@@ -59,6 +77,12 @@ class ReactorPool(Calls):
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         context: str | None = None,
         executor: str = "processes",
+        seeds: str = "consecutive",
+        order: str = "arrival",
+        durations: Sequence[int] | None = None,
+        record: StrPath | None = None,
+        replay: StrPath | None = None,
+        resumable: bool = False,
     ) -> None:
         self._members: list[Member] = []
         if executor not in ("processes", "threads"):
@@ -66,6 +90,9 @@ class ReactorPool(Calls):
         if AutoresetMode(autoreset_mode) is AutoresetMode.DISABLED:
             raise ValueError("`autoreset_mode` must be 'NextStep' or 'SameStep': `reset` begins all episodes anew")
         check_counts(env_fns, workers=workers)
+        self.seeds = checked_rule(seeds)
+        ordering = Ordering(order, durations, record, replay)
+        ordering.check()
         self.num_envs = n = len(env_fns)
         count = min(n, int(workers or available_cpus()))
         bounds = [n * member // count for member in range(count + 1)]
@@ -73,21 +100,26 @@ class ReactorPool(Calls):
         self._spinner = Spinner()
         self._pending = np.zeros(n, np.bool_)  # environments that have yet to be received
         self._failed = False
-        options = {"context": context, "autoreset_mode": autoreset_mode, "executor": executor}
+        options = {"context": context, "autoreset_mode": autoreset_mode, "executor": executor, "resumable": resumable}
         try:
             for low, high in pairwise(bounds):
                 self._members.append(Member(str(self), low, env_fns[low:high], **options))
-            first = self._members[0].envs
-            for member in self._members[1:]:
-                member.envs._check_spaces(first.single_observation_space, first.single_action_space)
+            self._learn_spaces()
+            self._order = ordering.made_for(self, env_fns)
         except BaseException:
             self.close(terminate=True)
             raise
+
+    def _learn_spaces(self) -> None:
+        """Take the spaces of the first worker's environments. Raises RuntimeError where others have different ones."""
+        first = self._members[0].envs
+        for member in self._members[1:]:
+            member.envs._check_spaces(first.single_observation_space, first.single_action_space)
         self.metadata, self.render_mode = first.metadata, first.render_mode
         self.single_observation_space = first.single_observation_space
         self.single_action_space = first.single_action_space
-        self.observation_space = batch_space(self.single_observation_space, n)
-        self.action_space = batch_space(self.single_action_space, n)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
 
     def reset_async(self, seed: Any = None, options: dict[str, Any] | None = None) -> None:
         """Begin to reset all environments; `recv` gives their observations, with rewards of 0."""
@@ -96,7 +128,7 @@ class ReactorPool(Calls):
             self._assert_nothing_pends("reset_async")
         if options is not None and "reset_mask" in options:
             raise ValueError("`reset_mask`: all environments of a pool are reset")
-        seeds = seeds_of(seed, self.num_envs)
+        seeds = self._order.reset(seeds_of(seed, self.num_envs, self.seeds), options)
         for member in self._members:
             member.reset(seeds[member.low : member.low + member.count], options)
         self._pending[:], self._failed = True, False
@@ -115,8 +147,10 @@ class ReactorPool(Calls):
         if self._pending[ids].any():
             busy = ids[self._pending[ids]].tolist()
             raise AlreadyPendingCallError(f"Calling `send` before what environments {busy} give was received.", "step")
+        numbers = ids.tolist()
+        self._order.send(numbers, rows)
         parts: dict[int, dict[int, Any]] = {}
-        for number, action in zip(ids.tolist(), rows, strict=True):
+        for number, action in zip(numbers, rows, strict=True):
             member = self._member_of[number]
             parts.setdefault(member, {})[number - self._members[member].low] = action
         self._pending[ids] = True
@@ -134,26 +168,31 @@ class ReactorPool(Calls):
         return (*received, {**infos, "env_id": ids})
 
     def _received(self, min_envs: int | None = None, timeout: float | None = None) -> tuple[Any, ...]:
-        """The numbers of those that are ready, and what they have come to."""
+        """The numbers of the ready environments, and their results."""
         self._assert_is_running()
         count = int(self._pending.sum())
         if not count or self._failed:
             raise NoAsyncCallError("Calling `recv` without any prior call to `send` or `reset_async`.", "step")
         if min_envs is not None and not 1 <= min_envs <= count:
             raise ValueError(f"min_envs={min_envs}, but {count} environments were sent to")
+        count = count if min_envs is None else int(min_envs)
+        chosen, wanted = self._order.choose(count), None
+        if chosen is not None:
+            count, wanted = len(chosen), np.zeros(self.num_envs, np.bool_)
+            wanted[chosen] = True
         with self._failing():
-            self._await(count if min_envs is None else int(min_envs), timeout)
-        parts = [part for member in self._members for part in member.parts]
-        for member in self._members:
-            member.parts.clear()
-        return self._merged(parts)
+            self._await(count, timeout, wanted)
+        ids, *received, infos = self._merged([part for member in self._members for part in member.take(wanted)])
+        self._order.received(ids.tolist(), *received)
+        self._pending[ids] = False
+        return (ids, *received, infos)
 
-    def _await(self, count: int, timeout: float | None) -> None:
-        """Look, then sleep, until so many are ready."""
+    def _await(self, count: int, timeout: float | None, wanted: Any = None) -> None:
+        """Look, then sleep, until `count` environments are ready, of those that are `wanted`."""
         began = looked = monotonic()
         pause = SHORTEST_SLEEP_S
-        self._spinner.spin(lambda: self._ready() >= count, clock())
-        while (ready := self._ready()) < count:
+        self._spinner.spin(lambda: self._ready(wanted) >= count, clock())
+        while (ready := self._ready(wanted)) < count:
             now = monotonic()
             if timeout is not None and now - began >= timeout:
                 raise EnvironmentTimeoutError(
@@ -166,14 +205,16 @@ class ReactorPool(Calls):
             sleep(pause)
             pause = min(2 * pause, LONGEST_SLEEP_S)
 
-    def _ready(self) -> int:
-        return sum([member.advance() for member in self._members])
+    def _ready(self, wanted: Any) -> int:
+        ready = sum([member.advance() for member in self._members])
+        if wanted is None or not ready:
+            return ready
+        return sum(int(wanted[part.ids].sum()) for member in self._members for part in member.parts)
 
     def _merged(self, parts: list[Part]) -> tuple[Any, ...]:
         ids = np.concatenate([part.ids for part in parts])
         order = np.argsort(ids)
         ids = ids[order]
-        self._pending[ids] = False
         if isinstance(parts[0].observations, list):
             space, rows = self.single_observation_space, [row for part in parts for row in part.observations]
             empty: Any = create_empty_array(space, len(rows), np.zeros)
@@ -224,6 +265,39 @@ class ReactorPool(Calls):
             mine = values[member.low : member.low + member.count] if isinstance(values, list | tuple) else values
             member.envs.set_attr(name, mine)
 
+    def save(self) -> bytes:
+        """The state of all environments, from which `restore` goes on, once those that were sent to are ready.
+
+        Results that were not received yet are a part of it. Raises ResumeError where an environment has no state.
+        """
+        self._assert_is_running()
+        if self._failed:
+            raise RuntimeError("an environment has raised: reset first")
+        with self._failing():
+            self._await(int(self._pending.sum()), None)
+        parts = [part for member in self._members for part in member.parts]
+        state = PoolState(self._pending.copy(), parts, self._order.save())
+        return save(self, [member.groups for member in self._members], state)
+
+    def restore(self, state: bytes) -> None:
+        """Bring all environments to a state that `save` returned, here or in another process: only one you trust.
+
+        Raises ResumeError where an environment does not come to its state: reset, or restore another state.
+        """
+        self._assert_is_running()
+        if not self._failed:
+            self._assert_nothing_pends("restore")
+        saved = opened_for(self, state)
+        if saved.pool is None:
+            raise ValueError("the state is of a ReactorVectorEnv")
+        self._order.restore(saved.pool.order, state)
+        for member in self._members:
+            member.forget()
+        self._failed = True
+        restore(self, [member.groups for member in self._members], saved)
+        self._members[0].parts = list(saved.pool.parts)
+        self._pending[:], self._failed = saved.pool.pending, False
+
     def _assert_is_running(self) -> None:
         for member in self._members:
             member.envs._assert_is_running()
@@ -237,6 +311,8 @@ class ReactorPool(Calls):
         with ExitStack() as stack:  # all, also where one of them raises
             for member in self._members:
                 stack.callback(member.close, timeout, terminate)
+            if hasattr(self, "_order"):
+                stack.callback(self._order.close)
 
     def __del__(self) -> None:
         if not self.closed and hasattr(self, "_members"):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import pickle
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
-from types import FunctionType
 from typing import Any, NamedTuple
 
 import cloudpickle  # type: ignore[import-untyped]
@@ -20,6 +18,7 @@ from reactorlib.declaration.elements import Input, Output, shutdown
 from reactorlib.declaration.reactor import Bank, Reactor
 from reactorlib.executors.failure import Failure
 from reactorlib.executors.portable_failure import Failed, failure_of, told
+from reactorlib.gymnasium.environment_pickle import KnowingPickler, known_to_all
 from reactorlib.gymnasium.infos import CodeError, marshalled, unmarshalled
 from reactorlib.gymnasium.layout import Layout, rows_of
 from reactorlib.gymnasium.share import Share
@@ -39,6 +38,7 @@ class Setup(NamedTuple):
     process: int  # the caller's
     forked: bool  # whether other processes have what the main script defines
     apart: bool  # whether they share no memory with the caller's
+    share: type[Share]
 
 
 class Carried:
@@ -117,12 +117,12 @@ class Group(Reactor):
             self.share.close()  # unless the caller has closed it
 
     def _open(self, memory: Any) -> None:
-        make, bounds, layout, mode, _, forked, _ = self.setup
+        make, bounds, layout, mode, _, forked, _, kind = self.setup
         self.known = known_to_all(forked)
         low, high = bounds[self.bank_index : self.bank_index + 2]
         self.arrays = layout.carve(np.zeros(layout.nbytes, np.uint8) if memory is None else memory.array)
         self.arrays.inside[self.bank_index], self.arrays.answered[self.bank_index] = -1, 0
-        self.share = Share(self.bank_index, low, make[low:high], layout, self.arrays, mode)
+        self.share = kind(self.bank_index, low, make[low:high], layout, self.arrays, mode)
 
     def _with_values(self, said: Any, buffer: int) -> Any:
         """The infos of a step, with the arrays that the caller does not find in memory."""
@@ -164,36 +164,16 @@ class Environments(Reactor):
         connect(self.groups.reply, self.replies)
 
 
-def known_to_all(forked: bool) -> dict[str, Any]:
-    """Classes and functions of the main module that every process has, by name: those of the time of forking."""
-    everything = vars(sys.modules["__main__"]) if forked else {}
-    return {name: value for name, value in everything.items() if isinstance(value, type | FunctionType)}
-
-
 def packed(result: Any, known: Mapping[str, Any]) -> bytes:
-    """A result for another process: nothing where there are no infos; what holds no code needs no slow pickle."""
+    """A result for another process. Empty infos are left out, and a result without code needs no slow pickle."""
     if not result and isinstance(result, list):
         return NOTHING
     try:
         return MARSHALLED + marshalled(result)
     except CodeError:
         file = BytesIO()
-        _Pickler(file, known).dump(result)
+        KnowingPickler(file, known).dump(result)
         return PICKLED + file.getvalue()
-
-
-class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-    """cloudpickle takes along what a main module defines, which is another class then; not what both sides know."""
-
-    def __init__(self, file: BytesIO, known: Mapping[str, Any]) -> None:
-        super().__init__(file, protocol=5)
-        self._known = known
-
-    def reducer_override(self, obj: Any) -> Any:
-        """By name, where both sides have it."""
-        if isinstance(obj, type | FunctionType) and self._known.get(obj.__qualname__) is obj:
-            return NotImplemented
-        return super().reducer_override(obj)
 
 
 def unpacked(reply: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The environments of one worker, and what is done with them: reset, step, call. Autoreset is in `written_step`."""
+"""The environments of one worker, and the operations on them: reset, step, call. Autoreset is in `written_step`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from gymnasium.spaces.utils import is_space_dtype_shape_equiv
 from gymnasium.vector import AutoresetMode
 
 from reactorlib.gymnasium.infos import Info
-from reactorlib.gymnasium.layout import Arrays, Layout, rows_to_write
+from reactorlib.gymnasium.layout import Arrays, Layout, rows_of, rows_to_write
+from reactorlib.gymnasium.saved_environment import Refused, SavedEnvironment, restore_one, save_one
 from reactorlib.gymnasium.written_step import written_for
 
 NOT_GIVEN = ...  # options that `reset` is called without
@@ -86,7 +87,7 @@ class Share:
         return infos
 
     def step(self, actions: Sequence[Any] | dict[int, Any], buffer: int) -> list[Info]:
-        """Step all environments, or those whose positions have an action; what has ended is reset as the mode says."""
+        """Step all environments, or those whose positions have an action. Ended ones are reset as the mode says."""
         if isinstance(actions, dict):
             return self._step(actions, actions.values(), buffer)
         return self._step(range(self.count), actions, buffer)
@@ -131,6 +132,31 @@ class Share:
             alike = operator.eq if same else is_space_dtype_shape_equiv
             rows.append((bool(alike(observation_space, env.observation_space)), bool(action_space == env.action_space)))
         return rows
+
+    def save(self) -> list[SavedEnvironment | Refused]:
+        """The state of each environment."""
+        saved = []
+        for position, env in enumerate(self.envs):
+            self._enter(position)
+            kept = self.last[position] if self._rotates else rows_of(self.arrays.observations[0], self.low + position)
+            saved.append(save_one(env, self.ended[position], kept))
+        self._leave()
+        return saved
+
+    def restore(self, saved: Sequence[SavedEnvironment]) -> list[Refused | None]:
+        """Bring each environment to its state. Returns those that do not come to it, None for the others."""
+        refused: list[Refused | None] = [None] * self.count
+        for position, (env, one) in enumerate(zip(self.envs, saved, strict=True)):
+            self._enter(position)
+            restored = restore_one(env, one.content)
+            if isinstance(restored, Refused):
+                refused[position] = restored
+                continue
+            self.envs[position], self.ended[position] = restored, one.ended
+            for buffer in range(max(1, len(self.rows)) if one.observation is not None else 0):
+                self._put(position, one.observation, buffer)
+        self._leave()
+        return refused
 
     def close(self) -> None:
         """Close all environments; then raises what the first of them raised that did."""

@@ -10,24 +10,32 @@ import weakref
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from copy import deepcopy
+from functools import partial
 from typing import Any
 
 import numpy as np
-from gymnasium import logger, spaces
+from gymnasium import logger
 from gymnasium.error import AlreadyPendingCallError, ClosedEnvironmentError, NoAsyncCallError
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.async_vector_env import AsyncState
-from gymnasium.vector.utils import batch_differing_spaces, batch_space, concatenate, create_empty_array, iterate
+from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 
 from reactorlib.cpus import available_cpus
 from reactorlib.errors import RunError, WorkerError
 from reactorlib.executors.start_method import choose_start_method
-from reactorlib.gymnasium.calls import Calls, check_counts, checked_mask, seeds_of
+from reactorlib.gymnasium.batched_spaces import batched_spaces
+from reactorlib.gymnasium.calls import Calls, check_counts, checked_mask
 from reactorlib.gymnasium.groups import EnvironmentTimeoutError, Groups
 from reactorlib.gymnasium.infos import Info, merged
+from reactorlib.gymnasium.isolation.isolate import Isolate, apart
+from reactorlib.gymnasium.journal import Journal
 from reactorlib.gymnasium.layout import Layout
-from reactorlib.gymnasium.plan import Plan, planned
+from reactorlib.gymnasium.plan import Plan, plan_of
 from reactorlib.gymnasium.reactors import Setup
+from reactorlib.gymnasium.saving import opened_for, restore, save
+from reactorlib.gymnasium.seeding import checked_rule, seeds_of
+from reactorlib.gymnasium.share import Share
+from reactorlib.gymnasium.statistics import Statistics, TimedGroups, TimedShare, statistics_of
 
 UNREGISTERED = "a new process does not have the environments that were registered in this one"
 FEW_CPUS = 4  # up to which the caller's process steps environments, too
@@ -43,9 +51,20 @@ class ReactorVectorEnv(Calls):
     of these four, `plan` is made: processes where they pay, by steps of one environment that are timed. Results are
     the same.
 
+    Where `reset` is given a number s, environment i gets the seed s + i, as in Gymnasium. With `seeds="spawn"` it gets
+    one of NumPy's SeedSequence, so that two numbers share no streams.
+
+    `isolate` keeps environments apart that share something. "generators" gives each its own random, NumPy's and
+    torch's global generators, seeded by `reset`. "processes" also gives each a process of its own. A report of
+    `check_isolation` chooses. With True, the first one is checked, which takes some seconds. ValueError if neither
+    suffices.
+
+    With `statistics`, some rounds are timed for `statistics()`, which costs less than 1 % of the throughput.
+
     `copy`, `observation_mode` and `autoreset_mode` are as of SyncVectorEnv. With `copy`, the caller keeps what `reset`
     and `step` return; large batches are lent, not copied. `max_concurrency` bounds the workers. `shared_memory` and
-    `daemon` change nothing, and a `worker` function is refused.
+    `daemon` change nothing, and a `worker` function is refused. With `resumable`, `save` also serves environments that
+    cannot be pickled: their seeds and actions are kept, and `restore` repeats them.
 
     The exception of an environment is raised with its number and traceback as notes, and `reset` starts anew.
     WorkerError names the environment that ran where a worker process dies.
@@ -66,16 +85,24 @@ class ReactorVectorEnv(Calls):
         workers: int | None = None,
         caller_steps: bool | None = None,
         executor: str | None = None,
+        seeds: str = "consecutive",
+        statistics: bool = False,
+        isolate: Isolate = False,
+        resumable: bool = False,
     ) -> None:
-        self.env_fns = env_fns = list(env_fns)
+        env_fns, in_processes = apart(list(env_fns), isolate, executor or "processes")
+        self.env_fns = env_fns = [partial(Journal, one) for one in env_fns] if resumable else env_fns
         if worker is not None:
             raise ValueError("a custom `worker` serves one environment over a pipe: ReactorVectorEnv has neither")
         check_counts(env_fns, max_concurrency=max_concurrency, workers=workers)
+        self.seeds, self._is_timed = checked_rule(seeds), statistics
         self.shared_memory, self.copy, self.context, self.daemon = shared_memory, copy, context, daemon
         self.observation_mode, self.max_concurrency = observation_mode, max_concurrency
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.num_envs = n = len(env_fns)
         self._state = AsyncState.DEFAULT
+        if in_processes:
+            workers, caller_steps, max_concurrency = n, False, None
         if executor is None and (workers is not None or caller_steps is not None or context is not None):
             executor = "processes"  # of which the caller has an idea
         # Forked processes and ranks have the definitions of the main script.
@@ -84,17 +111,10 @@ class ReactorVectorEnv(Calls):
         most = min(n, int(workers or free), int(max_concurrency or n))
         with closing(env_fns[0]()) as env:
             self._learn_spaces(env)
-            self.plan = self._planned(env, executor, method, most)
+            self.plan = plan_of(env, n, executor, method, most)
         if caller_steps is None:
             caller_steps = executor == "mpi" or available_cpus() <= FEW_CPUS
         self._open(self.plan, method, caller_steps or self.plan.executor == "inline")
-
-    def _planned(self, env: Any, executor: str | None, method: str | None, most: int) -> Plan:
-        if executor is not None:
-            return Plan(executor, 1 if executor == "inline" else most, "asked for")
-        if method != "fork":
-            return Plan("processes", most, f"no step was timed, as processes start by {method}")
-        return planned(env, self.num_envs, most)
 
     def _learn_spaces(self, env: Any) -> None:
         """Learn the spaces of all from a first environment."""
@@ -102,28 +122,8 @@ class ReactorVectorEnv(Calls):
         self.render_mode = env.render_mode
         self.single_action_space = env.action_space
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        mode = self.observation_mode
-        if isinstance(mode, tuple) and len(mode) == 2:
-            if not all(isinstance(space, spaces.Space) for space in mode):
-                raise TypeError(
-                    f"Expected both elements of observation_mode to be Spaces, got {type(mode[0])} and {type(mode[1])}"
-                )
-            self.observation_space, self.single_observation_space = mode
-        elif mode == "same":
-            self.single_observation_space = env.observation_space
-            self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        elif mode == "different":
-            self.single_observation_space = env.observation_space
-            others = []
-            for make in self.env_fns[1:]:
-                with closing(make()) as other:
-                    others.append(other.observation_space)
-            self.observation_space = batch_differing_spaces([env.observation_space, *others])
-        else:
-            raise ValueError(
-                "Invalid `observation_mode`, expected: 'same' or 'different' or tuple of single and batch observation "
-                f"space, actual got {mode}"
-            )
+        spaces_of = batched_spaces(self.observation_mode, env.observation_space, self.env_fns)
+        self.single_observation_space, self.observation_space = spaces_of
 
     def _open(self, plan: Plan, method: str | None, caller_steps: bool) -> None:
         n, in_place, executor = self.num_envs, not self.copy, plan.executor
@@ -131,8 +131,9 @@ class ReactorVectorEnv(Calls):
         observation_space, action_space = self.single_observation_space, self.single_action_space
         layout = Layout(n, len(bounds) - 1, observation_space, self.action_space, action_space, in_place)
         apart, forked = executor == "mpi", method in (None, "fork")  # ranks share no memory
-        setup = Setup([*self.env_fns], bounds, layout, self.autoreset_mode, os.getpid(), forked, apart)
-        self._groups = Groups(setup, executor, method, caller_steps, weakref.ref(self))
+        share, groups = (TimedShare, TimedGroups) if self._is_timed else (Share, Groups)
+        setup = Setup([*self.env_fns], bounds, layout, self.autoreset_mode, os.getpid(), forked, apart, share)
+        self._groups = groups(setup, executor, method, caller_steps, weakref.ref(self))
         self._last: Any = None if layout.is_plain else create_empty_array(observation_space, n, np.zeros)
         try:
             self._check_spaces(observation_space, action_space)
@@ -175,7 +176,7 @@ class ReactorVectorEnv(Calls):
     def reset_async(self, seed: Any = None, options: dict[str, Any] | None = None) -> None:
         """Begin to reset; see `reset_wait`."""
         self._assert_is_running()
-        seeds = seeds_of(seed, self.num_envs)
+        seeds = seeds_of(seed, self.num_envs, self.seeds)
         self._assert_nothing_pends("reset_async")
         mask = None
         if options is not None and "reset_mask" in options:
@@ -251,7 +252,7 @@ class ReactorVectorEnv(Calls):
         return observations, arrays.rewards.copy(), arrays.terminations.copy(), arrays.truncations.copy(), infos
 
     def _observations(self, results: list[Any]) -> Any:
-        """The batch of observations; `results` keep what was said beside them."""
+        """The batch of observations; `results` keep everything else."""
         groups = self._groups
         if not groups.arrays.observations:
             rows = [row for _, rows in results for row in rows]
@@ -294,6 +295,14 @@ class ReactorVectorEnv(Calls):
         by_row = dict(zip(sorted(set(chosen)), (one for part in parts for one in part), strict=True))
         return [by_row[row] for row in chosen]
 
+    def statistics(self) -> Statistics:
+        """The time of steps, the last environment, and who waits for whom: of a vector made with `statistics=True`."""
+        self._assert_is_running()
+        self._assert_nothing_pends("statistics")
+        if not isinstance(self._groups, TimedGroups):
+            raise ValueError("nothing is timed: make the vector environment with statistics=True")
+        return statistics_of(self._ask_all("timed", ()), self._groups)
+
     def set_attr(self, name: str, values: Any) -> None:
         """Set an attribute of each environment: to one value each of a list or tuple, else all to the same."""
         self._assert_is_running()
@@ -306,6 +315,24 @@ class ReactorVectorEnv(Calls):
             )
         self._assert_nothing_pends("set_attr")
         self._groups.ask("set_attr", [(name, part) for part in self._groups.shared_out(values)])
+
+    def save(self) -> bytes:
+        """The state of all environments, from which `restore` goes on. Raises ResumeError where one has none."""
+        self._assert_is_running()
+        self._assert_nothing_pends("save")
+        return save(self, [self._groups])
+
+    def restore(self, state: bytes) -> None:
+        """Bring all environments to a state that `save` returned, here or in another process: only one you trust.
+
+        Raises ResumeError where an environment does not come to its state: reset, or restore another state.
+        """
+        self._assert_is_running()
+        self._assert_nothing_pends("restore")
+        saved = opened_for(self, state)
+        if saved.pool is not None and saved.pool.pending.any():
+            raise ValueError("the state is of a ReactorPool with environments that were sent to")
+        restore(self, [self._groups], saved)
 
     def _assert_is_running(self) -> None:
         if self.closed or self._groups.session.closed:

@@ -1,0 +1,83 @@
+"""One step of one environment again, from the record of a pool."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from gymnasium.vector.utils import iterate
+
+from reactorlib.gymnasium.record import COLUMNS, Entry, Received, Reset, Restored, Sent, StrPath, alike, marks_of, read
+from reactorlib.gymnasium.saving import opened, restore
+from reactorlib.gymnasium.vector_env import ReactorVectorEnv
+
+
+class ReplayedStep(NamedTuple):
+    """The question to an environment and its answer. `differences` name what the record has otherwise."""
+
+    environment: int
+    step: int
+    action: Any  # None for a reset
+    observation: Any
+    reward: Any
+    terminated: Any
+    truncated: Any
+    infos: dict[str, Any]  # of a vector of one environment
+    differences: list[str]
+
+
+def replayed_step(path: StrPath, environment: int, step: int) -> ReplayedStep:
+    """The step of this number of this environment, both counted from 0; step 0 is its first reset.
+
+    Raises ValueError where the record does not have it.
+    """
+    first, entries = read(path)
+    if not 0 <= environment < first.num_envs:
+        raise ValueError(f"the record has environments 0 to {first.num_envs - 1}")
+    if isinstance(first.make, str):
+        raise ValueError(f"the record does not hold the environments, which could not be pickled: {first.make}")
+    try:
+        make = pickle.loads(first.make)[environment]
+        envs = ReactorVectorEnv([make], executor="inline", autoreset_mode=first.autoreset_mode, resumable=True)
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}"
+        raise ValueError(f"environment {environment} of the record cannot be made here: {text}") from error
+    try:
+        return _found(envs, entries, environment, step)
+    finally:
+        envs.close()
+
+
+def _found(envs: ReactorVectorEnv, entries: Iterator[Entry], environment: int, step: int) -> ReplayedStep:
+    taken, action = 0, None
+    result: Any = None
+    for entry in entries:
+        if isinstance(entry, Restored):
+            saved = opened(entry.state)
+            own = [saved.environments[environment]]
+            spaces = envs.action_space, envs.single_action_space
+            restore(envs, [envs._groups], saved._replace(environments=own, spaces=spaces))
+        elif isinstance(entry, Reset):
+            observations, infos = envs.reset(seed=[entry.seeds[environment]], options=entry.options)
+            result = observations, np.zeros(1), *np.zeros((2, 1), np.bool_), infos
+        elif isinstance(entry, Sent) and environment in entry.ids:
+            taken, action = taken + 1, entry.actions[entry.ids.index(environment)]
+            groups = envs._groups
+            groups.turn()
+            result = envs._stepped(groups.ask("step", [({0: action}, groups.buffer)]))
+        elif isinstance(entry, Received) and environment in entry.ids and taken == step and result is not None:
+            at = entry.ids.index(environment)
+            return _compared(envs, [environment, step, action], result, [column[at] for column in entry[1:]])
+    raise ValueError(f"the record has {taken} steps of environment {environment}, and no result of step {step}")
+
+
+def _compared(envs: ReactorVectorEnv, asked: list[Any], result: Any, recorded: list[Any]) -> ReplayedStep:
+    """The step with the names of what the record has otherwise."""
+    observations, *ends, infos = result
+    columns = [column.tolist()[0] for column in ends]
+    got = [*columns, marks_of(envs.observation_space, observations, 1)[0]]
+    differences = [name for name, one, other in zip(COLUMNS, got, recorded, strict=True) if not alike(one, other)]
+    observation = next(iterate(envs.observation_space, observations))
+    return ReplayedStep._make([*asked, observation, *columns, infos, differences])

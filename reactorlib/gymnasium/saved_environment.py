@@ -1,0 +1,76 @@
+"""The state of one environment: its pickle, or all that it was asked."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from reactorlib.gymnasium.environment_pickle import pickled, unpickled
+from reactorlib.gymnasium.journal import Journal
+
+
+class Refused(NamedTuple):
+    """An environment that is not saved or restored."""
+
+    name: str
+    reason: str
+
+
+class ByPickle(NamedTuple):
+    """An environment, pickled."""
+
+    data: bytes
+
+
+class ByJournal(NamedTuple):
+    """The questions to an environment since it was made, pickled, and the digest of its state."""
+
+    entries: bytes
+    digest: str
+
+
+class SavedEnvironment(NamedTuple):
+    """An environment, with what its vector keeps of it."""
+
+    content: ByPickle | ByJournal
+    ended: bool  # the next step resets it
+    observation: Any  # the last one
+
+
+def save_one(env: Any, ended: bool, observation: Any) -> SavedEnvironment | Refused:
+    """The state of an environment."""
+    content = _content(env)
+    return Refused(str(env), content) if isinstance(content, str) else SavedEnvironment(content, ended, observation)
+
+
+def _content(env: Any) -> ByPickle | ByJournal | str:
+    inner = env.env if isinstance(env, Journal) else env
+    if not isinstance(env, Journal) or env.entries is None:
+        data = pickled(inner)
+        hint = "" if isinstance(env, Journal) else ". `resumable=True` saves it by its seed and actions"
+        return data + hint if isinstance(data, str) else ByPickle(data)
+    if not env.is_seeded:
+        return "it cannot be pickled, and its first reset had no seed"
+    entries = pickled(env.entries)
+    return entries if isinstance(entries, str) else ByJournal(entries, env.digest())
+
+
+def restore_one(env: Any, content: ByPickle | ByJournal) -> Any:
+    """The environment in this state, in the place of `env`; or Refused."""
+    if isinstance(content, ByPickle):
+        try:
+            inner = unpickled(content.data)
+        except Exception as error:  # noqa: BLE001  # whatever the environment's parts raise
+            return Refused(str(env), f"{type(error).__name__}: {error}")
+        with suppress(Exception):
+            env.close()
+        if not isinstance(env, Journal):
+            return inner
+        env.env, env.entries, env.is_reset = inner, None, True
+        return env
+    if not isinstance(env, Journal):
+        return Refused(str(env), "it was saved by its seed and actions: give `resumable=True`")
+    env.replay(unpickled(content.entries))
+    if env.digest() != content.digest:
+        return Refused(str(env), "its seed and actions lead to another state: is it its own?")
+    return env
