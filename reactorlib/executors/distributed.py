@@ -75,7 +75,7 @@ class Distributed(Executor):
 
     def begin(self) -> None:
         for other in self.others:
-            self.messenger.tell(other, "begin", self.worker.started)
+            self.messenger.tell(other, "begin", self.worker.outside.started)
 
     # Schedules
 

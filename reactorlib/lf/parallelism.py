@@ -14,9 +14,10 @@ from reactorlib.elaboration.records import Elaborated
 from reactorlib.lf.bodies import statements
 from reactorlib.lf.changed_names import changed_by_functions, changed_names
 from reactorlib.lf.load import run_options
+from reactorlib.lf.placement import spread
 from reactorlib.lf.syntax import codes
 from reactorlib.lf.translate import LfProgram, Translation
-from reactorlib.schedule.partition import partition, spread
+from reactorlib.schedule.partition import partition
 
 
 def execution(

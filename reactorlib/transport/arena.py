@@ -65,14 +65,7 @@ class Arena(Placing):
     """
 
     def __init__(
-        self,
-        memory: Memory,
-        start: int,
-        size: int,
-        worker: int,
-        taken: memoryview,
-        capacity: int,
-        blocks: int = BLOCKS,
+        self, memory: Memory, start: int, size: int, worker: int, taken: memoryview, capacity: int, blocks: int = BLOCKS
     ) -> None:
         super().__init__(worker)
         self.memory = memory

@@ -17,16 +17,7 @@ from itertools import combinations
 from math import prod
 from typing import Any
 
-from reactorlib.transport.structure import (
-    BIG,
-    CONTAINERS,
-    SHORT,
-    Structure,
-    array_of,
-    code_of,
-    has_keys,
-    members_of,
-)
+from reactorlib.transport.structure import BIG, CONTAINERS, SHORT, Structure, array_of, code_of, has_keys, members_of
 
 Encode = Callable[[Any, Sequence[int]], bytes | None]  # of a value and the receivers; None: it has another structure
 Decode = Callable[[Any], Any]
