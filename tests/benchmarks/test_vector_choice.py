@@ -12,5 +12,5 @@ def test_each_cell_has_a_row(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     _, *rows, summary = capsys.readouterr().out.splitlines()
     assert [row.split()[:2] for row in rows] == [["busy:2us", "2"], ["busy:200us", "2"]]
     assert {row.split()[2] for row in rows} <= {"inline", "processes"}
-    assert all(0 < float(row.split()[-1]) for row in rows)
+    assert all(float(row.split()[-1]) > 0 for row in rows)
     assert summary.startswith("median ")
