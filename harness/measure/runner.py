@@ -5,6 +5,7 @@ computes.
 """
 
 import hashlib
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,8 +45,8 @@ class Budget:
     left_out: list[Block] = field(default_factory=list)
 
     def allows(self, block: Block, spent_s: float) -> bool:
-        """Whether a block runs now. The first block of a point does. Another one does if it should end in time: it is
-        taken to be as long as the last block of its point, or else as the longest of all.
+        """Whether a block runs now. The first block of a point does. Another one runs if it should end in time. Its
+        expected length is that of the last block of its point, or else of the longest of all.
         """
         needed_s = self.taken_s.get(block[0].point, max(self.taken_s.values(), default=0.0))
         return self.limit_s is None or not block[0].index or spent_s + needed_s <= self.limit_s
@@ -130,8 +131,9 @@ def _measured(results: RunDirectory, block: Block, effort: Effort, display: Disp
     results.logs.mkdir(exist_ok=True)
     again = results.grid.repeated(block[0].point)
     trials = {trial.backend: trial for trial in block}
-    subjects = [subject_of(trial) for trial in block]
-    subjects += [subject_of(trial, again=True) for trial in block if trial.backend in again]
+    pythons = {trial: results.interpreters[BACKENDS[trial.backend].interpreter] for trial in block}
+    subjects = [subject_of(trial, python=python) for trial, python in pythons.items()]
+    subjects += [subject_of(trial, True, python) for trial, python in pythons.items() if trial.backend in again]
     logs = {subject.name: results.logs / _log_name(block[0], subject) for subject in subjects}
 
     def starts(subject: Subject) -> None:
@@ -163,8 +165,10 @@ def _failed(measured: Measured) -> bool:
     return bool(measured.failure) and not measured.failure.startswith(UNSUPPORTED)
 
 
-def subject_of(trial: Trial, again: bool = False) -> Subject:
-    """The subject that runs a trial. `again`: a second one of its backend, by which a run measures its noise."""
+def subject_of(trial: Trial, again: bool = False, python: str = sys.executable) -> Subject:
+    """The subject that runs a trial on an interpreter. `again`: a second one of its backend, by which a run measures
+    its noise.
+    """
     point, matched = trial.point, BACKENDS[trial.backend].matched
     large = _LARGE_SHARE * psutil.virtual_memory().total
     is_ray = trial.backend.startswith(_RAY)
@@ -175,6 +179,7 @@ def subject_of(trial: Trial, again: bool = False) -> Subject:
         pinned=not is_ray and point.round_bytes <= large,
         on_one_cpu=runs_alone(point.values, BACKENDS[trial.backend]),
         kept=is_ray and not (again or point.round_bytes or BACKENDS[trial.backend].on_two_nodes),
+        interpreter=python,
     )
 
 

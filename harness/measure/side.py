@@ -19,6 +19,7 @@ import os
 import sys
 import time
 import traceback
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -37,13 +38,19 @@ _LAP_NS = 400_000  # the least time of a kernel path's lap, between two looks at
 # A kernel path is repeated before its first turn, so that its recurring sets of triggers are compiled.
 _WARM_REPETITIONS = 100
 _WARM_NS = 1_000_000_000
+# The warning of the interpreter when an extension module is loaded that needs the GIL; the module's name follows.
+_GIL_WARNING = "The global interpreter lock"
+GIL_IS_ON = "the GIL is on, and this backend is measured without one"
 
 
 class TurnProbe(Probe):
-    """A probe whose rounds wait for their turn. `verify_rounds`: the first, whose values are hashed."""
+    """A probe whose rounds wait for their turn. `verify_rounds`: the first, whose values are hashed. `without_gil`:
+    that it is off is checked.
+    """
 
-    def __init__(self, channel: Channel, verify_rounds: int) -> None:
+    def __init__(self, channel: Channel, verify_rounds: int, *, without_gil: bool = False) -> None:
         super().__init__(_ENDLESS, 0, verify=verify_rounds > 0)
+        self._without_gil = without_gil
         self._turns = Turns(channel, verify_rounds, self._settled)
         self.round = self._turns.passed  # type: ignore[method-assign]  # one call less in every round
 
@@ -57,11 +64,9 @@ class TurnProbe(Probe):
         self.verifying = False
         self.digest = NoDigest()
         gc.collect()
-        return {
-            "startup_ns": getattr(self, "startup_ns", 0),
-            "digest": digest,
-            "gil_enabled": getattr(sys, "_is_gil_enabled", lambda: True)(),
-        }
+        if self._without_gil and has_gil():
+            raise RuntimeError(GIL_IS_ON)
+        return {"startup_ns": getattr(self, "startup_ns", 0), "digest": digest, "gil_enabled": has_gil()}
 
 
 class TurnMeter:
@@ -102,7 +107,7 @@ def main() -> int:
     if not Path(__file__).resolve().is_relative_to(tree):
         os.chdir(tree)  # where Ray's actors look for modules first, and the harness may be run from its own tree
     while "ended" in (answer := _answer(order, channel, text)):
-        gc.collect()  # what the program's frames held
+        gc.collect()  # the objects of the program's frames
         channel.tell(answer)
         order = channel.hear()
     channel.tell(answer)
@@ -112,7 +117,7 @@ def main() -> int:
 
 
 def _answer(order: Mapping[str, Any], channel: Channel, text: str) -> dict[str, Any]:
-    """Carry out an order; what it comes to. `text`: of the first one."""
+    """Carry out an order, and return its result. `text`: of the first one."""
     tree = Path(order["tree"]).resolve()
     try:
         if needs_ranks(order) or needs_nodes(order):
@@ -140,6 +145,11 @@ def _answer(order: Mapping[str, Any], channel: Channel, text: str) -> dict[str, 
         return {"error": one_line(f"{type(error).__name__}: {error}")}
 
 
+def has_gil() -> bool:
+    """Whether threads take turns in this process."""
+    return bool(getattr(sys, "_is_gil_enabled", lambda: True)())
+
+
 def needs_ranks(order: Mapping[str, Any]) -> bool:
     """Whether the backend runs on ranks, of which this process is then the first."""
     backend = catalogue.BACKENDS.get(order.get("backend", ""))
@@ -157,7 +167,7 @@ def _carry_out(order: Mapping[str, Any], channel: Channel) -> dict[str, Any]:
     if "kernel" in order:
         _named(order["kernel"])(TurnMeter(channel), **order["parameters"])
     else:
-        _run_workload(order, channel)
+        run_workload(order, channel)
     return {"error": "the rounds ended before the engine did"}
 
 
@@ -166,11 +176,23 @@ def _named(path: str) -> Any:
     return getattr(importlib.import_module(module), function)
 
 
-def _run_workload(order: Mapping[str, Any], channel: Channel) -> None:
+def run_workload(order: Mapping[str, Any], channel: Channel) -> None:
+    """Run a workload in turns, on the interpreter that its backend is for. Raises what it raises."""
     workload, backend = order["workload"], order["backend"]
-    task = catalogue.make_task(workload, {**order["parameters"], "rounds": _ENDLESS, "warmup_rounds": 0})
-    catalogue.load(workload, backend)  # importing is no part of the start-up time
-    catalogue.run(workload, backend, task, TurnProbe(channel, order["verify_rounds"]), **order["options"])
+    # An older tree knows no interpreter but the suite's.
+    interpreter = getattr(catalogue.BACKENDS.get(backend), "interpreter", "")
+    without_gil = interpreter == getattr(catalogue, "FREE_THREADED", None)
+    if without_gil:
+        warnings.filterwarnings("error", _GIL_WARNING, RuntimeWarning)
+    try:
+        task = catalogue.make_task(workload, {**order["parameters"], "rounds": _ENDLESS, "warmup_rounds": 0})
+        catalogue.load(workload, backend)  # importing is no part of the start-up time
+        probe = TurnProbe(channel, order["verify_rounds"], without_gil=without_gil)
+        catalogue.run(workload, backend, task, probe, **order["options"])
+    except ImportError as error:
+        if not interpreter:
+            raise
+        raise UnsupportedError(f"in the environment of its {interpreter} interpreter: {error}") from None
 
 
 if __name__ == "__main__":
