@@ -108,7 +108,7 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
         command.set_defaults(command=commands[name])
         return command
 
-    _add_json(add("list", "what there is to run: workloads, parameters, backends, presets"))
+    add("list", "what there is to run: workloads, parameters, backends, presets")
     _add_doctor(add("doctor", "what this machine is, what works here, what would harm a measurement", _DOCTOR))
     _add_run(add("run", "measure", _RUN, _RUN_EXAMPLES))
     your_own = "your own environment: what serves it best here"
