@@ -27,9 +27,8 @@ LOADED = "<loaded>"  # in a program's module, what it was made of
 OPTIONS = {"timeout": Time, "fast": bool, "keepalive": bool, "workers": int}  # target properties that `run` takes
 ONE_PROGRAM = "lf.stop() ends one federate of several; here one program runs all federates"
 KNOWN = {*OPTIONS, "files", "single-threaded", "threading"}
-# Where a package to install is not called as its module is.
-DISTRIBUTIONS = {"cv2": "opencv-python", "PIL": "pillow", "sklearn": "scikit-learn", "yaml": "pyyaml", "zmq": "pyzmq",
-                 "serial": "pyserial", "ale_py": "ale-py", "gym": "gym (or gymnasium, its successor)"}  # fmt: skip
+PACKAGE_OF = {"cv2": "opencv-python", "PIL": "pillow", "sklearn": "scikit-learn", "yaml": "pyyaml", "zmq": "pyzmq",
+              "serial": "pyserial", "ale_py": "ale-py", "gym": "gym (or gymnasium, its successor)"}  # fmt: skip
 
 
 def load(path: str | Path, reactor: str | None = None, *, structure: bool | None = False) -> type[Reactor]:
@@ -131,7 +130,7 @@ def _refuse_missing(program: LfProgram, file: File) -> None:
                 names = [str(statement.module)]
             for name in dict.fromkeys(name.partition(".")[0] for name in names):
                 if name not in sys.modules and find_spec(name) is None:
-                    words = f"no module {name!r} is installed: pip install {DISTRIBUTIONS.get(name, name)}"
+                    words = f"no module {name!r} is installed: pip install {PACKAGE_OF.get(name, name)}"
                     program.fault(f"{file.path}:{preamble.code.line + statement.lineno - 2}", words)
 
 

@@ -14,25 +14,23 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from reactorlib import tag
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.errors import RunError
-from reactorlib.tag import UNITS, Time
+from reactorlib.tag import UNITS, Tag, Time
 from reactorlib.worker import context
 from reactorlib.worker.cells import Multiport, Reader
 
 HANDLE = "<run>"  # in a program's module, the run that was opened last
 
 
-class LfTag(tag.Tag):
+class LfTag(Tag):
     """A tag in the form of Lingua Franca, where its name is Tag."""
 
     __slots__ = ()
+    __str__ = Tag.__repr__
 
-    def __repr__(self) -> str:
-        return f"Tag(time={self.time}, microstep={self.microstep})"
 
-    __str__ = __repr__
+LfTag.__name__ = Tag.__name__
 
 
 class Make:

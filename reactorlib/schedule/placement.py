@@ -1,4 +1,4 @@
-"""Where the reactors of a Lingua Franca program go: side by side what may run at once, federates apart."""
+"""A placement in which reactors that may run at once are on different workers."""
 
 from __future__ import annotations
 
