@@ -41,13 +41,13 @@ GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name
 UNKNOWN := $(filter-out $(KNOWN) MAKEFLAGS -%,$(GIVEN))
 $(if $(UNKNOWN),$(error $(UNKNOWN): no such variable here; there are $(KNOWN)))
 
-.PHONY: help install install-freethreaded bench advise bench-kernel kernel-claims regress ray-options report readme diagrams docs test test-all test-wheel test-freethreaded test-openmpi check style format lock soak mutants clean
+.PHONY: help install install-freethreaded bench advise kernel-claims regress ray-options report readme diagrams docs test test-all test-wheel test-freethreaded test-openmpi check style format lock soak mutants clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
 	@echo
-	@echo 'bench: PRESET=smoke|quick|sweeps|crossover|vectors|threads|nodes|paper (now $(PRESET)); bench, report: RESULTS=directory'
+	@echo 'bench: PRESET=smoke|quick|crossover|vectors|threads|nodes|paper (now $(PRESET)); bench, report: RESULTS=directory'
 	@echo 'regress: BASE=commit (now where this branch left origin/main, else the last commit), MIN_EFFECT=0.07'
 	@echo 'first use: PYTHON=python3.12 picks the interpreter, TORCH_INDEX=URL an index with CPU-only torch'
 
@@ -65,10 +65,6 @@ bench: $(STAMP) $(if $(FREETHREADED),$(FT_STAMP))  ## run the preset, draw its f
 advise: $(STAMP)  ## what serves ENV=file.py:MyEnv (or mypackage:MyEnv-v0) with ACTORS=16 best on this machine
 	@$(HARNESS) advise $(if $(ENV),--env $(ENV)) $(if $(ACTORS),--actors $(ACTORS))
 
-bench-kernel: $(STAMP)  ## benchmark the kernel's hot paths by themselves, beside the run saved last
-	$(BIN)/python -m pytest benchmarks/kernel --benchmark-autosave --benchmark-columns=min,median,iqr,rounds \
-	  $(if $(wildcard .benchmarks/*/*.json),--benchmark-compare)
-
 kernel-claims: $(STAMP)  ## measure what the kernel claims, each line with its limit and a verdict
 	$(BIN)/python -m benchmarks.kernel_claims
 
@@ -81,9 +77,9 @@ ray-options: $(STAMP)  ## which option of Ray makes ray-tuned faster? each in tu
 report: $(STAMP)  ## draw the figures of the newest run and print its comparison
 	$(HARNESS) report $(RESULTS)
 
-readme: $(STAMP)  ## fill README, ARTIFACT.md and the pages in docs/ that show numbers again from results/
+readme: $(STAMP)  ## fill the generated parts of README, ARTIFACT.md and docs/ again from results/
 	$(HARNESS) report results/quick --readme README.md --readme ARTIFACT.md
-	$(HARNESS) report results/reference --readme docs/paper.md --readme docs/more-cores.md
+	$(HARNESS) report results/reference --readme docs/paper.md --readme docs/more-cores.md --readme docs/howto/reproduce-a-figure.md
 	$(HARNESS) report results/vectors --readme docs/vector-environments.md
 
 # The pages say how each is drawn. The one of a program that cannot run is drawn with status 1.
@@ -100,7 +96,7 @@ docs: $(STAMP)  ## build the site of docs/ into site/; a broken link fails
 test: $(STAMP)  ## run the tests that every change needs: three to four minutes on two cores, seven where they are slow
 	@$(call tested,)
 
-test-all: $(STAMP)  ## run all tests, the slow ones of docs/tests.md as well
+test-all: $(STAMP)  ## run all tests, the slow ones of docs/slow-tests.md as well
 	@$(call tested,-m 'not soak')
 
 test-wheel:  ## install the wheel alone into .venv-wheel, with PYTHON, and run the kernel's tests there; DIST=directory of a build
@@ -129,6 +125,7 @@ style: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python -m tools.prose
 	$(BIN)/zizmor --offline --quiet .github
 
 format: $(STAMP)  ## format the code and mend what the linter can mend

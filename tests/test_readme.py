@@ -22,6 +22,7 @@ def test_it_is_a_page():
         (ROOT / "ARTIFACT.md", "artifact", "quick"),
         (ROOT / "docs" / "more-cores.md", "scaling", "reference"),
         (ROOT / "docs" / "paper.md", "claims", "reference"),
+        (ROOT / "docs" / "howto" / "reproduce-a-figure.md", "effort", "reference"),
         (ROOT / "docs" / "vector-environments.md", "vectors", "vectors"),
     ],
 )

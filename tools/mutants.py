@@ -1,8 +1,8 @@
 """Breaks rules of the kernel and of its transport, one at a time, and says which of them the tests do not notice.
 
-`python tools/mutants.py [--jobs N] [WORD ...]`, where words choose mutants by what is in their names or files. A mutant
-is one text in one file, replaced in a copy of the checkout; the tests named with it are run there, as `make test` runs them,
-and then all that `make test` has of the kernel, until one fails. Exit status 1 where a mutant survives.
+`python tools/mutants.py [--jobs N] [WORD ...]`, where words choose mutants by what is in their names or files. A
+mutant is one text in one file, replaced in a copy of the checkout. The tests named with it run there as `make test`
+runs them. Then all tests of the kernel run, until one fails. Exit status 1 where a mutant survives.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ MUTANTS = [
     *_mutants(
         _of("transport", "channel", "transport/test_channel", "transport/test_exchange"),
         ("a message is not written over one that was not read", "if number > self._limit:", "if number > self._limit + SLOTS:"),
-        ("who waits for a message is woken", "self.states[self._receiver_state] = AWAKE\n        self.bell.ring()", "self.states[self._receiver_state] = AWAKE"),
+        ("who waits for a message is woken", "self.states[self._receiver_state] = AWAKE\n            self.bell.ring()", "self.states[self._receiver_state] = AWAKE"),
         ("the sender learns of room", "if not number % PUBLISH:", "if not number % (PUBLISH << 20):"),
         ("messages keep their order", "backlog.append(self.receive())", "backlog.appendleft(self.receive())"),
         ("a message from a block has its own length", "return bytes(lent[:length])", "return bytes(lent)"),
@@ -148,7 +148,7 @@ MUTANTS = [
 
 
 def copy_of(checkout: Path, folder: Path) -> Path:
-    """What the tests of the kernel need of the checkout."""
+    """The parts of the checkout that the tests of the kernel need."""
     made = folder / "checkout"
     ignore = shutil.ignore_patterns("__pycache__", ".*", "results", "build", "dist")
     shutil.copytree(checkout, made, ignore=ignore, symlinks=True)

@@ -128,7 +128,7 @@ def stop_descendants() -> None:
 
 
 def end_descendants(limit_s: float = 10.0) -> int:
-    """Kill everything below this process, and what is started or orphaned meanwhile; returns how many.
+    """Kill everything below this process, also processes that are started or orphaned meanwhile. Returns how many.
 
     Raises TimeoutError when some cannot be killed within the limit.
     """

@@ -45,8 +45,8 @@ class Budget:
     left_out: list[Block] = field(default_factory=list)
 
     def allows(self, block: Block, spent_s: float) -> bool:
-        """Whether a block runs now. The first block of a point does. Another one does if it should end in time: it is
-        taken to be as long as the last block of its point, or else as the longest of all.
+        """Whether a block runs now. The first block of a point does. Another one runs if it should end in time. Its
+        expected length is that of the last block of its point, or else of the longest of all.
         """
         needed_s = self.taken_s.get(block[0].point, max(self.taken_s.values(), default=0.0))
         return self.limit_s is None or not block[0].index or spent_s + needed_s <= self.limit_s

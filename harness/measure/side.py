@@ -38,7 +38,7 @@ _LAP_NS = 400_000  # the least time of a kernel path's lap, between two looks at
 # A kernel path is repeated before its first turn, so that its recurring sets of triggers are compiled.
 _WARM_REPETITIONS = 100
 _WARM_NS = 1_000_000_000
-# What the interpreter warns of when an extension module is loaded that needs the GIL; the module's name follows.
+# The warning of the interpreter when an extension module is loaded that needs the GIL; the module's name follows.
 _GIL_WARNING = "The global interpreter lock"
 GIL_IS_ON = "the GIL is on, and this backend is measured without one"
 
@@ -107,7 +107,7 @@ def main() -> int:
     if not Path(__file__).resolve().is_relative_to(tree):
         os.chdir(tree)  # where Ray's actors look for modules first, and the harness may be run from its own tree
     while "ended" in (answer := _answer(order, channel, text)):
-        gc.collect()  # what the program's frames held
+        gc.collect()  # the objects of the program's frames
         channel.tell(answer)
         order = channel.hear()
     channel.tell(answer)
@@ -117,7 +117,7 @@ def main() -> int:
 
 
 def _answer(order: Mapping[str, Any], channel: Channel, text: str) -> dict[str, Any]:
-    """Carry out an order; what it comes to. `text`: of the first one."""
+    """Carry out an order, and return its result. `text`: of the first one."""
     tree = Path(order["tree"]).resolve()
     try:
         if needs_ranks(order) or needs_nodes(order):

@@ -65,9 +65,9 @@ class Subject:
 
     `matched`: its digest must equal that of the block's other matched ones. `pinned`: lives through its whole block,
     even if memory has room for a part of the others only. `on_one_cpu`: it computes in one thread that never waits.
-    All such subjects take the turns of a sweep on one CPU, and change the CPU from sweep to sweep, because CPUs may
-    differ in speed. They are compared by CPU time, in which other processes don't count. `kept`: its process stays for
-    the next subject of this name (see `kept`). `interpreter`: its path.
+    All such subjects take the turns of a sweep on one CPU. The CPU changes from sweep to sweep, because CPUs may
+    differ in speed. They are compared by CPU time, in which other processes don't count. `kept`: its process stays
+    for the next subject of this name (see `kept`). `interpreter`: its path.
     """
 
     name: str

@@ -95,35 +95,6 @@ _QUICK = Preset(
     budget_s=25 * MINUTE,
 )
 
-_SWEEPS = Preset(
-    name="sweeps",
-    summary="what costs grow with: object size, actors, steps per message, agents, minibatch, fan-out; 40 minutes",
-    budget_s=40 * MINUTE,
-    backends=("serial", "reactor-inline", "reactor-processes", "ray-paper", "ray-tuned", "ray-pooled", *_LIMITS),
-    sweeps=(
-        sweep(
-            "broadcast_gather",
-            actors=_ONE_EACH,
-            # Ray passes arguments of up to 100 KiB inline.
-            object_bytes=(KB, 64 * KIB, 96 * KIB, 104 * KIB, 160 * KIB, MIB),
-            work_seconds=0.0,
-            rounds=100,
-        ),
-        sweep("broadcast_gather", actors=(1, 2, 4, 8), object_bytes=10 * MIB, work_seconds=0.0, rounds=30),
-        sweep("gym_sampling", env="CartPole-v1", actors=_ONE_EACH, steps_per_message=(1, 10, 100), rounds=300),
-        sweep("gym_sampling", env=("Blackjack-v1", "Pendulum-v1"), actors=_ONE_EACH, rounds=500),
-        sweep("atari_sampling", env=("MsPacman", "SpaceInvaders"), actors=_ONE_EACH, rounds=150),
-        sweep("q_learning", actors=_ONE_EACH, minibatch=(500, 2_000), rounds=10),
-        sweep("q_learning", actors=_ONE_EACH, minibatch=500, representation="tensors", rounds=10),
-        sweep("multi_agent", agents=(2, 10), rounds=500),
-        sweep("multi_agent", agents=10, representation="tensors", rounds=500),
-        sweep("multi_agent", agents=10, step_busy_us=200.0, rounds=500),
-        sweep("overhead", shape="fan_out", actors=(1, 2, 8), messages_per_round=20, rounds=50),
-        sweep("overhead", shape=("ping_pong", "counting", "timers")),
-        sweep("overhead", shape=("thread_ring", "fan_out", "chain"), actors=16),
-    ),
-)
-
 _MADE_UP = {"actors": _WORKERS, "rounds": 100, "warmup_rounds": 5}
 _CROSSOVER = Preset(
     name="crossover",
@@ -221,5 +192,5 @@ _THREADS = Preset(
     ),
 )
 
-_ALL = (_SMOKE, _QUICK, _SWEEPS, _CROSSOVER, _VECTORS, _PAPER, _NODES, _THREADS)
+_ALL = (_SMOKE, _QUICK, _CROSSOVER, _VECTORS, _PAPER, _NODES, _THREADS)
 PRESETS: dict[str, Preset] = {preset.name: preset for preset in _ALL}

@@ -65,8 +65,8 @@ def select(
     """The grid that the command line asks for; an empty sequence and None stand for the preset's own choice.
 
     `seed` is the seed of the order, and of every workload unless a setting says otherwise. A number of trials overrides
-    the preset's budget. `free_threaded`: with the backends that need no GIL, unless backends are named; the preset's
-    budget grows with the number of backends. Raises UsageError.
+    the preset's budget. `free_threaded`: also take the backends that need no GIL, unless backends are named. The
+    preset's budget grows with the number of backends. Raises UsageError.
     """
     check_known("preset", [preset_name], PRESETS)
     check_known("workload", workloads, WORKLOADS)

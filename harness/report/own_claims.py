@@ -16,7 +16,7 @@ from harness.store.trial_records import TrialRecord
 
 STARTS = TRIALS
 # Between runs of README's points on two days, ratios of backends whose code was the same moved by up to 24 %.
-_OTHER_DAY = 1.25
+OTHER_DAY = 1.25
 _INLINE = "reactor-inline"
 
 
@@ -38,12 +38,17 @@ class Claim:
     @property
     def expected(self) -> tuple[float, float]:
         """The range in which the ratio should lie on a machine with as many cores."""
-        return self.published.low / _OTHER_DAY, self.published.high * _OTHER_DAY
+        return self.published.low / OTHER_DAY, self.published.high * OTHER_DAY
 
     def agrees(self, ratio: Estimate) -> bool:
-        """Whether a ratio does not contradict the claim: its interval reaches the expected range."""
+        """Whether a ratio is in the expected range."""
         low, high = self.expected
-        return ratio.low <= high and low <= ratio.high
+        return low <= ratio.value <= high
+
+    def is_contradicted(self, ratio: Estimate) -> bool:
+        """Whether a ratio's interval does not even reach the expected range."""
+        low, high = self.expected
+        return ratio.high < low or high < ratio.low
 
     @property
     def place(self) -> str:

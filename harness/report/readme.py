@@ -1,7 +1,8 @@
 """The parts of README and of other pages that results fill, between markers. No number by hand.
 
-`results`: one figure and one table. `claims`: the paper's claims beside the ratios measured. `vectors`: vector
-environments beside the loop. `artifact`: README's claims, to be measured again. `scaling`: predicted speed-ups.
+`results`: one figure and one table. `claims`: the paper's claims next to the measured ratios. `effort`: time, memory
+and expected ratios of each workload. `vectors`: vector environments compared with the loop. `artifact`: README's
+claims, to be measured again. `scaling`: predicted speed-ups.
 """
 
 import os
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from harness import quantity
 from harness.errors import UsageError
-from harness.report import claims, document, own_claims, run_answer, study_tables
+from harness.report import claims, document, own_claims, reproduction, run_answer, study_tables
 from harness.report.figures import figure_catalogue
 from harness.report.markdown import markdown_table, markdown_text
 from harness.report.run_answer import Against, PointAnswer
@@ -124,6 +125,12 @@ def claimed(summary: Summary, _drawn: Mapping[str, Path], _base: Path) -> str:
     return f"{told}\n\n{claims.EXPLAINED} Made by `make readme`, from the same rows as the figures.{doubts}\n"
 
 
+def effort(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
+    """The effort and the expected ratios of each workload."""
+    shown = markdown_table(reproduction.table(summary))
+    return f"{shown}\n\n{_source(summary, base)} Made by `make readme`.\n"
+
+
 def vectors(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
     """How many times as fast as the loop each backend is, one row for each environment."""
     measured = in_order(cell.backend for point in summary.points for cell in point.cells if cell.main)
@@ -168,13 +175,15 @@ def artifact(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
 
 def scaling(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
     """The speed-up of each traced point, predicted for up to 64 workers."""
-    return f"{markdown_table(study_tables.prediction_table(summary.scaling))}\n\n{_source(summary, base)}\n"
+    table = markdown_table(study_tables.prediction_table(summary.scaling)) if summary.scaling else "Not predicted."
+    return f"{table}\n\n{_source(summary, base)}\n"
 
 
 Part = Callable[[Summary, Mapping[str, Path], Path], str]
 PARTS: dict[str, Part] = {
     "results": section,
     "claims": claimed,
+    "effort": effort,
     "vectors": vectors,
     "artifact": artifact,
     "scaling": scaling,

@@ -1,4 +1,4 @@
-"""What an interpreter is, told by itself: run as a file, it prints that as JSON. Imports the standard library only."""
+"""The properties of an interpreter. Run as a file, it prints them as JSON. Imports the standard library only."""
 
 import importlib.metadata
 import json

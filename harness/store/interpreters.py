@@ -37,7 +37,7 @@ def find(backends: Iterable[str], given: Mapping[str, str | None]) -> dict[str, 
 
 
 def describe(found: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """What each interpreter besides the suite's own is. Raises UsageError for one that cannot serve."""
+    """The properties of each interpreter besides the suite's own. Raises UsageError for one that cannot serve."""
     return {kind: _described(kind, path) for kind, path in found.items() if kind}
 
 

@@ -24,7 +24,8 @@ from reactorlib.gymnasium.layout import Layout, rows_of
 from reactorlib.gymnasium.share import Share
 from reactorlib.mpi.ranks import is_first
 
-MARSHALLED, PICKLED, FAILED = b"m", b"p", b"f"  # how a reply of another process begins; without infos it is empty
+NOTHING = b""  # a reply without infos
+MARSHALLED, PICKLED, FAILED = b"m", b"p", b"f"  # how any other of another process begins
 
 
 class Setup(NamedTuple):
@@ -37,6 +38,7 @@ class Setup(NamedTuple):
     process: int  # the caller's
     forked: bool  # whether other processes have what the main script defines
     apart: bool  # whether they share no memory with the caller's
+    share: type[Share]
 
 
 class Carried:
@@ -89,7 +91,7 @@ class Group(Reactor):
         except Exception as error:  # noqa: BLE001  # the environment's: the caller raises it
             reply.set(self._fault(error))
         else:
-            reply.set(self._packed(infos))
+            reply.set(self._packed(infos) if infos else NOTHING)
 
     @reaction(ask, effects=reply)
     def answer(self, ask: Any, reply: Any) -> None:
@@ -115,12 +117,12 @@ class Group(Reactor):
             self.share.close()  # unless the caller has closed it
 
     def _open(self, memory: Any) -> None:
-        make, bounds, layout, mode, _, forked, _ = self.setup
+        make, bounds, layout, mode, _, forked, _, kind = self.setup
         self.known = known_to_all(forked)
         low, high = bounds[self.bank_index : self.bank_index + 2]
         self.arrays = layout.carve(np.zeros(layout.nbytes, np.uint8) if memory is None else memory.array)
         self.arrays.inside[self.bank_index], self.arrays.answered[self.bank_index] = -1, 0
-        self.share = Share(self.bank_index, low, make[low:high], layout, self.arrays, mode)
+        self.share = kind(self.bank_index, low, make[low:high], layout, self.arrays, mode)
 
     def _with_values(self, said: Any, buffer: int) -> Any:
         """The infos of a step, with the arrays that the caller does not find in memory."""
@@ -163,9 +165,9 @@ class Environments(Reactor):
 
 
 def packed(result: Any, known: Mapping[str, Any]) -> bytes:
-    """A result for another process: nothing where there are no infos; what holds no code needs no slow pickle."""
+    """A result for another process. Empty infos are left out, and a result without code needs no slow pickle."""
     if not result and isinstance(result, list):
-        return b""
+        return NOTHING
     try:
         return MARSHALLED + marshalled(result)
     except CodeError:

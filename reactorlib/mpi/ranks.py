@@ -25,7 +25,7 @@ SHORTEST_SLEEP_S, LONGEST_SLEEP_S = 20e-6, 0.01  # between looks for a message; 
 LAUNCHED = ("PMI_RANK", "PMI_FD", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PALS_RANKID")  # set for each rank
 SHARED = "/dev/shm/mpich_shm"  # how the names begin that MPICH gives to shared memory
 
-GATHER, OUTCOME, RELEASE, ABORT, LEFT, CALL, SERVE = range(7)  # tags of messages
+GATHER, RELEASE, ABORT, LEFT, CALL, SERVE = range(6)  # tags of messages
 
 Packed = tuple[Failed, list[str]]
 
@@ -54,7 +54,8 @@ class Ranks:
         found = self._control.allgather((socket.gethostname(), os.getpid(), _shared_files()))
         self.hosts = [host for host, _, _ in found]
         self.processes = [process for _, process, _ in found]
-        _unlink_all({name for host, _, files in found if host == self.hosts[self.rank] for name in files})
+        for path in {path for host, _, files in found if host == self.hosts[self.rank] for path in files}:
+            Path(path).unlink(missing_ok=True)  # every rank of this host has mapped it: nothing looks for it again
         atexit.register(self._leave)
 
     # Messages
@@ -126,7 +127,9 @@ class Ranks:
         mine: BaseException | None = None
         try:
             yield
-        except BaseException as error:  # noqa: BLE001  # raised again
+        except BaseException as error:  # raised again
+            if self.is_broken:  # the others will not answer
+                raise
             mine = error
         given = self.gather(None if mine is None else packed(mine), place)
         for rank, found in enumerate(given):
@@ -150,24 +153,6 @@ class Ranks:
         if self._holds:
             self._holds = False
             self.tell_all(RELEASE)
-
-    @contextmanager
-    def telling(self) -> Iterator[list[Any]]:
-        """On the first rank: send the others the item that the block puts into the list, or its error."""
-        outcome: list[Any] = []
-        try:
-            yield outcome
-        except BaseException as error:  # noqa: BLE001  # raised again
-            self.tell_all(OUTCOME, (None, packed(error)))
-            self.fail(error)
-        self.tell_all(OUTCOME, (outcome[0], None))
-
-    def outcome(self) -> Any:
-        """On the others: return the result of the first rank, or raise its error."""
-        result, error = self.hear(0, OUTCOME)
-        if error is not None:
-            self.fail(unpacked(error))
-        return result
 
     def request(self, what: Any) -> None:
         """On the first rank: ask the others to serve a session, or with None to end."""
@@ -242,12 +227,6 @@ def _shared_files() -> list[str]:
     return sorted({line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if SHARED in line})
 
 
-def _unlink_all(paths: set[str]) -> None:
-    """Unlink names that every rank of this host has mapped: nothing looks for them again."""
-    for path in paths:
-        Path(path).unlink(missing_ok=True)
-
-
 def packed(error: BaseException) -> Packed:
     """An error as it travels: itself and its notes."""
     cause = error.__cause__
@@ -267,7 +246,6 @@ def unpacked(given: Packed) -> BaseException:
 
 
 def note_place(error: BaseException, rank: int, host: str) -> None:
-    """Add to an error where it happened, once."""
-    note = f"on rank {rank}, host {host}"
-    if note not in getattr(error, "__notes__", ()):
-        error.add_note(note)
+    """Add to an error where it happened, unless that is known."""
+    if not any(note.startswith("on rank ") for note in getattr(error, "__notes__", ())):
+        error.add_note(f"on rank {rank}, host {host}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import re
 import sys
@@ -19,14 +18,15 @@ from harness.studies.advise import choices, screen
 from harness.studies.advise.answer import Answer
 from harness.studies.advise.profile import WORKLOAD, Profile
 from reactorlib.cpus import available_cpus
+from reactorlib.gymnasium.isolation import check_isolation
 from workloads.catalogue import make_task
 from workloads.parameter import ParameterError
 from workloads.sampling import SamplingTask
 
 OUTPUT = Path("results/advise")
 DESCRIPTION = (
-    "How an environment of your own is stepped best on this machine: measures its step, and a round of so many of "
-    "them on a plain loop, Gymnasium's and our vector environment, reactors and Ray, in turns, in about two minutes."
+    "Find the best way to step an environment of your own on this machine. Measures its step, and a round of all on a "
+    "plain loop, Gymnasium's and our vector environment, reactors and Ray, in turns, in about two minutes."
 )
 EXAMPLES = """\
 examples:
@@ -50,10 +50,11 @@ _PURPOSES = {
 }
 _WIDTH_ELSEWHERE = 120
 _PROFILE_LIMIT_S = 120.0
+_CHECK_LIMIT_S = 20.0
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """What can be said."""
+    """Add the options of `advise`."""
     add = command.add_argument
     add("--env", metavar="NAME", help="the environment; see the examples")
     add("--actors", type=int, default=16, metavar="N", help="how many environments (default: 16)")
@@ -78,15 +79,8 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     except ParameterError as error:
         raise UsageError(str(error)) from None
     output: Path = parsed.output or OUTPUT / re.sub(r"[^\w.-]+", "-", f"{task.scenario}-{task.actors}")
-    is_new = not output.exists()
+    answer = _measured(task, parsed.seconds, console)
     output.mkdir(parents=True, exist_ok=True)
-    try:
-        answer = _measured(task, parsed.seconds, console)
-    except BaseException:
-        if is_new:
-            with contextlib.suppress(OSError):
-                output.rmdir()
-        raise
     files = [*_pictures(answer, output), output / "advise.json"]
     answered = answer.as_json()
     write_atomically(files[-1], f"{json.dumps(answered, indent=2)}\n".encode())
@@ -111,6 +105,12 @@ def _measured(task: SamplingTask, seconds: float, console: Console) -> Answer:
         profile = Profile(**call("harness.studies.advise.profile:measure", [env, task.seed], _PROFILE_LIMIT_S))
     except SubjectError as error:
         raise UsageError(f"{env}: {error}") from None
+    console.print("checking what it depends on ...")
+    try:
+        isolation = check_isolation(task.make_environment, seed=task.seed, limit_s=_CHECK_LIMIT_S)
+    except RuntimeError as error:
+        console.print(f"which failed: {error}")
+        isolation = None
     started = set[str]()
 
     def tell(name: str) -> None:
@@ -118,18 +118,13 @@ def _measured(task: SamplingTask, seconds: float, console: Console) -> Answer:
             console.print(f"starting {name}{_PURPOSES.get(name, '')} ...")
         started.add(name)
 
-    if profile.differs_at is not None:
-        console.print(
-            f"two of it with seed {task.seed} differ at step {profile.differs_at}: reset does not use its seed, or "
-            "both draw from something outside them"
-        )
     console.print(f"measuring for about {quantity.duration_s(seconds)}, in turns:")
     parameters = {"env": env, "actors": task.actors, "seed": task.seed}
     found = choices.run(parameters, profile, cores, seconds, tell)
     failure = found.failures.get(choices.LOOP)
     if failure is not None:
         raise UsageError(f"{env}: {failure}")
-    return Answer(env, task.actors, task.seed, cores, profile, found)
+    return Answer(env, task.actors, task.seed, cores, profile, found, isolation)
 
 
 def _pictures(answer: Answer, directory: Path) -> list[Path]:

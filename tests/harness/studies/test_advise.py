@@ -12,11 +12,12 @@ from harness.cli.commands import main
 from harness.measure.block import Measured
 from harness.measure.subject import Subject
 from harness.measure.turn import Turn
-from harness.studies.advise import advising, choices
+from harness.studies.advise import choices
 from harness.studies.advise.answer import Answer, label
 from harness.studies.advise.choices import AGAIN, LIMIT, LOOP, POOLED, REACTORS, MeasuredChoices, batched
 from harness.studies.advise.profile import Profile
 from harness.studies.advise.profile import measure as measure_profile
+from reactorlib.gymnasium.isolation import Finding, Isolation
 
 US = 1_000
 STEADY = Profile([1_000 * US] * 100, 200, False)
@@ -171,14 +172,6 @@ def test_the_command_answers_draws_and_writes(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == "".join(printed.out.splitlines(keepends=True)[:-1])  # all but what was written
 
 
-def test_each_environment_has_a_directory_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(advising, "_measured", lambda task, *_: answer(subject(LOOP, 16_000), actors=task.actors))
-    for line in (["--env", "busy:2ms:4", "--actors", "4"], ["--env", "CartPole-v1"]):
-        assert main(["advise", *line]) == 0
-    assert sorted(path.parent.name for path in tmp_path.rglob("advise.json")) == ["CartPole-v1-16", "busy-2ms-4-4"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -202,20 +195,14 @@ def test_bad_input_costs_one_line_and_writes_nothing(arguments, words, tmp_path,
     assert list(tmp_path.iterdir()) == []
 
 
-UNSEEDED = """
-import numpy as np
-from gymnasium.envs.classic_control import CartPoleEnv
-
-class Unseeded(CartPoleEnv):
-    def reset(self, *, seed=None, options=None):
-        return super().reset(seed=int(np.random.default_rng().integers(2**31)))
-"""
-
-
-def test_an_environment_whose_reset_does_not_use_its_seed_is_found_before_anything_is_measured(tmp_path):
-    (tmp_path / "unseeded.py").write_text(UNSEEDED)
-    assert measure_profile(f"{tmp_path}/unseeded.py:Unseeded", 0)["differs_at"] == 1
-    assert measure_profile("CartPole-v1", 0)["differs_at"] is None
+def test_an_environment_that_depends_on_more_than_its_seed_is_a_doubt():
+    finding = Finding("entropy", 0, "observation", ("my_env.py:5",))
+    isolation = Isolation("Own-v0", (finding,), (), (), (), 101, 1.0)
+    made = dataclasses.replace(answer(subject(LOOP, 16_000), subject(REACTORS, 8_000)), isolation=isolation)
+    (doubt,) = [one for one in made.doubts if "my_env.py:5" in one]
+    assert f"But {doubt}." in made.sentences()
+    assert made.as_json()["isolation"]["remedy"] is None
+    assert answer(subject(LOOP, 16_000)).as_json()["isolation"] is None
 
 
 def test_shares_are_told_of_the_fastest_where_that_is_faster_than_the_limit():
@@ -232,9 +219,3 @@ def test_an_environment_that_breaks_is_one_line_and_leaves_no_directory(tmp_path
     assert "no licence" in printed[-1]
     assert printed[-1].startswith("harness: ")
     assert [path.name for path in tmp_path.iterdir() if path.name != "__pycache__"] == ["broken.py"]
-
-
-def test_help_shows_examples(capsys):
-    with pytest.raises(SystemExit):
-        main(["advise", "--help"])
-    assert advising.EXAMPLES.splitlines()[1] in capsys.readouterr().out
