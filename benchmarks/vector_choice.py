@@ -1,7 +1,7 @@
-"""What `executor=None` chooses for vector environments, compared with both choices, in turns.
+"""The choice of `executor=None` for vector environments, compared with both executors, in turns.
 
-`python -m benchmarks.vector_choice [STARTS]` prints a row for each step time and number of environments, and the worst
-and the median of the chosen speed over the best one. Each start makes new environments; a cell takes some seconds.
+`python -m benchmarks.vector_choice [STARTS]` prints a row for each step time and number of environments. The last line
+has the median and the worst ratio of the chosen speed and the best one. Each start makes new environments.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from workloads import environment
 STEPS = ("busy:2us", "busy:8us", "busy:30us", "busy:200us", "busy:2ms")
 COUNTS = (2, 4, 16, 64)
 CHOICES = ("inline", "processes", None)
-TURN_S, TURNS = 0.1, 8  # a turn steps for so long; each choice has so many turns in a start
+TURN_S, TURNS = 0.1, 8  # the length of a turn, and the turns of each choice in a start
 
 
 def main(starts: int) -> None:
