@@ -15,9 +15,12 @@ STAMP := $(VENV)/.installed
 RESULTS ?=
 HARNESS := $(BIN)/python -m harness
 
-# A free-threaded interpreter (CPython 3.13t or newer), for the tests without a GIL.
-FREETHREADED ?= python3.13t
+# A free-threaded interpreter (CPython 3.13t or newer), by itself the one in PATH: for the tests without a GIL, and for
+# the backends that `make bench` then adds.
+FREETHREADED ?= $(firstword $(foreach name,python3.14t python3.13t,$(shell command -v $(name))))
 FT_VENV ?= .venv-ft
+# An environment for RLlib, which pins another Gymnasium.
+RLLIB_VENV ?= .venv-rllib
 # An environment that holds the wheel alone, for the tests of the kernel as its users have it.
 WHEEL_VENV ?= .venv-wheel
 DIST ?=
@@ -35,36 +38,36 @@ JOBS ?= $(shell cores=$$(nproc 2>/dev/null || echo 1); echo $$((cores > 8 ? 8 : 
 FT_TESTS ?= tests/reactorlib/conformance tests/workloads/gym_sampling tests/workloads/atari_sampling
 
 # A misspelt variable of the command line would be ignored without a word.
-KNOWN := PYTHON VENV PRESET SOAK_SECONDS TORCH_INDEX RESULTS ENV ACTORS FREETHREADED FT_VENV WHEEL_VENV DIST JOBS FT_TESTS OMPI_VENV OMPI_TESTS BASE MIN_EFFECT
+KNOWN := PYTHON VENV PRESET SOAK_SECONDS TORCH_INDEX RESULTS ENV ACTORS FREETHREADED FT_VENV RLLIB_VENV WHEEL_VENV DIST JOBS FT_TESTS OMPI_VENV OMPI_TESTS BASE MIN_EFFECT
 GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name))),$(name)))
 UNKNOWN := $(filter-out $(KNOWN) MAKEFLAGS -%,$(GIVEN))
 $(if $(UNKNOWN),$(error $(UNKNOWN): no such variable here; there are $(KNOWN)))
 
-.PHONY: help install bench advise bench-kernel kernel-claims regress ray-options report readme diagrams docs test test-all test-wheel test-freethreaded test-openmpi check style format lock soak mutants clean
+.PHONY: help install install-freethreaded install-rllib bench advise kernel-claims regress ray-options report readme diagrams docs test test-all test-wheel test-freethreaded test-openmpi check style format lock soak mutants clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
 	@echo
-	@echo 'bench: PRESET=smoke|quick|sweeps|crossover|vectors|nodes|paper (now $(PRESET)); bench, report: RESULTS=directory'
+	@echo 'bench: PRESET=smoke|quick|crossover|vectors|nodes|paper (now $(PRESET)); bench, report: RESULTS=directory'
 	@echo 'regress: BASE=commit (now where this branch left origin/main, else the last commit), MIN_EFFECT=0.07'
 	@echo 'first use: PYTHON=python3.12 picks the interpreter, TORCH_INDEX=URL an index with CPU-only torch'
 
 install: $(STAMP)  ## create .venv and install everything into it
 	@echo "installed into $(VENV); next: make advise ENV=path/to/my_env.py:MyEnv ACTORS=16, or make bench"
 
-bench: $(STAMP)  ## run the preset, draw its figures and print the comparison
+install-freethreaded: $(FT_STAMP)  ## create .venv-ft on FREETHREADED=python3.14t: for the backends without a GIL
+
+install-rllib: $(RLLIB_VENV)/.installed  ## create .venv-rllib: for the backend rllib
+
+bench: $(STAMP) $(if $(FREETHREADED),$(FT_STAMP))  ## run the preset, draw its figures, print the comparison; FREETHREADED=python3.14t adds threads without a GIL
 	@status=0; $(HARNESS) run --preset $(PRESET) $(if $(RESULTS),--output $(RESULTS)) \
-	  $(if $(wildcard $(RESULTS)/measurements.csv),--resume) || status=$$?; \
+	  $(if $(FREETHREADED),--free-threaded $(FT_VENV)/bin/python) $(if $(wildcard $(RESULTS)/measurements.csv),--resume) || status=$$?; \
 	if [ $$status -gt 1 ]; then exit $$status; fi; \
 	$(HARNESS) report $(RESULTS) && exit $$status
 
 advise: $(STAMP)  ## what serves ENV=file.py:MyEnv (or mypackage:MyEnv-v0) with ACTORS=16 best on this machine
 	@$(HARNESS) advise $(if $(ENV),--env $(ENV)) $(if $(ACTORS),--actors $(ACTORS))
-
-bench-kernel: $(STAMP)  ## benchmark the kernel's hot paths by themselves, beside the run saved last
-	$(BIN)/python -m pytest benchmarks/kernel --benchmark-autosave --benchmark-columns=min,median,iqr,rounds \
-	  $(if $(wildcard .benchmarks/*/*.json),--benchmark-compare)
 
 kernel-claims: $(STAMP)  ## measure what the kernel claims, each line with its limit and a verdict
 	$(BIN)/python -m benchmarks.kernel_claims
@@ -78,9 +81,9 @@ ray-options: $(STAMP)  ## which option of Ray makes ray-tuned faster? each in tu
 report: $(STAMP)  ## draw the figures of the newest run and print its comparison
 	$(HARNESS) report $(RESULTS)
 
-readme: $(STAMP)  ## fill README, docs/paper.md and docs/vector-environments.md again from results/
-	$(HARNESS) report results/quick --readme README.md
-	$(HARNESS) report results/reference --readme docs/paper.md
+readme: $(STAMP)  ## fill the generated parts of README, ARTIFACT.md and docs/ again from results/
+	$(HARNESS) report results/quick --readme README.md --readme ARTIFACT.md
+	$(HARNESS) report results/reference --readme docs/paper.md --readme docs/more-cores.md --readme docs/howto/reproduce-a-figure.md
 	$(HARNESS) report results/vectors --readme docs/vector-environments.md
 
 # The pages say how each is drawn. The one of a program that cannot run is drawn with status 1.
@@ -97,7 +100,7 @@ docs: $(STAMP)  ## build the site of docs/ into site/; a broken link fails
 test: $(STAMP)  ## run the tests that every change needs: three to four minutes on two cores, seven where they are slow
 	@$(call tested,)
 
-test-all: $(STAMP)  ## run all tests, the slow ones of docs/tests.md as well
+test-all: $(STAMP)  ## run all tests, the slow ones of docs/slow-tests.md as well
 	@$(call tested,-m 'not soak')
 
 test-wheel:  ## install the wheel alone into .venv-wheel, with PYTHON, and run the kernel's tests there; DIST=directory of a build
@@ -126,6 +129,7 @@ style: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python -m tools.prose
 	$(BIN)/zizmor --offline --quiet .github
 
 format: $(STAMP)  ## format the code and mend what the linter can mend
@@ -142,7 +146,7 @@ mutants: $(STAMP)  ## break rules of the kernel and its transport, one at a time
 	$(BIN)/python tools/mutants.py --jobs $(JOBS)
 
 clean:  ## remove .venv and the caches; results stay
-	rm -rf $(VENV) $(FT_VENV) $(WHEEL_VENV) $(OMPI_VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis reactorlib.egg-info
+	rm -rf $(VENV) $(FT_VENV) $(RLLIB_VENV) $(WHEEL_VENV) $(OMPI_VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis reactorlib.egg-info
 
 # The stamp is younger than the two files that say what to install, so nothing is installed twice.
 $(STAMP): pyproject.toml constraints.txt
@@ -155,10 +159,21 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 # Only what has wheels for such an interpreter; ale-py has none and is built from its source: needs cmake, ninja, zlib.
+# A workload whose package cannot be installed has a row that says so.
 $(FT_STAMP): pyproject.toml
+	@[ -n "$(FREETHREADED)" ] || { echo "no free-threaded interpreter in PATH; name one: FREETHREADED=python3.14t" >&2; exit 2; }
 	$(FREETHREADED) -m venv $(FT_VENV)
 	$(FT_VENV)/bin/python -m pip install --only-binary :all: numpy gymnasium pytest pytest-timeout hypothesis \
 	  scikit-build-core nanobind cmake ninja
-	$(FT_VENV)/bin/python -m pip download --no-deps --no-binary :all: --no-build-isolation --dest $(FT_VENV)/source ale-py==0.12.1
-	PATH="$(CURDIR)/$(FT_VENV)/bin:$$PATH" $(FT_VENV)/bin/python -m pip install --no-deps --no-build-isolation -C cmake.args="$(ALE_ARGS)" $(FT_VENV)/source/ale_py-*.tar.gz
+	-$(FT_VENV)/bin/python -m pip download --no-deps --no-binary :all: --no-build-isolation --dest $(FT_VENV)/source ale-py==0.12.1
+	-PATH="$(CURDIR)/$(FT_VENV)/bin:$$PATH" $(FT_VENV)/bin/python -m pip install --no-deps --no-build-isolation -C cmake.args="$(ALE_ARGS)" $(FT_VENV)/source/ale_py-*.tar.gz
+	-$(FT_VENV)/bin/python -m pip install --only-binary :all: $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) torch
+	@touch $@
+
+# Ray, torch and NumPy as the suite has them.
+$(RLLIB_VENV)/.installed: constraints.txt
+	$(PYTHON) -m venv $(RLLIB_VENV)
+	grep -E '^(ray|torch|numpy)==' constraints.txt > $(RLLIB_VENV)/pins.txt
+	$(RLLIB_VENV)/bin/python -m pip install $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) \
+	  --constraint $(RLLIB_VENV)/pins.txt 'ray[rllib]' torch
 	@touch $@

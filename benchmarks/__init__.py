@@ -1,1 +1,1 @@
-"""What concerns the kernel alone, measured by the harness's engine: two trees compared, and claims with limits."""
+"""Measurements of the kernel alone, by the harness's engine: two trees compared, and claims with limits."""

@@ -79,7 +79,7 @@ def front_end(meter: Meter, lines: int = 100) -> None:
 
 
 class _Counter:
-    """What a plain Python program has in a reactor's place."""
+    """The counterpart of a reactor in a plain Python program."""
 
     def __init__(self) -> None:
         self.total = 0
@@ -114,12 +114,12 @@ def _repeat(meter: Meter, work: Callable[[], object]) -> None:
 
 
 Path = Callable[..., None]
-# What a change of the kernel is measured by.
+# The paths that measure a change of the kernel.
 HOT: dict[str, Path] = {
     path.__name__: path for path in (fan_out, ping_pong, chain, actions, timers, elaboration, start)
 }
 
 
 def order(path: Path, **parameters: Any) -> dict[str, Any]:
-    """What the process is told that runs a path."""
+    """The orders to the process that runs a path."""
     return {"kernel": f"{path.__module__}:{path.__name__}", "parameters": parameters}

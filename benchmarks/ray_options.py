@@ -33,7 +33,7 @@ _SMALLER_STORE = 0.02  # of the free memory; preallocating more takes minutes
 
 @dataclass(frozen=True)
 class Option:
-    """What differs from `ray-tuned`: settings of the session, of each actor, and how calls are made."""
+    """The difference from `ray-tuned`: settings of the session and of each actor, and the way of calling."""
 
     settings: Mapping[str, str] = field(default_factory=dict)
     actor: Mapping[str, Any] = field(default_factory=dict)

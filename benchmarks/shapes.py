@@ -40,7 +40,6 @@ class Client(Reactor):
 
     @reaction(request, effects=reply)
     def serve(self, request: Input[int], reply: Output[int]) -> None:
-        """Answer."""
         reply.set(request.value)
 
 
@@ -56,12 +55,10 @@ class Hub(Metered):
 
     @reaction(startup, effects=request)
     def begin(self, request: Output[int]) -> None:
-        """Ask for the first time."""
         request.set(1)
 
     @reaction(replies, effects=request)
     def gather(self, replies: Input[int], request: Output[int]) -> None:
-        """Add up, and ask again."""
         total = 0
         for reply in replies:
             total += reply.value
@@ -90,12 +87,10 @@ class Ping(Metered):
 
     @reaction(startup, effects=ball)
     def serve(self, ball: Output[int]) -> None:
-        """The first ball."""
         ball.set(0)
 
     @reaction(back, effects=ball)
     def play(self, back: Input[int], ball: Output[int]) -> None:
-        """Return the ball."""
         self.left -= 1
         if not self.left and self.is_over():
             return
@@ -141,12 +136,10 @@ class ActionLoop(Metered):
 
     @reaction(startup, effects=again)
     def begin(self, again: LogicalAction[int]) -> None:
-        """The first event."""
         again.schedule(value=0)
 
     @reaction(again, effects=again)
     def step(self, again: LogicalAction[int]) -> None:
-        """The next event."""
         self.left -= 1
         if not self.left and self.is_over():
             return
@@ -163,7 +156,6 @@ class Ticker(Reactor):
 
     @reaction(tick)
     def count(self, tick: Timer) -> None:
-        """Count."""
         self.ticks += 1
 
 
@@ -177,7 +169,6 @@ class MeteredTicker(Metered):
 
     @reaction(tick)
     def count(self, tick: Timer) -> None:
-        """Count."""
         self.left -= 1
         if not self.left:
             self.is_over()

@@ -50,14 +50,12 @@ class Switcher(Reactor):
 
         @reaction(tick, effects=reset(two))
         def there(self, tick: Timer, two: Mode) -> None:
-            """Switch."""
             two.set()
 
     with two:
 
         @reaction(tick, effects=reset(one))
         def back(self, tick: Timer, one: Mode) -> None:
-            """Switch back."""
             one.set()
 
 
@@ -116,7 +114,6 @@ class Spreader(Reactor):
 
     @reaction(request, effects=out)
     def spread(self, request: Input[int], out: Output[int]) -> None:
-        """Send."""
         for port in out:
             port.set(request.value)
 
@@ -132,7 +129,6 @@ class Collector(Reactor):
 
     @reaction(inp, effects=reply)
     def collect(self, inp: Input[int], reply: Output[int]) -> None:
-        """Add up."""
         reply.set(sum(port.value for port in inp))
 
 

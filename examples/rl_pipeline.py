@@ -1,7 +1,7 @@
 """The reinforcement-learning pipeline of the paper: rollout, replay and learner reactors, six of each.
 
-Every rollout walks a corridor with its copy of the policy, its replay buffer hands samples of the walks to its
-learner, and the gradients of all learners go to all rollouts, one microstep later. Runs in well under a second:
+Every rollout walks a corridor with its copy of the policy. Its replay buffer hands samples of the walks to its
+learner. The gradients of all learners go to all rollouts, one microstep later. Runs in well under a second:
 
     python -m reactorlib run examples/rl_pipeline.py:Pipeline
 """

@@ -2,7 +2,7 @@
 
 
 class UsageError(Exception):
-    """A mistake that the user can put right. The text is one line, with what is wrong and what would be right."""
+    """A mistake that the user can put right. The text is one line: the mistake, and the remedy."""
 
 
 class Terminated(BaseException):

@@ -8,7 +8,7 @@ import colorsys
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +103,9 @@ _LEAST_CONTRAST = 0.45  # the lightness that text has at most
 
 def look(series: str) -> Look:
     """The look of a series; one without an entry is grey and keeps its own name."""
+    base, without_gil, _ = series.partition("-nogil")
+    if without_gil:
+        return replace(look(base), label=f"{look(base).label}, no GIL", marker="$N$")
     return _LOOKS.get(series) or _FURTHER.get(series) or Look(series, "#999999", "x")
 
 

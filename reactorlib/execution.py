@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from reactorlib.declaration.reactor import Reactor
-from reactorlib.errors import ReactionError, WorkerError, kind_of
+from reactorlib.elaboration.records import Elaborated
+from reactorlib.elaboration.rules import touch_fault
+from reactorlib.errors import EffectError, ReactionError, WorkerError, kind_of
 from reactorlib.executors import ended_runs
 from reactorlib.executors.choice import make_executor
 from reactorlib.executors.executor import Executor
@@ -19,7 +21,6 @@ from reactorlib.tag import Tag
 from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.options import Options
-from reactorlib.worker.port_hints import explain
 from reactorlib.worker.trace import Costs, Span, TraceRecord, costs_of, digest_of
 
 T = TypeVar("T")
@@ -129,7 +130,7 @@ class Execution:
         self._over = f"{kind_of(error)} ended it at {tag}"
         if failed is None or not isinstance(error, Exception):
             raise error
-        explain(worker.program, failed, error)
+        _explain(worker.program, failed, error)
         reactor, _, name = worker.program.node_path(failed).rpartition(".")
         raise ReactionError(reactor, name, tag, error) from error
 
@@ -164,6 +165,22 @@ class Execution:
             digest, costs = digest_of(trace), costs_of(self.worker.program, spans)
         return RunResult(self.tag, executor.name, executor.workers, trace, spans, digest, costs, executor.reason,
                          executor.start_method)  # fmt: skip
+
+
+def _explain(program: Elaborated, node: int, error: Exception) -> None:
+    """Name the port by which this reaction reads the value that it has set. The value does not know its readers."""
+    reaction = program.graph.reaction(node)
+    if reaction is None or not isinstance(error, EffectError):
+        return
+    named = {leaf.name for argument in reaction.arguments for leaf in argument.leaves if leaf.kind == "read"}
+    for port in program.ports:
+        if port.name not in named or touch_fault(reaction.instance, "use", port) is not None:
+            continue
+        for channel, cell in enumerate(program.cell_of[port.first : port.first + port.width]):
+            if program.cell_path(cell) == error.element:
+                kind = "an input" if port.owner is reaction.instance else "an output of a contained reactor"
+                error.element, error.why = port.channel_path(channel), f": {kind} is read, not set"
+                return
 
 
 def kill(living: list[Execution]) -> None:

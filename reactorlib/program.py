@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from reactorlib.declaration.reactor import Reactor
 from reactorlib.elaboration.elaborate import elaborated
 from reactorlib.elaboration.records import Elaborated
+from reactorlib.errors import ReactorError
 
 
 class Program(Elaborated):
@@ -28,9 +30,28 @@ class Program(Elaborated):
         Examples: "Main.hub.tick", "startup", and the source port of a delayed connection. With several `workers`,
         first the placement, then the schedule of each worker. Raises ReactorError for an unknown name.
         """
-        from reactorlib.schedule.inspection import source_of
+        from reactorlib.schedule.compiler import Compiler  # a program that only runs starts sooner without them
+        from reactorlib.schedule.partition import partition
+        from reactorlib.schedule.plan import plan_of
+        from reactorlib.schedule.split import Splitter
 
-        return source_of(self, triggers or ("startup",), workers)
+        compiler, plan = Compiler(self, traced=False), plan_of(self, self.triggers_named(triggers or ("startup",)))
+        if workers == 1:
+            return compiler.write(plan).text
+        placed = partition(self, workers)
+        parts = Splitter(self, placed, copies=True).split(plan)
+        texts = ["".join(f"# {line}\n" for line in placed.describe(self).splitlines())]
+        texts += [f"# worker {worker}\n{compiler.write(part).text}" for worker, part in sorted(parts.items())]
+        return "\n".join(texts)
+
+    def triggers_named(self, names: Collection[str]) -> list[int]:
+        """The triggers with these paths, by index. A path may leave out the name of the main reactor."""
+        paths = {trigger.path: index for index, trigger in enumerate(self.triggers)}
+        known = {path.partition(".")[2]: index for path, index in reversed(paths.items()) if "." in path} | paths
+        unknown = next((name for name in names if name not in known), None)
+        if unknown is not None:
+            raise ReactorError(f"{unknown!r} triggers nothing here: one of {', '.join(sorted(known)[:12])}")
+        return [known[name] for name in names]
 
     def _repr_html_(self) -> str:
         from reactorlib.view.diagram.build import diagram_of

@@ -34,7 +34,9 @@ def pytest_collection_modifyitems(config, items):
             if set(mark.kwargs) != {"reason"} or mark.args:
                 raise pytest.UsageError(f"{item.nodeid}: slow without a reason; expected slow(reason=...)")
             if slow.setdefault(name.partition("[")[0], mark.kwargs["reason"]) != mark.kwargs["reason"]:
-                raise pytest.UsageError(f"{item.nodeid}: slow for two reasons; expected one, which docs/tests.md lists")
+                raise pytest.UsageError(
+                    f"{item.nodeid}: slow for two reasons; expected one, which docs/slow-tests.md lists"
+                )
     order = {name: place for place, name in enumerate(GROUPS)}
     items.sort(key=lambda item: order.get(group_of(item.nodeid), len(order)))
 

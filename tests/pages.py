@@ -9,6 +9,7 @@ README = ROOT / "README.md"
 PAGES = [
     README,
     ROOT / "reactorlib" / "README.md",
+    ROOT / "ARTIFACT.md",
     ROOT / "CONTRIBUTING.md",
     ROOT / "CHANGELOG.md",
     *sorted(DOCS.rglob("*.md")),

@@ -1,12 +1,15 @@
-"""What README and the pages under docs show runs as it stands, and every link of theirs leads somewhere."""
+"""README and the pages under docs: every block and command runs, and every link leads somewhere."""
 
+import importlib.util
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 import yaml
@@ -18,12 +21,15 @@ from harness.cli.commands import COMMANDS, main
 from harness.cli.options import parser
 from harness.report import published
 from harness.report.figures.figure_catalogue import FIGURES
+from reactorlib.cli import main as kernel_main
 from reactorlib.cli import parsers
 from tests import pages
 from tests.pages import DOCS, PAGES, ROOT
+from tools import command_lines
 
 HARNESS = "python -m harness "
 KERNEL = "python -m reactorlib "
+TITLES = ("Ray", "train.py", "job.sh", "test_pi.py")  # programs of the reader's; other titles are files of ours
 
 
 def examples():
@@ -46,7 +52,9 @@ def execute(arguments, **options):
 
 @pytest.mark.parametrize(("example", "shown"), list(examples()))
 def test_an_example_runs_and_prints_what_is_shown(example, shown, tmp_path):
-    for module in re.findall(r"^from (stable_baselines3|torchrl|ray\.rllib)\b", example, re.MULTILINE):
+    for module in re.findall(
+        r"^(?:from|import) (stable_baselines3|torchrl|ray\.rllib|moviepy)\b", example, re.MULTILINE
+    ):
         pytest.importorskip(module, exc_type=ImportError)
     for folder in ("examples", "results"):  # read from the root of the repository, as readers do
         (tmp_path / folder).symlink_to(ROOT / folder)
@@ -58,10 +66,18 @@ def test_an_example_runs_and_prints_what_is_shown(example, shown, tmp_path):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=pages.name)
-def test_code_of_other_libraries_is_python(page):
+def test_every_block_is_of_a_kind_that_a_test_runs_or_reads(page):
     for kind, block in pages.blocks(page):
-        if kind.startswith("python "):
+        language, _, title = kind.partition(" title=")
+        assert language in ("python", "text", "sh", "bash", "yaml", "lf", "diff"), kind
+        if language == "python":
             compile(block, pages.name(page), "exec")
+        if language == "yaml":
+            yaml.safe_load(block)
+        if language == "bash":
+            assert execute(["bash", "-n", "-c", block]).returncode == 0
+        if title and title.strip('"') not in TITLES:
+            assert " ".join(block.split()) in " ".join((ROOT / title.strip('"')).read_text().split())
 
 
 @pytest.mark.parametrize("page", PAGES, ids=pages.name)
@@ -91,20 +107,81 @@ def test_the_harness_knows_the_options(command):
     assert parser(COMMANDS).parse_args(shlex.split(command.removeprefix(HARNESS))).command
 
 
-@pytest.mark.parametrize("command", pages.commands(HARNESS + "run"))
-def test_the_harness_plans_the_runs(command, monkeypatch):
-    monkeypatch.chdir(ROOT)
+@pytest.mark.parametrize("command", [line for line in pages.commands(HARNESS + "run") if "--resume" not in line])
+def test_the_harness_plans_the_runs(command, tmp_path, monkeypatch):
+    of_the_reader = tmp_path / "path" / "to" / "file.py"
+    of_the_reader.parent.mkdir(parents=True)
+    of_the_reader.write_text("from gymnasium.envs.classic_control import CartPoleEnv as make_env")
+    monkeypatch.chdir(tmp_path)
     assert main([*shlex.split(command.removeprefix(HARNESS)), "--dry-run"]) == 0
 
 
 @pytest.mark.parametrize("command", [line for line in pages.commands(KERNEL) if len(line.split()) > 4])
-def test_reactorlib_knows_the_options_and_the_programs(command):
+def test_reactorlib_does_what_is_typed(command, tmp_path, monkeypatch, capsys):
     words = shlex.split(command.removeprefix(KERNEL))
-    if words[0] == "run" and ".lf" in words[1]:
-        words = words[:2]  # what follows are its parameters
-    options = parsers()[0].parse_args(words)
-    path = "" if words[0] == "new" else getattr(options, "target", "").partition(":")[0]
-    assert not path or (ROOT / path).is_file()
+    if words[0] in ("replay", "check-isolation") or "Program.lf" in words or words[-2:] == ["--executor", "mpi"]:
+        assert parsers()[0].parse_args(words)  # needs a launcher of ranks, or a file of the reader's
+        return
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (tmp_path / "docs" / "diagrams").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    status = kernel_main(words)
+    assert status == ("cycle.py" in command or words[0] == "seeds"), capsys.readouterr().err
+    for drawn in (tmp_path / "docs" / "diagrams").iterdir():
+        assert drawn.read_bytes() == (DOCS / "diagrams" / drawn.name).read_bytes()
+
+
+def shown_outputs():
+    """Each command of the kernel that is followed by its output."""
+    for page in PAGES:
+        for (kind, block), (following, output) in pairwise(pages.blocks(page)):
+            if kind == "sh" and following == "text" and block.startswith(KERNEL + "source"):
+                yield pytest.param(block, output, id=f"{pages.name(page)}:{block.strip()}")
+
+
+@pytest.mark.parametrize(("command", "shown"), list(shown_outputs()))
+def test_a_schedule_is_shown_as_it_is(command, shown, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert kernel_main(shlex.split(command.removeprefix(KERNEL))) == 0
+    assert capsys.readouterr().out == shown
+
+
+OTHERS = ("make ", HARNESS, KERNEL, "python -m reactorlib.mpi ")
+
+
+@pytest.mark.parametrize(
+    "line",
+    sorted({
+        line.strip().removeprefix(".venv/bin/")
+        for page in PAGES
+        for kind, block in pages.blocks(page)
+        if kind == "sh"
+        for line in block.splitlines()
+        if line.strip() and not line.strip().removeprefix(".venv/bin/").startswith(OTHERS)
+    }),
+)  # fmt: skip
+def test_other_commands_name_what_there_is(line):
+    words = shlex.split(line, comments=True)
+    if words[:2] == ["pip", "install"]:
+        extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+        assert set(re.findall(r"\w+", words[2].partition("[")[2])) <= set(extras)
+    elif words[0] == "mpiexec":
+        _, _, ranks, python, _, module, *arguments = words
+        assert (int(ranks) > 1, python, module) in [(True, "python", "reactorlib"), (True, "python", "reactorlib.mpi")]
+        assert module == "reactorlib.mpi" or parsers()[0].parse_args(arguments).executor == "mpi"
+    elif words[0] == "docker":
+        assert " ".join(words[:2]) in (ROOT / "Dockerfile").read_text()
+    elif words[0] == "eval":
+        assert shutil.which(re.findall(r"[\w-]+", words[1])[0], path=Path(sys.executable).parent)
+    elif words[1] == "-m":
+        assert importlib.util.find_spec(words[2])
+    else:
+        assert words[0] == "python"
+        assert (ROOT / words[1]).is_file()
+
+
+def test_the_page_of_command_lines_is_as_its_tool_writes_it():
+    assert command_lines.PAGE.read_text() == command_lines.page()  # `python -m tools.command_lines` writes it again
 
 
 def test_the_advice_that_is_shown_is_the_recorded_one(monkeypatch, capsys):

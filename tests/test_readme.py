@@ -19,7 +19,10 @@ def test_it_is_a_page():
     ("page", "part", "run"),
     [
         (README, "results", "quick"),
+        (ROOT / "ARTIFACT.md", "artifact", "quick"),
+        (ROOT / "docs" / "more-cores.md", "scaling", "reference"),
         (ROOT / "docs" / "paper.md", "claims", "reference"),
+        (ROOT / "docs" / "howto" / "reproduce-a-figure.md", "effort", "reference"),
         (ROOT / "docs" / "vector-environments.md", "vectors", "vectors"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What `make test` leaves out is listed, with its reason, on the page for those who write tests."""
+"""The page of slow tests, which a tool writes, lists every one with its reason."""
 
 import re
 from pathlib import Path
@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.groups import GROUPS, group_of
+from tools.slow_tests import PAGE, page
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "tests.md"
 ROW = re.compile(r"^\| `(tests/[\w/.]+)::(\w+)` \| (.+) \|$", re.MULTILINE)
 
 
@@ -23,6 +23,10 @@ def listed():
 def test_every_slow_test_is_listed_with_its_reason(slow_tests):
     found = {path: slow for path, slow in slow_tests.items() if not path.startswith("tests/soak/")}  # run in no suite
     assert found == {path: listed().get(path, {}) for path in found}
+
+
+def test_the_page_is_as_its_tool_writes_it():
+    assert PAGE.read_text(encoding="utf-8") == page(listed())  # `python -m tools.slow_tests` writes it again
 
 
 def test_only_tests_that_exist_are_listed():

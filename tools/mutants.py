@@ -1,8 +1,8 @@
 """Breaks rules of the kernel and of its transport, one at a time, and says which of them the tests do not notice.
 
-`python tools/mutants.py [--jobs N] [WORD ...]`, where words choose mutants by what is in their names or files. A mutant
-is one text in one file, replaced in a copy of the checkout; the tests named with it are run there, as `make test` runs them,
-and then all that `make test` has of the kernel, until one fails. Exit status 1 where a mutant survives.
+`python tools/mutants.py [--jobs N] [WORD ...]`, where words choose mutants by what is in their names or files. A
+mutant is one text in one file, replaced in a copy of the checkout. The tests named with it run there as `make test`
+runs them. Then all tests of the kernel run, until one fails. Exit status 1 where a mutant survives.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ MUTANTS = [
 
 
 def copy_of(checkout: Path, folder: Path) -> Path:
-    """What the tests of the kernel need of the checkout."""
+    """The parts of the checkout that the tests of the kernel need."""
     made = folder / "checkout"
     ignore = shutil.ignore_patterns("__pycache__", ".*", "results", "build", "dist")
     shutil.copytree(checkout, made, ignore=ignore, symlinks=True)

@@ -1,7 +1,7 @@
 """Build the source distribution, and from it the wheel: `python tools/package.py DIRECTORY`. Needs setuptools.
 
-Both are made outside the checkout from the files that git knows (from all files, in a checkout without git), so that no
-leftover of an earlier build gets into them. Prints the two paths.
+Both are made outside the checkout from the files that git knows, or from all files without git. So no leftover of an
+earlier build gets into them. Prints the two paths.
 
 reactorlib/README.md becomes the page on PyPI, where a relative link leads nowhere. In a workflow, links are made
 absolute. Elsewhere the repository's address is not known, and only their text is kept.

@@ -4,7 +4,7 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
@@ -47,7 +47,8 @@ class Backend:
     serial loop does, so that their digests are equal. If not, the note says what differs. `role`: "main" for what the
     suite compares, "peer" for what stands beside it, "limit" for what nobody who runs the same Python can pass.
     `kind`: shared by those that wait and run alike though they have modules of their own. `on_two_nodes`: half of the
-    workers are on another node, made of this machine's namespaces (see two_nodes).
+    workers are on another node, made of this machine's namespaces (see two_nodes). `interpreter`: the one that it runs
+    on, FREE_THREADED or RLLIB; empty for the suite's own.
     """
 
     name: str
@@ -59,8 +60,15 @@ class Backend:
     role: str = "main"
     kind: str = ""
     on_two_nodes: bool = False
+    interpreter: str = ""
 
 
+# Interpreters beside the suite's own: one without a GIL, and one with the packages that RLlib pins.
+FREE_THREADED, RLLIB = "free-threaded", "rllib"
+_NOGIL = "-nogil"
+_WITHOUT_A_GIL = (
+    "serial", "reactor-inline", "reactor-threads", "reactor-processes", "reactor-vector", "lockstep",
+)  # fmt: skip
 _WORKLOADS = (
     Workload("broadcast_gather", "a large array to every worker and a copy back from each"),
     Workload("gym_sampling", "classic Gymnasium environments, one per worker, stepped at random"),
@@ -229,6 +237,17 @@ _BACKENDS = (
 
 WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in _WORKLOADS}
 BACKENDS: dict[str, Backend] = {backend.name: backend for backend in _BACKENDS}
+BACKENDS |= {
+    name + _NOGIL: replace(
+        BACKENDS[name],
+        name=name + _NOGIL,
+        summary=f"{BACKENDS[name].summary}; Python without a GIL",
+        interpreter=FREE_THREADED,
+    )
+    for name in _WITHOUT_A_GIL
+}
+# Those that a run with a free-threaded interpreter adds to its own. Processes need none.
+BESIDE_A_GIL = tuple(name + _NOGIL for name in _WITHOUT_A_GIL if name != "reactor-processes")
 
 
 def make_task(workload: str, parameters: Mapping[str, Any]) -> Any:

@@ -1,8 +1,8 @@
 """Ray's compiled graphs: calls whose route and buffers are set up once and then used round after round.
 
 Ray keeps them in maintenance only (its pull requests 61747 and 61807, 2026): they stand beside plain actors
-here, not in their place. The advice of Ray's documentation is followed here, once for all workloads: buffers that fit
-the largest message, and only as many of them as are in use at a time.
+here, not in their place. The advice of Ray's documentation is followed here, once for all workloads. Buffers fit the
+largest message, and there are only as many of them as are in use at a time.
 
 A value that comes out of a graph lies in the graph's own buffer and occupies it for as long as it lives.
 The caller of the graph drops or copies every array of a round before the next round begins. Otherwise the next round

@@ -1,6 +1,6 @@
 """Names in shared memory that a process tree made, to be removed when it was ended before it could do so itself.
 
-Owns the decision which names these are. It looks at the file behind a name and not at the process id in it: ids
+Owns the decision which names these are. It looks at the file behind a name and not at the process id in it. Ids
 repeat, in time and in every container that shares the directory. Linux; elsewhere nothing is found.
 """
 

@@ -1,4 +1,4 @@
-"""A claim: a figure over repetitions, its limit, and whether it holds. Measures nothing."""
+"""A claim: a figure over repetitions, its limit, and whether it holds."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
+from harness.quantity import number
 from harness.stats import intervals
 
 Verdict = Literal["PASS", "OPEN", "FAIL", "INFO", "SKIP"]
@@ -52,8 +53,8 @@ class Claim:
     def limit(self) -> str:
         """The limit in words, empty without one."""
         if self.at_most is not None:
-            return f"at most {shown(self.at_most)}"
-        return "" if self.at_least is None else f"at least {shown(self.at_least)}"
+            return f"at most {number(self.at_most)}"
+        return "" if self.at_least is None else f"at least {number(self.at_least)}"
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -62,20 +63,11 @@ class Claim:
         return (
             self.verdict,
             self.name,
-            f"{shown(self.figure)} {self.unit}".rstrip() if figures else "-",
+            f"{number(self.figure)} {self.unit}".rstrip() if figures else "-",
             self.limit,
-            f"{shown(min(figures))} – {shown(max(figures))}" if len(figures) > 1 else "",
+            f"{number(min(figures))} – {number(max(figures))}" if len(figures) > 1 else "",
             self.note,
         )
-
-
-def shown(figure: float) -> str:
-    """Three significant digits, without an exponent.
-
-    >>> shown(0.12345), shown(12.345), shown(12345.6), shown(0)
-    ('0.123', '12.3', '12,346', '0')
-    """
-    return f"{figure:,.0f}" if abs(figure) >= 100 else f"{float(f'{figure:.3g}'):g}"
 
 
 def lines(claims: Sequence[Claim]) -> str:

@@ -33,7 +33,7 @@ def measured(rows: Sequence[Row], size: Size) -> Iterator[Claim]:
 
 
 def claim(row: Row, blocks: Sequence[Found]) -> Claim:
-    """What the blocks say about a row."""
+    """The result of the blocks for a row."""
     sides = [found[cost.name] for found in blocks for cost in row.costs]
     failure = next((one.failure for one in sides if one.failure), "")
     figures = [] if failure else [_figure(row, found) for found in blocks]

@@ -88,7 +88,7 @@ def with_bytecode_in(directory: str) -> dict[str, str]:
 
 
 def process_cost(source: str, environment: dict[str, str]) -> Cost:
-    """What a fresh interpreter costs that runs this source: user and system time, and wall time."""
+    """The cost of a fresh interpreter that runs this source: user and system time, and wall time."""
     began = perf_counter_ns()
     child = subprocess.Popen([sys.executable, "-c", source], env=environment, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)

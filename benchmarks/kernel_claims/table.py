@@ -1,8 +1,8 @@
-"""What the kernel claims: costs, what is made of them, and the limits. A table; measures nothing.
+"""The claims of the kernel: costs, derived values, and the limits. A table; measures nothing.
 
 A machine's pace differs from another's, and from its own an hour ago. So a limit is on a ratio to something that took
-its turns beside it: the same with other sizes, another runtime, or a call of a method in a plain Python loop. Times
-alone inform.
+its turns beside it. That is the same with other sizes, another runtime, or a call of a method in a plain Python loop.
+Times alone inform.
 """
 
 from __future__ import annotations

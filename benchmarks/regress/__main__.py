@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
-import json
 import signal
 import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from benchmarks.paths import HOT
 from benchmarks.regress.findings import Finding, find
 from benchmarks.regress.subjects import FAST_BACKENDS, FAST_WORKLOADS, Compared, kernel_subjects, workload_subjects
 from benchmarks.regress.trees import CannotCompareError, default_base, side_by_side
+from harness.cli.options import at_least
 from harness.errors import UsageError
 from harness.plan.presets import TRIALS
+from harness.report.markdown import markdown_table
+from harness.report.text_table import TextTable
 from harness.stats import judgement
 from harness.stats.judgement import MIN_EFFECT
 from workloads.catalogue import BACKENDS, WORKLOADS
@@ -47,13 +48,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
-    if parsed.json:
-        print(json.dumps(_as_json(base, parsed.min_effect, found), indent=2))
-    elif parsed.markdown:
-        print(_as_markdown(base, found))
+    rows = tuple((one.judgement.value, one.subject, judgement.describe(one.factor)) for one in found)
+    if parsed.markdown:
+        table = TextTable("", ("verdict", "subject", "change"), rows)
+        print(f"### Speed against `{base[:12]}`, measured in turns\n\n{markdown_table(table)}")
     else:
-        for finding in found:
-            print(f"{finding.judgement.value:11}  {finding.subject}: {judgement.describe(finding.factor)}")
+        for verdict, subject, change in rows:
+            print(f"{verdict:11}  {subject}: {change}")
         print(_conclusion(base, parsed.min_effect, found))
     return int(any(finding.is_regression for finding in found))
 
@@ -78,21 +79,12 @@ def options() -> argparse.ArgumentParser:
         ("--backend", list(BACKENDS), FAST_BACKENDS),
     ):
         add(option, action="append", choices=known, help=f"repeatable (default: {', '.join(usual)})")
-    add("--min-effect", type=_positive(float), default=MIN_EFFECT, metavar="X", help=f"default: {MIN_EFFECT}")
-    add("--trials", type=_positive(int), default=TRIALS, metavar="N", help=f"starts of both trees (default: {TRIALS})")
-    add("--json", action="store_true", help="for programs")
+    add("--min-effect", type=at_least(float, 0.001), default=MIN_EFFECT, metavar="X", help=f"default: {MIN_EFFECT}")
+    add(
+        "--trials", type=at_least(int, 1), default=TRIALS, metavar="N", help=f"starts of both trees (default: {TRIALS})"
+    )
     add("--markdown", action="store_true", help="a table for a page")
     return parser
-
-
-def _positive(kind: type[int | float]) -> Any:
-    def parse(text: str) -> float:
-        value = kind(text)
-        if not 0 < value < float("inf"):
-            raise argparse.ArgumentTypeError(f"must be more than 0, got {text}")
-        return value
-
-    return parse
 
 
 def _subjects(parsed: argparse.Namespace) -> list[Compared]:
@@ -110,27 +102,6 @@ def _conclusion(base: str, min_effect: float, found: Sequence[Finding]) -> str:
     if not slower:
         return f"no regression of more than {min_effect:.0%} against {base}"
     return f"{slower} of {len(found)} are slower than {base} by more than {min_effect:.0%}"
-
-
-def _as_json(base: str, min_effect: float, found: Sequence[Finding]) -> dict[str, Any]:
-    return {
-        "base": base,
-        "min_effect": min_effect,
-        "subjects": [dataclasses.asdict(finding) | {"judgement": finding.judgement.value} for finding in found],
-    }
-
-
-def _as_markdown(base: str, found: Sequence[Finding]) -> str:
-    lines = [
-        f"### Speed against `{base[:12]}`, measured in turns",
-        "",
-        "| subject | change | verdict |",
-        "|---|---:|---|",
-    ]
-    for finding in found:
-        word = f"**{finding.judgement.value}**" if finding.is_regression else finding.judgement.value
-        lines.append(f"| {finding.subject} | {judgement.describe(finding.factor)} | {word} |")
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """From blocks of turns to findings: a first look at everything, then a second, independent one at what looks slower.
 
 A block is the two trees' subjects in fresh processes. A regression is shown by both looks, and by the second with
-p-values corrected for their number: a slip of one measurement is not repeated some time later.
+p-values corrected for their number. A slip of one measurement is not repeated some time later.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ EFFORT = block.Effort(
 
 @dataclass(frozen=True)
 class Finding:
-    """What became of a subject. `second` is None where the first look raised no suspicion."""
+    """The finding for a subject. `second` is None where the first look raised no suspicion."""
 
     subject: str
     first: Estimate

@@ -1,4 +1,4 @@
-"""What can be compared: the kernel's hot paths, and points of the workloads. Measures nothing."""
+"""The subjects of a comparison: the kernel's hot paths, and points of the workloads. Measures nothing."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The two trees that are compared: a commit, or a directory, and the working tree, both copied to one place.
 
-Copies, because a tree may be edited while it is measured; and at paths of equal length, because the size of the
+Copies, because a tree may be edited while it is measured. Their paths have equal length, because the size of the
 environment alone can move a program in memory and change its speed (Mytkowicz et al., ASPLOS 2009). The commit comes
 from `git archive`, which leaves nothing behind in the repository, even if it is killed.
 """

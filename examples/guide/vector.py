@@ -1,4 +1,4 @@
-"""What a vector environment is made of: four groups, each with its share of the environments on its worker.
+"""The parts of a vector environment: four groups, each with its share of the environments on its worker.
 
 For its diagram only: `reactorlib.gymnasium.ReactorVectorEnv` makes this program, and drives it.
 

@@ -1,7 +1,7 @@
 """The commands of `python -m harness`, and their ends.
 
-The exit status is 0, 1 if a row failed or something became slower, 2 for a mistake that one line names, and 130 after
-Ctrl-C.
+The exit status is 0, or 1 if a row failed or something became slower. It is 2 for a mistake that one line names, and
+130 after Ctrl-C.
 """
 
 import argparse
@@ -10,22 +10,25 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 
 from harness.cli import listing
-from harness.cli.options import parser, setting
+from harness.cli.options import parser
 from harness.cli.run_command import console_of_progress, end_on_signals, latest, run
 from harness.errors import Terminated, UsageError
 from harness.measure import block
-from harness.plan.metrics import MAIN_METRICS
-from harness.report import run_changes, run_changes_text, study_tables, summary, terminal
+from harness.plan.grid import Grid
+from harness.report import finished_run, own_claims, run_changes, study_tables, summary, terminal
 from harness.report.export import EXPORTS, to_json
+from harness.report.text_table import TextTable
 from harness.stats.judgement import Judgement
-from harness.store import finished_run, run_directory
+from harness.store import run_directory
+from harness.store.row import OfPoint
+from harness.studies import claim_run
 from harness.studies.advise import advising as advise
 from harness.studies.breakdown import breakdown_run
 from harness.studies.doctor import checkup as doctor
@@ -99,10 +102,21 @@ def _advise(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     return advise.run(parsed, console_of_progress())
 
 
-def _breakdown(parsed: argparse.Namespace, _: Sequence[str]) -> int:
-    path = _directory(parsed)
-    run_id, measured = run_directory.stored_grid(path)
+def _claim(parsed: argparse.Namespace, _: Sequence[str]) -> int:
+    found, cores = claim_run.known()
+    if not parsed.names:
+        terminal.print_grid(own_claims.table(found), _output())
+        return 0
+    chosen, outcomes = claim_run.chosen(found, parsed.names), []
     end_on_signals()
+    for claim in chosen:
+        outcomes.append(claim_run.run(claim, cores, parsed.starts, console_of_progress().print))
+        print(outcomes[-1], flush=True)
+    return 1 if any(": FAIL" in one for one in outcomes) else 0
+
+
+def _breakdown(parsed: argparse.Namespace, _: Sequence[str]) -> int:
+    path, run_id, measured = _to_study(parsed)
     rows = breakdown_run.run(
         path,
         run_id,
@@ -113,55 +127,53 @@ def _breakdown(parsed: argparse.Namespace, _: Sequence[str]) -> int:
         time_limit_s=measured.time_limit_s,
         tell=console_of_progress().print,
     )
-    output = _output()
-    for table in study_tables.phase_tables(rows):
-        terminal.print_grid(table, output)
-        output.print()
-    output.print(study_tables.PHASES_EXPLAINED, style="dim")
-    return 1 if any(row.is_failure for row in rows) else 0
+    return _studied(rows, study_tables.phase_tables(rows), study_tables.PHASES_EXPLAINED)
 
 
 def _scaling(parsed: argparse.Namespace, _: Sequence[str]) -> int:
-    path = _directory(parsed)
-    run_id, measured = run_directory.stored_grid(path)
-    end_on_signals()
+    path, run_id, measured = _to_study(parsed)
     rows, costs = scaling.run(
         path,
         run_id,
-        scaling.points(measured, parsed.workload, [setting(text) for text in parsed.settings]),
+        measured.points_of(parsed.workload),
         trials=parsed.trials,
         most_rounds=parsed.rounds,
         effort=replace(block.EFFORT, limit_s=measured.time_limit_s),
         tell=console_of_progress().print,
     )
+    words = (*study_tables.message_costs(costs), study_tables.SCALING_EXPLAINED)
+    return _studied(rows, [study_tables.scaling_table(rows)], *words)
+
+
+def _to_study(parsed: argparse.Namespace) -> tuple[Path, str, Grid]:
+    """The directory, id and grid of a finished run."""
+    path = _directory(parsed)
+    run_id, measured = run_directory.stored_grid(path)
+    end_on_signals()
+    return path, run_id, measured
+
+
+def _studied(rows: Sequence[OfPoint], tables: Iterable[TextTable], *words: str) -> int:
+    """Print what a study found; the exit status."""
     output = _output()
-    terminal.print_grid(study_tables.scaling_table(rows), output)
-    output.print()
-    for line in study_tables.message_costs(costs):
-        output.print(line)
-    output.print(f"\n{study_tables.SCALING_EXPLAINED}", style="dim")
+    for table in tables:
+        terminal.print_grid(table, output)
+        output.print()
+    for line in words:
+        output.print(line, style="dim")
     return 1 if any(row.is_failure for row in rows) else 0
 
 
 def _compare(parsed: argparse.Namespace, _: Sequence[str]) -> int:
-    metrics = (parsed.metric,) if parsed.metric else MAIN_METRICS
     try:
         base, new = finished_run.load(parsed.base), finished_run.load(parsed.new)
-        changes = run_changes.compare(base, new, parsed.min_effect, metrics)
-        if parsed.again:
-            first_base, first_new = base, new
-            base, new = (finished_run.load(path) for path in parsed.again)
-            for before, again in ((first_base, base), (first_new, new)):
-                run_changes.check_repeated(before, again)
-            changes = run_changes.confirmed(changes, run_changes.compare(base, new, parsed.min_effect, metrics))
+        changes = run_changes.compare(base, new, parsed.min_effect)
     except UsageError as error:
         raise UsageError(f"cannot compare: {error}") from None
     if parsed.json:
-        print(json.dumps(run_changes_text.as_json(base, new, changes, parsed.min_effect), indent=2))
-    elif parsed.markdown:
-        print(run_changes_text.as_markdown(base, new, changes, parsed.min_effect))
+        print(json.dumps(run_changes.as_json(base, new, changes, parsed.min_effect), indent=2))
     else:
-        print("\n".join(run_changes_text.lines(changes, parsed.min_effect)))
+        print("\n".join(run_changes.lines(changes, parsed.min_effect)))
     judgements = {one.judgement for one in changes}
     if Judgement.REGRESSION in judgements:
         return 1
@@ -196,6 +208,7 @@ COMMANDS = {
     "list": _list,
     "doctor": _doctor,
     "advise": _advise,
+    "claim": _claim,
     "run": run,
     "breakdown": _breakdown,
     "scaling": _scaling,

@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 from harness.errors import UsageError
 from harness.plan.presets import PRESETS, TRIALS
 from harness.plan.selection import Setting
+from harness.report import own_claims
 from harness.report.export import EXPORTS
 from harness.stats.judgement import MIN_EFFECT
-from harness.store.measurements import METRICS
 from harness.studies.advise import advising
 from harness.studies.doctor import probes
 from reactorlib.errors import meant
@@ -46,19 +46,22 @@ exit status: 0 all rows ok; 1 a row failed; 2 bad input; 130 interrupted (then -
 """
 _RUN = "Measure every point on every backend, in blocks of turns: all that is compared runs side by side."
 _DOCTOR = "Print the machine and the versions, try what the suite needs, and name what would harm a measurement."
+_CLAIM = """Measure claims of README on this machine, by the two backends that each compares. Each prints the ratio, its
+interval, the expected range, and PASS or FAIL. FAIL means that the interval does not reach the range, or that something
+failed. The exit status is then 1."""
 _BREAKDOWN = (
     "Run the points of a finished run again, and write the part of a round that each phase takes into breakdown.csv. "
     "On Ray it wraps private functions: its times are no measurements to compare."
 )
 _SCALING = (
-    "Measure the cost of a message, trace the reactor programs of a finished run, predict the speed-up on 1 to 64 "
+    "Measure the cost of a message, and trace the reactor programs of a finished run. Predict the speed-up on 1 to 64 "
     "workers, measure it up to twice the cores, and write scaling.csv and messages.csv."
 )
 _REPORT = "Print the answer on one screen, and write figures/, report.md and report.html, which opens from disk."
 _COMPARE = """\
-Compare two runs of one grid by the ratios measured inside each: every reactor backend against serial, against Ray
-and against the limit, where that was measured. A regression is larger than --min-effect, and would be as large
-without a change in less than one of twenty such comparisons of all ratios together (Holm).
+Compare two runs of one grid by the ratios measured inside each: every reactor backend against serial, Ray and the
+ceiling. A regression is larger than --min-effect. Without a change, a regression among all ratios would be found in
+less than one of twenty comparisons (Holm).
 
 exit status: 0 no regression; 1 regressions, a line each; 2 cannot compare, and why; 3 with --strict, where no
 regression is shown and the intervals of some ratios reach one all the same
@@ -108,6 +111,7 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
     _add_run(add("run", "measure", _RUN, _RUN_EXAMPLES))
     your_own = "your own environment: what serves it best here"
     advising.add_arguments(add("advise", your_own, advising.DESCRIPTION, advising.EXAMPLES))
+    _add_claim(add("claim", "a claim of README, measured here: PASS or FAIL; without a name, the list", _CLAIM))
     _add_breakdown(add("breakdown", "where the rounds of a run's points go, on Ray and on reactors", _BREAKDOWN))
     _add_scaling(add("scaling", "how the points of a run scale with workers: predicted, measured", _SCALING))
     _add_report(add("report", "compare the backends of a run, with intervals and doubts", _REPORT))
@@ -126,17 +130,25 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     add("--preset", choices=PRESETS, metavar="NAME", help=f"{' | '.join(PRESETS)} (default: {DEFAULT_PRESET})")
     _add_workload(command)
     _add_backend(command, "only this one; repeatable")
+    without_gil = "a free-threaded interpreter: adds the backends that need no GIL (*-nogil), in the same turns"
+    add("--free-threaded", metavar="PYTHON", help=without_gil)
     _add_settings(command, "values of a parameter, instead of the preset's; repeatable")
     _add_trials(command, f"{TRIALS}, or as many as the budget of the preset allows; smoke has 1", None)
     budget = "for all together, such as 90m; the first trial of each point runs in any case (default: the preset's)"
     add("--budget", type=budget_s, metavar="TIME", help=budget)
-    add("--seed", type=_at_least(int, 0), metavar="N", help="of the order and of every workload (default: 0)")
+    add("--seed", type=at_least(int, 0), metavar="N", help="of the order and of every workload (default: 0)")
     add("--output", type=Path, metavar="DIR", help=f"default: {RUNS}/<time>-<preset>, also as {LATEST}")
     add("--resume", action="store_true", help="run what an interrupted run lacks, and again what failed")
     limit = "for each thing that a trial is asked, its start included (default: the preset's)"
-    add("--time-limit", type=_at_least(float, 0.1), metavar="SECONDS", help=limit)
+    add("--time-limit", type=at_least(float, 0.1), metavar="SECONDS", help=limit)
     add("--dry-run", action="store_true", help="print what would run, and run nothing")
     _add_json(command)
+
+
+def _add_claim(command: argparse.ArgumentParser) -> None:
+    command.add_argument("names", nargs="*", metavar="NAME", help="a claim of the list, or all")
+    starts = f"fresh starts of both backends (default: {own_claims.STARTS})"
+    command.add_argument("--starts", type=at_least(int, 3), default=own_claims.STARTS, metavar="N", help=starts)
 
 
 def _add_breakdown(command: argparse.ArgumentParser) -> None:
@@ -150,7 +162,6 @@ def _add_breakdown(command: argparse.ArgumentParser) -> None:
 def _add_scaling(command: argparse.ArgumentParser) -> None:
     _add_directory(command)
     _add_workload(command)
-    _add_settings(command, "only the run's points with one of these values; repeatable")
     _add_trials(command, str(TRIALS), TRIALS)
     _add_rounds(command, "the point's", None)
 
@@ -171,16 +182,10 @@ def _add_compare(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("base", type=Path, metavar="BASE", help="the directory of the run before")
     add("new", type=Path, metavar="NEW", help="the directory of the run after")
-    again = "a second measurement of both: a regression has to show in it as well"
-    add("--again", type=Path, nargs=2, metavar=("BASE", "NEW"), help=again)
     effect = f"smallest change that counts; 0.1 is 10 %% (default: {MIN_EFFECT})"
-    add("--min-effect", type=_at_least(float, 0, 10), default=MIN_EFFECT, metavar="X", help=effect)
-    metric = "default: as in `report`; cpu_time suffers less from other load, and shows no waiting"
-    add("--metric", choices=METRICS, help=metric)
+    add("--min-effect", type=at_least(float, 0, 10), default=MIN_EFFECT, metavar="X", help=effect)
     add("--strict", action="store_true", help="exit with 3 where a regression can't be excluded")
-    form = command.add_mutually_exclusive_group()
-    _add_json(form)
-    form.add_argument("--markdown", action="store_true", help="a table for a page")
+    _add_json(command)
 
 
 def _add_directory(command: argparse.ArgumentParser) -> None:
@@ -208,15 +213,16 @@ def _add_settings(command: argparse.ArgumentParser, help_text: str) -> None:
 
 def _add_trials(command: argparse.ArgumentParser, told: str, default: int | None) -> None:
     help_text = f"how often each point starts afresh on each backend (default: {told})"
-    command.add_argument("--trials", type=_at_least(int, 1), default=default, metavar="N", help=help_text)
+    command.add_argument("--trials", type=at_least(int, 1), default=default, metavar="N", help=help_text)
 
 
 def _add_rounds(command: argparse.ArgumentParser, told: str, default: int | None) -> None:
     help_text = f"the most rounds of a trial (default: {told})"
-    command.add_argument("--rounds", type=_at_least(int, 1), default=default, metavar="N", help=help_text)
+    command.add_argument("--rounds", type=at_least(int, 1), default=default, metavar="N", help=help_text)
 
 
-def _at_least(kind: type[int] | type[float], minimum: float, maximum: float | None = None) -> Any:
+def at_least(kind: type[int] | type[float], minimum: float, maximum: float | None = None) -> Any:
+    """The type of an option that is a number within these bounds."""
     words = "an integer" if kind is int else "a number"
 
     def parse(text: str) -> float:

@@ -25,6 +25,7 @@ from harness.plan.selection import Selection, select
 from harness.quantity import counted
 from harness.store import machine, run_directory
 from harness.store.run_directory import RunDirectory
+from workloads.catalogue import FREE_THREADED
 
 _SHOWN_FAILURES = 20
 
@@ -102,7 +103,7 @@ def _plan(parsed: argparse.Namespace, chosen: Grid, console: Console) -> None:
     """Print what would run: the grid asked for, or what an interrupted run lacks of its own."""
     todo, again = list(chosen.trials()), 0
     if parsed.resume:
-        found = run_directory.inspect(_resumed(parsed), *_asked(parsed, chosen))
+        found = run_directory.inspect(_resumed(parsed), *_asked(parsed, chosen), _interpreters(parsed))
         kept = runner.without_failures(found.trials)
         chosen, again = found.grid, len(found.trials) - len(kept)
         todo = run_directory.to_run(chosen, kept)
@@ -147,6 +148,7 @@ def _select(parsed: argparse.Namespace) -> Selection:
         seed=parsed.seed,
         time_limit_s=parsed.time_limit,
         budget_s=parsed.budget,
+        free_threaded=parsed.free_threaded is not None,
     )
 
 
@@ -155,8 +157,13 @@ def _open(parsed: argparse.Namespace, arguments: Sequence[str], chosen: Grid) ->
     preset = parsed.preset or DEFAULT_PRESET
     run_id = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{preset}"
     if parsed.resume:
-        return run_directory.reopen(_resumed(parsed), *_asked(parsed, chosen), session)
-    return run_directory.create(parsed.output or RUNS / run_id, run_id, chosen, session)
+        return run_directory.reopen(_resumed(parsed), *_asked(parsed, chosen), session, _interpreters(parsed))
+    return run_directory.create(parsed.output or RUNS / run_id, run_id, chosen, session, _interpreters(parsed))
+
+
+def _interpreters(parsed: argparse.Namespace) -> run_directory.Given:
+    """The interpreters that the command line names."""
+    return {FREE_THREADED: parsed.free_threaded}
 
 
 def _resumed(parsed: argparse.Namespace) -> Path:

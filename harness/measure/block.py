@@ -23,6 +23,7 @@ from statistics import fmean, stdev
 
 import psutil
 
+from harness.measure.kept import Kept
 from harness.measure.subject import Running, Subject, SubjectError, used_ns
 from harness.measure.turn import Turn
 from harness.stats import turn_ratios
@@ -48,7 +49,7 @@ class Effort:
     time of a warm-up, in turns of `warmup_ns`. `limit_s`: for each thing that a subject is asked (see `Running`).
     """
 
-    sweeps: int = 8
+    sweeps: int = 6  # of 15 % from turn to turn and 3 % from start to start, the starts count
     fewest: int = 3
     longest_s: float = 60.0
     turn_ns: int = 150_000_000
@@ -103,10 +104,12 @@ def run(
     seed: str,
     logs: Callable[[Subject], Path] | None = None,
     starts: Callable[[Subject], None] = lambda _: None,
+    kept: Kept | None = None,
 ) -> list[Measured]:
     """Measure the subjects, whose names differ; the outcome of each, in their order.
 
     `logs`: the file into which a subject prints. By default the output is dropped. `starts` is called before each.
+    `kept`: processes of blocks before, and afterwards of this one.
     """
     draw = random.Random(seed)
     found = {subject.name: Measured(subject) for subject in subjects}
@@ -116,7 +119,7 @@ def run(
         draw.shuffle(group)
     with tempfile.TemporaryDirectory() as passing, contextlib.ExitStack() as stack:
         logs = logs or (lambda subject: Path(passing, str(subjects.index(subject))))
-        living = _Living(found, effort, logs, starts)
+        living = _Living(found, effort, logs, starts, kept)
         stack.callback(living.end)
         for subject in pinned:
             living.start(subject)
@@ -128,8 +131,9 @@ def run(
                 living.start(wave[-1])
             sweep = living.sweeps(draw, sweep)
             if not waiting:
+                living.end(keep=True)
                 break
-            living.end(wave)
+            living.end(wave, keep=True)
     return list(found.values())
 
 
@@ -141,6 +145,7 @@ class _Living:
     effort: Effort
     logs: Callable[[Subject], Path]
     starts: Callable[[Subject], None]
+    kept: Kept | None = None
     running: dict[str, Running] = field(default_factory=dict)
 
     def start(self, subject: Subject) -> None:
@@ -148,8 +153,10 @@ class _Living:
         self.starts(subject)
         measured = self.found[subject.name]
         with self._failing(measured):
-            running = Running(subject, self.logs(subject), self.effort.limit_s)
-            running.__enter__()
+            running = self.kept.take(subject) if self.kept and subject.kept else None
+            if running is None:
+                running = Running(subject, self.logs(subject), self.effort.limit_s)
+                running.__enter__()
             self.running[subject.name] = running
             told = running.settle()
             measured.startup_ns = told.get("startup_ns", 0)
@@ -217,13 +224,14 @@ class _Living:
         )
         return bool(memory.available - _MARGIN * need > _FREE_SHARE * memory.total)
 
-    def end(self, subjects: Sequence[Subject] | None = None) -> None:
-        """End these, or all."""
+    def end(self, subjects: Sequence[Subject] | None = None, keep: bool = False) -> None:
+        """End these, or all. `keep`: but for the processes of those that are kept."""
         for name in [one.name for one in subjects] if subjects is not None else list(self.running):
             if (running := self.running.pop(name, None)) is not None:
                 self.found[name].idle_share = running.idle_share
                 with _timed(self.found[name]):
-                    running.__exit__(None, None, None)
+                    if not (keep and self.kept and running.subject.kept and self.kept.put(running)):
+                        running.__exit__(None, None, None)
 
     @contextlib.contextmanager
     def _failing(self, measured: Measured) -> Iterator[None]:

@@ -18,6 +18,9 @@ from pathlib import Path
 import psutil
 
 _PR_SET_CHILD_SUBREAPER = 36
+# A younger process may be busy because it starts.
+_GROWN_SECONDS = 2.5
+_NEVER_PARKED = ("raylet", "gcs_server")
 
 
 def adopt_orphans() -> None:
@@ -54,6 +57,20 @@ def _waited_ns(pid: int) -> Iterator[tuple[int, int]]:
             with contextlib.suppress(OSError):
                 _, waited, _ = (thread / "schedstat").read_bytes().split()
                 yield int(thread.name), int(waited)
+
+
+def may_be_parked(pid: int) -> bool:
+    """Whether a process is none of Ray's daemons, which neither are stopped nor have others stopped."""
+    with contextlib.suppress(OSError, psutil.Error):
+        return psutil.Process(pid).name() not in _NEVER_PARKED
+    return False
+
+
+def is_young(pid: int) -> bool:
+    """Whether a process may be busy only because it starts."""
+    with contextlib.suppress(OSError, psutil.Error):
+        return time.time() - psutil.Process(pid).create_time() < _GROWN_SECONDS
+    return False
 
 
 class Handle:
@@ -111,7 +128,7 @@ def stop_descendants() -> None:
 
 
 def end_descendants(limit_s: float = 10.0) -> int:
-    """Kill everything below this process, and what is started or orphaned meanwhile; returns how many.
+    """Kill everything below this process, also processes that are started or orphaned meanwhile. Returns how many.
 
     Raises TimeoutError when some cannot be killed within the limit.
     """

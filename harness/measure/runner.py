@@ -5,6 +5,7 @@ computes.
 """
 
 import hashlib
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from harness import quantity
 from harness.measure import block as engine
 from harness.measure import percentiles
 from harness.measure.block import AGAIN, Effort, Measured
+from harness.measure.kept import Kept
 from harness.measure.progress import Display
 from harness.measure.subject import Subject, workload_order
 from harness.plan.grid import Block, Grid, Point, Trial, runs_alone
@@ -25,9 +27,9 @@ from harness.store.status import OK, UNSUPPORTED
 from harness.store.trial_records import TrialRecord
 from workloads.catalogue import BACKENDS, workers_of
 
-# Ray's sessions take the most memory. Where memory is short, they live one after the other. Where a round's arrays take
-# more than this part of the memory, all backends do.
-_HEAVY = "ray-"
+# Ray's sessions take the most memory and the longest to start. Where memory is short, they live one after the other.
+# Where a round's arrays take more than this part of the memory, all backends do.
+_RAY = "ray-"
 _LARGE_SHARE = 1 / 16
 
 
@@ -43,8 +45,8 @@ class Budget:
     left_out: list[Block] = field(default_factory=list)
 
     def allows(self, block: Block, spent_s: float) -> bool:
-        """Whether a block runs now. The first block of a point does. Another one does if it should end in time: it is
-        taken to be as long as the last block of its point, or else as the longest of all.
+        """Whether a block runs now. The first block of a point does. Another one runs if it should end in time. Its
+        expected length is that of the last block of its point, or else of the longest of all.
         """
         needed_s = self.taken_s.get(block[0].point, max(self.taken_s.values(), default=0.0))
         return self.limit_s is None or not block[0].index or spent_s + needed_s <= self.limit_s
@@ -59,17 +61,18 @@ def run(results: RunDirectory, display: Display, time_limit_s: float | None, bud
     effort = replace(engine.EFFORT, limit_s=time_limit_s or results.grid.time_limit_s)
     lacking = {trial.key for trial in results.missing()}
     began = time.monotonic()
-    for block in results.grid.blocks():
-        found: Mapping[str, Measured] = {}
-        if any(trial.key in lacking for trial in block):
-            block_began = time.monotonic()
-            if not budget.allows(block, block_began - began):
-                budget.left_out.append(block)
-                continue
-            found = _run_block(results, block, effort, display)
-            budget.taken_s[block[0].point] = time.monotonic() - block_began
-        wrong = _judge(results, block, display)
-        display.block_ends(block[0].point, {name: one for name, one in found.items() if name not in wrong})
+    with Kept() as kept:
+        for block in results.grid.blocks():
+            found: Mapping[str, Measured] = {}
+            if any(trial.key in lacking for trial in block):
+                block_began = time.monotonic()
+                if not budget.allows(block, block_began - began):
+                    budget.left_out.append(block)
+                    continue
+                found = _run_block(results, block, effort, display, kept)
+                budget.taken_s[block[0].point] = time.monotonic() - block_began
+            wrong = _judge(results, block, display)
+            display.block_ends(block[0].point, {name: one for name, one in found.items() if name not in wrong})
     if budget.left_out and budget.limit_s is not None:
         settled = results.settle_without(budget.left_out)
         left = _counted(results.grid) if settled else f"{len(results.missing())} trials are left for --resume"
@@ -104,9 +107,14 @@ def _judge(results: RunDirectory, block: Block, display: Display) -> set[str]:
     return {backend for _, _, backend, _ in wrong}
 
 
-def _run_block(results: RunDirectory, block: Block, effort: Effort, display: Display) -> dict[str, Measured]:
+def _run_block(
+    results: RunDirectory, block: Block, effort: Effort, display: Display, kept: Kept
+) -> dict[str, Measured]:
     started_at, began = machine.timestamp(), time.monotonic()
-    found = _measured(results, block, effort, display)
+    kept.begin(block[0].index)
+    if block[0].point.round_bytes:  # the memory that its arrays took in a store is not given back
+        kept.end()
+    found = _measured(results, block, effort, display, kept)
     # The rest of the block's time is shared.
     shared_s = max(0.0, time.monotonic() - began - sum(one.taken_s for one in found.values())) / len(found)
     records = [_record(trial, found[trial.backend], started_at, shared_s) for trial in block]
@@ -118,14 +126,15 @@ def _run_block(results: RunDirectory, block: Block, effort: Effort, display: Dis
     return found
 
 
-def _measured(results: RunDirectory, block: Block, effort: Effort, display: Display) -> dict[str, Measured]:
+def _measured(results: RunDirectory, block: Block, effort: Effort, display: Display, kept: Kept) -> dict[str, Measured]:
     """The block's subjects by name, measured. Only the logs of failed ones are kept."""
     results.logs.mkdir(exist_ok=True)
     again = results.grid.repeated(block[0].point)
     trials = {trial.backend: trial for trial in block}
-    subjects = [_subject(trial) for trial in block]
-    subjects += [_subject(trial, again=True) for trial in block if trial.backend in again]
-    logs = {subject.name: results.logs / _log_name(block[0], subject.name) for subject in subjects}
+    pythons = {trial: results.interpreters[BACKENDS[trial.backend].interpreter] for trial in block}
+    subjects = [subject_of(trial, python=python) for trial, python in pythons.items()]
+    subjects += [subject_of(trial, True, python) for trial, python in pythons.items() if trial.backend in again]
+    logs = {subject.name: results.logs / _log_name(block[0], subject) for subject in subjects}
 
     def starts(subject: Subject) -> None:
         if subject.name in trials:
@@ -134,11 +143,12 @@ def _measured(results: RunDirectory, block: Block, effort: Effort, display: Disp
     found: dict[str, Measured] = {}
     seed = f"{results.grid.seed} {block[0].point.parameters} {block[0].index}"
     try:
-        measured = engine.run(subjects, effort, seed, lambda subject: logs[subject.name], starts)
+        measured = engine.run(subjects, effort, seed, lambda subject: logs[subject.name], starts, kept)
         found = {one.subject.name: one for one in measured}
     finally:
         for name, path in logs.items():
-            if not (name in found and _failed(found[name]) and path.exists() and path.stat().st_size):
+            told = name in found and _failed(found[name]) and path.exists() and path.stat().st_size
+            if not told and path not in kept.logs:
                 path.unlink(missing_ok=True)
     return found
 
@@ -155,15 +165,21 @@ def _failed(measured: Measured) -> bool:
     return bool(measured.failure) and not measured.failure.startswith(UNSUPPORTED)
 
 
-def _subject(trial: Trial, again: bool = False) -> Subject:
+def subject_of(trial: Trial, again: bool = False, python: str = sys.executable) -> Subject:
+    """The subject that runs a trial on an interpreter. `again`: a second one of its backend, by which a run measures
+    its noise.
+    """
     point, matched = trial.point, BACKENDS[trial.backend].matched
     large = _LARGE_SHARE * psutil.virtual_memory().total
+    is_ray = trial.backend.startswith(_RAY)
     return Subject(
         f"{trial.backend}{AGAIN}" if again else trial.backend,
         workload_order(point.workload, trial.backend, point.values, point.verify_rounds if matched else 0),
         matched=matched,
-        pinned=not trial.backend.startswith(_HEAVY) and point.round_bytes <= large,
+        pinned=not is_ray and point.round_bytes <= large,
         on_one_cpu=runs_alone(point.values, BACKENDS[trial.backend]),
+        kept=is_ray and not (again or point.round_bytes or BACKENDS[trial.backend].on_two_nodes),
+        interpreter=python,
     )
 
 
@@ -191,6 +207,9 @@ def _record(trial: Trial, measured: Measured, started_at: str, shared_s: float) 
     )
 
 
-def _log_name(trial: Trial, name: str) -> str:
+def _log_name(trial: Trial, subject: Subject) -> str:
+    name = subject.name.replace(" ", "-")
+    if subject.kept:
+        return f"{name}-{trial.index}.log"
     point = hashlib.blake2b(trial.point.parameters.encode(), digest_size=4).hexdigest()
-    return f"{trial.point.workload}-{point}-{name.replace(' ', '-')}-{trial.index}.log"
+    return f"{trial.point.workload}-{point}-{name}-{trial.index}.log"

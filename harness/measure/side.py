@@ -6,7 +6,8 @@ Carries out one order from standard input, a line of JSON, and answers on the ch
 - `kernel`, `parameters`: run a function "module:function" that repeats itself for a meter, in turns as well
 - `call`, `arguments`: call a function once, and answer with its result
 
-An order that cannot run or fails is answered with `unsupported` or `error`. Output goes to the log.
+An order that cannot run or fails is answered with `unsupported` or `error`. A program that was told to end is answered
+with `ended`, and the next order comes on the channel. Output goes to the log.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ import os
 import sys
 import time
 import traceback
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import reactorlib
 import workloads
-from harness.measure.turn import Channel, Turns
+from harness.measure.turn import Channel, ProgramEnds, Turns
 from harness.store.status import one_line
 from workloads import catalogue
 from workloads.digest import NoDigest
@@ -36,13 +38,19 @@ _LAP_NS = 400_000  # the least time of a kernel path's lap, between two looks at
 # A kernel path is repeated before its first turn, so that its recurring sets of triggers are compiled.
 _WARM_REPETITIONS = 100
 _WARM_NS = 1_000_000_000
+# The warning of the interpreter when an extension module is loaded that needs the GIL; the module's name follows.
+_GIL_WARNING = "The global interpreter lock"
+GIL_IS_ON = "the GIL is on, and this backend is measured without one"
 
 
 class TurnProbe(Probe):
-    """A probe whose rounds wait for their turn. `verify_rounds`: the first, whose values are hashed."""
+    """A probe whose rounds wait for their turn. `verify_rounds`: the first, whose values are hashed. `without_gil`:
+    that it is off is checked.
+    """
 
-    def __init__(self, channel: Channel, verify_rounds: int) -> None:
+    def __init__(self, channel: Channel, verify_rounds: int, *, without_gil: bool = False) -> None:
         super().__init__(_ENDLESS, 0, verify=verify_rounds > 0)
+        self._without_gil = without_gil
         self._turns = Turns(channel, verify_rounds, self._settled)
         self.round = self._turns.passed  # type: ignore[method-assign]  # one call less in every round
 
@@ -56,11 +64,9 @@ class TurnProbe(Probe):
         self.verifying = False
         self.digest = NoDigest()
         gc.collect()
-        return {
-            "startup_ns": getattr(self, "startup_ns", 0),
-            "digest": digest,
-            "gil_enabled": getattr(sys, "_is_gil_enabled", lambda: True)(),
-        }
+        if self._without_gil and has_gil():
+            raise RuntimeError(GIL_IS_ON)
+        return {"startup_ns": getattr(self, "startup_ns", 0), "digest": digest, "gil_enabled": has_gil()}
 
 
 class TurnMeter:
@@ -100,6 +106,19 @@ def main() -> int:
     tree = Path(order["tree"]).resolve()
     if not Path(__file__).resolve().is_relative_to(tree):
         os.chdir(tree)  # where Ray's actors look for modules first, and the harness may be run from its own tree
+    while "ended" in (answer := _answer(order, channel, text)):
+        gc.collect()  # the objects of the program's frames
+        channel.tell(answer)
+        order = channel.hear()
+    channel.tell(answer)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(1 if "error" in answer else 0)  # nothing that runs at exit has anything left to say
+
+
+def _answer(order: Mapping[str, Any], channel: Channel, text: str) -> dict[str, Any]:
+    """Carry out an order, and return its result. `text`: of the first one."""
+    tree = Path(order["tree"]).resolve()
     try:
         if needs_ranks(order) or needs_nodes(order):
             from workloads import ranks  # an older tree has none
@@ -114,18 +133,21 @@ def main() -> int:
         for module in (reactorlib, workloads):
             if not Path(str(module.__file__)).resolve().is_relative_to(tree):
                 raise ImportError(f"{module.__name__} comes from {module.__file__}, not from {tree}")
-        answer = _carry_out(order, channel)
+        return _carry_out(order, channel)
+    except ProgramEnds:
+        return {"ended": True}
     except UnsupportedError as error:
-        answer = {"unsupported": one_line(str(error))}
+        return {"unsupported": one_line(str(error))}
     except ParameterError as error:  # its message is complete
-        answer = {"error": one_line(str(error))}
+        return {"error": one_line(str(error))}
     except Exception as error:  # noqa: BLE001 - whatever a backend raises becomes the row's status
         traceback.print_exc()
-        answer = {"error": one_line(f"{type(error).__name__}: {error}")}
-    channel.tell(answer)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(1 if "error" in answer else 0)  # nothing that runs at exit has anything left to say
+        return {"error": one_line(f"{type(error).__name__}: {error}")}
+
+
+def has_gil() -> bool:
+    """Whether threads take turns in this process."""
+    return bool(getattr(sys, "_is_gil_enabled", lambda: True)())
 
 
 def needs_ranks(order: Mapping[str, Any]) -> bool:
@@ -145,7 +167,7 @@ def _carry_out(order: Mapping[str, Any], channel: Channel) -> dict[str, Any]:
     if "kernel" in order:
         _named(order["kernel"])(TurnMeter(channel), **order["parameters"])
     else:
-        _run_workload(order, channel)
+        run_workload(order, channel)
     return {"error": "the rounds ended before the engine did"}
 
 
@@ -154,11 +176,23 @@ def _named(path: str) -> Any:
     return getattr(importlib.import_module(module), function)
 
 
-def _run_workload(order: Mapping[str, Any], channel: Channel) -> None:
+def run_workload(order: Mapping[str, Any], channel: Channel) -> None:
+    """Run a workload in turns, on the interpreter that its backend is for. Raises what it raises."""
     workload, backend = order["workload"], order["backend"]
-    task = catalogue.make_task(workload, {**order["parameters"], "rounds": _ENDLESS, "warmup_rounds": 0})
-    catalogue.load(workload, backend)  # importing is no part of the start-up time
-    catalogue.run(workload, backend, task, TurnProbe(channel, order["verify_rounds"]), **order["options"])
+    # An older tree knows no interpreter but the suite's.
+    interpreter = getattr(catalogue.BACKENDS.get(backend), "interpreter", "")
+    without_gil = interpreter == getattr(catalogue, "FREE_THREADED", None)
+    if without_gil:
+        warnings.filterwarnings("error", _GIL_WARNING, RuntimeWarning)
+    try:
+        task = catalogue.make_task(workload, {**order["parameters"], "rounds": _ENDLESS, "warmup_rounds": 0})
+        catalogue.load(workload, backend)  # importing is no part of the start-up time
+        probe = TurnProbe(channel, order["verify_rounds"], without_gil=without_gil)
+        catalogue.run(workload, backend, task, probe, **order["options"])
+    except ImportError as error:
+        if not interpreter:
+            raise
+        raise UnsupportedError(f"in the environment of its {interpreter} interpreter: {error}") from None
 
 
 if __name__ == "__main__":

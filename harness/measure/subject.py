@@ -52,10 +52,7 @@ _LOOK_SECONDS = 0.1
 # A look is longer if a process was kept waiting for more than this part of it.
 _CROWDED_SHARE = 0.25
 _CROWDED_LOOK_NS = 1_000_000_000
-# A younger process may be busy because it starts. The engine waits for that, up to the longest look.
-_GROWN_SECONDS = 2.5
-_LONGEST_LOOK_SECONDS = 8.0
-_NEVER_PARKED = ("raylet", "gcs_server")
+_LONGEST_LOOK_SECONDS = 8.0  # at young processes
 
 
 class SubjectError(RuntimeError):
@@ -68,8 +65,9 @@ class Subject:
 
     `matched`: its digest must equal that of the block's other matched ones. `pinned`: lives through its whole block,
     even if memory has room for a part of the others only. `on_one_cpu`: it computes in one thread that never waits.
-    All such subjects take the turns of a sweep on one CPU, and change the CPU from sweep to sweep, because CPUs may
-    differ in speed. They are compared by CPU time, in which other processes don't count.
+    All such subjects take the turns of a sweep on one CPU. The CPU changes from sweep to sweep, because CPUs may
+    differ in speed. They are compared by CPU time, in which other processes don't count. `kept`: its process stays
+    for the next subject of this name (see `kept`). `interpreter`: its path.
     """
 
     name: str
@@ -78,6 +76,8 @@ class Subject:
     matched: bool = False
     pinned: bool = True
     on_one_cpu: bool = False
+    kept: bool = False
+    interpreter: str = sys.executable
 
 
 def workload_order(
@@ -135,9 +135,10 @@ class Running:
                 )
                 stack.callback(self._end)
                 order = {
-                    "side": {**self.subject.order, "channel": theirs.fileno(), "tree": str(self.subject.tree)},
+                    "side": {**self._order(), "channel": theirs.fileno()},
                     "environment": {"PYTHONPATH": environment(self.subject.tree, scratch)["PYTHONPATH"]},
                     "scratch": str(scratch),
+                    "interpreter": self.subject.interpreter,
                 }
                 assert self._supervisor.stdin is not None
                 with contextlib.suppress(BrokenPipeError):
@@ -148,6 +149,26 @@ class Running:
 
     def __exit__(self, *exception: object) -> None:
         self._stack.close()
+
+    def end_program(self) -> None:
+        """End the program between two turns, and keep the process that ran it."""
+        self._tell_parked(signal.SIGCONT)
+        while self._parked:
+            self._parked.pop().close()
+        self._tell({"end": True})
+        self._answer(self.limit_s)
+
+    def run_another(self, subject: Subject) -> None:
+        """Have the process run another program of the same name, as if it had been started for it."""
+        self.subject, self.spins = subject, False
+        self._tell(self._order())
+
+    def _order(self) -> dict[str, Any]:
+        return {**self.subject.order, "tree": str(self.subject.tree)}
+
+    def _tell(self, order: Mapping[str, Any]) -> None:
+        with contextlib.suppress(OSError):  # its end is found when the answer is read
+            self._channel.sendall(json.dumps(order).encode() + b"\n")
 
     def settle(self) -> dict[str, Any]:
         """Wait until it is ready for its first turn; its answer."""
@@ -166,8 +187,7 @@ class Running:
             self._idle_cpu_ns += used_ns(self._last[0], before)
             self._idle_wall_ns += began - self._last[1]
         self._tell_parked(signal.SIGCONT)
-        with contextlib.suppress(OSError):  # its end is found when the answer is read
-            self._channel.sendall(json.dumps({"turn_ns": turn_ns, "lead_ns": lead_ns}).encode() + b"\n")
+        self._tell({"turn_ns": turn_ns, "lead_ns": lead_ns})
         told = self._answer(2 * self.limit_s if lead_ns else self.limit_s)
         self._tell_parked(signal.SIGSTOP)
         after = self.cpu_ns()
@@ -208,11 +228,11 @@ class Running:
         give_up = time.monotonic() + _LONGEST_LOOK_SECONDS
         while True:
             self.look()
-            shares = {pid: share for pid, share in self._busy_shares().items() if _may_be_parked(pid)}
-            if not any(_young(pid) for pid in shares) or time.monotonic() > give_up:
+            shares = {pid: share for pid, share in self._busy_shares().items() if processes.may_be_parked(pid)}
+            if not any(processes.is_young(pid) for pid in shares) or time.monotonic() > give_up:
                 break
         self.spins = sum(shares.values()) > _SPINNING_SHARE
-        for pid in filter(_may_be_parked, self.pids if shares else ()):
+        for pid in filter(processes.may_be_parked, self.pids if shares else ()):
             with contextlib.suppress(OSError, psutil.Error):  # it ended, or no descriptor is left
                 self._parked.append(processes.Handle(pid))
         self._tell_parked(signal.SIGSTOP)
@@ -340,19 +360,6 @@ def _readable(descriptors: Iterable[int], give_up: float) -> set[int]:
         watched.register(descriptor, select.POLLIN)
     left_ms = math.ceil(1000 * (give_up - time.monotonic()))
     return {descriptor for descriptor, _ in watched.poll(min(max(0, left_ms), _LONGEST_POLL_MS))}
-
-
-def _may_be_parked(pid: int) -> bool:
-    """Whether a process is none of Ray's daemons, which neither are stopped nor have others stopped."""
-    with contextlib.suppress(OSError, psutil.Error):
-        return psutil.Process(pid).name() not in _NEVER_PARKED
-    return False
-
-
-def _young(pid: int) -> bool:
-    with contextlib.suppress(OSError, psutil.Error):
-        return time.time() - psutil.Process(pid).create_time() < _GROWN_SECONDS
-    return False
 
 
 def used_ns(before: Mapping[int, int], after: Mapping[int, int]) -> int:

@@ -58,7 +58,7 @@ def _supervise(order: dict[str, Any]) -> int | None:
     channel, names = order["side"]["channel"], Names()
     with _Wakeup() as wakeup:
         worker = subprocess.Popen(
-            [sys.executable, "-P", "-m", "harness.measure.side"],
+            [order["interpreter"], "-P", "-m", "harness.measure.side"],
             stdin=subprocess.PIPE,
             stdout=sys.stderr.fileno(),
             env={**os.environ, **order["environment"]},

@@ -25,6 +25,12 @@ import numpy as np
 BIN = math.log(1.01)
 
 
+class ProgramEnds(BaseException):
+    """The engine wants no more of the program, but keeps its process. Passes through the program, whose own handlers of
+    exceptions don't take it for an error.
+    """
+
+
 @dataclass(frozen=True)
 class Turn:
     """The whole rounds of a turn, their wall time and their CPU time.
@@ -143,6 +149,8 @@ class Turns:
     def _wait(self, answer: Mapping[str, Any]) -> None:
         self._channel.tell(answer)
         order = self._channel.hear()
+        if "end" in order:
+            raise ProgramEnds
         self._turn_ns = order["turn_ns"]
         self._done = self._lead = 0
         self._began_ns, self._due_ns = None, self._clock() + order["lead_ns"]

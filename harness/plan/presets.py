@@ -77,8 +77,8 @@ _SMOKE = Preset(
     ),
 )
 
-# Most of a block's time goes into starting Ray's actors: four for each core, few points, and the backends that answer.
-# The first point is the cheapest: its backends run twice, for the noise floor.
+# Most of a block's time goes into starting Ray: few points, and the backends that answer. The first point is the
+# cheapest, as its backends run twice, for the noise floor. The last one's arrays end the drivers that are kept.
 _QUICK = Preset(
     name="quick",
     summary="a first answer with intervals: the paper's workloads, a slow environment; five starts in 25 minutes",
@@ -86,42 +86,13 @@ _QUICK = Preset(
     sweeps=(
         sweep("gym_sampling", env="CartPole-v1", actors=_WORKERS, rounds=500),
         sweep("gym_sampling", env="busy:2ms", actors=_WORKERS, rounds=20),
-        sweep("broadcast_gather", actors=_WORKERS, object_bytes=10 * MIB, work_seconds=0.0, rounds=30),
         sweep("atari_sampling", env="Pong", actors=_WORKERS, rounds=100),
         sweep("q_learning", actors=_LEARNING, minibatch=250, rounds=5),
         sweep("multi_agent", agents=_ONE_EACH, rounds=500),
         sweep("ppo", actors=_LEARNING, steps=32, rounds=5),
+        sweep("broadcast_gather", actors=_WORKERS, object_bytes=10 * MIB, work_seconds=0.0, rounds=30),
     ),
     budget_s=25 * MINUTE,
-)
-
-_SWEEPS = Preset(
-    name="sweeps",
-    summary="what costs grow with: object size, actors, steps per message, agents, minibatch, fan-out; 40 minutes",
-    budget_s=40 * MINUTE,
-    backends=("serial", "reactor-inline", "reactor-processes", "ray-paper", "ray-tuned", "ray-pooled", *_LIMITS),
-    sweeps=(
-        sweep(
-            "broadcast_gather",
-            actors=_ONE_EACH,
-            # Ray passes arguments of up to 100 KiB inline.
-            object_bytes=(KB, 64 * KIB, 96 * KIB, 104 * KIB, 160 * KIB, MIB),
-            work_seconds=0.0,
-            rounds=100,
-        ),
-        sweep("broadcast_gather", actors=(1, 2, 4, 8), object_bytes=10 * MIB, work_seconds=0.0, rounds=30),
-        sweep("gym_sampling", env="CartPole-v1", actors=_ONE_EACH, steps_per_message=(1, 10, 100), rounds=300),
-        sweep("gym_sampling", env=("Blackjack-v1", "Pendulum-v1"), actors=_ONE_EACH, rounds=500),
-        sweep("atari_sampling", env=("MsPacman", "SpaceInvaders"), actors=_ONE_EACH, rounds=150),
-        sweep("q_learning", actors=_ONE_EACH, minibatch=(500, 2_000), rounds=10),
-        sweep("q_learning", actors=_ONE_EACH, minibatch=500, representation="tensors", rounds=10),
-        sweep("multi_agent", agents=(2, 10), rounds=500),
-        sweep("multi_agent", agents=10, representation="tensors", rounds=500),
-        sweep("multi_agent", agents=10, step_busy_us=200.0, rounds=500),
-        sweep("overhead", shape="fan_out", actors=(1, 2, 8), messages_per_round=20, rounds=50),
-        sweep("overhead", shape=("ping_pong", "counting", "timers")),
-        sweep("overhead", shape=("thread_ring", "fan_out", "chain"), actors=16),
-    ),
 )
 
 _MADE_UP = {"actors": _WORKERS, "rounds": 100, "warmup_rounds": 5}
@@ -192,5 +163,5 @@ _NODES = Preset(
     ),
 )
 
-_ALL = (_SMOKE, _QUICK, _SWEEPS, _CROSSOVER, _VECTORS, _PAPER, _NODES)
+_ALL = (_SMOKE, _QUICK, _CROSSOVER, _VECTORS, _PAPER, _NODES)
 PRESETS: dict[str, Preset] = {preset.name: preset for preset in _ALL}

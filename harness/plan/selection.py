@@ -14,7 +14,7 @@ from harness.errors import UsageError
 from harness.plan.grid import Grid, Point, backends_of, canonical
 from harness.plan.presets import PRESETS, Preset, Sweep
 from harness.plan.worker_counts import ByCores
-from workloads.catalogue import BACKENDS, WORKLOADS, make_task
+from workloads.catalogue import BACKENDS, BESIDE_A_GIL, WORKLOADS, make_task
 from workloads.parameter import ParameterError, parameters_of, unknown
 
 
@@ -60,11 +60,13 @@ def select(
     seed: int | None = None,
     time_limit_s: float | None = None,
     budget_s: float | None = None,
+    free_threaded: bool = False,
 ) -> Selection:
     """The grid that the command line asks for; an empty sequence and None stand for the preset's own choice.
 
     `seed` is the seed of the order, and of every workload unless a setting says otherwise. A number of trials overrides
-    the preset's budget. Raises UsageError.
+    the preset's budget. `free_threaded`: also take the backends that need no GIL, unless backends are named. The
+    preset's budget grows with the number of backends. Raises UsageError.
     """
     check_known("preset", [preset_name], PRESETS)
     check_known("workload", workloads, WORKLOADS)
@@ -76,11 +78,13 @@ def select(
     for sweep in sweeps:
         search.explore(sweep)
     search.check_accepted()
-    chosen = tuple(dict.fromkeys(backends or preset.backends))
+    added = BESIDE_A_GIL if free_threaded and not backends else ()
+    chosen = tuple(dict.fromkeys((*(backends or preset.backends), *added)))
     for workload, _ in search.points:
         if not backends_of(workload, chosen):
             raise UsageError(f"workload {workload} has none of the backends {', '.join(chosen)}")
-    budget_s = budget_s or (preset.budget_s if trials is None else None)
+    if budget_s is None and trials is None and preset.budget_s is not None:
+        budget_s = preset.budget_s * (len(chosen) / len(preset.backends) if added else 1)
     limit_s = time_limit_s or preset.time_limit_s
     try:
         grid = Grid(tuple(search.points.values()), chosen, seed or 0, limit_s, budget_s=budget_s)

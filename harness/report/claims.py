@@ -122,13 +122,13 @@ def cells(row: ClaimRow) -> tuple[str, ...]:
     return (
         row.claim,
         " to ".join(ends) + some,
-        *map(_ends, (row.ray_paper, row.best_ray, row.loop)),
+        *map(range_of, (row.ray_paper, row.best_ray, row.loop)),
         row.holds,
-        "; ".join(f"{name} {_ends(found)}" for name, found in row.otherwise.items()) or NOTHING,
+        "; ".join(f"{name} {range_of(found)}" for name, found in row.otherwise.items()) or NOTHING,
     )
 
 
-def _ends(ratios: Sequence[Estimate]) -> str:
+def range_of(ratios: Sequence[Estimate]) -> str:
     """The lowest and the highest ratio."""
     ordered = sorted(ratios, key=lambda one: one.value)
     return " to ".join(dict.fromkeys(map(quantity.ratio, (*ordered[:1], *ordered[-1:])))) or NOTHING

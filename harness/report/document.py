@@ -12,7 +12,7 @@ from harness.report.text_table import NOTHING, TextTable
 from harness.stats import intervals, limits
 from harness.stats.doubts import DOUBTS_EXPLAINED
 from harness.stats.intervals import CONFIDENCE, Estimate
-from harness.stats.limits import LIMIT
+from harness.stats.limits import CEILING
 
 FAILED, DOUBTED, NOISE = "Failed", "Doubts about the whole run", "Noise floor"
 NOT_MEASURED = "not measured: no backend of this run was measured twice in one block"
@@ -25,7 +25,7 @@ ANSWER_EXPLAINED = (
     "digest: it did the same work."
 )
 # Baselines with a column of their own.
-_SHOWN_BASELINES = (LOOP, RAY_PAPER, "ray-tuned", "ray-pooled", "ray-compiled", LIMIT)
+_SHOWN_BASELINES = (LOOP, RAY_PAPER, "ray-tuned", "ray-pooled", "ray-compiled", CEILING)
 TAIL_COLUMNS = ("point", "backend", "50 % within", "95 % within", "99 % within", "99 % / 50 %")
 _SIDE_HEADINGS = {"startup_time": "startup", "peak_rss": "memory", "cpu_time": "CPU"}
 EXPLAINED = (
@@ -150,7 +150,7 @@ def _table(workload: str, points: Sequence[PointSummary]) -> TextTable:
         "point",
         "backend",
         heading(metric, units[metric]),
-        *(f"x {'ceiling' if baseline == LIMIT else baseline}" for baseline in baselines),
+        *(f"x {baseline}" for baseline in baselines),
         *(heading(_SIDE_HEADINGS[name], units[name]) for name in sides),
         "doubts",
     )

@@ -41,19 +41,15 @@ def to_json(summary: Summary) -> dict[str, Any]:
 
 
 def github_action_benchmark(summary: Summary) -> list[dict[str, Any]]:
-    """Nanoseconds of each backend at each point, with half the width of its interval."""
+    """Nanoseconds of each backend at each point, with half the width of its interval if there is one."""
     found = []
     for point, cell, estimate in _measured(summary):
         time, unit = _as_time(point, estimate)
-        found.append(
-            {
-                "name": _name(point, cell),
-                "unit": unit,
-                "value": time.value,
-                "range": f"± {(time.high - time.low) / 2:.4g}",
-                "extra": f"95 % interval [{time.low:.6g}, {time.high:.6g}] of {time.count} trials",
-            }
-        )
+        entry = {"name": _name(point, cell), "unit": unit, "value": time.value}
+        if time.decides:
+            entry["range"] = f"± {(time.high - time.low) / 2:.4g}"
+            entry["extra"] = f"95 % interval [{time.low:.6g}, {time.high:.6g}] of {time.count} trials"
+        found.append(entry)
     return found
 
 
@@ -99,4 +95,5 @@ def _name(point: PointSummary, cell: Cell) -> str:
 
 
 def _bounded(estimate: Estimate) -> dict[str, float]:
-    return {"value": estimate.value, "lower_value": estimate.low, "upper_value": estimate.high}
+    bounds = {"lower_value": estimate.low, "upper_value": estimate.high} if estimate.decides else {}
+    return {"value": estimate.value, **bounds}

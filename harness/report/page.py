@@ -12,11 +12,11 @@ from harness import quantity
 from harness.grouping import grouped
 from harness.report import claims, document, run_answer
 from harness.report.figures import figure_catalogue
-from harness.report.run_answer import Against, WorkloadAnswer
-from harness.report.summary import LOOP, OURS, Cell, PointSummary, Summary
+from harness.report.run_answer import WorkloadAnswer
+from harness.report.summary import LOOP, OURS, Summary
 from harness.report.text_table import NOTHING
 from harness.stats import intervals
-from harness.stats.limits import LIMIT
+from harness.stats.limits import CEILING
 from harness.store.files import write_atomically
 
 PAGE_NAME = "report.html"
@@ -26,7 +26,6 @@ QUESTION = (
 )
 _TEMPLATES = Path(__file__).parent / "templates"
 _FIRST_FIGURES = ("step_time", "hardware_limit")
-_COLUMNS = ("backend", "x loop", "of the ceiling", "doubts")
 
 
 def write(summary: Summary, drawn: Mapping[str, Path]) -> Path:
@@ -42,8 +41,9 @@ def render(summary: Summary, drawn: Mapping[str, Path]) -> str:
     sections = document.headlines(summary)
     urgent = [one for one in sections if one.heading in (document.FAILED, document.DOUBTED)]
     first = next((name for name in _FIRST_FIGURES if name in drawn), "")
-    workloads = list(_workloads(summary, [name for name in drawn if name != first]))
-    placed = {first, *(name for name in drawn if name.startswith(tuple(str(one["name"]) for one in workloads)))}
+    workloads = grouped(summary.points, lambda point: point.workload)
+    of_workload = {one: [name for name in drawn if name != first and name.startswith(one)] for one in workloads}
+    placed = {first, *(name for names in of_workload.values() for name in names)}
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
@@ -54,13 +54,13 @@ def render(summary: Summary, drawn: Mapping[str, Path]) -> str:
         question=QUESTION,
         sentences=list(run_answer.sentences(found, summary.cores)),
         columns=document.ANSWER_COLUMNS,
-        rows=[row for one in found for row in _answer_rows(one)],
+        answers=found,
         answer_explained=document.ANSWER_EXPLAINED,
         urgent=urgent,
         trust=list(_trust(summary, found)),
         first=first,
         workloads=workloads,
-        workload_columns=_COLUMNS,
+        figures_of=of_workload,
         claims=document.published_claims(summary),
         claims_explained=claims.EXPLAINED,
         figures={name: _figure(name, path) for name, path in drawn.items()},
@@ -70,27 +70,12 @@ def render(summary: Summary, drawn: Mapping[str, Path]) -> str:
         folded=[one for one in sections if one not in urgent],
         context=document.context(summary),
         ours=OURS,
+        serial=LOOP,
+        ceiling=CEILING,
+        nothing=NOTHING,
+        ratio=quantity.ratio,
+        document=document,
     )
-
-
-def _answer_rows(one: WorkloadAnswer) -> Iterator[list[tuple[str, str, str]]]:
-    """The cells of each point: how it stands, in a word or none, its number, and a remark."""
-    for place, end in one.placed:
-        yield [
-            ("", one.workload, ""),
-            ("", end.point.label, place),
-            _against(end.loop),
-            _against(end.ray),
-            ("", document.share(end), ""),
-            ("", str(end.starts), ""),
-            ("", ", ".join(end.doubts) or NOTHING, ""),
-        ]
-
-
-def _against(against: Against | None) -> tuple[str, str, str]:
-    if against is None:
-        return "", NOTHING, ""
-    return against.standing, quantity.ratio(against.ratio), "" if against.rival == LOOP else against.rival
 
 
 def _trust(summary: Summary, found: Sequence[WorkloadAnswer]) -> Iterator[tuple[str, str]]:
@@ -104,28 +89,6 @@ def _trust(summary: Summary, found: Sequence[WorkloadAnswer]) -> Iterator[tuple[
     yield "Load when the run began", f"{max(loads):.1f}" if loads else "unknown"
     told = ", ".join(f"{workload} {document.percent(factor)}" for workload, factor in summary.floors.items())
     yield document.NOISE, told or document.NOT_MEASURED
-
-
-def _workloads(summary: Summary, pictures: Sequence[str]) -> Iterator[dict[str, object]]:
-    """Each workload with its figures and its points, of which a row has a backend and four columns."""
-    for workload, points in grouped(summary.points, lambda point: point.workload).items():
-        yield {
-            "name": workload,
-            "figures": [name for name in pictures if name.startswith(workload)],
-            "metric": document.heading(points[0].metric, points[0].units[points[0].metric]),
-            "points": [(point.label, [_row(point, cell) for cell in point.cells if cell.main]) for point in points],
-        }
-
-
-def _row(point: PointSummary, cell: Cell) -> tuple[str, ...]:
-    loop, ceiling = cell.speedups.get(LOOP), cell.speedups.get(LIMIT)
-    return (
-        cell.backend,
-        document.value(cell.main, point.units[point.metric]) if cell.main else NOTHING,
-        quantity.ratio(loop) if loop else NOTHING,
-        f"{ceiling.value:.0%}" if ceiling else NOTHING,
-        ", ".join(cell.doubts) or NOTHING,
-    )
 
 
 def _figure(name: str, path: Path) -> Markup:

@@ -1,7 +1,8 @@
 """The parts of README and of other pages that results fill, between markers. No number by hand.
 
-`results`: one figure and one table. `claims`: the paper's claims beside the ratios measured. `vectors`: vector
-environments beside the loop.
+`results`: one figure and one table. `claims`: the paper's claims next to the measured ratios. `effort`: time, memory
+and expected ratios of each workload. `vectors`: vector environments compared with the loop. `artifact`: README's
+claims, to be measured again. `scaling`: predicted speed-ups.
 """
 
 import os
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from harness import quantity
 from harness.errors import UsageError
-from harness.report import claims, document, run_answer
+from harness.report import claims, document, own_claims, reproduction, run_answer, study_tables
 from harness.report.figures import figure_catalogue
 from harness.report.markdown import markdown_table, markdown_text
 from harness.report.run_answer import Against, PointAnswer
@@ -120,8 +121,14 @@ def claimed(summary: Summary, _drawn: Mapping[str, Path], _base: Path) -> str:
     """The paper's claims beside the ratios measured, or a sentence where Ray was never called as in the paper."""
     grid = document.published_claims(summary)
     told = markdown_table(grid) if grid.rows else "The results have nothing to compare with `ray-paper`."
-    doubts = markdown_text(_doubts(summary))
+    doubts = f" {markdown_text(_doubts(summary))}".rstrip()
     return f"{told}\n\n{claims.EXPLAINED} Made by `make readme`, from the same rows as the figures.{doubts}\n"
+
+
+def effort(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
+    """The effort and the expected ratios of each workload."""
+    shown = markdown_table(reproduction.table(summary))
+    return f"{shown}\n\n{_source(summary, base)} Made by `make readme`.\n"
 
 
 def vectors(summary: Summary, drawn: Mapping[str, Path], base: Path) -> str:
@@ -161,5 +168,23 @@ def _picture(name: str, drawn: Mapping[str, Path], base: Path) -> list[str]:
     return [f"![{figure_catalogue.caption(name)}]({os.path.relpath(drawn[name], base)})"] if name in drawn else []
 
 
+def artifact(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
+    """The claims that `claim` measures."""
+    return f"{markdown_table(own_claims.table(own_claims.claims(summary)))}\n\n{_source(summary, base)}\n"
+
+
+def scaling(summary: Summary, _drawn: Mapping[str, Path], base: Path) -> str:
+    """The speed-up of each traced point, predicted for up to 64 workers."""
+    table = markdown_table(study_tables.prediction_table(summary.scaling)) if summary.scaling else "Not predicted."
+    return f"{table}\n\n{_source(summary, base)}\n"
+
+
 Part = Callable[[Summary, Mapping[str, Path], Path], str]
-PARTS: dict[str, Part] = {"results": section, "claims": claimed, "vectors": vectors}
+PARTS: dict[str, Part] = {
+    "results": section,
+    "claims": claimed,
+    "effort": effort,
+    "vectors": vectors,
+    "artifact": artifact,
+    "scaling": scaling,
+}

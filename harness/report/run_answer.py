@@ -14,7 +14,7 @@ from harness.report.summary import LOOP, Cell, PointSummary, Summary
 from harness.stats.doubts import KINDS
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import FASTER, SLOWER, TOO_FEW, UNDECIDED, standing
-from harness.stats.limits import LIMIT
+from harness.stats.limits import CEILING
 
 HEADING = "Answer"
 # Losses come first.
@@ -138,7 +138,7 @@ def _point(point: PointSummary, ours: str, floors: Mapping[str, float]) -> Point
     ray = Against(best[1], best[0], standing(best[0], floor)) if best else None
     to_loop = own.speedups.get(LOOP)
     loop = Against(LOOP, to_loop, standing(to_loop, floor)) if to_loop else None
-    ceiling = own.speedups.get(LIMIT)
+    ceiling = own.speedups.get(CEILING)
     if not (ray or loop or ceiling):
         return None
     compared = [own, *(point.cell(one.rival) for one in (loop, ray) if one)]

@@ -4,24 +4,21 @@ Decides on ratios that were measured inside each run: a machine that was slower 
 of a ratio.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from statistics import fmean
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from harness import quantity
 from harness.errors import UsageError
-from harness.grouping import grouped
 from harness.plan import grid
-from harness.plan.metrics import HIGHER_IS_BETTER, MAIN_METRICS
-from harness.report.point_labels import point_labels
-from harness.report.summary import OURS
-from harness.stats import intervals, judgement
+from harness.plan.metrics import HIGHER_IS_BETTER
+from harness.report.finished_run import FinishedRun
+from harness.report.summary import OURS, PointSummary
+from harness.stats import intervals, judgement, limits
 from harness.stats.intervals import FEW, Estimate
 from harness.stats.judgement import Judgement
-from harness.stats.point_ratios import PointRatios
 from harness.store import machine
-from harness.store.finished_run import FinishedRun
-from harness.store.recorded_turns import TURNS, RecordedTurns
 from workloads.catalogue import BACKENDS
 
 # The interval of fewer trials holds hardly more than the values themselves.
@@ -36,8 +33,8 @@ class Change:
 
     `factor`: how many times as long it takes as before, in relation to the baseline. `before` and `after`: how many
     times as fast as the baseline it was and is. `own` and `other`: how many times as long the backend and the
-    baseline take, each by itself. `p_value`: the chance
-    of the factor without a change, corrected for the number of ratios compared (Holm).
+    baseline take, each by itself. `p_value`: the chance of the factor without a change, corrected for the number of
+    ratios compared (Holm).
     """
 
     workload: str
@@ -48,26 +45,19 @@ class Change:
     factor: Estimate
     before: Estimate
     after: Estimate
-    own: float
-    other: float
+    own: float | None
+    other: float | None
     p_value: float = 1.0
     judgement: Judgement = Judgement.UNCHANGED
 
-    @property
-    def key(self) -> tuple[str, str, str, str]:
-        """The backend, the baseline and the point."""
-        return self.workload, self.label, self.backend, self.baseline
 
-
-def compare(
-    base: FinishedRun, new: FinishedRun, min_effect: float, metrics: Sequence[str] = MAIN_METRICS
-) -> list[Change]:
-    """Every ratio that both runs have, by the first of the metrics that a point has.
+def compare(base: FinishedRun, new: FinishedRun, min_effect: float) -> list[Change]:
+    """Every ratio of a reactor backend that both runs have.
 
     Raises UsageError where there is no ratio, or the runs can't be compared.
     """
-    check_alike(base, new)
-    found = list(_changes(base, new, metrics))
+    _check_alike(base, new)
+    found = list(_changes(base, new))
     if not found:
         raise UsageError(
             f"{new.path}: no ratio of a reactor backend to serial, to Ray or to a measured limit; "
@@ -80,25 +70,7 @@ def compare(
     ]
 
 
-def check_repeated(first: FinishedRun, second: FinishedRun) -> None:
-    """Whether a run is a second measurement of the same code; raises UsageError where it isn't."""
-    check_alike(first, second)
-    if first.commit != second.commit:
-        raise UsageError(f"{second.path} is of commit {second.commit[:12]}, not of {first.commit[:12]} again")
-
-
-def confirmed(first: Sequence[Change], second: Sequence[Change]) -> list[Change]:
-    """The second measurement, in which only that is a regression which the first one shows as well."""
-    suspects = {one.key for one in first if one.judgement is Judgement.REGRESSION}
-    return [
-        replace(one, judgement=Judgement.UNCERTAIN)
-        if one.judgement is Judgement.REGRESSION and one.key not in suspects
-        else one
-        for one in second
-    ]
-
-
-def check_alike(base: FinishedRun, new: FinishedRun) -> None:
+def _check_alike(base: FinishedRun, new: FinishedRun) -> None:
     """Whether two runs measured the same on the same machine; raises UsageError where they did not."""
     if base.path.resolve() == new.path.resolve():
         raise UsageError(f"{new.path}: the same run twice")
@@ -111,11 +83,11 @@ def check_alike(base: FinishedRun, new: FinishedRun) -> None:
     fewest = min(point.trials for run in (base, new) for point in run.grid.points)
     if fewest < FEWEST_TRIALS:
         raise UsageError(f"{fewest} trials of a point give no interval; measure with --trials {FEWEST_TRIALS} or more")
-    before, after = ({row.trial_key[:3]: row.digest for row in run.rows if row.digest} for run in (base, new))
+    before, after = ({row.trial_key[:3]: row.digest for row in run.summary.rows if row.digest} for run in (base, new))
     for key in sorted(before.keys() & after.keys()):
         if before[key] != after[key]:
             raise UsageError(f"{key[0]} {key[2]} computes something else than in {base.path}: its digest differs")
-    supported, still = ({row.trial_key[:3]: row.ok for row in run.rows} for run in (base, new))
+    supported, still = ({row.trial_key[:3]: row.ok for row in run.summary.rows} for run in (base, new))
     for key, ok in supported.items():
         if ok != still[key]:
             raise UsageError(f"{key[0]} {key[2]} is unsupported in one of the two runs")
@@ -138,54 +110,76 @@ def _other_conditions(base: FinishedRun, new: FinishedRun) -> str:
     return "; ".join(f"{name} {there[name]} there, {here[name]} here" for name in there if there[name] != here[name])
 
 
-def _changes(base: FinishedRun, new: FinishedRun, metrics: Sequence[str]) -> Iterator[Change]:
-    labels = point_labels(new.rows)
-    before, after = (list(_ratios(run, metrics)) for run in (base, new))
-    for (point, old), (_, now) in zip(before, after, strict=True):
-        compared: set[tuple[str, str]] = set()
-        for metric in metrics:
-            if metric not in old or metric not in now:
-                continue
-            for backend, baseline in _pairs(now[metric]):
-                found = [ratios[metric].blocks(backend, baseline) for ratios in (old, now)]
-                if (backend, baseline) in compared or not all(found):
+def _changes(base: FinishedRun, new: FinishedRun) -> Iterator[Change]:
+    before = {point.key: point for point in base.summary.points}
+    for point in new.summary.points:
+        old = before[point.key]
+        for cell in (cell for cell in point.cells if cell.backend.startswith(OURS)):
+            was = old.cell(cell.backend)
+            for baseline, after in cell.speedups.items():
+                if was is None or baseline not in was.speedups or not _is_baseline(baseline):
                     continue
-                compared.add((backend, baseline))
-                logs = [[-fmean(block) for block in blocks] for blocks in found]
                 yield Change(
-                    workload=point[0],
-                    label=labels[point],
-                    backend=backend,
+                    workload=point.workload,
+                    label=point.label,
+                    backend=cell.backend,
                     baseline=baseline,
-                    metric=metric,
-                    factor=intervals.change(*logs),
-                    before=intervals.ratio_of_turns(found[0]),
-                    after=intervals.ratio_of_turns(found[1]),
-                    own=_alone(old[metric], now[metric], backend),
-                    other=_alone(old[metric], now[metric], baseline),
+                    metric=point.metric,
+                    factor=intervals.change(after, was.speedups[baseline]),
+                    before=was.speedups[baseline],
+                    after=after,
+                    own=_alone(old, point, cell.backend),
+                    other=_alone(old, point, baseline),
                 )
 
 
-def _ratios(run: FinishedRun, metrics: Sequence[str]) -> Iterator[tuple[tuple[str, str], dict[str, PointRatios]]]:
-    """Of each point in order, its ratios by each metric that it has."""
-    taken = RecordedTurns(TURNS.read(run.path))
-    for point, rows in sorted(grouped(run.rows, lambda row: row.point).items()):
-        present = {row.metric for row in rows}
-        yield point, {name: PointRatios(rows, taken, None, name) for name in metrics if name in present}
+def _is_baseline(name: str) -> bool:
+    return name == limits.CEILING or (name in BACKENDS and BACKENDS[name].role == "main")
 
 
-def _pairs(ratios: PointRatios) -> Iterator[tuple[str, str]]:
-    for backend in ratios.trials:
-        for baseline in ratios.trials:
-            if backend.startswith(OURS) and _is_baseline(baseline):
-                yield backend, baseline
+def _alone(before: PointSummary, after: PointSummary, name: str) -> float | None:
+    """How many times as long a backend takes by itself; None for the ceiling."""
+    old, now = (cell.main if (cell := point.cell(name)) else None for point in (before, after))
+    if old is None or now is None:
+        return None
+    return old.value / now.value if after.metric in HIGHER_IS_BETTER else now.value / old.value
 
 
-def _is_baseline(backend: str) -> bool:
-    return not backend.startswith(OURS) and backend in BACKENDS and BACKENDS[backend].role in ("main", "limit")
+def lines(changes: Sequence[Change], min_effect: float) -> list[str]:
+    """One line for each regression, or one that says there is none."""
+    found = [f"regression: {_line(one)}" for one in changes if one.judgement is Judgement.REGRESSION]
+    return found or [_conclusion(changes, min_effect)]
 
 
-def _alone(before: PointRatios, after: PointRatios, backend: str) -> float:
-    """How many times as long a backend takes by itself."""
-    old, now = (intervals.mean(list(ratios.trials[backend].values())).value for ratios in (before, after))
-    return old / now if before.metric in HIGHER_IS_BETTER else now / old
+def _conclusion(changes: Sequence[Change], min_effect: float) -> str:
+    counts = Counter(one.judgement for one in changes)
+    text = f"no regression of more than {min_effect:.0%} in {len(changes)} ratios"
+    if counts[Judgement.IMPROVEMENT]:
+        text += f", {counts[Judgement.IMPROVEMENT]} improved"
+    if counts[Judgement.UNCERTAIN]:
+        text += f"; {counts[Judgement.UNCERTAIN]} too uncertain to exclude one: more --trials"
+    return text
+
+
+def _line(one: Change) -> str:
+    after, before = (f"{quantity.number(ratio.value)}x" for ratio in (one.after, one.before))
+    alone = ", ".join(
+        f"{name} takes x{factor:.2f}"
+        for name, factor in ((one.backend, one.own), (one.baseline, one.other))
+        if factor is not None
+    )
+    return (
+        f"{one.workload} {one.label}: {one.backend} is {judgement.describe(one.factor)}: its speed is {after} that of "
+        f"{one.baseline}, was {before}; alone: {alone}"
+    )
+
+
+def as_json(base: FinishedRun, new: FinishedRun, changes: Sequence[Change], min_effect: float) -> dict[str, Any]:
+    """The changes for programs."""
+    return {
+        "base": {"path": str(base.path), "commit": base.commit},
+        "new": {"path": str(new.path), "commit": new.commit},
+        "min_effect": min_effect,
+        "regressions": sum(one.judgement is Judgement.REGRESSION for one in changes),
+        "changes": [asdict(one) | {"judgement": one.judgement.value} for one in changes],
+    }

@@ -7,9 +7,8 @@ from harness import quantity
 from harness.grouping import grouped
 from harness.report.point_labels import point_labels
 from harness.report.text_table import NOTHING, TextTable
-from harness.stats import stragglers
 from harness.stats.intervals import Estimate
-from harness.store.phase_table import PHASES, PLAIN_ROUND, ROUND, PhaseRow
+from harness.store.phase_table import LANE_UNITS, PHASES, PLAIN_ROUND, ROUND, PhaseRow
 from harness.store.scaling_table import HERE, MEASURED, PAID, PREDICTED, CostRow, ScalingRow
 
 SCALING_TITLE = "scaling with workers"
@@ -24,18 +23,21 @@ SCALING_EXPLAINED = (
     "'measured / predicted' compares it with the prediction on these cores, or with messages free where that is all."
 )
 PHASES_EXPLAINED = (
-    "Parts of a round, medians over trials. 'hub': its own code; 'serialise': values to bytes and back, storing them; "
-    "'submit': handing work over; 'transfer': nobody works, a message is on its way or a process waits for a core; "
-    "'wait': some workers work, others have ended or not begun; 'compute': the workers' code. 'plain': a round "
-    "without recording: where 'round' is far above it, one sees the recording. "
-    f"{stragglers.EXPLAINED}"
+    "Parts of a round, medians over trials. 'hub': its own code; 'serialise' (on Ray): values to bytes and back, "
+    "storing them; 'submit': handing work over; 'transfer': nobody works, a message is made or on its way, or a "
+    "process waits for a core; 'wait': some workers work, others have ended or not begun; 'compute': the workers' "
+    "code. 'plain': a round without recording. Where 'round' is far above it, one sees the recording. 'straggler': in "
+    "which part of the rounds the lane that most often ended its computing last did so; even would be one part of as "
+    "many as there are lanes. A lane is an actor of Ray's, or a worker of reactors. 'lag': how much later the last "
+    "lane ended than the median lane (of an even number the earlier of the two), as a part of the round: the mean, and "
+    "what 95 % of the rounds do not exceed."
 )
 
 
 def phase_tables(rows: Sequence[PhaseRow]) -> Iterator[TextTable]:
     """One table per workload: how long a round is, its phases, and which lane is the last."""
     labels = point_labels(rows)
-    columns = ("point", "backend", "round", "plain", *PHASES, *stragglers.COLUMNS)
+    columns = ("point", "backend", "round", "plain", *PHASES, "straggler", "lag")
     for workload, own in grouped(rows, lambda row: row.workload).items():
         cells = grouped(own, lambda row: (row.point, row.backend)).items()
         lines = [(labels[point], backend, *_phase_cells(of_one)) for (point, backend), of_one in cells]
@@ -53,8 +55,11 @@ def _phase_cells(rows: Sequence[PhaseRow]) -> Iterator[str]:
     yield quantity.show(medians[ROUND], "ns")
     yield quantity.show(medians[PLAIN_ROUND], "ns")
     yield from (f"{medians[phase] / medians[ROUND]:.0%}" for phase in PHASES)
-    for late in stragglers.medians(rows).values():
-        yield from late.cells
+    late = [[row.value for row in rows if row.phase == name and row.value is not None] for name in LANE_UNITS]
+    if all(late):
+        lanes, share, lag, lag_95 = map(median, late)
+        told = f"{share:.0%} of {lanes:.0f}", f"{lag:.0%}, 95 %: {lag_95:.0%}"
+        yield from told if lanes > 1 else (NOTHING, NOTHING)
 
 
 def scaling_table(rows: Sequence[ScalingRow]) -> TextTable:
@@ -72,6 +77,17 @@ def scaling_table(rows: Sequence[ScalingRow]) -> TextTable:
             shown = (_speed_up(own.get((kind, count))) for kind in (PREDICTED, PAID, HERE))
             lines.append((label, str(count), *shown, _speed_up(measured), share))
     return TextTable(SCALING_TITLE, _SCALING_COLUMNS, tuple(lines))
+
+
+def prediction_table(rows: Sequence[ScalingRow]) -> TextTable:
+    """For each point the speed-up that is predicted with messages paid for, by number of workers."""
+    ahead = {(row.point, row.workers): row for row in rows if row.kind == PAID}
+    counts = sorted({workers for _, workers in ahead})
+    lines = (
+        (f"{point[0]} {name}", *(_speed_up(ahead.get((point, count))) for count in counts))
+        for point, name in point_labels(rows).items()
+    )
+    return TextTable("", ("point", *map(str, counts)), tuple(lines))
 
 
 def _speed_up(row: ScalingRow | None) -> str:

@@ -18,7 +18,7 @@ from harness.report import run_doubts
 from harness.report.point_labels import point_labels
 from harness.stats import doubts, intervals, limits, noise_floor
 from harness.stats.intervals import Estimate
-from harness.stats.limits import LIMIT
+from harness.stats.limits import CEILING
 from harness.stats.noise_floor import SelfComparison
 from harness.stats.point_ratios import PointRatios, by_trial
 from harness.store import digests, machine, status
@@ -151,7 +151,7 @@ def summarise(path: Path) -> Summary:
     return Summary(
         path=path,
         machine=described,
-        points=tuple(_point(labels[point], own, [*baselines, LIMIT], known) for point, own in by_point.items()),
+        points=tuple(_point(labels[point], own, [*baselines, CEILING], known) for point, own in by_point.items()),
         doubts=(
             *run_doubts.of_run(described),
             *run_doubts.of_grid(path, rows),
@@ -188,11 +188,11 @@ class _Known:
 
 def _point(label: str, rows: Sequence[Measurement], baselines: Sequence[str], known: _Known) -> PointSummary:
     units = {row.metric: row.unit for row in rows}
-    ratios = PointRatios(rows, known.turns, known.described.get("cores_allowed"))
+    ratios = PointRatios(rows, known.turns)
     by_backend = grouped(rows, lambda row: row.backend)
     cells = []
     for backend in in_order(by_backend):
-        rivals = (name for name in baselines if name != (LIMIT if limits.is_limit(backend) else backend))
+        rivals = (name for name in baselines if name != (CEILING if limits.is_limit(backend) else backend))
         speedups = {name: ratio for name in rivals if (ratio := ratios.of(backend, name)) is not None}
         cells.append(_cell(backend, by_backend[backend], ratios, speedups, known))
     parameters = json.loads(rows[0].parameters)
@@ -204,8 +204,20 @@ def _cell(
 ) -> Cell:
     values, of_trials = list(ratios.trials[backend].values()), known.of(rows)
     metrics = {name: list(by_trial(rows, name).values()) for name in {row.metric: None for row in rows}}
-    found = doubts.doubts(values, _conditions(rows, of_trials, known.described)) if values else []
-    passing = speedups.get(LIMIT)
+    rounds, described = list(by_trial(rows, "round_time").values()), known.described
+    found = (
+        doubts.doubts(
+            values,
+            cores=described.get("cpu", {}).get("cores"),
+            outside_cores=max((one.outside_cores for one in of_trials), default=None),
+            measured_ns=min((one.measured_ns for one in of_trials if one.measured_ns is not None), default=None),
+            round_ns=intervals.mean(rounds).value if rounds else None,
+            tick_ns=described.get("clock", {}).get("tick_ns"),
+        )
+        if values
+        else []
+    )
+    passing = speedups.get(CEILING)
     if passing is not None and passing.low > 1 and passing.decides:
         found.append(doubts.BEATS_LIMIT)
     failed = [f"trial {row.trial}: {row.status}" for row in rows if row.is_failure and row.metric == ratios.metric]
@@ -226,16 +238,3 @@ def _tails(trials: Sequence[TrialRecord]) -> tuple[float | None, ...]:
     columns = list(zip(*((one.p50_ns, one.p95_ns, one.p99_ns) for one in trials), strict=True))
     means = tuple(None if None in column else intervals.mean(list(filter(None, column))).value for column in columns)
     return means if any(means) else ()
-
-
-def _conditions(
-    rows: Sequence[Measurement], trials: Sequence[TrialRecord], described: Mapping[str, Any]
-) -> doubts.Conditions:
-    rounds = list(by_trial(rows, "round_time").values())
-    return doubts.Conditions(
-        cores=described.get("cpu", {}).get("cores"),
-        outside_cores=max((one.outside_cores for one in trials), default=None),
-        measured_ns=min((one.measured_ns for one in trials if one.measured_ns is not None), default=None),
-        round_ns=intervals.mean(rounds).value if rounds else None,
-        tick_ns=described.get("clock", {}).get("tick_ns"),
-    )

@@ -64,7 +64,7 @@ def _cells(one: WorkloadAnswer) -> tuple[str, ...]:
 
 
 def _circumstances(summary: Summary) -> Iterator[str]:
-    """The noise floor, what failed, and doubts about the whole run."""
+    """The noise floor, failures, and doubts about the whole run."""
     floors = sorted(summary.floors.items(), key=lambda pair: pair[1])
     if floors:
         ends = dict.fromkeys((floors[0], floors[-1]))

@@ -1,7 +1,6 @@
 """The doubts that are printed beside a number."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from harness.plan.presets import TRIALS
 from harness.stats import intervals
@@ -15,36 +14,32 @@ SHORT_NS = 100_000_000
 ENOUGH_TICKS = 20
 
 
-@dataclass(frozen=True)
-class Conditions:
-    """Under which a number came about; None where it isn't known.
+def doubts(
+    values: Sequence[float],
+    *,
+    cores: int | None = None,
+    outside_cores: float | None = None,
+    measured_ns: float | None = None,
+    round_ns: float | None = None,
+    tick_ns: float | None = None,
+) -> list[str]:
+    """The doubts about the mean of these values, each in a few words. An argument is None where it is not known.
 
     `outside_cores`: the most cores that other processes kept busy in one of its trials. `measured_ns`: the
     shortest measured time of a trial. `round_ns`: the median round. `tick_ns`: the clock's.
     """
-
-    cores: int | None = None
-    outside_cores: float | None = None
-    measured_ns: float | None = None
-    round_ns: float | None = None
-    tick_ns: float | None = None
-
-
-def doubts(values: Sequence[float], circumstances: Conditions) -> list[str]:
-    """The doubts about the mean of these values, each in a few words."""
     found = []
     if len(values) < ENOUGH_TRIALS:
         found.append("1 trial" if len(values) == 1 else f"{len(values)} trials")
     spread = intervals.variation(values)
     if spread > WIDE_SPREAD:
         found.append(f"spread {spread:.0%}")
-    given = circumstances
-    if given.cores and given.outside_cores is not None and given.outside_cores > LOADED_SHARE * given.cores:
-        found.append(f"loaded {given.outside_cores:.1f}/{given.cores} cores")
-    if given.measured_ns is not None and given.measured_ns < SHORT_NS:
-        found.append(f"short {given.measured_ns / 1e6:.2g} ms")
-    if given.round_ns is not None and given.tick_ns and given.round_ns < ENOUGH_TICKS * given.tick_ns:
-        found.append(f"clock ticks {given.tick_ns:.0f} ns")
+    if cores and outside_cores is not None and outside_cores > LOADED_SHARE * cores:
+        found.append(f"loaded {outside_cores:.1f}/{cores} cores")
+    if measured_ns is not None and measured_ns < SHORT_NS:
+        found.append(f"short {measured_ns / 1e6:.2g} ms")
+    if round_ns is not None and tick_ns and round_ns < ENOUGH_TICKS * tick_ns:
+        found.append(f"clock ticks {tick_ns:.0f} ns")
     return found
 
 

@@ -28,7 +28,7 @@ _TRIMMED = 0.15
 class Estimate:
     """A number over `count` trials with its interval, which is the number itself where it isn't known.
 
-    `error`: one standard error of its logarithm, with this many degrees of `freedom`; 0 where there are none.
+    `error`: one standard error of its logarithm, with this many degrees of `freedom`, or 0 without any.
     """
 
     value: float
@@ -76,16 +76,6 @@ def mean(values: Sequence[float]) -> Estimate:
     return Estimate(middle, middle - reach, middle + reach, len(values))
 
 
-def ratio_of_pairs(numerators: Sequence[float], denominators: Sequence[float]) -> Estimate:
-    """The ratio of two sides over paired trials: element t of both is of the same block.
-
-    Raises ValueError for sequences of different length, none, and numbers that are not positive and finite.
-    """
-    if not all(0 < value < math.inf for value in (*numerators, *denominators)):
-        raise ValueError("expected positive, finite numbers")
-    return mean([above / below for above, below in zip(numerators, denominators, strict=True)])
-
-
 def ratio_of_turns(blocks: Sequence[Sequence[float]]) -> Estimate:
     """The ratio of two sides from log ratios of neighbouring turns, in order, by block; none of them empty.
 
@@ -100,30 +90,28 @@ def ratio_of_turns(blocks: Sequence[Sequence[float]]) -> Estimate:
     return replace(of_batches.scaled(math.exp(fmean(turns)) / of_batches.value), count=1)
 
 
-def change(before: Sequence[float], after: Sequence[float]) -> Estimate:
-    """How many times as large a ratio is after as before, from the log ratio of each block.
+def change(before: Estimate, after: Estimate) -> Estimate:
+    """How many times as large a ratio is after as before.
 
     The sides are independent, as their blocks were not run side by side. They are taken to vary alike.
     """
-    freedom = len(before) + len(after) - 2
-    squares = sum(variance(side) * (len(side) - 1) for side in (before, after) if len(side) > 1)
-    error = math.sqrt(squares / freedom * (1 / len(before) + 1 / len(after))) if freedom else 0.0
-    return _of_logs(fmean(after) - fmean(before), error, freedom, min(len(before), len(after)))
+    error, freedom = math.hypot(before.error, after.error), before.freedom + after.freedom
+    return _of_logs(math.log(after.value / before.value), error, freedom, min(before.count, after.count))
 
 
 def least(ratios: Sequence[Estimate]) -> Estimate:
     """The least of several ratios, at least one, as against the best of several rivals.
 
-    Its interval counts the choice: each ratio's own holds at a confidence corrected for their number (Bonferroni), so
-    that all of them hold at once, and with them the least's. It decides only if each does that may be the least.
+    Its interval counts the choice: each ratio's own interval has a confidence corrected for their number
+    (Bonferroni). So all of them hold at once, also the least's. It decides only if each does that may be the least.
     """
     chance = 1 - (1 - CONFIDENCE) / len(ratios)
     wider = [_of_logs(math.log(one.value), one.error, one.freedom, one.count, chance) for one in ratios]
-    deciding = [one.high for one, ratio in zip(wider, ratios, strict=True) if ratio.decides]
-    high = min(deciding or [one.high for one in wider])
+    deciding = [one for one in wider if one.decides] or wider
+    low, high = min(one.low for one in deciding), min(one.high for one in deciding)
     smallest = min(ratios, key=lambda one: one.value)
     vague = [one.count for one in ratios if not one.decides and one.value <= high]
-    return replace(smallest, low=min(one.low for one in wider), high=high, count=min([smallest.count, *vague]))
+    return replace(smallest, low=low, high=high, count=min([smallest.count, *vague]))
 
 
 def variation(values: Sequence[float]) -> float:
@@ -135,7 +123,7 @@ def variation(values: Sequence[float]) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """The p-values corrected for their number: what is below 0.05 is so with 95 % confidence in all of them at once."""
+    """The p-values corrected for their number. All those below 0.05 hold at once with 95 % confidence."""
     corrected, largest = [0.0] * len(p_values), 0.0
     for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))

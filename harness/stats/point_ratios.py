@@ -8,7 +8,7 @@ from harness.grouping import grouped
 from harness.plan.metrics import HIGHER_IS_BETTER, MAIN_METRICS
 from harness.stats import intervals
 from harness.stats.intervals import Estimate
-from harness.stats.limits import LIMIT, ceiling
+from harness.stats.limits import CEILING, ceiling, shares_ceiling
 from harness.stats.turn_ratios import by_block
 from harness.store import digests
 from harness.store.measurements import Measurement
@@ -16,13 +16,11 @@ from harness.store.recorded_turns import RecordedTurns
 
 
 class PointRatios:
-    """The ratios between the backends of a point by one metric; a LIMIT stands for its reference ceiling."""
+    """The ratios between the backends of a point by one metric. CEILING stands for its reference ceiling."""
 
-    def __init__(
-        self, rows: Sequence[Measurement], taken: RecordedTurns, cores: int | None, metric: str | None = None
-    ) -> None:
+    def __init__(self, rows: Sequence[Measurement], taken: RecordedTurns) -> None:
         present = {row.metric: None for row in rows}
-        self.metric = metric or next(name for name in (*MAIN_METRICS, *present) if name in present)
+        self.metric = next(name for name in (*MAIN_METRICS, *present) if name in present)
         self._rows = grouped(rows, lambda row: row.backend)
         self._point = rows[0].point
         self._taken = taken
@@ -32,7 +30,6 @@ class PointRatios:
             backend: {} if any(digests.is_disagreement(row.status) for row in own) else by_trial(own, self.metric)
             for backend, own in self._rows.items()
         }
-        self.ceiling = ceiling(self._point, self.trials, self._faster_is_more, cores)
 
     def of(self, backend: str, baseline: str) -> Estimate | None:
         """How many times as fast a backend is as a baseline; None where that was not measured."""
@@ -41,9 +38,9 @@ class PointRatios:
 
     def blocks(self, backend: str, baseline: str) -> list[list[float]]:
         """Log ratios of neighbouring turns, by block; where none were recorded, the one of each trial's values."""
-        gain = 1.0
-        if baseline == LIMIT:
-            baseline, gain = self.ceiling or ("", 1.0)
+        if baseline == CEILING:
+            known = {name: values for name, values in self.trials.items() if shares_ceiling(backend, name)}
+            baseline = ceiling(known, self._faster_is_more) or ""
         own, other = (self.trials.get(name, {}) for name in (backend, baseline))
         common = sorted(own.keys() & other.keys())
         found: list[list[float]] = []
@@ -54,7 +51,7 @@ class PointRatios:
         if not found and all(own[trial] > 0 and other[trial] > 0 for trial in common):
             sign = 1 if self._faster_is_more else -1
             found = [[sign * math.log(own[trial] / other[trial])] for trial in common]
-        return [[one - math.log(gain) for one in logs] for logs in found]
+        return found
 
     def _uncounted_ns(self, backend: str) -> float:
         """The time that the metric leaves out of a backend's round: of an overhead the simulated work."""

@@ -3,37 +3,32 @@
 The host's name and the user's are left out: results are published.
 """
 
-import importlib.metadata
 import itertools
 import os
 import platform
 import subprocess
-import sysconfig
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypedDict
 
 import psutil
 
+from harness.store import interpreter, interpreters
 from harness.store.files import read_json
 from harness.store.row import Positive
 from reactorlib.cpus import available_cpus
 from workloads.ray_styles import STYLES
 
 FILE_NAME = "machine.json"
-# Packages that can move a number.
-_PACKAGES = (
-    "ale-py", "envpool", "gymnasium", "matplotlib", "numpy", "pandas", "pettingzoo", "psutil", "ray",
-    "reactorlib", "stable-baselines3", "tianshou", "torch", "torchrl", "xronos",
-)  # fmt: skip
 _VARIABLE_PREFIXES = (
     "OMP_", "MKL_", "OPENBLAS_", "NUMEXPR_", "VECLIB_", "KMP_", "GOMP_", "MALLOC_", "LD_PRELOAD",
     "PYTHON_", "PYTHONMALLOC", "PYTHONOPTIMIZE", "PYTHONDEVMODE", "TORCH_", "CUDA_VISIBLE_DEVICES", "REACTORLIB_",
 )  # fmt: skip
 # Fields that must be equal for rows to stand in one file.
-_IDENTITY = ("cpu", "cores_allowed", "memory_gib", "kernel", "interpreter", "packages", "clock_speed")
+_IDENTITY = ("cpu", "cores_allowed", "memory_gib", "kernel", "interpreter", "packages", "interpreters", "clock_speed")
 _CPUS = Path("/sys/devices/system/cpu")
 _CLOCK_READINGS = 10_000
 _GIB = 2**30
@@ -67,6 +62,7 @@ class _Description(TypedDict, total=False):
     kernel: str
     interpreter: dict[str, str | bool]
     packages: dict[str, str]
+    interpreters: dict[str, dict[str, Any]]
     clock: _Clock
     gil_enabled_after_imports: dict[str, bool]
     sessions: list[_Session]
@@ -77,8 +73,11 @@ def read(path: Path, remedy: str) -> dict[str, Any]:
     return read_json(path, _Description, remedy)
 
 
-def describe() -> dict[str, Any]:
-    """The machine, which stays the same for as long as rows may be added to a directory."""
+def describe(others: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
+    """The machine, which stays the same for as long as rows may be added to a directory.
+
+    `others`: the paths of interpreters besides this one, by name.
+    """
     return {
         "cpu": {
             "model": _cpu_model(),
@@ -90,13 +89,8 @@ def describe() -> dict[str, Any]:
         **describe_cpus(_CPUS),
         "memory_gib": round(psutil.virtual_memory().total / _GIB, 1),
         "kernel": f"{platform.system()} {platform.release()}",
-        "interpreter": {
-            "implementation": platform.python_implementation(),
-            "version": platform.python_version(),
-            "compiler": platform.python_compiler(),
-            "free_threaded_build": bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
-        },
-        "packages": {name: version for name in _PACKAGES if (version := _version(name))},
+        **interpreter.describe(),
+        "interpreters": interpreters.describe(others),
         "clock": {"name": "perf_counter_ns", "tick_ns": clock_tick_ns()},
     }
 
@@ -157,17 +151,10 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
 
 
 def clock_tick_ns() -> int:
-    """The smallest step of the clock that was seen: two readings closer than this can't be told apart."""
+    """The smallest step of the clock that was seen. Two closer readings cannot be distinguished."""
     readings = [time.perf_counter_ns() for _ in range(_CLOCK_READINGS)]
     steps = (after - before for before, after in itertools.pairwise(readings))
     return min((step for step in steps if step > 0), default=0)
-
-
-def _version(package: str) -> str | None:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return None
 
 
 def timestamp() -> str:

@@ -25,7 +25,7 @@ class Measurement(OfPoint, OfTrial):
     """One metric of one trial. The fields are the columns, in their order.
 
     `started_at`: when the trial began, UTC, ISO 8601. `parameters`: canonical JSON of the point. `value`: None where
-    the trial failed; `status` is then the reason in one line.
+    the trial failed. Then `status` is the reason in one line.
     """
 
     run_id: str
@@ -96,8 +96,8 @@ def _rows(run_id: str, point: Point, trial: TrialRecord, turns: Sequence[Recorde
 def measured(task: Any, trial: TrialRecord, turns: Sequence[RecordedTurn]) -> dict[str, float]:
     """The values of a trial by metric.
 
-    `round_time` is the geometric mean over turns of a turn's mean round, which makes the ratio of two trials of a block
-    that of neighbouring turns. `throughput` is the rate that follows from it. `overhead` is the round time beyond the
+    `round_time` is the geometric mean of the turns' mean rounds. So the ratio of two trials of a block is that of
+    neighbouring turns. `throughput` is the rate that follows from it. `overhead` is the round time beyond the
     simulated work, were that spread evenly over the backend's workers.
     """
     _, per_round = work(task)

@@ -7,13 +7,17 @@ from harness.store.table import Table
 
 HUB = "hub"  # the code of the hub itself: next broadcast, learning step, environment of all agents
 COMPUTE = "compute"  # the code of a worker
-SERIALISE = "serialise"  # values to bytes or shared memory, and back
+SERIALISE = "serialise"  # values to bytes or shared memory, and back (of Ray)
 SUBMIT = "submit"  # handing work over: the call without its serialising, and what the runtime does between reactions
-TRANSFER = "transfer"  # nobody works: a message is on its way, or a process waits for a core
+TRANSFER = "transfer"  # nobody works: a message is made or on its way, or a process waits for a core
 WAIT = "wait"  # some workers work, others have ended or not begun
 PHASES = (HUB, SERIALISE, SUBMIT, TRANSFER, WAIT, COMPUTE)
 ROUND = "round"  # the sum of the phases
 PLAIN_ROUND = "plain_round"  # the same round without recording, which shows the cost of recording
+# How many lanes computed, the part of the rounds with the most frequent last lane, and how much later it ended than the
+# median lane: the mean, and what 95 % of the rounds do not exceed.
+LANES, STRAGGLER, LAG, LAG_95 = "lanes", "straggler", "lag", "lag_p95"
+LANE_UNITS = {LANES: "lanes", STRAGGLER: "part of rounds", LAG: "part of a round", LAG_95: "part of a round"}
 
 
 @dataclass(frozen=True)
@@ -21,8 +25,8 @@ class PhaseRow(OfPoint):
     """One phase of one trial. The fields are the columns, in their order.
 
     Columns that `measurements.csv` has as well mean the same, and join the two files. `rounds`: how many were
-    recorded, which may be fewer than `parameters` say. `phase`: one of `PHASES`, `ROUND`, `PLAIN_ROUND`, or a measure
-    of the worker lanes (see `harness.stats.stragglers`). `value`: the mean per round.
+    recorded, which may be fewer than `parameters` say. `phase`: one of `PHASES`, `ROUND`, `PLAIN_ROUND`, or of
+    `LANE_UNITS`. `value`: the mean per round.
     """
 
     run_id: str

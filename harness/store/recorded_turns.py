@@ -12,8 +12,8 @@ class RecordedTurn(OfTrial):
     """A turn. The fields are the columns, in their order.
 
     `copy`: 0, or 1 for a second subject of the same backend, by which the run measures its own noise. `sweep`: turns
-    of one sweep are neighbours. `position`: in the sweep. `rounds`: how many rounds were timed; their `wall_ns`, and
-    their `cpu_ns` as in `measure.turn.Turn`.
+    of one sweep are neighbours. `position`: in the sweep. `rounds`: the number of timed rounds, with their `wall_ns`
+    and their `cpu_ns` as in `measure.turn.Turn`.
     """
 
     workload: Text

@@ -11,17 +11,21 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from harness.errors import UsageError
 from harness.plan.grid import Block, Description, Grid, Trial, TrialKey, differences
-from harness.store import digests, machine, status
+from harness.store import digests, interpreters, machine, status
 from harness.store.files import read_json, write_json
 from harness.store.measurements import MEASUREMENTS, Measurement, derived
 from harness.store.recorded_turns import TURNS, RecordedTurn
 from harness.store.trial_records import TRIALS, TrialRecord
 from workloads.parameter import ParameterError
 
+# Interpreters that the command line names; the others are where the suite's targets install them.
+Given = Mapping[str, str | None]
+_NONE_GIVEN: Given = MappingProxyType({})
 GRID_NAME = "grid.json"
 LOGS_NAME = "logs"
 EXPECTED = "expected the results of `harness run`"
@@ -31,12 +35,13 @@ _OWN = (MEASUREMENTS.file_name, machine.FILE_NAME, GRID_NAME)
 
 @dataclass
 class RunDirectory:
-    """The files of a run. `rows` follow from `trials` and `turns`."""
+    """The files of a run. `rows` follow from `trials` and `turns`. `interpreters`: their paths (see there)."""
 
     path: Path
     run_id: str
     grid: Grid
     machine: dict[str, Any]
+    interpreters: Mapping[str, str]
     trials: list[TrialRecord] = field(default_factory=list)
     turns: list[RecordedTurn] = field(default_factory=list)
     rows: list[Measurement] = field(default_factory=list)
@@ -110,8 +115,14 @@ class RunDirectory:
 
 
 @contextlib.contextmanager
-def create(path: Path, run_id: str, grid: Grid, session: Mapping[str, Any]) -> Iterator[RunDirectory]:
-    """A new directory, or an existing one without measurements, locked against other runs. Raises UsageError."""
+def create(
+    path: Path, run_id: str, grid: Grid, session: Mapping[str, Any], given: Given = _NONE_GIVEN
+) -> Iterator[RunDirectory]:
+    """A new directory, or an existing one without measurements, locked against other runs. Raises UsageError.
+
+    `given`: interpreters, by name.
+    """
+    found = interpreters.find(grid.backends, given)
     with contextlib.ExitStack() as stack:
         with _writable(path):
             path.mkdir(parents=True, exist_ok=True)
@@ -121,13 +132,15 @@ def create(path: Path, run_id: str, grid: Grid, session: Mapping[str, Any]) -> I
                 raise UsageError(
                     f"{path} already holds {present[0]}; add --resume to complete that run, or choose another --output"
                 )
-            made = RunDirectory(path, run_id, grid, machine.describe())
+            made = RunDirectory(path, run_id, grid, machine.describe(found), found)
             made.begin_session(session)
         yield made
 
 
 @contextlib.contextmanager
-def reopen(path: Path, grid: Grid | None, trials: int | None, session: Mapping[str, Any]) -> Iterator[RunDirectory]:
+def reopen(
+    path: Path, grid: Grid | None, trials: int | None, session: Mapping[str, Any], given: Given = _NONE_GIVEN
+) -> Iterator[RunDirectory]:
     """The directory of a run, to be completed, locked against other runs. Raises UsageError unless everything fits.
 
     `grid`: the one asked for, or None to take the directory's own. `trials`: how many of each point there shall be, at
@@ -136,18 +149,18 @@ def reopen(path: Path, grid: Grid | None, trials: int | None, session: Mapping[s
     with contextlib.ExitStack() as stack:
         with _writable(path):
             stack.enter_context(_locked(path))
-            found = _interrupted(path, grid, trials)
+            found = _interrupted(path, grid, trials, given)
             found.begin_session(session)
         yield found
 
 
-def inspect(path: Path, grid: Grid | None, trials: int | None) -> RunDirectory:
+def inspect(path: Path, grid: Grid | None, trials: int | None, given: Given = _NONE_GIVEN) -> RunDirectory:
     """The run that `reopen` would go on with. Refuses the same, and writes nothing."""
     with _writable(path), _locked(path):
-        return _interrupted(path, grid, trials)
+        return _interrupted(path, grid, trials, given)
 
 
-def _interrupted(path: Path, grid: Grid | None, trials: int | None) -> RunDirectory:
+def _interrupted(path: Path, grid: Grid | None, trials: int | None, given: Given) -> RunDirectory:
     run_id, stored = stored_grid(path, _ANOTHER)
     described = machine.read(path / machine.FILE_NAME, _ANOTHER)
     if trials is not None:
@@ -158,7 +171,8 @@ def _interrupted(path: Path, grid: Grid | None, trials: int | None) -> RunDirect
             stored, grid = stored.with_trials(trials), grid and grid.with_trials(trials)
         except ParameterError as error:
             raise UsageError(str(error)) from None
-    _check_same(path, stored, grid, described)
+    paths = interpreters.find(stored.backends, given)
+    _check_same(path, stored, grid, described, machine.describe(paths))
     known = {trial.key for trial in stored.trials()}
     found = TRIALS.read(path)
     for number, one in enumerate(found, start=2):
@@ -172,7 +186,7 @@ def _interrupted(path: Path, grid: Grid | None, trials: int | None) -> RunDirect
     found = [one for one in found if not one.ok or one.trial_key in measured]
     present = {one.trial_key for one in found}
     turns = [turn for turn in turns if turn.trial_key in present]
-    return RunDirectory(path, run_id, stored, described, found, turns)
+    return RunDirectory(path, run_id, stored, described, paths, found, turns)
 
 
 def missing(grid: Grid, rows: Sequence[TrialRecord | Measurement]) -> list[Trial]:
@@ -205,13 +219,15 @@ def stored_grid(path: Path, remedy: str = EXPECTED) -> tuple[str, Grid]:
         raise UsageError(f"{path / GRID_NAME} describes no grid of this version ({reason}); {remedy}") from None
 
 
-def _check_same(path: Path, stored: Grid, grid: Grid | None, described: Mapping[str, Any]) -> None:
+def _check_same(
+    path: Path, stored: Grid, grid: Grid | None, described: Mapping[str, Any], here: Mapping[str, Any]
+) -> None:
     differing = differences(stored, grid or stored)
     if differing:
         raise UsageError(
             f"{path} holds another grid ({differing}); repeat its command line, or choose another --output"
         )
-    differing = machine.differences(described, machine.describe())
+    differing = machine.differences(described, here)
     if differing:
         raise UsageError(f"{path} is from another machine ({differing}); choose another --output")
 

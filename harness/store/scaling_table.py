@@ -15,8 +15,8 @@ PREDICTIONS = (PREDICTED, PAID, HERE)
 class ScalingRow(OfPoint):
     """A speed-up. The fields are the columns, in their order.
 
-    Columns that `measurements.csv` has as well mean the same, and join the two files. `backend`: whose reactions were
-    traced, or what was measured. `kind`:
+    Columns that `measurements.csv` has as well mean the same, and join the two files. `backend`: the backend that was
+    traced or measured. `kind`:
 
     - `predicted`: over one worker, as the static graph allows; messages are free, and each worker has a core
     - `predicted_paid`: the same with messages paid for

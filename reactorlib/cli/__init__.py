@@ -22,7 +22,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from reactorlib.cli import check, graph, new, replay, run, source, trace
+from reactorlib.cli import check, check_isolation, graph, new, replay, run, seeds, source, trace
 from reactorlib.cli.output import Result, UsageError, complain, show, show_traceback
 from reactorlib.cli.run import speaks, spelled_out
 from reactorlib.cli.target import add_parameters, option
@@ -32,7 +32,17 @@ DONE, FAULTY, MISUSED, INTERRUPTED = 0, 1, 2, 130
 
 # Each module is a command: its docstring is the help, `run` returns the result of the ARGUMENTS. A result goes to
 # standard output, everything about it to standard error.
-COMMANDS = {"new": new, "check": check, "run": run, "graph": graph, "trace": trace, "source": source, "replay": replay}
+COMMANDS = {
+    "new": new,
+    "check": check,
+    "run": run,
+    "graph": graph,
+    "trace": trace,
+    "source": source,
+    "check-isolation": check_isolation,
+    "seeds": seeds,
+    "replay": replay,
+}
 JSON = option("--json", action="store_true", help="print the result as one line of JSON")
 
 
@@ -61,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if speaks():
             show(result, options.json)
             sys.stdout.flush()
-        return FAULTY if result.faults else DONE
+        return FAULTY if result.faults or result.failed else DONE
     except (UsageError, RunError) as error:
         return _complain(error, MISUSED)
     except ReactorError as error:

@@ -24,7 +24,7 @@ from reactorlib.view.diagram import WRITERS, diagram_of
 ARGUMENTS = [
     *TARGET,
     option("-o", "--output", metavar="FILE", help="file.svg, .html, .dot or .mmd; default: print svg"),
-    option("--format", choices=WRITERS, help="of what is printed, or of a file with another suffix"),
+    option("--format", choices=WRITERS, help="the format to print, or of a file with another suffix"),
     option("--unfold", action="store_true", help="draw every member of a bank"),
     option("--levels", action="store_true", help="write its level to each reaction"),
     option("--workers", metavar="N", type=count_option, help="mark where each reactor runs with N workers"),

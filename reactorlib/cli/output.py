@@ -22,11 +22,15 @@ class UsageError(Exception):
 
 
 class Result(NamedTuple):
-    """The result of a command: `record` is printed with --json, `text` without. With `faults`, its exit code is 1."""
+    """The result of a command: `record` is printed with --json, `text` without.
+
+    With `faults`, which are printed as errors, or where it `failed`, its exit code is 1.
+    """
 
     record: dict[str, Any]
     text: str
     faults: Sequence[str] = ()
+    failed: bool = False
 
 
 def show(result: Result, as_json: bool) -> None:

@@ -27,7 +27,7 @@ _TIME = re.compile(rf"(\d+(?:\.\d+)?) *({'|'.join(UNITS)})")
 
 
 def option(*flags: str, **details: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """An argument of a command: what `add_argument` takes."""
+    """An argument of a command, as `add_argument` takes it."""
     return flags, details
 
 

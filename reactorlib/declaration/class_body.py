@@ -6,6 +6,7 @@ import copy
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, ParamSpec, get_origin
@@ -195,33 +196,25 @@ def _undeclared(held: dict[str, tuple[type, Any]]) -> Iterator[str]:
             told = f"is the class {kind.__name__}, not one of its kind: call it, as in {name} = {kind.__name__}()"
         elif "__instance__" in getattr(value, "__dict__", ()):
             told = f"is made in the class body, where no reactor contains it: make it in __init__ (self.{name} = ...)"
-        elif name.startswith("__") or not _is_mutable(value) or _is_constant(klass, name):
+        elif name.startswith("__") or not _is_shared(klass, name, value):
             continue
         else:
             told = (
                 f"is one {type(value).__name__} that all reactors of the class share, on some executors: make it in "
                 f"__init__ (self.{name} = ...), declare it as State(...), or mark a constant as ClassVar or Final"
             )
-        yield f"{klass.__name__}.{name} {told}{located(_line_of(klass))}"
+        where = None
+        with suppress(OSError, TypeError, SyntaxError):  # made without a file of Python
+            where = f"{inspect.getsourcefile(klass)}:{inspect.getsourcelines(klass)[1]}"
+        yield f"{klass.__name__}.{name} {told}{located(where)}"
 
 
-def _is_mutable(value: Any) -> bool:
-    kind = type(value)
-    return hasattr(kind, "__setitem__") or (kind.__hash__ is None and kind not in (MappingProxyType, slice))
-
-
-def _is_constant(klass: type, name: str) -> bool:
-    """Whether a class marks an attribute as ClassVar or Final; the annotation may be a string."""
-    annotation = getattr(klass, "__annotations__", {}).get(name)
+def _is_shared(klass: type, name: str, value: Any) -> bool:
+    """Whether a value can change and is not marked as ClassVar or Final; the annotation may be a string."""
+    kind, annotation = type(value), getattr(klass, "__annotations__", {}).get(name)
     written = annotation if isinstance(annotation, str) else repr(annotation)
-    return re.match(r"['\"]?(\w+\.)*(ClassVar|Final)\b", written) is not None
-
-
-def _line_of(klass: type) -> str | None:
-    try:
-        return f"{inspect.getsourcefile(klass)}:{inspect.getsourcelines(klass)[1]}"
-    except (OSError, TypeError, SyntaxError):  # made without a file of Python
-        return None
+    mutable = hasattr(kind, "__setitem__") or (kind.__hash__ is None and kind not in (MappingProxyType, slice))
+    return mutable and re.match(r"['\"]?(\w+\.)*(ClassVar|Final)\b", written) is None
 
 
 def declarations_of(cls: Any) -> Declarations:

@@ -1,6 +1,6 @@
 """Calls of threads that reactions of other processes have started: to stop the run, or to report an error.
 
-Such a thread may call while its worker has no part in a tag for a long time, and while worker 0 is busy or asleep. So
+Such a thread may call while its worker has no part in a tag for a long time. Worker 0 may be busy or asleep then. So
 worker 0 has a thread that listens, once a worker says that its reactions start threads.
 """
 

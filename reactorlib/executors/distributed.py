@@ -75,7 +75,7 @@ class Distributed(Executor):
 
     def begin(self) -> None:
         for other in self.others:
-            self.messenger.tell(other, "begin", self.worker.started)
+            self.messenger.tell(other, "begin", self.worker.outside.started)
 
     # Schedules
 
@@ -320,7 +320,7 @@ class Distributed(Executor):
 
     @abstractmethod
     def interrupt(self, error: BaseException | None = None) -> None:
-        """End the workers soon, whatever they do, because of an error. Called after Ctrl-C, at any moment."""
+        """End the workers soon because of an error, even if they are busy. Called after Ctrl-C, at any moment."""
 
     @abstractmethod
     def close(self) -> None:

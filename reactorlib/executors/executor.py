@@ -37,9 +37,9 @@ def signal_behind(error: BaseException | None) -> int | None:
 class Executor(ABC):
     """Gives worker 0 the schedule of each tag, and lives as long as the run.
 
-    The calls come in this order: `start`, `begin`, those for schedules, and at the end `finish`, or `abandon` if the
-    run failed, or `kill` if it never began or is to end at once. Methods for other workers are empty here, as a
-    subclass adds those workers.
+    The calls come in this order: `start`, `begin`, those for schedules, and `finish` at the end. `abandon` takes its
+    place if the run failed, and `kill` if it never began or is to end at once. Methods for other workers are empty
+    here, as a subclass adds those workers.
     """
 
     name: ClassVar[str]
@@ -65,7 +65,7 @@ class Executor(ABC):
 
     @cached_property
     def loader(self) -> Loader:
-        """What compiles. Imported when the first schedule is: most of a short program is walked."""
+        """The compiler of schedules. Imported when the first schedule is: most of a short program is walked."""
         from reactorlib.worker import loader
 
         return loader.Loader(self.worker)

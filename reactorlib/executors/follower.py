@@ -22,7 +22,7 @@ from reactorlib.worker.event_queue import Events
 from reactorlib.worker.inbox import Outside
 from reactorlib.worker.loader import Loader
 from reactorlib.worker.modes import ModeState, reset_states
-from reactorlib.worker.scheduler import Call, Outbox, carried
+from reactorlib.worker.scheduler import Outbox
 from reactorlib.worker.trace import Row
 from reactorlib.worker.worker import Worker
 
@@ -124,18 +124,13 @@ class Follower:
         """Report the end of the part, with the requests of its reactions."""
         done, self._done = self._done, NOTHING_CROSSES
         if soon or self.outbox.calls:
-            done = self._with_requests(done, self.outbox.take(soon, self.worker.now.time))
+            calls, events = self.outbox.take(soon, self.worker.now.time), self.worker.events
+            try:
+                done = self.messenger.with_requests(done, calls)
+            except WorkerError as error:
+                named = [(events[event].path, values[-1]) for _, event, *values in calls if event is not None]
+                raise self.messenger.blame_values(named, error) from error.__cause__
         self._send(done)
-
-    def _with_requests(self, done: bytes, requests: list[Call]) -> bytes:
-        try:
-            message: bytes = self.messenger.with_requests(done, requests)
-        except WorkerError as error:
-            triggers = self.worker.program.triggers
-            found = [carrying for request in requests if (carrying := carried(request)) is not None]
-            named = [(triggers[trigger].path, value) for trigger, value in found]
-            raise self.messenger.blame_values(named, error) from error.__cause__
-        return message
 
     # Its part of a split
 

@@ -17,8 +17,8 @@ from reactorlib.worker.cells import Event
 from reactorlib.worker.coordinator import Coordinator, Schedule
 from reactorlib.worker.walked_schedule import Walk
 
-# Compiling a reaction costs as much as walking it some 40 times more, and first the compiler is imported: so a set of
-# events is compiled when it comes for this time. Beyond COMPILED_STEPS all others are walked.
+# Compiling a reaction costs as much as walking it some 40 more times, and the first use imports the compiler. So a
+# set of events is compiled when it comes for this time. Beyond COMPILED_STEPS all others are walked.
 SEEN_OFTEN = 64
 WAYS = ("", "compiled", "walked")  # of REACTORLIB_SCHEDULES
 

@@ -1,9 +1,9 @@
 """Messages of one worker: cells to messages and back, by functions written for the cells of one place, line by line.
 
-At every tag a message is the encoded values of the cells that are present, a bit for each cell that says whether it is
-(in whole bytes), and the kind of the message in one byte. The end is read first, so that a message in which every cell
-is present is decoded where it lies. Cells go by number in the source: no name of the program is in it. Threads share
-cells: their messages carry no values, and everything else is handed over as it is.
+At every tag a message has the encoded values of the present cells. It also has a bit for the presence of each cell
+(in whole bytes), and one byte for its kind. The end is read first, so that a message in which every cell is present
+is decoded where it lies. Cells go by number in the source: no name of the program is in it. Threads share cells:
+their messages carry no values, and everything else is handed over as it is.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ class ProcessLife:
         self._survives = survives
         self._worker_0 = parent
         self._parent = os.getppid()
-        # A process of the fork server is no child of the run, and Linux reports the end of the thread that started a
-        # child, not of its process.
+        # A process of the fork server is no child of the run. Also, Linux reports the end of the thread that started
+        # a child, not of its process.
         self._is_child = tied and self._parent == parent
 
     def guard(self) -> None:
@@ -111,4 +111,5 @@ class ProcessLife:
 
 
 def leave_to_worker_0(_number: int, _frame: object) -> None:
-    """Ignore SIGINT: worker 0 decides what Ctrl-C means, and passes it on to what reactions have started."""
+    """Ignore SIGINT: worker 0 decides the meaning of Ctrl-C, and passes it on to the programs that reactions have
+    started."""

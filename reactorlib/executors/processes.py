@@ -147,7 +147,7 @@ class Processes(Distributed):
         for process in self.processes.values():
             if number and process.pid:
                 with suppress(OSError):  # it has ended, or has not begun
-                    os.killpg(process.pid, number)  # what its reactions started
+                    os.killpg(process.pid, number)  # programs that its reactions started
             process.terminate()  # breaks off its reaction; it knows that worker 0 did it, see life
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from struct import Struct
 
 GO, DONE, SCHEDULED, SYNC, POISON, CONTROL = range(6)
-SYNCED, POISONED = bytes([SYNC]), bytes([POISON])  # everything before is done; nothing more will come at this tag
+POISONED = bytes([POISON])  # nothing more will come at this tag
 NOTHING_CROSSES = bytes([DONE])
 GO_TAIL = Struct("<IqqB")  # number of a split, time, microstep, kind; before it the values of events
 GO_FIELDS = Struct("<Iqq")  # the same without the kind

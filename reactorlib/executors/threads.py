@@ -109,14 +109,7 @@ class ThreadFollower(Follower):
         main = owner.worker
         traced = main.recorder is not None
         worker = Worker(
-            main.program,
-            number,
-            main.outside,
-            Outbox(),
-            main.mode_states,
-            traced,
-            events=main.events,
-            cells=main.cells,
+            main.program, number, main.outside, Outbox(), main.mode_states, traced, events=main.events, cells=main.cells
         )
         messenger = ThreadMessenger(owner.mail, number, self._check)
         super().__init__(worker, owner.partition, messenger, self._leave)

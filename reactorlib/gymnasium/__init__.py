@@ -1,4 +1,4 @@
-"""Gymnasium vector environments on reactors: a front end on top of sessions; the kernel knows nothing of it.
+"""Gymnasium vector environments on reactors: a front end on top of sessions. The kernel knows nothing of it.
 
 Start with `vector_env.py`. `layout.py` says where data lies, `share.py` what a worker does with its environments,
 `reactors.py` which reactors there are.
@@ -6,18 +6,24 @@ Start with `vector_env.py`. `layout.py` says where data lies, `share.py` what a 
 
 from reactorlib.gymnasium.check import check_vector_env
 from reactorlib.gymnasium.groups import EnvironmentTimeoutError
+from reactorlib.gymnasium.isolation import Finding, Isolation, check_isolation
 from reactorlib.gymnasium.pool import ReactorPool
 from reactorlib.gymnasium.record import ReplayError
 from reactorlib.gymnasium.registration import install, make_vec, register, uninstall
 from reactorlib.gymnasium.saving import ResumeError
+from reactorlib.gymnasium.statistics import Statistics
 from reactorlib.gymnasium.vector_env import ReactorVectorEnv
 
 __all__ = [
     "EnvironmentTimeoutError",
+    "Finding",
+    "Isolation",
     "ReactorPool",
     "ReactorVectorEnv",
     "ReplayError",
     "ResumeError",
+    "Statistics",
+    "check_isolation",
     "check_vector_env",
     "install",
     "make_vec",

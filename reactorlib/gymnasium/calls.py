@@ -55,16 +55,3 @@ def checked_mask(mask: Any, n: int) -> Any:
             f"`options['reset_mask']` must contain a boolean array with at least one True value, got reset_mask={mask}"
         )
     return mask
-
-
-def seeds_of(seed: Any, n: int) -> list[Any]:
-    """The seeds of `n` environments, by what a user gives for all."""
-    if seed is None:
-        return [None] * n
-    if isinstance(seed, int | np.integer):
-        return [int(seed) + position for position in range(n)]
-    if len(seed) != n:
-        raise ValueError(
-            f"If seeds are passed as a list the length must match num_envs={n} but got length={len(seed)}."
-        )
-    return list(seed)

@@ -87,7 +87,7 @@ def _functions_of(env: Any) -> list[Make]:
 
 
 class _Stop(Exception):  # noqa: N818  # ends the check, whose faults are known
-    """Nothing more can be learnt: what comes next would follow from the fault that was found."""
+    """Nothing more can be learnt: later results would follow from the fault that was found."""
 
 
 class _Check:

@@ -1,4 +1,4 @@
-"""Which environments a pool returns in a batch: those that are ready first, or those that logical time chooses."""
+"""The environments that a pool returns in a batch: the ready ones, or the ones that logical time chooses."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Arrival:
         """A batch goes to the caller. `columns` are rewards, terminations and truncations."""
 
     def save(self) -> dict[str, Any]:
-        """What `restore` needs."""
+        """The state for `restore`."""
         return {}
 
     def restore(self, state: dict[str, Any], whole: bytes) -> None:
-        """Go on from what `save` has returned, which is a part of the state of the `whole` pool."""
+        """Go on from a result of `save`, which is a part of the state of the `whole` pool."""
 
     def close(self) -> None:
         """The pool is closed."""

@@ -19,13 +19,14 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 
 from reactorlib.cpus import available_cpus
-from reactorlib.gymnasium.calls import Calls, check_counts, seeds_of
+from reactorlib.gymnasium.calls import Calls, check_counts
 from reactorlib.gymnasium.groups import EnvironmentTimeoutError
 from reactorlib.gymnasium.layout import joined, rows_of
 from reactorlib.gymnasium.member import Member, Part
 from reactorlib.gymnasium.ordering import Ordering
 from reactorlib.gymnasium.record import StrPath
 from reactorlib.gymnasium.saving import opened_for, restore, save
+from reactorlib.gymnasium.seeding import checked_rule, seeds_of
 from reactorlib.transport.waiting import Spinner
 
 SHORTEST_SLEEP_S, LONGEST_SLEEP_S = 50e-6, 2e-3
@@ -45,8 +46,8 @@ class PoolState(NamedTuple):
 class ReactorPool(Calls):
     """A vector environment of which parts are stepped at a time, so that nobody waits for the slowest step of all.
 
-    `env_fns`, `workers` and `context` are as of ReactorVectorEnv. The environments have the same spaces, and the
-    caller's process steps none of them. `executor` is "processes" or "threads". `autoreset_mode` is not "Disabled".
+    `env_fns`, `workers`, `context` and `seeds` are as of ReactorVectorEnv. The environments have the same spaces, and
+    the caller's process steps none of them. `executor` is "processes" or "threads". `autoreset_mode` is not "Disabled".
 
     `reset_async` and `send` let environments go on. `recv` returns the results of as many as are asked for, whichever
     are ready first: `infos["env_id"]` has their numbers. Each environment's own trajectory is deterministic, the order
@@ -55,8 +56,8 @@ class ReactorPool(Calls):
 
     With `order="logical"`, logical time decides the batches, the same on any number of workers. An environment that is
     sent to is due after its duration: a positive integer of `durations`, or its attribute `duration`. `recv` returns
-    exactly `min_envs` environments, those that are due first. `record` is the path of a file that takes all that is
-    sent and received, and `replay` that of a file whose batches are returned again. `resumable` is as of
+    exactly the `min_envs` environments that are due first. `record` is the path of a file for all actions and
+    results. `replay` is the path of a recorded file, whose batches are returned again. `resumable` is as of
     ReactorVectorEnv.
 
     >>> import gymnasium
@@ -76,6 +77,7 @@ class ReactorPool(Calls):
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         context: str | None = None,
         executor: str = "processes",
+        seeds: str = "consecutive",
         order: str = "arrival",
         durations: Sequence[int] | None = None,
         record: StrPath | None = None,
@@ -88,6 +90,7 @@ class ReactorPool(Calls):
         if AutoresetMode(autoreset_mode) is AutoresetMode.DISABLED:
             raise ValueError("`autoreset_mode` must be 'NextStep' or 'SameStep': `reset` begins all episodes anew")
         check_counts(env_fns, workers=workers)
+        self.seeds = checked_rule(seeds)
         ordering = Ordering(order, durations, record, replay)
         ordering.check()
         self.num_envs = n = len(env_fns)
@@ -125,7 +128,7 @@ class ReactorPool(Calls):
             self._assert_nothing_pends("reset_async")
         if options is not None and "reset_mask" in options:
             raise ValueError("`reset_mask`: all environments of a pool are reset")
-        seeds = self._order.reset(seeds_of(seed, self.num_envs), options)
+        seeds = self._order.reset(seeds_of(seed, self.num_envs, self.seeds), options)
         for member in self._members:
             member.reset(seeds[member.low : member.low + member.count], options)
         self._pending[:], self._failed = True, False
@@ -165,7 +168,7 @@ class ReactorPool(Calls):
         return (*received, {**infos, "env_id": ids})
 
     def _received(self, min_envs: int | None = None, timeout: float | None = None) -> tuple[Any, ...]:
-        """The numbers of those that are ready, and what they have come to."""
+        """The numbers of the ready environments, and their results."""
         self._assert_is_running()
         count = int(self._pending.sum())
         if not count or self._failed:
@@ -265,7 +268,7 @@ class ReactorPool(Calls):
     def save(self) -> bytes:
         """The state of all environments, from which `restore` goes on, once those that were sent to are ready.
 
-        What has yet to be received is a part of it. Raises ResumeError where an environment has no state.
+        Results that were not received yet are a part of it. Raises ResumeError where an environment has no state.
         """
         self._assert_is_running()
         if self._failed:

@@ -37,6 +37,7 @@ class Setup(NamedTuple):
     process: int  # the caller's
     forked: bool  # whether other processes have what the main script defines
     apart: bool  # whether they share no memory with the caller's
+    share: type[Share]
 
 
 class Carried:
@@ -115,12 +116,12 @@ class Group(Reactor):
             self.share.close()  # unless the caller has closed it
 
     def _open(self, memory: Any) -> None:
-        make, bounds, layout, mode, _, forked, _ = self.setup
+        make, bounds, layout, mode, _, forked, _, kind = self.setup
         self.known = known_to_all(forked)
         low, high = bounds[self.bank_index : self.bank_index + 2]
         self.arrays = layout.carve(np.zeros(layout.nbytes, np.uint8) if memory is None else memory.array)
         self.arrays.inside[self.bank_index], self.arrays.answered[self.bank_index] = -1, 0
-        self.share = Share(self.bank_index, low, make[low:high], layout, self.arrays, mode)
+        self.share = kind(self.bank_index, low, make[low:high], layout, self.arrays, mode)
 
     def _with_values(self, said: Any, buffer: int) -> Any:
         """The infos of a step, with the arrays that the caller does not find in memory."""
@@ -163,7 +164,7 @@ class Environments(Reactor):
 
 
 def packed(result: Any, known: Mapping[str, Any]) -> bytes:
-    """A result for another process: nothing where there are no infos; what holds no code needs no slow pickle."""
+    """A result for another process. Empty infos are left out, and a result without code needs no slow pickle."""
     if not result and isinstance(result, list):
         return b""
     try:

@@ -1,6 +1,6 @@
 """A file with all that a pool was asked and what it returned, from which another pool returns the same batches.
 
-The file is a sequence of pickles, which ends anywhere: a run that is killed leaves a record of what it did before.
+The file is a sequence of pickles, which may end anywhere: a killed run leaves a record of its steps until then.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from reactorlib.gymnasium.vector_env import ReactorVectorEnv
 
 
 class ReplayedStep(NamedTuple):
-    """What an environment was asked and what it returned. `differences` name what the record has otherwise."""
+    """The question to an environment and its answer. `differences` name what the record has otherwise."""
 
     environment: int
     step: int

@@ -23,7 +23,7 @@ class ByPickle(NamedTuple):
 
 
 class ByJournal(NamedTuple):
-    """What an environment was asked since it was made, pickled, and the digest of what it has come to."""
+    """The questions to an environment since it was made, pickled, and the digest of its state."""
 
     entries: bytes
     digest: str

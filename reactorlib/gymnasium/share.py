@@ -1,4 +1,4 @@
-"""The environments of one worker, and what is done with them: reset, step, call. Autoreset is in `written_step`."""
+"""The environments of one worker, and the operations on them: reset, step, call. Autoreset is in `written_step`."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Share:
         return infos
 
     def step(self, actions: Sequence[Any] | dict[int, Any], buffer: int) -> list[Info]:
-        """Step all environments, or those whose positions have an action; what has ended is reset as the mode says."""
+        """Step all environments, or those whose positions have an action. Ended ones are reset as the mode says."""
         if isinstance(actions, dict):
             return self._step(actions, actions.values(), buffer)
         return self._step(range(self.count), actions, buffer)

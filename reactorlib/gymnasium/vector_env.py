@@ -23,13 +23,17 @@ from gymnasium.vector.utils import batch_differing_spaces, batch_space, concaten
 from reactorlib.cpus import available_cpus
 from reactorlib.errors import WorkerError
 from reactorlib.executors.start_method import choose_start_method
-from reactorlib.gymnasium.calls import Calls, check_counts, checked_mask, seeds_of
+from reactorlib.gymnasium.calls import Calls, check_counts, checked_mask
 from reactorlib.gymnasium.groups import EnvironmentTimeoutError, Groups
 from reactorlib.gymnasium.infos import Info, merged
+from reactorlib.gymnasium.isolation.isolate import Isolate, apart
 from reactorlib.gymnasium.journal import Journal
 from reactorlib.gymnasium.layout import Layout
 from reactorlib.gymnasium.reactors import Setup
 from reactorlib.gymnasium.saving import opened_for, restore, save
+from reactorlib.gymnasium.seeding import checked_rule, seeds_of
+from reactorlib.gymnasium.share import Share
+from reactorlib.gymnasium.statistics import Statistics, TimedGroups, TimedShare, statistics_of
 
 UNREGISTERED = "a new process does not have the environments that were registered in this one"
 FEW_CPUS = 4  # up to which the caller's process steps environments, too
@@ -42,6 +46,16 @@ class ReactorVectorEnv(Calls):
     as processors. Where processors are few, or with `caller_steps`, the caller's process is one of them. It steps its
     share in `step` and `step_wait`, which no timeout breaks off. `executor` is "processes", "threads", "inline", or
     "mpi" for ranks, where `python -m reactorlib.mpi` runs the script. `context` says how processes start.
+
+    Where `reset` is given a number s, environment i gets the seed s + i, as in Gymnasium. With `seeds="spawn"` it gets
+    one of NumPy's SeedSequence, so that two numbers share no streams.
+
+    `isolate` keeps environments apart that share something. "generators" gives each its own random, NumPy's and
+    torch's global generators, seeded by `reset`. "processes" also gives each a process of its own. A report of
+    `check_isolation` chooses. With True, the first one is checked, which takes some seconds. ValueError if neither
+    suffices.
+
+    With `statistics`, some rounds are timed for `statistics()`, which costs less than 1 % of the throughput.
 
     `copy`, `observation_mode` and `autoreset_mode` are as of SyncVectorEnv. With `copy`, the caller keeps what `reset`
     and `step` return; large batches are lent, not copied. `max_concurrency` bounds the workers. `shared_memory` and
@@ -67,17 +81,24 @@ class ReactorVectorEnv(Calls):
         workers: int | None = None,
         caller_steps: bool | None = None,
         executor: str = "processes",
+        seeds: str = "consecutive",
+        statistics: bool = False,
+        isolate: Isolate = False,
         resumable: bool = False,
     ) -> None:
-        self.env_fns = env_fns = [partial(Journal, one) for one in env_fns] if resumable else list(env_fns)
+        env_fns, in_processes = apart(list(env_fns), isolate, executor)
+        self.env_fns = env_fns = [partial(Journal, one) for one in env_fns] if resumable else env_fns
         if worker is not None:
             raise ValueError("a custom `worker` serves one environment over a pipe: ReactorVectorEnv has neither")
         check_counts(env_fns, max_concurrency=max_concurrency, workers=workers)
+        self.seeds, self._is_timed = checked_rule(seeds), statistics
         self.shared_memory, self.copy, self.context, self.daemon = shared_memory, copy, context, daemon
         self.observation_mode, self.max_concurrency = observation_mode, max_concurrency
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.num_envs = n = len(env_fns)
         self._state = AsyncState.DEFAULT
+        if in_processes:
+            workers, caller_steps, max_concurrency = n, False, None
         self._learn_spaces()
         if caller_steps is None:
             caller_steps = executor in ("inline", "mpi") or available_cpus() <= FEW_CPUS
@@ -125,8 +146,9 @@ class ReactorVectorEnv(Calls):
         # Forked processes and ranks have the definitions of the main script.
         method = choose_start_method(self.context, lambda: UNREGISTERED) if executor == "processes" else None
         apart, forked = executor == "mpi", method in (None, "fork")  # ranks share no memory
-        setup = Setup([*self.env_fns], bounds, layout, self.autoreset_mode, os.getpid(), forked, apart)
-        self._groups = Groups(setup, executor, method, caller_steps, weakref.ref(self))
+        share, groups = (TimedShare, TimedGroups) if self._is_timed else (Share, Groups)
+        setup = Setup([*self.env_fns], bounds, layout, self.autoreset_mode, os.getpid(), forked, apart, share)
+        self._groups = groups(setup, executor, method, caller_steps, weakref.ref(self))
         self._last: Any = None if layout.is_plain else create_empty_array(observation_space, n, np.zeros)
         try:
             self._check_spaces(observation_space, action_space)
@@ -169,7 +191,7 @@ class ReactorVectorEnv(Calls):
     def reset_async(self, seed: Any = None, options: dict[str, Any] | None = None) -> None:
         """Begin to reset; see `reset_wait`."""
         self._assert_is_running()
-        seeds = seeds_of(seed, self.num_envs)
+        seeds = seeds_of(seed, self.num_envs, self.seeds)
         self._assert_nothing_pends("reset_async")
         mask = None
         if options is not None and "reset_mask" in options:
@@ -239,7 +261,7 @@ class ReactorVectorEnv(Calls):
         return self._observations(results), arrays.rewards.copy(), *ends, self._infos(results)
 
     def _observations(self, results: list[Any]) -> Any:
-        """The batch of observations; `results` keep what was said beside them."""
+        """The batch of observations; `results` keep everything else."""
         groups = self._groups
         if not groups.arrays.observations:
             rows = [row for _, rows in results for row in rows]
@@ -281,6 +303,14 @@ class ReactorVectorEnv(Calls):
         parts = self._ask_all("apply", (function, chosen))
         by_row = dict(zip(sorted(set(chosen)), (one for part in parts for one in part), strict=True))
         return [by_row[row] for row in chosen]
+
+    def statistics(self) -> Statistics:
+        """The time of steps, the last environment, and who waits for whom: of a vector made with `statistics=True`."""
+        self._assert_is_running()
+        self._assert_nothing_pends("statistics")
+        if not isinstance(self._groups, TimedGroups):
+            raise ValueError("nothing is timed: make the vector environment with statistics=True")
+        return statistics_of(self._ask_all("timed", ()), self._groups)
 
     def set_attr(self, name: str, values: Any) -> None:
         """Set an attribute of each environment: to one value each of a list or tuple, else all to the same."""

@@ -1,7 +1,7 @@
 """Python in a Lingua Franca file: bodies, preambles, expressions, compiled with the lines and columns they have there.
 
-The text stays as it stands in the file, with a line of ours before it, and the code that Python makes of it is moved to
-its lines. Owns no names: what a body sees is the module that it is given.
+The text stays as in the file, with a line of ours before it. The code that Python makes of it is moved to its lines.
+Owns no names: what a body sees is the module that it is given.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _block(code: Code) -> tuple[str, str]:
 
 
 def _defined(name: str, arguments: Iterable[str], text: str, code: Code, names: Names, ours: int) -> Function:
-    """A function whose body is the text, which begins after so many lines of ours."""
+    """A function whose body is the text, which begins after this number of lines of ours."""
     compiled = _compiled(f"def {_WRAPPER}({', '.join(arguments)}):{text}", code, ours)
     if compiled.co_code != _ALONE:
         raise _error(code, code.line, "a line of this code is indented less than its first one, which ends it")

@@ -19,7 +19,7 @@ _CHANGING -= {"get", "keys", "values", "items"}
 
 
 def changed_by_functions(trees: Iterable[ast.stmt], names: Mapping[str, Any]) -> set[str]:
-    """What functions change: the statements around them run once, before the program."""
+    """The names that functions change. The statements around the functions run once, before the program."""
     nodes = (node for tree in trees for node in ast.walk(tree))
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     return {name for function in functions for name in changed_names([function], names)}

@@ -1,4 +1,4 @@
-"""A pass over the tokens of a file: what stands here, what must stand here, and the faults where it does not."""
+"""A pass over the tokens of a file: it reads the present token, expects one, and notes faults."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def load(path: str | Path, reactor: str | None = None, *, structure: bool | None
 
 
 def free_name(path: Path) -> str:
-    """The name of a program's module: one that no import statement can mean."""
+    """The name of a program's module, which no import statement can mean."""
     names = (f"{path.stem}-lf{f'-{number}' if number else ''}" for number in count())
     return next(name for name in names if name not in sys.modules)
 

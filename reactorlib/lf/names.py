@@ -24,11 +24,15 @@ from reactorlib.worker.cells import Multiport, Reader
 HANDLE = "<run>"  # in a program's module, the run that was opened last
 
 
-class Tag(tag.Tag):
-    """A tag in the form of Lingua Franca."""
+class LfTag(tag.Tag):
+    """A tag in the form of Lingua Franca, where its name is Tag."""
 
     __slots__ = ()
-    __str__ = tag.Tag.__repr__
+
+    def __repr__(self) -> str:
+        return f"Tag(time={self.time}, microstep={self.microstep})"
+
+    __str__ = __repr__
 
 
 class Make:
@@ -55,8 +59,8 @@ def new_module(name: str, path: Path) -> ModuleType:
     stop = _anywhere("request_stop", module, int)
     lf = SimpleNamespace(
         time=time,
-        tag=lambda: Tag(time.logical(), context.current_tag().microstep),
-        tag_start_effective=lambda: Tag(time.start(), 0),
+        tag=lambda: LfTag(time.logical(), context.current_tag().microstep),
+        tag_start_effective=lambda: LfTag(time.start(), 0),
         tag_compare=lambda one, other: (one > other) - (one < other),
         schedule=lambda action, delay=0, value=None: action.schedule(delay, value),
         request_stop=stop,
@@ -67,7 +71,7 @@ def new_module(name: str, path: Path) -> ModuleType:
     )
     units = {name.upper(): partial(mul, int(unit)) for name, unit in UNITS.items() if len(name) > 2}
     vars(module).update(
-        lf=lf, os=os, sys=sys, copy=copy, Tag=Tag, Make=Make, request_stop=stop, instant_t=int,
+        lf=lf, os=os, sys=sys, copy=copy, Tag=LfTag, Make=Make, request_stop=stop, instant_t=int,
         interval_t=int, BILLION=10**9, FOREVER=sys.maxsize, NEVER=-sys.maxsize - 1, **units, **{PORT_VIEW: view_of},
     )  # fmt: skip
     return module
@@ -105,7 +109,7 @@ _ON_SELF: dict[str, Any] = {
 # `self` offers these in bodies, besides parameters, state, methods and the names of the class's preamble.
 LinguaFrancaReactor: type[Reactor] = type("LinguaFrancaReactor", (Reactor,), {**_ON_SELF, "__module__": __name__})
 
-PORT_VIEW = "__port_view__"  # what a body calls `view_of`
+PORT_VIEW = "__port_view__"  # the name of `view_of` in a body
 _ASKED = r"(\[[^\]\n]*\])?\s*\.\s*(set\s*\(|value\s*([-+*/%&|^@]|//|\*\*|<<|>>)?=(?!=)|intended_tag|physical_time_of)"
 
 
@@ -128,9 +132,9 @@ class PortView:
         self.value, self.is_present = value, True
 
     @property
-    def intended_tag(self) -> Tag:
+    def intended_tag(self) -> LfTag:
         """The current tag: nothing arrives late where one program runs all federates."""
-        return Tag(int(context.logical_time()), context.current_tag().microstep)
+        return LfTag(int(context.logical_time()), context.current_tag().microstep)
 
 
 def view_of(reactor: Any, name: str, port: Any) -> Any:

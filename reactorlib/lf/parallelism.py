@@ -14,9 +14,10 @@ from reactorlib.elaboration.records import Elaborated
 from reactorlib.lf.bodies import statements
 from reactorlib.lf.changed_names import changed_by_functions, changed_names
 from reactorlib.lf.load import run_options
+from reactorlib.lf.placement import spread
 from reactorlib.lf.syntax import codes
 from reactorlib.lf.translate import LfProgram, Translation
-from reactorlib.schedule.partition import partition, spread
+from reactorlib.schedule.partition import partition
 
 
 def execution(
@@ -24,9 +25,10 @@ def execution(
 ) -> tuple[dict[str, Any], str | None]:
     """The executor, workers and placement for `run`, and a line to show about them, or None.
 
-    `executor` and `workers`, if given, win over the target properties. Without either, a program runs on as many
-    workers as its property `workers` says, else on one per core (a federated one on one per federate), unless it is
-    `single-threaded`. Programs whose bodies change what a preamble defines run on threads, where they share it.
+    `executor` and `workers`, if given, win over the target properties. Otherwise a program runs on as many workers as
+    its property `workers` says. Without that, it runs on one per core or, if federated, one per federate. A
+    `single-threaded` program runs on one thread. Programs whose bodies change what a preamble defines run on threads,
+    where they share it.
     """
     translation: Translation = program.cls.__lf__  # type: ignore[attr-defined]  # of all classes from Lingua Franca
     said = {name: entry.value for name, entry in translation.properties.items()}

@@ -20,7 +20,7 @@ NOTHING = syntax.Literal(0)
 
 def parse(text: str, path: str) -> syntax.File:
     """The syntax tree of a file. Raises ElaborationError with every fault found."""
-    parser = _Parser(Text(text, path))
+    parser = _FileParser(Text(text, path))
     try:
         file = None if parser.faults else parser.file()
     except (FaultError, RecursionError) as error:
@@ -32,7 +32,7 @@ def parse(text: str, path: str) -> syntax.File:
     return file
 
 
-class _Parser(Expressions):
+class _FileParser(Expressions):
     """The declarations of files, reactors and modes. Each method reads what it is named after."""
 
     def file(self) -> syntax.File:
@@ -304,16 +304,16 @@ class _Parser(Expressions):
         return syntax.ConnectionTree(sources, targets, iterated, physical, after, where)
 
 
-MEMBERS: dict[str, Callable[[_Parser], syntax.Member]] = {
-    **dict.fromkeys(("preamble", "private", "public"), _Parser.preamble),
-    **dict.fromkeys(("state", "reset"), _Parser.state),
-    **dict.fromkeys(("method", "const"), _Parser.method),
-    **dict.fromkeys(("input", "output", "mutable"), _Parser.port),
-    **dict.fromkeys(("timer",), _Parser.timer),
-    **dict.fromkeys(("action", "logical", "physical"), _Parser.action),
-    **dict.fromkeys(("reaction", "mutation", "watchdog"), _Parser.reaction),
-    **dict.fromkeys(("mode", "initial"), _Parser.mode),
+MEMBERS: dict[str, Callable[[_FileParser], syntax.Member]] = {
+    **dict.fromkeys(("preamble", "private", "public"), _FileParser.preamble),
+    **dict.fromkeys(("state", "reset"), _FileParser.state),
+    **dict.fromkeys(("method", "const"), _FileParser.method),
+    **dict.fromkeys(("input", "output", "mutable"), _FileParser.port),
+    **dict.fromkeys(("timer",), _FileParser.timer),
+    **dict.fromkeys(("action", "logical", "physical"), _FileParser.action),
+    **dict.fromkeys(("reaction", "mutation", "watchdog"), _FileParser.reaction),
+    **dict.fromkeys(("mode", "initial"), _FileParser.mode),
 }
 STARTERS = tuple(MEMBERS)
-OUTSIDE_MODES = (_Parser.preamble, _Parser.method, _Parser.port, _Parser.mode)
+OUTSIDE_MODES = (_FileParser.preamble, _FileParser.method, _FileParser.port, _FileParser.mode)
 FILE_STARTERS = ("reactor", "main", "federated", "realtime", "import", "preamble", "private", "public", "@")

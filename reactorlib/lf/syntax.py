@@ -153,7 +153,7 @@ class ReactorTree:
 
 
 class Import(NamedTuple):
-    """`import A, B as C from "path"`; `names` maps what is used here to what it is called there."""
+    """`import A, B as C from "path"`; `names` maps the name used here to the name declared there."""
 
     names: dict[str, str]
     path: str

@@ -66,7 +66,7 @@ class Text:
         return fault(self.path, line, self.column(offset), self.text.split("\n")[line - 1], message)
 
     def tokens(self) -> tuple[list[Token], list[str]]:
-        """All tokens, the last of kind `end`; and what is none of them, as faults."""
+        """All tokens, the last of kind `end`. Other text is noted as faults."""
         found: list[Token] = []
         faults: list[str] = []
         offset, text = 0, self.text

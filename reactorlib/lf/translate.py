@@ -64,7 +64,7 @@ class LfProgram:
         return self.classes[name]
 
     def fault(self, place: str, words: str, name: str = "", known: Collection[str] = ()) -> None:
-        """Note a fault, and what may have been meant by a name."""
+        """Note a fault, and the name that may have been meant."""
         self.faults.append(f"{place}: {words}{did_you_mean(name, known)}")
 
     @contextmanager

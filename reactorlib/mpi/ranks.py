@@ -25,7 +25,7 @@ SHORTEST_SLEEP_S, LONGEST_SLEEP_S = 20e-6, 0.01  # between looks for a message; 
 LAUNCHED = ("PMI_RANK", "PMI_FD", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PALS_RANKID")  # set for each rank
 SHARED = "/dev/shm/mpich_shm"  # how the names begin that MPICH gives to shared memory
 
-GATHER, OUTCOME, RELEASE, ABORT, LEFT, CALL, SERVE = range(7)  # tags of messages
+GATHER, RELEASE, ABORT, LEFT, CALL, SERVE = range(6)  # tags of messages
 
 Packed = tuple[Failed, list[str]]
 
@@ -126,7 +126,9 @@ class Ranks:
         mine: BaseException | None = None
         try:
             yield
-        except BaseException as error:  # noqa: BLE001  # raised again
+        except BaseException as error:  # raised again
+            if self.is_broken:  # the others will not answer
+                raise
             mine = error
         given = self.gather(None if mine is None else packed(mine), place)
         for rank, found in enumerate(given):
@@ -150,24 +152,6 @@ class Ranks:
         if self._holds:
             self._holds = False
             self.tell_all(RELEASE)
-
-    @contextmanager
-    def telling(self) -> Iterator[list[Any]]:
-        """On the first rank: send the others the item that the block puts into the list, or its error."""
-        outcome: list[Any] = []
-        try:
-            yield outcome
-        except BaseException as error:  # noqa: BLE001  # raised again
-            self.tell_all(OUTCOME, (None, packed(error)))
-            self.fail(error)
-        self.tell_all(OUTCOME, (outcome[0], None))
-
-    def outcome(self) -> Any:
-        """On the others: return the result of the first rank, or raise its error."""
-        result, error = self.hear(0, OUTCOME)
-        if error is not None:
-            self.fail(unpacked(error))
-        return result
 
     def request(self, what: Any) -> None:
         """On the first rank: ask the others to serve a session, or with None to end."""
@@ -267,7 +251,6 @@ def unpacked(given: Packed) -> BaseException:
 
 
 def note_place(error: BaseException, rank: int, host: str) -> None:
-    """Add to an error where it happened, once."""
-    note = f"on rank {rank}, host {host}"
-    if note not in getattr(error, "__notes__", ()):
-        error.add_note(note)
+    """Add to an error where it happened, unless that is known."""
+    if not any(note.startswith("on rank ") for note in getattr(error, "__notes__", ())):
+        error.add_note(f"on rank {rank}, host {host}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from importlib import import_module
 from typing import NamedTuple, TypeVar
@@ -29,11 +30,7 @@ Make = Callable[[Coordinator], Executor]
 COMPARED = ("timeout", "fast", "keepalive", "trace")  # options; the partition shows the others
 
 
-def on_ranks(
-    make: Callable[[], Made],
-    lead: Callable[[Made, Make], Result],
-    options: Options,
-) -> Result:
+def on_ranks(make: Callable[[], Made], lead: Callable[[Made, Make], Result], options: Options) -> Result:
     """A run, as every rank of the job calls it: all return what `lead` returns on rank 0, or raise what it raises.
 
     `make` makes the program on each rank. RunError on every rank if they are about to run different things, or if there
@@ -49,22 +46,18 @@ def on_ranks(
         return parameters(program) | likeness(program, placed) | {"the options of run()": shown}
 
     program, placed = _agreed(ranks, "run()", make, options, aspects)
-    if ranks.rank == 0:
-        with ranks.telling() as outcome:
-            outcome.append(lead(program, lambda coordinator: MPI(coordinator, placed, ranks)))
-        return outcome[0]  # type: ignore[no-any-return]
-    with life.handling_signals():
-        if ranks.rank < placed.workers:
-            serve_run(ranks, life, program, placed, options.trace)
-        return ranks.outcome()  # type: ignore[no-any-return]
+    result = None
+    with life.handling_signals() if ranks.rank else nullcontext():
+        with ranks.together("the end of run()"):
+            if ranks.rank == 0:
+                result = lead(program, lambda coordinator: MPI(coordinator, placed, ranks))
+            elif ranks.rank < placed.workers:
+                serve_run(ranks, life, program, placed, options.trace)
+        return ranks.gather(result, "the result of run()")[0]  # type: ignore[no-any-return]
 
 
 def _agreed(
-    ranks: Ranks,
-    place: str,
-    make: Callable[[], Made],
-    options: Options,
-    aspects: Callable[[Made, Partition], Likeness],
+    ranks: Ranks, place: str, make: Callable[[], Made], options: Options, aspects: Callable[[Made, Partition], Likeness]
 ) -> tuple[Made, Partition]:
     """The program and its partition, the same on all ranks, or RunError on all."""
     with ranks.together(place):

@@ -65,14 +65,7 @@ class Arena(Placing):
     """
 
     def __init__(
-        self,
-        memory: Memory,
-        start: int,
-        size: int,
-        worker: int,
-        taken: memoryview,
-        capacity: int,
-        blocks: int = BLOCKS,
+        self, memory: Memory, start: int, size: int, worker: int, taken: memoryview, capacity: int, blocks: int = BLOCKS
     ) -> None:
         super().__init__(worker)
         self.memory = memory
@@ -174,7 +167,7 @@ class Arena(Placing):
         placed.append(block)
         return block.first, offset, room_of(nbytes)
 
-    # Finding a block: one that was released, or a new one
+    # Find a released block, or make a new one.
 
     def _reclaim(self, room: int) -> Block | None:
         """The first free one of a few busy blocks; those still in use go to the back, so that all get their turn."""
@@ -196,7 +189,7 @@ class Arena(Placing):
         return True
 
     def _carve(self, room: int) -> Block:
-        """A new block from what was never used of the region. It gets its pages later."""
+        """A new block from the unused end of the region. It gets its pages later."""
         if self._top + room > self.end or len(self._blocks) == self.blocks:
             self._sweep()
             if self._free[room]:

@@ -1,5 +1,5 @@
 """An array that several workers fill, each its own part: where it lies in memory that all of them see, and how it goes
-there. Who may write to which part, and when, is the program's to say.
+there. The program decides which reactor writes to which part, and when.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from reactorlib.transport.structure import BIG
 class Batch:
     """An array that whoever is sent it may write to: rows of one batch, say, which many reactors fill in place.
 
-    `Output.batch` and `Session.batch` make one. What a reactor has written before it sets an output, those see that
-    read the output; nothing is copied, in processes either. The array is valid as long as anybody keeps it.
+    `Output.batch` and `Session.batch` make one. Readers of an output see everything that a reactor wrote before it
+    set that output. Nothing is copied, in processes either. The array is valid as long as anybody keeps it.
 
     >>> from reactorlib import Bank, Input, Output, Reactor, Session, connect, reaction
     >>> class Row(Reactor):

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import struct
 from collections import deque
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from reactorlib.transport.arena import Arena, Lender
 from reactorlib.transport.memory import Memory, fence
@@ -27,34 +29,33 @@ _SLOT_WORDS, _HEADER_WORDS = SLOT_BYTES // 8, HEADER_BYTES // 8
 _REFERENCE = struct.Struct("<QQQQ")
 
 
+class ChannelEnd(NamedTuple):
+    """What the channels of one worker share. `fenced`: the machine does not keep the order of stores and loads."""
+
+    memory: Memory
+    states: memoryview
+    waiter: Waiter
+    arena: Arena
+    lenders: Mapping[int, Lender]
+    fenced: bool
+
+
 class MessageChannel:
     """One end of one direction between two workers; the sender uses `send`, the receiver the rest.
 
-    `states` says what each worker sleeps on (see Waiter), `ring` is the channel's place in `memory`. `waiter` is this
-    end's, `bell` the other one's. Long messages lie in the `arena` of the sender. `is_fenced`: the machine does not
-    keep the order of stores and loads.
+    `states` says what each worker sleeps on (see Waiter), and `ring` is the place of the channel. `bell` wakes the
+    other end. Long messages lie in the arena of the sender.
     """
 
-    def __init__(
-        self,
-        memory: Memory,
-        ring: int,
-        sender: int,
-        receiver: int,
-        lender: Lender,
-        arena: Arena,
-        waiter: Waiter,
-        states: memoryview,
-        bell: Bell,
-        is_fenced: bool,
-    ) -> None:
+    def __init__(self, end: ChannelEnd, ring: int, sender: int, receiver: int, bell: Bell) -> None:
+        memory = end.memory
         self.bell = bell
-        self.states = states
+        self.states = end.states
         self.receiver = receiver
-        self._fenced = is_fenced
-        self._waiter = waiter
-        self._arena = arena
-        self._lender = lender
+        self._fenced = end.fenced
+        self._waiter = end.waiter
+        self._arena = end.arena
+        self._lender = end.lenders[sender]
         self._sender_state = sender * STATE_WORDS
         self._receiver_state = receiver * STATE_WORDS
         self._waited_for = sender + 1  # in the state of a receiver that waits for this sender
@@ -87,12 +88,9 @@ class MessageChannel:
         self._words[word_at] = number << NUMBER | word
         self._number = number
         if self.states[self._receiver_state] == self._waited_for:
-            self._wake()
-
-    def _wake(self) -> None:
-        # The state is cleared first: a sleeper whose state was cleared too late wakes all the same.
-        self.states[self._receiver_state] = AWAKE
-        self.bell.ring()
+            # The state is cleared first: a sleeper whose state was cleared too late wakes all the same.
+            self.states[self._receiver_state] = AWAKE
+            self.bell.ring()
 
     def _await_room(self, number: int) -> None:
         def has_room() -> bool:
@@ -126,7 +124,11 @@ class MessageChannel:
         self._number = number
         if not number % PUBLISH:
             self._publish(number)
-        return self._from_block(message) if word & IN_BLOCK else message
+        if word & IN_BLOCK:
+            first, offset, room, length = _REFERENCE.unpack(message)
+            with self._lender.lend(first, offset, room) as lent:
+                return bytes(lent[:length])
+        return message
 
     def arrived(self) -> bool:
         """Whether a message is there."""
@@ -159,8 +161,3 @@ class MessageChannel:
         self._words[0] = number
         if self.states[self._sender_state] == FOR_ROOM + self.receiver:
             self.bell.ring()
-
-    def _from_block(self, reference: bytes) -> bytes:
-        first, offset, room, length = _REFERENCE.unpack(reference)
-        with self._lender.lend(first, offset, room) as lent:
-            return bytes(lent[:length])

@@ -36,7 +36,7 @@ PATIENCE = 200  # descriptions of a place's values; then it pickles what its rec
 IN_VAIN = 10  # descriptions for which one counts that ends in a pickle: for a long list it takes a third as long again
 
 
-Placed = list[Any]  # what one message refers to
+Placed = list[Any]  # the memory that one message refers to
 Reference = tuple[int, int, int]  # how a receiver finds a part: in shared memory release count, offset, room
 
 
@@ -48,7 +48,7 @@ class Placing(ABC):
 
     @abstractmethod
     def array(self, array: Any, placed: Placed) -> Reference:
-        """Place a NumPy array. One that lies in a buffer from `allocate` is read-only from now on: readers see it."""
+        """Place a NumPy array. An array in a buffer from `allocate` is read-only from now on: readers see it."""
 
     @abstractmethod
     def buffer(self, data: Any, placed: Placed) -> Reference:

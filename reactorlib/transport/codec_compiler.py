@@ -17,16 +17,7 @@ from itertools import combinations
 from math import prod
 from typing import Any
 
-from reactorlib.transport.structure import (
-    BIG,
-    CONTAINERS,
-    SHORT,
-    Structure,
-    array_of,
-    code_of,
-    has_keys,
-    members_of,
-)
+from reactorlib.transport.structure import BIG, CONTAINERS, SHORT, Structure, array_of, code_of, has_keys, members_of
 
 Encode = Callable[[Any, Sequence[int]], bytes | None]  # of a value and the receivers; None: it has another structure
 Decode = Callable[[Any], Any]
@@ -38,7 +29,7 @@ ROWS = 3  # so many small arrays or more are rows of one array: two separate one
 
 
 class Piece:
-    """What one part of a value adds to both functions. Its variable there is `name`."""
+    """The lines that one part of a value adds to both functions. Its variable there is `name`."""
 
     def __init__(self, name: str, guards: list[str], result: str) -> None:
         self.name = name

@@ -12,7 +12,7 @@ from typing import Any
 from reactorlib.cpus import available_cpus
 from reactorlib.errors import WorkerError
 from reactorlib.transport.arena import BLOCKS, Arena, Lender, table_bytes
-from reactorlib.transport.channel import RING_BYTES, MessageChannel
+from reactorlib.transport.channel import RING_BYTES, ChannelEnd, MessageChannel
 from reactorlib.transport.codec import Codec
 from reactorlib.transport.memory import PAGE, Memory, default_capacity, keeps_store_order
 from reactorlib.transport.waiting import SPIN_NS, STATE_WORDS, Bell, Waiter
@@ -30,12 +30,7 @@ class Exchange:
     """
 
     def __init__(
-        self,
-        workers: int,
-        *,
-        capacity: int | None = None,
-        fenced: bool | None = None,
-        spin_ns: int | None = None,
+        self, workers: int, *, capacity: int | None = None, fenced: bool | None = None, spin_ns: int | None = None
     ) -> None:
         self.workers = workers
         self.capacity = default_capacity() if capacity is None else capacity
@@ -43,7 +38,7 @@ class Exchange:
         self.spin_ns = (SPIN_NS if workers <= available_cpus() else 0) if spin_ns is None else spin_ns
         self.pairs = tuple(permutations(range(workers), 2))  # (sender, receiver)
         self.memory = self._make_memory()
-        self.memory.fund(0, self._rings)
+        self.memory.fund(0, self.rings)
         self.bells: list[Bell] = []
         try:
             self.bells += (Bell() for _ in range(workers))
@@ -56,7 +51,7 @@ class Exchange:
     def _make_memory(self) -> Memory:
         """Map eight times the capacity: addresses are free, and with many of them sizes may vary.
 
-        Where `ulimit` allows fewer, take half of what there is: the rest of the program needs some, too.
+        If `ulimit` allows fewer, take half of them: the rest of the program also needs some.
         """
         share, is_limited = min(8 * self.capacity, MOST_ADDRESSES // self.workers), False
         while True:
@@ -82,23 +77,15 @@ class Exchange:
         self.states = LINE
         self.counts = self.states + 8 * STATE_WORDS * self.workers
         self.used = self.counts + 8 * self.workers
-        self._rings = _pages(self.used + len(self.pairs))
-        self._arenas = self._rings + _pages(RING_BYTES) * len(self.pairs)
+        self.rings = _pages(self.used + len(self.pairs))
+        self.arenas = self.rings + _pages(RING_BYTES) * len(self.pairs)
         self.blocks = min(BLOCKS, arena_bytes // PAGE)
         self.region = table_bytes(self.workers, self.blocks) + _pages(arena_bytes)
-        return self._arenas + self.region * self.workers
+        return self.arenas + self.region * self.workers
 
     def ring_of(self, sender: int, receiver: int) -> int:
         """Where the ring of a pair begins."""
-        return self._rings + _pages(RING_BYTES) * self.pairs.index((sender, receiver))
-
-    def used_of(self, sender: int, receiver: int) -> int:
-        """Where it says whether the sender of a pair has ever opened its channel."""
-        return self.used + self.pairs.index((sender, receiver))
-
-    def arena_of(self, worker: int) -> int:
-        """Where the arena of a worker begins."""
-        return self._arenas + self.region * worker
+        return self.rings + _pages(RING_BYTES) * self.pairs.index((sender, receiver))
 
     def abort(self) -> None:
         """Tell every worker to stop: their waits end within 50 ms."""
@@ -160,29 +147,32 @@ class Exchange:
 
 
 class Endpoint:
-    """What one worker needs to talk to the others: codec, arena, channels. For its main thread."""
+    """The means of one worker to reach the others: codec, arena, channels. For its main thread."""
 
     def __init__(self, exchange: Exchange, me: int, check: Callable[[], None]) -> None:
         self.exchange = exchange
         self.me = me
         memory, workers = exchange.memory, exchange.workers
         taken = memory.view[exchange.counts : exchange.counts + 8 * workers].cast("Q")
+        first, size = exchange.arenas, exchange.region
         arenas = [
-            Arena(memory, exchange.arena_of(worker), exchange.region, worker, taken, exchange.capacity, exchange.blocks)
+            Arena(memory, first + size * worker, size, worker, taken, exchange.capacity, exchange.blocks)
             for worker in range(workers)
         ]
         self.arena = arenas[me]
         self.allocate = self.allocate_shared = self.arena.allocate
-        self._lenders = {worker: Lender(arena, me) for worker, arena in enumerate(arenas)}
-        self.codec = Codec(self.arena, self._lenders)
-        self._states = memory.view[exchange.states : exchange.counts].cast("Q")
-        self.waiter = Waiter(exchange.bells[me], self._states, me, check, self._pull, exchange.spin_ns)
-        self._senders = [(s, exchange.used_of(s, r)) for s, r in exchange.pairs if r == me]
+        lenders = {worker: Lender(arena, me) for worker, arena in enumerate(arenas)}
+        self.codec = Codec(self.arena, lenders)
+        states = memory.view[exchange.states : exchange.counts].cast("Q")
+        self.waiter = Waiter(exchange.bells[me], states, me, check, self._pull, exchange.spin_ns)
+        self._end = ChannelEnd(memory, states, self.waiter, self.arena, lenders, exchange.fenced)
+        # Where it says whether the sender of a pair has ever opened its channel.
+        self._used = {pair: exchange.used + number for number, pair in enumerate(exchange.pairs)}
         self._channels: dict[tuple[int, int], MessageChannel] = {}  # by sender and receiver
 
     def outgoing(self, receiver: int) -> MessageChannel:
         """The channel to another worker."""
-        self.exchange.memory.map[self.exchange.used_of(self.me, receiver)] = 1
+        self.exchange.memory.map[self._used[self.me, receiver]] = 1
         return self._channel(self.me, receiver)
 
     def incoming(self, sender: int) -> MessageChannel:
@@ -200,25 +190,15 @@ class Endpoint:
     def _channel(self, sender: int, receiver: int) -> MessageChannel:
         channel = self._channels.get((sender, receiver))
         if channel is None:
-            exchange, bells = self.exchange, self.exchange.bells
-            channel = self._channels[sender, receiver] = MessageChannel(
-                exchange.memory,
-                exchange.ring_of(sender, receiver),
-                sender,
-                receiver,
-                self._lenders[sender],
-                self.arena,
-                self.waiter,
-                self._states,
-                bells[receiver if sender == self.me else sender],
-                exchange.fenced,
-            )
+            ring, bell = self.exchange.ring_of(sender, receiver), receiver if sender == self.me else sender
+            channel = MessageChannel(self._end, ring, sender, receiver, self.exchange.bells[bell])
+            self._channels[sender, receiver] = channel
         return channel
 
     def _pull(self) -> None:
         used = self.exchange.memory.map
-        for sender, at in self._senders:
-            if used[at]:
+        for (sender, receiver), at in self._used.items():
+            if receiver == self.me and used[at]:
                 self.incoming(sender).pull()
 
 

@@ -66,7 +66,7 @@ class Memory:
 
 
 def default_capacity() -> int:
-    """How many bytes of shared memory a run may fund: REACTORLIB_SHARED_BYTES, or 70 % of what there is to use."""
+    """The bytes of shared memory that a run may use: REACTORLIB_SHARED_BYTES, or 70 % of the free ones."""
     asked = os.environ.get("REACTORLIB_SHARED_BYTES")
     if asked is not None:
         capacity = 0

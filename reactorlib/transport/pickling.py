@@ -10,8 +10,7 @@ from contextlib import suppress
 from importlib import import_module
 from io import BytesIO
 from pickle import PickleBuffer
-from reprlib import Repr
-from time import monotonic
+from reprlib import repr as short
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -20,8 +19,7 @@ from reactorlib.transport.structure import array_of
 
 OutOfBand = Callable[[PickleBuffer], bool]  # takes a buffer, or returns True to leave it in the pickle
 
-SEARCH_S = 0.2  # of the search for the part that cannot be pickled: what is found by then is named
-MOST_PARTS = 10  # that fail and are looked into
+MOST_PARTS = 10  # that cannot be pickled and are looked into
 
 
 class UnpicklableError(WorkerError):
@@ -76,7 +74,16 @@ def _reduce_tensor(tensor: Any) -> Any:
     array = array_of(tensor)
     if array is None or vars(tensor):
         return tensor.__reduce_ex__(5)
-    return _tensor_over, (array,)
+    if tensor.is_contiguous():
+        return _tensor_over, (array,)
+    # A sum depends on the strides. So the memory that the tensor spans crosses, gaps and all.
+    shape, strides = tuple(tensor.shape), tensor.stride()
+    span = 1 + sum((length - 1) * stride for length, stride in zip(shape, strides, strict=True))
+    return _strided_over, (tensor.as_strided((span,), (1,)).numpy(), shape, strides)
+
+
+def _strided_over(array: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+    return _tensor_over(array).as_strided(shape, strides)
 
 
 def _tensor_over(array: Any) -> Any:
@@ -96,23 +103,18 @@ class Writable:
         self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
 
 
-def _culprit(
-    path: str, value: Any, error: Exception, seen: dict[int, Any], until: float | None = None
-) -> tuple[str, Any, Exception] | None:
+def _culprit(path: str, value: Any, error: Exception, seen: dict[int, Any]) -> tuple[str, Any, Exception] | None:
     """The first part that fails while none of its own does: its path, itself and why. None: it is elsewhere."""
-    until = monotonic() + SEARCH_S if until is None else until
     seen[id(value)] = value
     is_to_blame = True
     for step, part in _parts(value) if len(seen) < MOST_PARTS else ():
-        if monotonic() > until:
-            break
         reason = _reason(part)
         if reason is not None:
             is_to_blame = False
-            found = None if id(part) in seen else _culprit(path + step, part, reason, seen, until)
+            found = None if id(part) in seen else _culprit(path + step, part, reason, seen)
             if found is not None:
                 return found
-    return (path, value, error) if is_to_blame or monotonic() > until else None
+    return (path, value, error) if is_to_blame else None
 
 
 def _reason(part: Any) -> Exception | None:
@@ -128,13 +130,8 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:
     """Steps to the parts of a value; none where the user's classes do not let them be looked at."""
     with suppress(Exception):
         if isinstance(value, dict):
-            yield from ((f"[{_KEYS.repr(key)}]", part) for key, part in value.items())
+            yield from ((f"[{short(key)}]", part) for key, part in value.items())
         elif isinstance(value, tuple | list):
             yield from ((f"[{number}]", part) for number, part in enumerate(value))
         elif not isinstance(value, type | FunctionType | ModuleType):
-            yield from ((f".{name[:LONGEST_NAME]}", part) for name, part in vars(value).items())
-
-
-LONGEST_NAME = 40
-_KEYS = Repr()
-_KEYS.maxstring = _KEYS.maxother = LONGEST_NAME
+            yield from ((f".{name[:40]}", part) for name, part in vars(value).items())

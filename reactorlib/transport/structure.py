@@ -131,7 +131,7 @@ def array_of(tensor: Any) -> Any:
 
 
 def code_of(dtype: Any) -> str | None:
-    """What says all about the dtype of a number: its character, after its byte order if that is foreign."""
+    """The description of a number's dtype: its character, after its byte order if that is foreign."""
     if dtype.kind not in "biufc" or dtype.metadata is not None:
         return None
     return str(dtype.char if dtype.isnative else dtype.byteorder + dtype.char)

@@ -62,7 +62,9 @@ class Spinner:
         kept = _kept_ns()
         if kept is None:
             return
-        if self._is_wanted(now, kept) and not self._placement.leave(self._fellows(), now):
+        last, self._looked = self._looked, (now, kept)
+        is_wanted = last is not None and kept - last[1] > WANTED * (now - last[0])
+        if is_wanted and not self._placement.leave(self._fellows(), now):
             self._rest(now)
             return
         until = began + (self.spin_ns if self._vain % PROBE == 0 else self.spin_ns >> min(self._vain, 4))
@@ -73,11 +75,6 @@ class Spinner:
                     return
             now = clock()
         self._vain += 1
-
-    def _is_wanted(self, now: int, kept: int) -> bool:
-        """Whether others wanted this thread's processor since it was asked last."""
-        last, self._looked = self._looked, (now, kept)
-        return last is not None and kept - last[1] > WANTED * (now - last[0])
 
     def _rest(self, now: int) -> None:
         """Others want this processor: a sleeper is woken in time, a spinner uses up the time that it may run."""

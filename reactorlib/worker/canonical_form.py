@@ -123,9 +123,11 @@ def _whole(value: Any) -> bytes | None:
         return _class(value)
     if isinstance(value, FunctionType):
         return _named(value)
-    if _is_tensor(value):
+    if "torch" in sys.modules and isinstance(value, sys.modules["torch"].Tensor):
         return _tensor(value)
-    return _array(value) if _is_array(value) and getattr(value.dtype, "hasobject", False) is not True else None
+    if _is_array(value) and getattr(value.dtype, "hasobject", False) is not True:
+        return _shape(value.dtype, getattr(value, "shape", ())) + b"".join(_contents(value))
+    return None
 
 
 def _class(value: type) -> bytes:
@@ -141,14 +143,6 @@ def _named(value: Any) -> bytes:
 
 def _is_array(value: Any) -> bool:
     return hasattr(value, "tobytes") and hasattr(value, "dtype") and not isinstance(value, type)
-
-
-def _is_tensor(value: Any) -> bool:
-    return "torch" in sys.modules and isinstance(value, sys.modules["torch"].Tensor)
-
-
-def _array(array: Any) -> bytes:
-    return _shape(array.dtype, getattr(array, "shape", ())) + b"".join(_contents(array))
 
 
 def _contents(array: Any) -> Iterator[bytes]:

@@ -70,67 +70,38 @@ def current_tag() -> Tag:
 def logical_time() -> Time:
     """Logical time in ns since the epoch.
 
-    >>> from reactorlib import Reactor, physical_time, reaction, run, startup
+    >>> from reactorlib import Reactor, logical_elapsed, physical_time, reaction, run, start_time, startup
     >>> class Once(Reactor):
     ...     @reaction(startup)
-    ...     def begin(self): print(logical_time() <= physical_time())
+    ...     def begin(self):
+    ...         print(logical_elapsed(), logical_time() == start_time())
+    ...         print(physical_time() >= logical_time(), physical_elapsed() >= 0)
     >>> result = run(Once)
-    True
+    0 True
+    True True
     """
     worker = _running()
-    return Time(worker.started + worker.now.time)
+    return Time(worker.outside.started + worker.now.time)
 
 
 def logical_elapsed() -> Time:
-    """Logical time in ns since the start of the run.
-
-    >>> from reactorlib import Reactor, reaction, run, startup
-    >>> class Once(Reactor):
-    ...     @reaction(startup)
-    ...     def begin(self): print(logical_elapsed())
-    >>> result = run(Once)
-    0
-    """
+    """Logical time in ns since the start of the run."""
     return Time(_running().now.time)
 
 
 def physical_time() -> Time:
-    """Physical time in ns since the epoch; it never runs backwards during a run.
-
-    >>> from reactorlib import Reactor, reaction, run, startup
-    >>> class Once(Reactor):
-    ...     @reaction(startup)
-    ...     def begin(self): print(physical_time() > 0)
-    >>> result = run(Once)
-    True
-    """
+    """Physical time in ns since the epoch; it never runs backwards during a run."""
     return Time(_running().outside.clock.now())
 
 
 def physical_elapsed() -> Time:
-    """Physical time in ns since the start of the run.
-
-    >>> from reactorlib import Reactor, reaction, run, startup
-    >>> class Once(Reactor):
-    ...     @reaction(startup)
-    ...     def begin(self): print(physical_elapsed() >= 0)
-    >>> result = run(Once)
-    True
-    """
+    """Physical time in ns since the start of the run."""
     outside = _running().outside
     return Time(outside.clock.now() - outside.started)
 
 
 def start_time() -> Time:
-    """Physical time, in ns since the epoch, at which the run started: logical time began there.
-
-    >>> from reactorlib import Reactor, logical_time, reaction, run, startup
-    >>> class Once(Reactor):
-    ...     @reaction(startup)
-    ...     def begin(self): print(start_time() == logical_time())
-    >>> result = run(Once)
-    True
-    """
+    """Physical time, in ns since the epoch, at which the run started: logical time began there."""
     return Time(_running().outside.started)
 
 

@@ -58,8 +58,3 @@ class Outbox:
         calls, self.calls = self.calls, []
         calls += [("at", event.index, time, value) for event, value in soon.items()]
         return calls
-
-
-def carried(call: Call) -> tuple[int, Any] | None:
-    """The trigger and the value of a call that carries one."""
-    return None if call[1] is None else (call[1], call[-1])

@@ -148,14 +148,9 @@ class Worker:
             outside.adopt()
             opened(RunHandle(outside))
 
-    @property
-    def started(self) -> int:
-        """Physical time at which the run began, in ns; 0 before."""
-        return self.outside.started
-
     def arrive(self, event: Event, value: Any) -> None:
         """Forward a value along a physical connection: at physical time."""
-        time = self.outside.clock.now() - self.started + event.trigger.delay
+        time = self.outside.clock.now() - self.outside.started + event.trigger.delay
         self.scheduler.schedule_at(event, time, value)
 
     # Cells, and reactions with their arguments

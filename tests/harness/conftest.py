@@ -37,7 +37,7 @@ def fake(monkeypatch, tmp_path):
     return tmp_path
 
 
-def _made_up(subjects, effort, seed, logs, starts):
+def _made_up(subjects, effort, seed, logs, starts, kept):
     """A block that is over at once: its subjects have turns and a digest, though none of them ran."""
     for subject in subjects:
         starts(subject)

@@ -3,6 +3,7 @@
 import doctest
 import email
 import importlib.metadata
+import json
 import os
 import re
 import shutil
@@ -212,6 +213,7 @@ def test_the_changelog_tells_of_this_version():
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.search(rf"^## {re.escape(reactorlib.__version__)}\b", changes, re.MULTILINE)
     assert f"\nversion: {reactorlib.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert json.loads((ROOT / ".zenodo.json").read_text(encoding="utf-8"))["version"] == reactorlib.__version__
 
 
 def test_a_lock_is_written_again_in_the_same_form():

@@ -9,6 +9,7 @@ from harness import quantity
 from harness.report.figures import figure_points as shared
 from harness.report.summary import PointSummary, Summary
 from harness.stats.intervals import Estimate
+from harness.stats.judgement import TOO_FEW
 from plots.chart import Chart, LinePanel, Points, Scale
 
 # A made-up environment: what a step takes, and the shape of an observation, of a byte each.
@@ -30,46 +31,35 @@ _AXES: tuple[tuple[str, Callable[[float], str]], ...] = (
 )
 
 
-def crossover(summary: Summary, *, everything: bool) -> Chart | None:
+def crossover(summary: Summary, **_: bool) -> Chart | None:
     """The lead on made-up environments, of which one of the three varies and the others stand still."""
-    del everything  # the figure has all of Ray's backends
     found = shared.sweep(summary, "gym_sampling", "throughput", ["env", "steps_per_message"])
     places: dict[_Place, Mapping[str, Estimate]] = {}
-    for point in found.points if found else ():
+    for point in found.points:
         place, leads = _place(point), _leads(summary, point)
         if place is not None and leads:
             places[place] = leads
-    panels = tuple(_panel(places, row, axis) for axis in range(len(_AXES)) if (row := _row(places, axis)))
-    if not panels or found is None:
-        return None
-    drawn = [one for panel in panels for points in panel.curves.values() for one in points.values()]
-    return Chart(
-        f"When does Ray catch up? {panels[0].title.partition(_CONDITION)[0]}",
+    panels = [_panel(places, row, axis) for axis in range(len(_AXES)) if (row := _row(places, axis))]
+    told = panels[0].title.partition(_CONDITION)[0] if panels else ""
+    return shared.chart(
+        f"When does Ray catch up? {told}",
         found.subtitle,
         panels,
-        (
-            shared.starts_note(drawn),
-            "Environments compute for a given time and return given bytes. Between the dashed lines: within 10 %.",
-        ),
+        "Environments compute for a given time and return given bytes. Between the dashed lines: within 10 %.",
     )
 
 
-def granularity(summary: Summary, *, everything: bool) -> Chart | None:
+def granularity(summary: Summary, **_: bool) -> Chart | None:
     """The lead by steps per message, a panel for each environment that has several."""
-    del everything  # the figure has all of Ray's backends
     panels = []
     for workload in ("gym_sampling", "atari_sampling"):
         found = shared.sweep(summary, workload, "throughput", ["env", "steps_per_message"])
-        for env, points in groupby(found.points if found else (), lambda point: str(point.parameters["env"])):
-            of_steps = {float(point.parameters.get("steps_per_message", 1)): _leads(summary, point) for point in points}
-            curves = _curves(of_steps)
+        for env, points in groupby(found.points, lambda point: str(point.parameters["env"])):
+            curves = _curves({point.parameters.get("steps_per_message", 1): _leads(summary, point) for point in points})
             if any(len(one) > 1 for one in curves.values()):
                 told = _told(curves, *_AXES[2])
                 panels.append(LinePanel(f"{env}: {told}", Scale(*_AXES[2]), _LEAD, curves, _LEVELS))
-    if not panels:
-        return None
-    drawn = [one for panel in panels for points in panel.curves.values() for one in points.values()]
-    return Chart("When does Ray catch up? By steps per message", "", tuple(panels), (shared.starts_note(drawn),))
+    return shared.chart("When does Ray catch up? By steps per message", "", panels)
 
 
 def _leads(summary: Summary, point: PointSummary) -> Mapping[str, Estimate]:
@@ -122,5 +112,6 @@ def _told(curves: Mapping[str, Points], label: str, text: Callable[[float], str]
     reached = [x for x in xs if all(best[later].value <= _AS_GOOD for later in xs if later >= x)]
     if reached:
         return f"{label[0].upper()}{label[1:]}: from {text(reached[0])} on"
-    word = "undecided" if best[xs[-1]].low <= _AS_GOOD else "Ray is not within 10 %"
+    last = best[xs[-1]]
+    word = TOO_FEW if not last.decides else "undecided" if last.low <= _AS_GOOD else "Ray is not within 10 %"
     return f"{label[0].upper()}{label[1:]}: {word} up to {text(xs[-1])}"

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from harness import quantity
@@ -12,13 +13,14 @@ from harness.report.summary import LOOP, RAY, RAY_PAPER, Cell, PointSummary, Sum
 from harness.stats import limits
 from harness.stats.intervals import FEW, Estimate
 from harness.stats.judgement import TOO_FEW, UNDECIDED, standing
-from plots.chart import Bar, BarPanel, Chart, Points, Scale
+from plots.chart import Bar, BarPanel, Chart, LinePanel, Points, Scale
 
 # These change how long something is measured, not what.
 _NOT_A_SETTING = ("seed", "rounds", "warmup_rounds", "messages_per_round")
 # The parameters that a figure names; the others are hyperparameters.
 _NAMED = ("actors", "agents", "object_bytes", "steps_per_message", "work_seconds", "steps")
 NS = 1e9
+_PUBLISHED = "published-"
 
 _Thing = TypeVar("_Thing")
 Value = Callable[[Cell], Estimate | None]
@@ -45,10 +47,8 @@ class PointSet:
 
 def sweep(
     summary: Summary, workload: str, metric: str, varied: Sequence[str], where: Mapping[str, Any] | None = None
-) -> PointSet | None:
-    """The points of a workload that vary these parameters, all others at the setting that has most to show; None
-    without any.
-    """
+) -> PointSet:
+    """The points of a workload that vary these parameters, all others at the setting that has most to show."""
     chosen = [
         point
         for point in summary.points
@@ -56,7 +56,7 @@ def sweep(
         if any(cell.main for cell in point.cells) and varied[:1] == [*filter(point.parameters.__contains__, varied[:1])]
     ]
     if not chosen:
-        return None
+        return PointSet((), {}, 0)
     settings = grouped(chosen, lambda point: json.dumps(_setting(point, varied), sort_keys=True))
     best = max(settings, key=lambda text: (_shown(settings[text]), preference(json.loads(text)), text))
     by_place = {tuple(point.parameters.get(name) for name in varied): point for point in settings[best]}
@@ -110,35 +110,39 @@ def backends(
     ]
 
 
-def main_value(cell: Cell) -> Estimate | None:
-    """A backend's main number."""
-    return cell.main
-
-
 def time_of(units: float) -> Value:
     """The ns that many units of work take, from a rate per second."""
     return lambda cell: cell.main.inverse().scaled(units * NS) if cell.main else None
 
 
+def chart(title: str, subtitle: str, panels: Iterable[BarPanel | LinePanel], *notes: str) -> Chart | None:
+    """A figure, whose first note says of how many starts its own numbers are; None without a panel."""
+    drawn, estimates = tuple(panels), []
+    for panel in drawn:
+        if isinstance(panel, BarPanel):
+            estimates += [bar.estimate for bar in panel.bars if not bar.series.startswith(_PUBLISHED)]
+        else:
+            own = (points for name, points in panel.curves.items() if not name.startswith(_PUBLISHED))
+            estimates += [one for points in own for one in points.values()]
+    return Chart(title, subtitle, drawn, (starts_note(estimates), *notes)) if drawn else None
+
+
 def bar_chart(
     summary: Summary,
-    found: PointSet | None,
+    found: PointSet,
     name: str,
     scale: Scale,
     title: Callable[[PointSummary], str],
-    value: Value,
-    *,
+    *notes: str,
     everything: bool,
+    value: Value = attrgetter("main"),
     also: Sequence[str] = (RAY_PAPER,),
     text: Callable[[float], str] = quantity.duration,
     most_first: bool = False,
     beside: Callable[[PointSummary], Mapping[str, Estimate]] = lambda _: {},
     published_for: str = "",
-    notes: Sequence[str] = (),
 ) -> Chart | None:
     """A panel for each point, with a bar for each backend, the best on top, and published values `beside` them last."""
-    if found is None:
-        return None
     chosen = backends(summary, found.points, everything=everything, also=also)
     panels, references = [], False
     for point in found.points:
@@ -148,16 +152,16 @@ def bar_chart(
         bars = tuple(Bar(series, one, text(one.value)) for series, one in (*ranked, *beside(point).items()))
         if bars:
             panels.append(BarPanel(title(point), scale, bars))
-    if not panels:
-        return None
-    told = [main_starts(found.points, chosen), *notes, *found.notes]
-    told += [published_note(published_for)] if references else []
+    published_too = [published_note(published_for)] if references else []
     heading = against_best_ray(summary, found.points, name, scale.label)
-    return Chart(heading, found.subtitle, tuple(panels), tuple(told))
+    return chart(heading, found.subtitle, panels, *notes, *found.notes, *published_too)
 
 
 def curves(
-    points: Iterable[PointSummary], chosen: Sequence[str], x: Callable[[PointSummary], float], value: Value
+    points: Iterable[PointSummary],
+    chosen: Iterable[str],
+    x: Callable[[PointSummary], float],
+    value: Value = attrgetter("main"),
 ) -> dict[str, Points]:
     """A curve for each backend over points."""
     found: dict[str, dict[float, Estimate]] = {}
@@ -170,7 +174,7 @@ def curves(
 
 def published_points(figure: str, scenario: str | None = None) -> dict[str, dict[str, Estimate]]:
     """The paper's points in a figure, by the name that plots have for its series."""
-    return {f"published-{name}": one.points for name, one in published.series(figure, scenario).items()}
+    return {f"{_PUBLISHED}{name}": one.points for name, one in published.series(figure, scenario).items()}
 
 
 def published_at(figure: str, x: object, factor: float = 1.0) -> dict[str, Estimate]:
@@ -194,18 +198,13 @@ def starts_note(estimates: Iterable[Estimate]) -> str:
     return f"Means of {number}; whiskers: 95 % intervals" + (", from three starts on." if fewest <= FEW else ".")
 
 
-def main_starts(points: Iterable[PointSummary], chosen: Sequence[str]) -> str:
-    """The same of the main numbers of these points."""
-    return starts_note(cell.main for point in points for cell in point.cells if cell.main and cell.backend in chosen)
-
-
 def against_best_ray(summary: Summary, points: Sequence[PointSummary], name: str, otherwise: str) -> str:
     """The finding of a figure: at how many times the best Ray's speed reactors run at these points."""
-    floor = summary.floors.get(points[0].workload, 1.0)
     cells = [cell for point in points if (cell := point.cell(summary.ours)) is not None]
     ratios = sorted((best[0] for cell in cells if (best := cell.best_ray) is not None), key=lambda one: one.value)
     if not ratios:
         return f"{name}: {otherwise}"
+    floor = summary.floors.get(points[0].workload, 1.0)
     standings = [standing(one, floor) for one in ratios]
     counts = {word: standings.count(word) for word in (UNDECIDED, TOO_FEW)}
     doubts = [f"{word} at {count}" for word, count in counts.items() if count]

@@ -36,17 +36,15 @@ def by_object_size(summary: Summary, *, everything: bool) -> Chart | None:
 
 def _gathered(summary: Summary, everything: bool, varied: str, unit: int, x: Scale, condition: str) -> Chart | None:
     found = shared.sweep(summary, "broadcast_gather", "overhead", [varied])
-    if found is None or (len(found.points) == 1 and varied != "actors"):  # one point has one figure
+    if not found.points or (len(found.points) == 1 and varied != "actors"):  # one point has one figure
         return None
     name, y = "Broadcast and gather", Scale("overhead of a round", quantity.duration_tick)
     notes = ["Overhead: a round without its simulated work."]
     if len(found.points) == 1:
-        return shared.bar_chart(
-            summary, found, name, y, lambda point: point.label, shared.main_value, everything=everything, notes=notes
-        )
+        return shared.bar_chart(summary, found, name, y, lambda point: point.label, *notes, everything=everything)
     figure = "broadcast_gather_actors" if varied == "actors" else "broadcast_gather_size"
     chosen = shared.backends(summary, found.points, everything=everything, also=[RAY_PAPER])
-    own = shared.curves(found.points, chosen, lambda point: float(point.parameters[varied]), shared.main_value)
+    own = shared.curves(found.points, chosen, lambda point: float(point.parameters[varied]))
     reference = {
         series: {float(at) * unit: one.scaled(_NS_PER_MS) for at, one in points.items()}
         for series, points in shared.published_points(figure).items()
@@ -56,14 +54,13 @@ def _gathered(summary: Summary, everything: bool, varied: str, unit: int, x: Sca
     if varied == "object_bytes" and min(sizes) <= _INLINED < max(sizes):
         notes.append("Ray sends up to 100 KiB within a message, a larger array by its object store.")
     title = shared.against_best_ray(summary, found.points, name, f"{y.label} by {x.label}")
-    panel = LinePanel("", x, y, own | reference)
-    return Chart(title, found.subtitle, (panel,), (shared.main_starts(found.points, chosen), *notes, *found.notes))
+    return shared.chart(title, found.subtitle, [LinePanel("", x, y, own | reference)], *notes, *found.notes)
 
 
 def q_learning(summary: Summary, *, everything: bool) -> Chart | None:
     """Time to train for 1,000 rounds, a panel for each minibatch."""
     found = shared.sweep(summary, "q_learning", "throughput", ["minibatch"])
-    if found is None or not {"actors", "steps"} <= found.setting.keys():
+    if not {"actors", "steps"} <= found.setting.keys():
         return None
     return shared.bar_chart(
         summary,
@@ -71,7 +68,7 @@ def q_learning(summary: Summary, *, everything: bool) -> Chart | None:
         "Q-learning",
         Scale(f"time for {_ROUNDS:,} rounds, from the throughput", quantity.duration_tick),
         lambda point: f"minibatch of {point.parameters['minibatch']:,} transitions",
-        shared.time_of(_ROUNDS * found.setting["actors"] * found.setting["steps"]),
+        value=shared.time_of(_ROUNDS * found.setting["actors"] * found.setting["steps"]),
         everything=everything,
         beside=lambda point: shared.published_at("q_learning", point.parameters["minibatch"], shared.NS),
         published_for="16 actors, 100 steps each",
@@ -90,10 +87,10 @@ def by_agents(summary: Summary, *, everything: bool) -> Chart | None:
         agents, busy = point.parameters["agents"], point.parameters.get("step_busy_us")
         return {} if busy else shared.published_at("multi_agent_agents", agents, shared.NS)
 
+    scale = Scale(f"time for {_STEPS:,} steps, from the throughput", quantity.duration_tick)
     return shared.bar_chart(
-        summary, found, "Traffic Junction", Scale(f"time for {_STEPS:,} steps, from the throughput",
-        quantity.duration_tick), title, shared.time_of(_STEPS), everything=everything, beside=beside,
-        published_for=f"{_STEPS:,} steps",
+        summary, found, "Traffic Junction", scale, title, value=shared.time_of(_STEPS), everything=everything,
+        beside=beside, published_for=f"{_STEPS:,} steps",
     )  # fmt: skip
 
 
@@ -101,26 +98,21 @@ def by_steps(summary: Summary, *, everything: bool) -> Chart | None:
     """Time elapsed at each tenth of the measured steps, a panel per number of agents."""
     found = shared.sweep(summary, "multi_agent", "throughput", ["agents"])
     panels, measured = [], []
-    for point in found.points if found else ():
+    for point in found.points:
         chosen = shared.backends(summary, [point], everything=everything, also=[RAY_PAPER])
-        curves = {cell.backend: curve for cell in point.cells if cell.backend in chosen
-                  if (curve := _elapsed(summary, point, cell))}  # fmt: skip
+        elapsed = {cell.backend: _elapsed(summary, point, cell) for cell in point.cells if cell.backend in chosen}
+        curves = {backend: curve for backend, curve in elapsed.items() if curve}
         if curves:
             measured.append(point)
             panels.append(_steps_panel(f"{point.parameters['agents']} agents, measured", curves))
-    if found is None or not panels:
-        return None
-    reference = {name: {float(at): one for at, one in points.items()}
-                 for name, points in shared.published_points("multi_agent_episodes").items()}  # fmt: skip
-    if reference:
+    reference = {
+        name: {float(at): one for at, one in points.items()}
+        for name, points in shared.published_points("multi_agent_episodes").items()
+    }
+    if panels and reference:
         panels.append(_steps_panel("4 agents, published in 2024", reference))
-    drawn = [one for panel in panels[: len(measured)] for points in panel.curves.values() for one in points.values()]
-    return Chart(
-        shared.against_best_ray(summary, measured, "Traffic Junction", "time elapsed by steps"),
-        found.subtitle,
-        tuple(panels),
-        (shared.starts_note(drawn), "Elapsed time at each tenth of a backend's timed turns."),
-    )
+    title = shared.against_best_ray(summary, measured, "Traffic Junction", "time elapsed by steps")
+    return shared.chart(title, found.subtitle, panels, "Elapsed time at each tenth of a backend's timed turns.")
 
 
 def _steps_panel(title: str, curves: Mapping[str, Points]) -> LinePanel:
@@ -157,8 +149,6 @@ def _seconds_at(share: float, turns: Sequence[RecordedTurn]) -> float:
 def by_shape(summary: Summary, *, everything: bool) -> Chart | None:
     """The cost of one reaction or method call, a panel per shape; of a shape in several sizes the largest."""
     found = shared.sweep(summary, "overhead", "throughput", ["shape", "actors"])
-    if found is None:
-        return None
     largest = {point.parameters["shape"]: point for point in found.points}
     return shared.bar_chart(
         summary,
@@ -166,21 +156,7 @@ def by_shape(summary: Summary, *, everything: bool) -> Chart | None:
         "No-op reactions",
         Scale("time per reaction or method call", quantity.duration_tick),
         lambda one: f"{str(one.parameters['shape']).replace('_', ' ')}, {one.parameters['actors']:,} members",
-        shared.time_of(1),
+        value=shared.time_of(1),
         everything=everything,
         also=["reactor-inline"],  # some shapes have nothing to place on a second worker
     )
-
-
-def by_fan_out(summary: Summary, *, everything: bool) -> Chart | None:
-    """The cost of one reaction of the shape fan_out by number of clients."""
-    found = shared.sweep(summary, "overhead", "throughput", ["actors"], {"shape": "fan_out"})
-    if found is None or len(found.points) < 2:
-        return None
-    chosen = shared.backends(summary, found.points, everything=everything)
-    curves = shared.curves(found.points, chosen, lambda point: float(point.parameters["actors"]), shared.time_of(1))
-    panel = LinePanel(
-        "", Scale("clients", quantity.count), Scale("time per no-op reaction", quantity.duration_tick), curves
-    )
-    title = shared.against_best_ray(summary, found.points, "Fan-out of no-op reactions", "cost of one")
-    return Chart(title, found.subtitle, (panel,), (shared.main_starts(found.points, chosen),))

@@ -6,7 +6,7 @@ from harness import quantity
 from harness.report.figures import figure_points as shared
 from harness.report.summary import LOOP, Cell, PointSummary, Summary
 from harness.stats.intervals import Estimate
-from harness.stats.limits import LIMIT, is_limit
+from harness.stats.limits import CEILING, is_limit
 from plots.chart import REST, WORK, Bar, BarPanel, Chart, Scale
 
 _NAMES = {
@@ -47,20 +47,17 @@ def round_time(summary: Summary, *, everything: bool) -> Chart | None:
         for point in _chosen(summary, _round_ns)
         if (loop := point.cell(LOOP)) is not None and _round_ns(loop) is not None and len(point.cells) > 1
     ]
-    if not points:
-        return None
-    panels, drawn = [], []
+    panels = []
     for point in points:
         chosen = shared.backends(summary, [point], everything=everything)
         cells = [cell for cell in point.cells if cell.backend in chosen and not is_limit(cell.backend)]
-        bars = _round_bars(point, cells)
-        drawn += [bar.estimate for bar in bars]
-        panels.append(BarPanel(_title(point), Scale("time of a round", quantity.duration_tick), bars))
-    return Chart(
+        scale = Scale("time of a round", quantity.duration_tick)
+        panels.append(BarPanel(_title(point), scale, _round_bars(point, cells)))
+    return shared.chart(
         _rounds_found(summary, points),
         "Solid: the serial loop's time for the same work. Hatched: what comes on top of it.",
-        tuple(panels),
-        (shared.starts_note(drawn), "In brackets: times the serial loop's round, from turns taken beside each other."),
+        panels,
+        "In brackets: times the serial loop's round, from turns taken beside each other.",
     )
 
 
@@ -102,31 +99,25 @@ def hardware_limit(summary: Summary, *, everything: bool) -> Chart | None:
     """The speed of each backend in percent of the reference ceiling."""
 
     def share(cell: Cell) -> Estimate | None:
-        return cell.speedups.get(LIMIT)
+        return cell.speedups.get(CEILING)
 
     points = [point for point in _chosen(summary, share) if point.workload != "overhead"]
-    panels, drawn = [], []
+    panels = []
     for point in points:
         chosen = shared.backends(summary, [point], everything=everything)
-        shares = [(cell.backend, one.scaled(100)) for cell in point.cells
-                  if cell.backend in chosen and not is_limit(cell.backend) and (one := share(cell))]  # fmt: skip
+        cells = [cell for cell in point.cells if cell.backend in chosen and not is_limit(cell.backend)]
+        shares = [(cell.backend, one.scaled(100)) for cell in cells if (one := share(cell))]
         ranked = sorted(shares, key=lambda item: -item[1].value)
         if ranked:
             bars = tuple(Bar(name, one, f"{one.value:.0f} %") for name, one in ranked)
-            drawn += [bar.estimate for bar in bars]
             panels.append(BarPanel(_title(point), Scale("% of the reference ceiling"), bars, line=100.0))
-    if not panels:
-        return None
     own = [one.value for point in points if (cell := point.cell(summary.ours)) and (one := share(cell))]
     ends = [f"{100 * end:.0f} %" for end in (min(own), max(own))] if own else []
     reached = f"reactors reach {' to '.join(dict.fromkeys(ends))}" if own else "what each backend reaches"
-    return Chart(
+    return shared.chart(
         f"{shared.on_cores(summary)}, {reached} of the reference ceiling",
         "",
-        tuple(panels),
-        (
-            "100 %: plain loops on all cores in lockstep, which exchange nothing and wait by reactorlib's own waiter.",
-            "For broadcast and gather: the copies alone. No-op reactions have no work to share. Paired by turn.",
-            shared.starts_note(drawn),
-        ),
+        panels,
+        "100 %: plain loops on all cores in lockstep, which exchange nothing and wait by reactorlib's own waiter.",
+        "For broadcast and gather: the copies alone. No-op reactions have no work to share. Paired by turn.",
     )

@@ -1,10 +1,12 @@
 """Figures of sampling: what a step costs, observations per second, and vector environments."""
 
+from collections.abc import Iterable
 from functools import partial
+from typing import Any
 
 from harness import quantity
 from harness.report.figures import figure_points as shared
-from harness.report.figures.figure_points import PointSet
+from harness.report.figures.figure_points import Value
 from harness.report.summary import LOOP, RAY_PAPER, PointSummary, Summary
 from harness.stats import limits
 from harness.stats.intervals import Estimate
@@ -17,16 +19,16 @@ _RIVALS = ("gymnasium-sync", "gymnasium-async", "sb3-subproc", "torchrl-parallel
 _OTHER_CODE = ("envpool", "ale-vector")
 
 
-def _by_step(summary: Summary) -> tuple[list[PointSet], dict[float, PointSummary]]:
-    """The sampling workloads, and their points by what a step takes in a plain loop, in ns."""
-    found = [one for name in NAMES if (one := shared.sweep(summary, name, "throughput", ["env"])) is not None]
+def _by_step(summary: Summary) -> tuple[str, dict[float, PointSummary]]:
+    """The parameters that the sampling workloads share, and their points by a step's time in a plain loop, in ns."""
+    found = [shared.sweep(summary, name, "throughput", ["env"]) for name in NAMES]
     points = {}
     for point in (point for one in found for point in one.points):
         loop = point.cell(LOOP)
         # Of environments made up with observations of a size, the time of a step says too little.
         if loop is not None and loop.main is not None and str(point.parameters["env"]).count(":") < 2:
             points[shared.NS / loop.main.value] = point
-    return found, dict(sorted(points.items()))
+    return "; ".join(dict.fromkeys(filter(None, (one.subtitle for one in found)))), dict(sorted(points.items()))
 
 
 def _named(points: dict[float, PointSummary], step_ns: float) -> str:
@@ -35,27 +37,21 @@ def _named(points: dict[float, PointSummary], step_ns: float) -> str:
     return f"{env if len(env) <= 10 else env[:9] + '.'}\n{quantity.duration_tick(float(f'{step_ns:.2g}'))}"
 
 
+def _panel(points: dict[float, PointSummary], y: Scale, chosen: Iterable[str], value: Value, **more: Any) -> LinePanel:
+    """Curves over environments, in the order of what a step takes."""
+    places = {point.key: step_ns for step_ns, point in points.items()}
+    curves = shared.curves(points.values(), chosen, lambda point: places[point.key], value)
+    return LinePanel("", Scale("environment, and its step in a plain loop", partial(_named, points)), y, curves, **more)
+
+
 def step_time(summary: Summary, *, everything: bool) -> Chart | None:
     """Time per environment step by the plain loop's, all environments of the sampling workloads."""
-    sweeps, points = _by_step(summary)
+    setting, points = _by_step(summary)
     if len(points) < 2:
         return None
     chosen = shared.backends(summary, list(points.values()), everything=everything, also=[RAY_PAPER])
-    places = {point.key: step_ns for step_ns, point in points.items()}
-    curves = shared.curves(points.values(), chosen, lambda point: places[point.key], shared.time_of(1))
-    return Chart(
-        _gains(summary, points),
-        "; ".join(dict.fromkeys(one.subtitle for one in sweeps)),
-        (
-            LinePanel(
-                "",
-                Scale("environment, and its step in a plain loop", partial(_named, points)),
-                Scale("time per step", quantity.duration_tick),
-                curves,
-            ),
-        ),
-        (shared.main_starts(points.values(), chosen), "Below the serial loop: more than one core is used."),
-    )
+    panel = _panel(points, Scale("time per step", quantity.duration_tick), chosen, shared.time_of(1))
+    return shared.chart(_gains(summary, points), setting, [panel], "Below the serial loop: more than one core is used.")
 
 
 def _gains(summary: Summary, points: dict[float, PointSummary]) -> str:
@@ -85,39 +81,25 @@ def throughput(summary: Summary, *, everything: bool, workload: str) -> Chart | 
 
     return shared.bar_chart(
         summary, found, NAMES[workload], Scale("observations/s"), lambda point: str(point.parameters["env"]),
-        shared.main_value, everything=everything, text=quantity.compact, most_first=True, beside=beside,
+        everything=everything, text=quantity.compact, most_first=True, beside=beside,
         published_for="15 actors, 1 step per message",
     )  # fmt: skip
 
 
-def vectors(summary: Summary, *, everything: bool) -> Chart | None:
+def vectors(summary: Summary, **_: bool) -> Chart | None:
     """Vector environments in times the plain loop's speed, by what a step takes."""
-    del everything  # the figure compares all there are
-    sweeps, points = _by_step(summary)
+    setting, points = _by_step(summary)
     present = {cell.backend for point in points.values() for cell in point.cells}
-    chosen = {_OURS, *_RIVALS, *_OTHER_CODE, *filter(limits.is_limit, present)} & present
-    if len(points) < 2 or _OURS not in chosen or not chosen - {_OURS, *filter(limits.is_limit, present)}:
+    ceilings = set(filter(limits.is_limit, present))
+    chosen = {_OURS, *_RIVALS, *_OTHER_CODE, *ceilings} & present
+    if len(points) < 2 or _OURS not in chosen or not chosen - {_OURS, *ceilings}:
         return None
-    places = {point.key: step_ns for step_ns, point in points.items()}
-    curves = shared.curves(
-        points.values(), list(chosen), lambda point: places[point.key], lambda cell: cell.speedups.get(LOOP)
+    y = Scale("speed, in times a plain loop", log=False, most=float(summary.cores or 2) + 0.2)
+    panel = _panel(
+        points, y, chosen, lambda cell: cell.speedups.get(LOOP), levels=(1.0,), unjoined=frozenset(_OTHER_CODE)
     )
-    drawn = [one for of_backend in curves.values() for one in of_backend.values()]
-    return Chart(
-        _fastest(points),
-        "; ".join(dict.fromkeys(one.subtitle for one in sweeps)),
-        (
-            LinePanel(
-                "",
-                Scale("environment, and its step in a plain loop", partial(_named, points)),
-                Scale("speed, in times a plain loop", log=False, most=float(summary.cores or 2) + 0.2),
-                curves,
-                levels=(1.0,),
-                unjoined=frozenset(_OTHER_CODE),
-            ),
-        ),
-        (shared.starts_note(drawn), "EnvPool and ALE run other code than the environments' Python."),
-    )
+    note = "EnvPool and ALE run other code than the environments' Python."
+    return shared.chart(_fastest(points), setting, [panel], note)
 
 
 def _fastest(points: dict[float, PointSummary]) -> str:

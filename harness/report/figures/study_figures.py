@@ -21,9 +21,8 @@ _NAMED = ("actors", "agents", "object_bytes", "steps_per_message")  # the parame
 _MEASURED = "reactor-processes"
 
 
-def breakdown(summary: Summary, *, everything: bool) -> Chart | None:
+def breakdown(summary: Summary, **_: bool) -> Chart | None:
     """The share of each phase in a round by backend, one point of each workload."""
-    del everything  # a study has the backends that were asked for
     points: dict[tuple[str, str], list[Bar]] = {}
     for (point, backend), own in grouped(summary.phases, lambda row: (row.point, row.backend)).items():
         if (bar := _phases(backend, own)) is not None:
@@ -84,9 +83,8 @@ def _point_title(point: tuple[str, str]) -> str:
     return f"{point[0].replace('_', ' ')}{env}: {quantity.sentence(named)}"
 
 
-def scaling(summary: Summary, *, everything: bool) -> Chart | None:
+def scaling(summary: Summary, **_: bool) -> Chart | None:
     """Predicted and measured speed-up by number of workers, one point of each workload."""
-    del everything  # only reactors have workers that can be counted
     rows = [row for row in summary.scaling if row.ok and row.speedup and row.kind in (*PREDICTIONS, MEASURED)]
     by_point = grouped(rows, lambda row: row.point)
 
@@ -95,18 +93,11 @@ def scaling(summary: Summary, *, everything: bool) -> Chart | None:
         return len({row.kind for row in own}), len(own), shared.preference(json.loads(point[1]))
 
     best = shared.best_of(by_point, lambda one: one[0], rank)
-    panels = [_scaling_panel(point, by_point[point]) for point in best]
-    if not panels:
-        return None
-    drawn = [_speed_up(row) for row in rows]
-    return Chart(
+    return shared.chart(
         _scaling_found(rows),
         "Dashed: what the program's graph allows over one worker. Shaded: beyond the measured range.",
-        tuple(panels),
-        (
-            shared.starts_note(drawn),
-            "Predicted from what each reaction took on one worker. Measured: over the serial loop.",
-        ),
+        [_scaling_panel(point, by_point[point]) for point in best],
+        "Predicted from what each reaction took on one worker. Measured: over the serial loop.",
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import re
 import sys
@@ -25,8 +24,8 @@ from workloads.sampling import SamplingTask
 
 OUTPUT = Path("results/advise")
 DESCRIPTION = (
-    "How an environment of your own is stepped best on this machine: measures its step, and a round of so many of "
-    "them on a plain loop, Gymnasium's and our vector environment, reactors and Ray, in turns, in about two minutes."
+    "Find the best way to step an environment of your own on this machine. Measures its step, and a round of all on a "
+    "plain loop, Gymnasium's and our vector environment, reactors and Ray, in turns, in about two minutes."
 )
 EXAMPLES = """\
 examples:
@@ -53,7 +52,7 @@ _PROFILE_LIMIT_S = 120.0
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """What can be said."""
+    """Add the options of `advise`."""
     add = command.add_argument
     add("--env", metavar="NAME", help="the environment; see the examples")
     add("--actors", type=int, default=16, metavar="N", help="how many environments (default: 16)")
@@ -78,15 +77,8 @@ def run(parsed: argparse.Namespace, console: Console) -> int:
     except ParameterError as error:
         raise UsageError(str(error)) from None
     output: Path = parsed.output or OUTPUT / re.sub(r"[^\w.-]+", "-", f"{task.scenario}-{task.actors}")
-    is_new = not output.exists()
+    answer = _measured(task, parsed.seconds, console)
     output.mkdir(parents=True, exist_ok=True)
-    try:
-        answer = _measured(task, parsed.seconds, console)
-    except BaseException:
-        if is_new:
-            with contextlib.suppress(OSError):
-                output.rmdir()
-        raise
     files = [*_pictures(answer, output), output / "advise.json"]
     answered = answer.as_json()
     write_atomically(files[-1], f"{json.dumps(answered, indent=2)}\n".encode())

@@ -1,4 +1,4 @@
-"""From what was measured to an answer: which backend serves best, what each costs, how sure that is. Prints nothing."""
+"""From measurements to an answer: the best backend, the cost of each, and the doubts. Prints nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harness.studies.advise.choices import AGAIN, CHOICES, LIMIT, LOOP, POOLED, 
 from harness.studies.advise.profile import WORKLOAD, Profile
 from workloads.catalogue import BACKENDS
 
-# Who is not shown to take more than so many times as long as the fastest is as good.
+# A backend counts as good unless it is shown to take more than this factor of the fastest one's time.
 _AS_GOOD = 1.05
 _SMALL_SHARE = 0.05
 # From this on the time that varying steps cost is worth a word.
@@ -30,8 +30,7 @@ _LOADED = 0.25
 @dataclass(frozen=True)
 class Cost:
     """A round on a backend. `speed`: how many times as fast as the plain loop. `share`: the part of the round beyond
-    what stepping on all cores takes (see `Answer.ideal_ns`): messages, scheduling, waiting for them, and cores that it
-    does not use.
+    stepping on all cores (see `Answer.ideal_ns`): messages, scheduling, waiting, and idle cores.
     """
 
     backend: str
@@ -42,7 +41,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer for an environment, so many of them, on so many cores."""
+    """The answer for an environment, a number of them, and a number of cores."""
 
     env: str
     actors: int
@@ -59,8 +58,8 @@ class Answer:
 
     @property
     def _lockstep_ns(self) -> float:
-        """A round that is nothing but plain loops' steps on all cores: measured, for these may share what they run on,
-        or of one loop where that is faster. Where loops in lockstep failed, as if each core were a whole one.
+        """A round of plain loops' steps on all cores, or of one loop if that is faster. It is measured, because cores
+        may share hardware. Where loops in lockstep failed, as if each core were a whole one.
         """
         limit = self.found.ratio(LIMIT, LOOP)
         whole = -(-self.actors // self.cores) / self.actors
@@ -68,8 +67,8 @@ class Answer:
 
     @property
     def ideal_ns(self) -> float:
-        """What stepping alone takes of a round, on all cores: that of loops in lockstep, and not more than the fastest
-        took all in all.
+        """The time that stepping alone takes of a round on all cores: that of loops in lockstep, but at most the
+        fastest backend's whole round.
         """
         fastest = min(one.value for one in self._slower.values())
         return min(self._lockstep_ns, self.found.loop_ns * fastest)
@@ -86,8 +85,8 @@ class Answer:
 
     @cached_property
     def best(self) -> Cost:
-        """The simplest of those not shown to be slower than the fastest: the loop, or who is shown to be faster than
-        it.
+        """The simplest backend that is not shown to be slower than the fastest: the loop, or one shown to be faster
+        than it.
         """
         fastest, *_ = self.costs
         by_name = {one.backend: one for one in self.costs}
@@ -105,7 +104,7 @@ class Answer:
     @property
     def steps_for_small_share(self) -> float | None:
         """From how many steps per message on Ray's pooled actors cost less than 5 % of a round; infinity if never,
-        None if not known. What a message costs is a part that each has and a part that each of its steps adds.
+        None if not known. A message's cost has a part for each message and a part for each of its steps.
         """
         one = next((cost for cost in self.costs if cost.backend == POOLED), None)
         many = self.found.ratio(batched(self.found.steps), LOOP)
@@ -124,7 +123,7 @@ class Answer:
 
     @property
     def disturbances(self) -> Iterator[str]:
-        """What says that the machine was not itself, so that nothing here is to be relied on."""
+        """Signs that the machine was disturbed, so that the answer is not reliable."""
         same, outside = self.found.ratio(AGAIN, LOOP), self.found.outside_cores
         if same is not None and abs(math.log(same.value)) > _NOISY:
             yield f"the plain loop beside itself came out {same.value:.2f} times as long"
@@ -140,7 +139,7 @@ class Answer:
 
     @property
     def doubts(self) -> Iterator[str]:
-        """What else speaks against relying on it."""
+        """Other doubts about the answer."""
         digests = self.found.digests
         other = next((one for one in self.costs if one.backend != self.best.backend), None)
         if other is not None:
@@ -180,7 +179,7 @@ class Answer:
         yield from doubts
 
     def headline(self) -> Iterator[str]:
-        """A warning, or nothing; the choice; and what else speaks against it."""
+        """A warning, or nothing, then the choice and other doubts."""
         disturbed = "; ".join(self.disturbances)
         yield f"Do not rely on this: {disturbed}. Measure again when the machine is idle." if disturbed else ""
         yield self._choice()
@@ -267,7 +266,7 @@ class Answer:
 
 
 def label(backend: str) -> str:
-    """What people call it."""
+    """The usual name of a backend."""
     known = BACKENDS.get(backend)
     return known.summary if known else backend
 

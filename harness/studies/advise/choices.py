@@ -1,4 +1,4 @@
-"""What a round costs on each backend with the user's environment: all of them in turns, beside a plain loop."""
+"""The cost of a round on each backend with the user's environment: all of them in turns with a plain loop."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST_VERIFIED = 50
 
 @dataclass(frozen=True)
 class MeasuredChoices:
-    """What the blocks found, one `Measured` of each subject per block. `steps`: per message of the batched one."""
+    """The results of the blocks, one `Measured` of each subject per block. `steps`: per message of the batched one."""
 
     blocks: Sequence[Mapping[str, Measured]]
     steps: int
@@ -64,7 +64,7 @@ class MeasuredChoices:
 
     @property
     def digests(self) -> dict[str, str]:
-        """What each subject computed in its first rounds, where it tells."""
+        """The values that each subject computed in its first rounds, if it reports them."""
         return {name: one.digest for found in self.blocks for name, one in found.items() if one.digest}
 
 
@@ -76,8 +76,8 @@ def batched(steps: int) -> str:
 def run(
     parameters: Mapping[str, Any], profile: Profile, cores: int, seconds: float, tell: Callable[[str], None]
 ) -> MeasuredChoices:
-    """Measure for about so long: one block, or where there is time three or more, as an interval over two blocks says
-    less than that of one.
+    """Measure for about this time: one block, or three and more if there is time. An interval over two blocks is less
+    useful than that of one.
     """
     began = time.monotonic()
     actors = parameters["actors"]

@@ -27,15 +27,15 @@ _MOST_STEPS = 20_000
 _FEWEST_STEPS = 10
 _ROUNDS = 2_000
 _REPEATED, _REPEATED_S = 100, 1.0
-# Whose processor time is less than this part of the time that passed, and who gave the processor away in as many steps
-# by itself, waits instead of computing. Where it was taken away, others compute.
+# An environment waits instead of computing if two things hold. Its processor time is less than this part of the time
+# that passed. It also gave the processor away by itself in as many steps. Where it was taken away, others compute.
 _COMPUTES, _GAVE_AWAY = 0.6, 0.5
 
 
 @dataclass(frozen=True)
 class Profile:
-    """`step_ns`: of each step, the reset that follows it included; processor time, or where the environment `waits`
-    rather than computes the time that passed. `message_bytes`: a step's observation, reward and flags, as pickled.
+    """`step_ns`: time of each step, including the reset that follows it. It is processor time, or wall time if the
+    environment `waits` rather than computes. `message_bytes`: a step's observation, reward and flags, as pickled.
     `differs_at`: the first step at which another with the same seed does something else.
     """
 
@@ -54,8 +54,9 @@ class Profile:
         return float(np.percentile(self.step_ns, percent))
 
     def waiting(self, actors: int, cores: int) -> tuple[float, float]:
-        """By how much (0.1: a tenth) varying steps lengthen a round in which all wait for the slowest: with a fixed
-        share of the environments for each core, and with whichever comes next for whoever is free.
+        """The part (0.1: a tenth) by which varying steps lengthen a round in which all wait for the slowest. The
+        first number is for a fixed share of the environments for each core. The second is for a free core that takes
+        whichever environment comes next.
         """
         draw = np.random.default_rng(0)
         steps = draw.choice(np.asarray(self.step_ns, dtype=float), (_ROUNDS, actors))

@@ -1,4 +1,4 @@
-"""An answer on the screen: of what `advise.json` holds, so that an earlier one can be shown again."""
+"""An answer on the screen, made from `advise.json`, so that an earlier one can be shown again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Answered = Mapping[str, Any]  # as of `Answer.as_json`
 
 
 def read(path: Path) -> Answered:
-    """What an `advise.json` holds. Raises UsageError."""
+    """The content of an `advise.json`. Raises UsageError."""
     try:
         answered: Answered = json.loads(path.read_text(encoding="utf-8"))
         missing = [name for name in ("env", "backends", "starts", "sentences", "proof") if name not in answered]

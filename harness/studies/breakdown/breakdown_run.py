@@ -7,9 +7,8 @@ from pathlib import Path
 from harness.errors import UsageError
 from harness.measure.subject import SubjectError, call
 from harness.plan.grid import Grid, Point, backends_of
-from harness.stats.stragglers import UNITS
 from harness.store import machine
-from harness.store.phase_table import BREAKDOWN, PhaseRow
+from harness.store.phase_table import BREAKDOWN, LANE_UNITS, PhaseRow
 from harness.studies.breakdown.round_parts import NAMES, can, fitting
 
 Tell = Callable[[str], None]
@@ -78,7 +77,7 @@ def _run_trial(
             rounds=fitted["rounds"],
             phase=phase,
             value=found.get(phase),
-            unit=UNITS.get(phase, "ns"),
+            unit=LANE_UNITS.get(phase, "ns"),
             status=failure or "ok",
             **point.columns,
         )

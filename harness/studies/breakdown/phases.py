@@ -2,26 +2,26 @@
 
 Seen from the hub, without which no round goes on:
 
-- while the hub's lane runs its own code (`hub`), turns values into bytes or back (`serialise`) or hands work over
-  (`submit`), the time counts as that;
-- otherwise the hub waits, or works as one of the workers (reactors only). With `capacity` lanes that could work at the
-  same time, of which c run a worker's code and s serialise, the share c / capacity of the time counts as `compute`,
-  s / capacity as `serialise`, and the rest as `wait`: for lanes that have ended already, or not begun;
-- where nobody works it counts as `transfer`: a message is on its way, a process is being woken.
+- The hub's lane runs its own code (`hub`), turns values into bytes or back (`serialise`), or hands work over
+  (`submit`).
+- Otherwise the hub waits, or works as one of the workers (reactors only). `capacity` lanes could work at the same time.
+  If c of them run a worker's code and s serialise, c / capacity of the time counts as `compute` and s / capacity as
+  `serialise`. The rest is `wait`.
+- If nobody works, it counts as `transfer`: a message is made or on its way, a process is being woken.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 
 from harness.grouping import grouped
 from harness.store.phase_table import COMPUTE, PHASES, SERIALISE, TRANSFER, WAIT
-from harness.studies.breakdown.spans import BLOCKED, HUB_LANE, Span
+from harness.studies.breakdown.spans import BLOCKED, HUB_LANE, LaneSpan
 
 # Time, lane, and what the lane does from then on; None: nothing that was recorded.
 Change = tuple[int, str, str | None]
 
 
 def attribute(
-    spans: Iterable[Span], began_ns: int, ended_ns: int, capacity: int, hub_otherwise: str
+    spans: Iterable[LaneSpan], began_ns: int, ended_ns: int, capacity: int, hub_otherwise: str
 ) -> dict[str, float]:
     """The time of each phase, in ns, between the two moments; their sum is the time between them.
 
@@ -53,14 +53,14 @@ def _shares(hub: str, states: Sequence[str | None], capacity: int) -> Iterator[t
     yield (WAIT if computing or serialising else TRANSFER), (capacity - computing - serialising) / capacity
 
 
-def _changes(spans: Iterable[Span]) -> list[Change]:
+def _changes(spans: Iterable[LaneSpan]) -> list[Change]:
     """When which lane turned to what, by the innermost of its spans; in the order of time."""
     lanes = grouped(spans, lambda span: span.lane)
     changes = (change for lane, own in lanes.items() for change in _changes_of_lane(lane, own))
     return sorted(changes, key=lambda change: change[0])
 
 
-def _changes_of_lane(lane: str, spans: list[Span]) -> Iterator[Change]:
+def _changes_of_lane(lane: str, spans: list[LaneSpan]) -> Iterator[Change]:
     around: list[tuple[int, str]] = []  # end and kind of the spans that the present one lies in, outermost first
     for _, kind, began, ended in sorted(spans, key=lambda span: (span.began_ns, -span.ended_ns, span.kind)):
         while around and around[-1][0] <= began:

@@ -1,23 +1,31 @@
 """Spans of Ray: the driver's from wrappers around Ray's own functions, the actors' from the timeline that Ray keeps.
 
-The workloads' code runs as it is. On the driver `put` and whatever Ray pickles or unpickles is `serialise`; `remote()`
-without its pickling is `submit`, but where its arguments go through the object store, for they are larger than what
-Ray passes inline, the rest of the call is storing them and counts as `serialise`; `get` and `wait` without their
-unpickling are `blocked`. Of an actor's task Ray records three parts: fetching and unpickling the arguments, the method,
-pickling and storing the result.
+The workloads' code runs as it is. On the driver:
+
+- `put`, pickling and unpickling are `serialise`.
+- `remote()` without its pickling is `submit`. If its arguments are too large to be passed inline, the rest of the call
+  stores them, and is `serialise`.
+- `get` and `wait` without their unpickling are `blocked`.
+
+Of an actor's task Ray records three parts: fetching and unpickling the arguments, the method, pickling and storing the
+result.
 
 The timeline has Ray report task events, which a tuned session does not do otherwise.
 """
 
 import contextlib
+import functools
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest import mock
 
-from harness.studies.breakdown.spans import BLOCKED, COMPUTE, SERIALISE, SUBMIT, Recorder, Span, replaced
+from harness.store.phase_table import COMPUTE, SERIALISE, SUBMIT
+from harness.studies.breakdown.spans import BLOCKED, HUB_LANE, LaneSpan
 from workloads.ray_styles import INLINE_LIMIT_BYTES
 
-# What Ray reports, and how often it looks for something to report.
+# Have Ray report task events, and often.
 VARIABLES = {"RAY_task_events_report_interval_ms": "100"}
 
 _KINDS = {
@@ -31,7 +39,16 @@ _LONGEST_LOOK_SECONDS = 15.0
 
 
 @contextlib.contextmanager
-def recording(recorder: Recorder) -> Iterator[None]:
+def recordable() -> Iterator[None]:
+    """Have Ray started so that it can be recorded, in every run inside."""
+    from workloads import ray_session
+
+    with mock.patch.dict(ray_session.ADDED, VARIABLES):
+        yield
+
+
+@contextlib.contextmanager
+def recording() -> Iterator[list[LaneSpan]]:
     """Record what this process does with Ray, and at the end of the run what its actors did."""
     import ray
     from ray._private.serialization import SerializationContext
@@ -39,36 +56,54 @@ def recording(recorder: Recorder) -> Iterator[None]:
 
     from workloads.ray_session import Session
 
-    call = _Call(recorder)
-    end_session = Session.end
+    spans: list[LaneSpan] = []
+    call, end_session = _Call(spans), Session.end
 
     def end(session: Session) -> None:
-        recorder.include(_of_actors(ray.timeline))  # while the actors live, who report for themselves
+        spans.extend(_of_actors(ray.timeline))  # while the actors live, who report for themselves
         end_session(session)
 
-    with contextlib.ExitStack() as stack:
-        for owner, name, replacement in (
-            (ray, "put", recorder.timed(SERIALISE, ray.put)),
-            (ray, "get", recorder.timed(BLOCKED, ray.get)),
-            (ray, "wait", recorder.timed(BLOCKED, ray.wait)),
-            (ActorMethod, "remote", call.remote(ActorMethod.remote)),
-            (SerializationContext, "serialize", call.serialise(SerializationContext.serialize)),
-            (
-                SerializationContext,
-                "deserialize_objects",
-                recorder.timed(SERIALISE, SerializationContext.deserialize_objects),
-            ),
-            (Session, "end", end),
-        ):
-            stack.enter_context(replaced(owner, name, replacement))
-        yield
+    unpickle = _timed(spans, SERIALISE, SerializationContext.deserialize_objects)
+    with (
+        mock.patch.multiple(
+            ray,
+            put=_timed(spans, SERIALISE, ray.put),
+            get=_timed(spans, BLOCKED, ray.get),
+            wait=_timed(spans, BLOCKED, ray.wait),
+        ),
+        mock.patch.object(ActorMethod, "remote", call.remote(ActorMethod.remote)),
+        mock.patch.object(SerializationContext, "serialize", call.serialise(SerializationContext.serialize)),
+        mock.patch.object(SerializationContext, "deserialize_objects", unpickle),
+        mock.patch.object(Session, "end", end),
+    ):
+        yield spans
+
+
+def _note(spans: list[LaneSpan], kind: str, began_ns: int, ended_ns: int) -> None:
+    """Add a span of the main thread, which is the driver."""
+    if threading.current_thread() is threading.main_thread():
+        spans.append(LaneSpan(HUB_LANE, kind, began_ns, ended_ns))
+
+
+def _timed(spans: list[LaneSpan], kind: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which adds a span whenever it is called."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        began = time.perf_counter_ns()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _note(spans, kind, began, time.perf_counter_ns())
+
+    return call
 
 
 class _Call:
     """The remote call that is being made, and from when on it stores its arguments."""
 
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
+    def __init__(self, spans: list[LaneSpan]) -> None:
+        self._spans = spans
         self._storing_from: int | None = None
 
     def remote(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -79,9 +114,9 @@ class _Call:
             began = time.perf_counter_ns()
             reference = function(method, *args, **kwargs)
             ended = time.perf_counter_ns()
-            self._recorder.add(SUBMIT, began, ended)
+            _note(self._spans, SUBMIT, began, ended)
             if self._storing_from is not None:
-                self._recorder.add(SERIALISE, self._storing_from, ended)
+                _note(self._spans, SERIALISE, self._storing_from, ended)
             return reference
 
         return remote
@@ -93,7 +128,7 @@ class _Call:
             began = time.perf_counter_ns()
             serialised = function(context, value)
             ended = time.perf_counter_ns()
-            self._recorder.add(SERIALISE, began, ended)
+            _note(self._spans, SERIALISE, began, ended)
             if self._storing_from is None and serialised.total_bytes > INLINE_LIMIT_BYTES:
                 self._storing_from = ended
             return serialised
@@ -101,7 +136,7 @@ class _Call:
         return serialise
 
 
-def _of_actors(timeline: Callable[[], list[dict[str, Any]]]) -> list[Span]:
+def _of_actors(timeline: Callable[[], list[dict[str, Any]]]) -> list[LaneSpan]:
     """The spans in Ray's timeline, once everything has been reported."""
     give_up = time.monotonic() + _LONGEST_LOOK_SECONDS
     events: list[dict[str, Any]] = []
@@ -117,5 +152,5 @@ def _of_actors(timeline: Callable[[], list[dict[str, Any]]]) -> list[Span]:
         kind = _KINDS.get(event["name"])
         if kind is not None:
             began_ns = int(event["ts"] * 1e3) - offset_ns
-            spans.append(Span(event["tid"], kind, began_ns, began_ns + int(event["dur"] * 1e3)))
+            spans.append(LaneSpan(event["tid"], kind, began_ns, began_ns + int(event["dur"] * 1e3)))
     return spans

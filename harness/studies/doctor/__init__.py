@@ -1,1 +1,2 @@
-"""What this machine is, what of the suite works on it, and what would harm a measurement. Compares no backends."""
+"""The properties of this machine, the parts of the suite that work on it, and dangers to a measurement. Compares no
+backends."""

@@ -65,7 +65,7 @@ def last_line(text: str) -> str:
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
 
 
-# By name: what the suite needs, and what it can do without.
+# The needs of the suite by name, and its optional parts.
 NEEDED: dict[str, Callable[[], str]] = {
     "threads": partial(_same, "reactor-threads", workers=2),
     "processes": partial(_same, "reactor-processes", workers=2),

@@ -1,1 +1,1 @@
-"""How a run's points scale with workers: what the static graph predicts, and what is measured here."""
+"""The scaling of a run's points with workers: the prediction of the static graph, and the measurement here."""

@@ -1,8 +1,8 @@
-"""What a message between two workers costs on this machine: a program on two worker processes, from its spans.
+"""The cost of a message between two workers on this machine, from the spans of a program on two worker processes.
 
-At each tag the first worker gives away some values, one after the other, each in a message of its own, and the second
-takes them. The same program in one thread says what passes between two reactions anyway. Medians over tags, at the
-smallest values:
+At each tag the first worker gives away some values one by one, each in a message of its own, and the second takes
+them. The same program in one thread says what passes between two reactions anyway. Medians over tags, at the smallest
+values:
 
 - the sender's part: from one giving reaction to the next, longer than in one thread
 - the receiver's part: from one taking reaction to the next, where that is shortest, for there the message has arrived
@@ -104,7 +104,7 @@ def measured() -> dict[str, float]:
 
 
 def fitted(sizes: Sequence[int], times: Sequence[Times], alone: Times) -> MessageCost:
-    """The costs that these times say; `alone`: in one thread. Raises RuntimeError where one is not positive."""
+    """The costs that these times show. With `alone`: in one thread. Raises RuntimeError where one is not positive."""
     first = times[0]
     send_ns, receive_ns = first.sending - alone.sending, first.receiving - alone.receiving
     latency_ns = first.arriving - alone.sending - send_ns - receive_ns
@@ -117,7 +117,7 @@ def fitted(sizes: Sequence[int], times: Sequence[Times], alone: Times) -> Messag
 
 
 def _between(nbytes: int, executor: str) -> Times:
-    """What passes between the reactions of a run."""
+    """The times between the reactions of a run."""
     takers = {f"Giving.takers[{index}]": 1 for index in range(_GIVERS)}
     givers = {f"Giving.givers[{index}]": 0 for index in range(_GIVERS)}
     options: dict[str, Any] = {"workers": 2, "placement": givers | takers} if executor == "processes" else {}

@@ -5,14 +5,12 @@ workers.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from harness.errors import UsageError
 from harness.measure import block
 from harness.measure.block import Effort
 from harness.measure.subject import Subject, SubjectError, call, workload_order
-from harness.plan.grid import Grid, Point, backends_of
-from harness.plan.selection import Setting
+from harness.plan.grid import Point, backends_of
 from harness.prediction.simulation import MessageCost
 from harness.prediction.speed_up import WORKERS
 from harness.stats import intervals
@@ -30,55 +28,24 @@ from harness.store.scaling_table import (
 from harness.store.status import UNSUPPORTED
 from harness.studies.scaling.tracing import TRACED
 from reactorlib.cpus import available_cpus
-from workloads.catalogue import WORKLOADS, make_task
-from workloads.parameter import ParameterError, parameters_of, unknown
 
 Tell = Callable[[str], None]
 
 SERIAL = "serial"
 PARALLEL = "reactor-processes"
 
-# What is asked for: a kind of prediction, the serial loop, or so many workers.
+# A subject: a kind of prediction, the serial loop, or a number of workers.
 Ask = str | int
 
 
 def worker_counts(cores: int) -> list[int]:
-    """On how many workers is measured: the counts of the prediction as far as the cores go, all cores, and twice as
-    many workers, which have to share them.
-    """
+    """The numbers of workers to measure: those of the prediction up to the cores, all cores, and twice as many."""
     return sorted({*(count for count in WORKERS if count <= cores), cores, 2 * cores})
-
-
-def points(grid: Grid, workloads: Sequence[str], settings: Sequence[Setting]) -> list[Point]:
-    """The grid's points, or those of the workloads and values asked for; raises UsageError where there are none."""
-    chosen = grid.points_of(workloads)
-    for setting in settings:
-        concerned = [point for point in chosen if setting.concerns(point.workload) and setting.name in point.values]
-        if not concerned:
-            known = {name: None for point in chosen if setting.concerns(point.workload) for name in point.values}
-            raise UsageError(f"--set {setting}: {unknown('parameter', setting.name, known, limit=40)}")
-        kept = [point for point in concerned if point.values[setting.name] in _values(setting, point)]
-        if not kept:
-            there = ", ".join(dict.fromkeys(str(point.values[setting.name]) for point in concerned))
-            raise UsageError(f"--set {setting}: the run has no such point, only {setting.name}={there}")
-        chosen = [point for point in chosen if point not in concerned or point in kept]
-    return chosen
-
-
-def _values(setting: Setting, point: Point) -> Iterator[Any]:
-    """As a task of the point's workload would have them."""
-    declared = parameters_of(WORKLOADS[point.workload].task_class())[setting.name]
-    for text in setting.values:
-        try:
-            task = make_task(point.workload, {**point.values, setting.name: declared.parse(text)})
-        except ParameterError as error:
-            raise UsageError(f"--set {setting}: {point.workload}: {error}") from None
-        yield getattr(task, setting.name)
 
 
 @dataclass
 class _Point:
-    """What is known of a point so far: predictions, and by number of workers the log ratios of its blocks' turns."""
+    """The findings at a point so far: predictions, and by number of workers the log ratios of its blocks' turns."""
 
     point: Point
     speed_ups: dict[str, list[Mapping[str, float]]] = field(default_factory=dict)
@@ -192,7 +159,7 @@ def run(
 
 
 def _message_cost(limit_s: float) -> MessageCost | str:
-    """What a message costs now, or why that is not known."""
+    """The cost of a message now, or the reason why it is not known."""
     try:
         return MessageCost(**call("harness.studies.scaling.messages:measured", [], limit_s))
     except SubjectError as error:

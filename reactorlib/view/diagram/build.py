@@ -25,7 +25,7 @@ from reactorlib.view.diagram.model import Box, Diagram, EdgeKind, PortSymbol, Sy
 from reactorlib.view.diagram.regions import Content, Region, Regions
 
 
-class Group(NamedTuple):
+class BoxGroup(NamedTuple):
     """The instances that one box stands for. `width`: of a folded bank, in each reactor that contains one."""
 
     id: str
@@ -47,7 +47,7 @@ def diagram_of(
     `levels` adds the level of each reaction, `workers` that of each instance. `faults` are those of `examine`.
     """
     build = _Build(program, unfold, levels and bool(program.order.level), workers)
-    whole = Group(program.root.path, program.root.name, None, (program.root,))
+    whole = BoxGroup(program.root.path, program.root.name, None, (program.root,))
     return Diagram(build.box(whole), len(program.instances), len(program.reactions), tuple(faults))
 
 
@@ -62,7 +62,7 @@ class _Build:
             self.reactions[id(reaction.instance)].append(reaction)
         self.worker_of = dict(zip(map(id, program.instances), workers, strict=False))  # or of none
 
-    def box(self, group: Group) -> Box:
+    def box(self, group: BoxGroup) -> Box:
         """The box of a group, with all that it contains."""
         self.box_of.update((id(member), group.id) for member in group.members)
         return _BoxBuild(self, group).build()
@@ -80,7 +80,7 @@ class _Build:
 class _BoxBuild:
     """One box. Its members are alike: the first one has the names, all have the numbers and connections."""
 
-    def __init__(self, whole: _Build, group: Group) -> None:
+    def __init__(self, whole: _Build, group: BoxGroup) -> None:
         self.whole, self.group, self.first = whole, group, group.members[0]
         self.regions = Regions(group.id, (mode.name for mode in modes_of(self.first)))
 
@@ -226,18 +226,18 @@ def _region(declaration: Any) -> Region:
     return None if declaration.mode is None else declaration.mode.name
 
 
-def groups_in(group: Group, unfold: bool) -> list[Group]:
+def groups_in(group: BoxGroup, unfold: bool) -> list[BoxGroup]:
     """The boxes within a box. Its members are alike, so their children correspond one by one."""
     columns = list(zip(*(instance.children for instance in group.members), strict=True))
-    found: list[Group] = []
+    found: list[BoxGroup] = []
     for name, adjacent in groupby(columns, key=lambda column: _bank_name(column[0])):
         bank = list(adjacent)
         in_bank = bank[0][0].name != name
         if in_bank and not unfold and len({_shape(instance) for column in bank for instance in column}) == 1:
             members = tuple(instance for column in zip(*bank, strict=True) for instance in column)
-            found.append(Group(f"{group.id}.{name}", name, len(bank), members))
+            found.append(BoxGroup(f"{group.id}.{name}", name, len(bank), members))
         else:
-            found += [Group(f"{group.id}.{c[0].name}", c[0].name, None, tuple(c)) for c in bank]
+            found += [BoxGroup(f"{group.id}.{c[0].name}", c[0].name, None, tuple(c)) for c in bank]
     return found
 
 

@@ -16,10 +16,10 @@ _CLASSES = {"reaction": "reaction", "reaction-cyclic": "cyclic", "time": "time",
 
 def mermaid_text(diagram: Diagram) -> str:
     """The text of a .mmd file."""
-    return "\n".join(_Writer().lines(diagram)) + "\n"
+    return "\n".join(_Mermaid().lines(diagram)) + "\n"
 
 
-class _Writer:
+class _Mermaid:
     """Gives everything a short name, as those that Mermaid accepts are narrower than paths."""
 
     def __init__(self) -> None:

@@ -1,7 +1,6 @@
 """Two trees measured in turns: what is much slower is found, and what cannot be compared gets no verdict."""
 
 import dataclasses
-import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -47,11 +46,8 @@ def test_twice_as_slow_is_found_named_and_confirmed(slow, short, capsys):
 
 @pytest.mark.slow(reason="two trees are measured; `make test` finds the one that is slower")
 def test_twice_as_fast_is_no_regression(slow, short, capsys):
-    assert main(["--base", str(slow), "--new", str(ROOT), *QUICK, "--json"]) == 0
-    (subject,) = json.loads(capsys.readouterr().out)["subjects"]
-    assert (subject["judgement"], subject["second"]) == ("improvement", None)
-    assert subject["first"]["value"] < 0.5
-    assert subject["first"]["count"] == 3
+    assert main(["--base", str(slow), "--new", str(ROOT), *QUICK, "--markdown"]) == 0
+    assert "| improvement | fan_out |" in capsys.readouterr().out
 
 
 @pytest.mark.slow(reason="every hot path and workload, on both sides; `make test` measures two trees of one")

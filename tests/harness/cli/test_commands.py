@@ -203,7 +203,7 @@ def test_a_directory_without_a_grid_is_refused_without_options_of_other_commands
     [
         ("r", "run report"),
         ("run --pre", "--preset"),
-        ("run --preset s", "smoke sweeps"),
+        ("run --preset s", "smoke "),
         ("run --backend ray-", " ".join(name for name in BACKENDS if name.startswith("ray-"))),
     ],
 )

@@ -17,6 +17,7 @@ import pytest
 from harness.measure import block, processes
 from harness.measure import subject as subject_module
 from harness.measure.block import Effort
+from harness.measure.kept import Kept
 from harness.measure.subject import Running, Subject, SubjectError, share_of_core, workload_order
 from harness.measure.turn import Turn
 
@@ -32,7 +33,7 @@ class FakeRunning:
     leads: ClassVar[dict[str, list[int]]] = {}
 
     def __init__(self, subject, log, limit_s):
-        self.subject, self.told = subject, {}
+        self.subject, self.told, self.log = subject, {}, log
         self.parked, self.spins = 0, subject.order.get("spins", False)
         self.idle_share = 0.0
         self.lengths = itertools.chain(subject.order.get("lengths", ()), itertools.repeat(1_000))
@@ -71,6 +72,14 @@ class FakeRunning:
     def confine(self, cpu):
         pass
 
+    def end_program(self):
+        if self.subject.order.get("stubborn"):
+            raise SubjectError("it goes on")
+
+    def run_another(self, subject):
+        FakeRunning.log.append("another")
+        self.subject = subject
+
     rest = forget_idling = look
 
 
@@ -87,7 +96,7 @@ def run(*subjects, effort=EFFORT, seed="1"):
 
 
 def subject(name, *lengths, **options):
-    fields = {field: options.pop(field) for field in ("pinned", "on_one_cpu") if field in options}
+    fields = {field: options.pop(field) for field in ("pinned", "on_one_cpu", "kept") if field in options}
     return Subject(name, {"lengths": lengths, **options}, **fields)
 
 
@@ -195,6 +204,25 @@ def test_an_interruption_ends_all(monkeypatch):
     assert FakeRunning.alive == set()
 
 
+def test_a_kept_process_runs_the_next_block_of_its_trial_and_ends_with_it():
+    with Kept() as kept:
+        kept.begin(0)
+        for _ in range(2):
+            (_, found) = block.run([subject("a"), subject("b", kept=True)], EFFORT, "1", kept=kept)
+            assert not found.failure
+            assert FakeRunning.alive == {"b"}
+        assert FakeRunning.log.count("another") == 1
+        kept.begin(1)
+        assert FakeRunning.alive == set()
+
+
+@pytest.mark.parametrize("fault", [{"stubborn": True}, {"lengths": (None,)}], ids=["does not end", "failed"])
+def test_a_kept_process_that_does_not_end_its_program_or_failed_is_ended(fault):
+    with Kept() as kept:
+        block.run([Subject("a", fault, kept=True)], EFFORT, "1", kept=kept)
+        assert FakeRunning.alive == set()
+
+
 class Scripted(Running):
     """Answers so, and has used CPU time before and after a turn."""
 
@@ -230,6 +258,21 @@ def test_real_backends_compute_the_same_and_idle_between_turns(tmp_path):
     )
 
 
+@pytest.mark.real
+def test_one_process_runs_several_programs_which_compute_what_fresh_ones_do(tmp_path):
+    orders = [workload_order("gym_sampling", "serial", PARAMETERS | {"actors": actors}, 20) for actors in (1, 2)]
+    logs, pids, digests = (lambda one: tmp_path / one.name), set(), []
+    with Kept() as kept:
+        for order in orders:
+            (found,) = block.run([Subject("a", order, kept=True)], SHORT, "1", logs, kept=kept)
+            digests.append(found.digest)
+            pids |= {tuple(running.pids) for running in kept._waiting.values()}
+        assert kept.logs == {tmp_path / "a"}
+    assert len(pids) == 1
+    assert not any(psutil.pid_exists(pid) for own in pids for pid in own)
+    assert digests == [block.run([Subject("b", order)], SHORT, "1", logs)[0].digest for order in orders]
+
+
 @pytest.mark.parametrize(("sleeps", "waited_ns"), [(0, 0), (0, 90), (0, 99), (98, 0), (98, 1), (90, 9)])
 def test_only_who_never_sleeps_takes_a_whole_core_be_it_alone_or_beside_others(sleeps, waited_ns):
     share = share_of_core(100 - sleeps - waited_ns, 100, waited_ns)
@@ -261,7 +304,7 @@ def test_a_subject_is_parked_where_it_is_busy_without_a_turn(spinning):
 
 @pytest.mark.real
 def test_a_busy_daemon_of_rays_has_nothing_stopped(spinning, monkeypatch):
-    monkeypatch.setattr(subject_module, "_NEVER_PARKED", {psutil.Process(pid).name() for pid in spinning.pids})
+    monkeypatch.setattr(processes, "_NEVER_PARKED", {psutil.Process(pid).name() for pid in spinning.pids})
     while not spinning._busy_shares():
         pass  # the test's own limit ends it
     spinning.park()

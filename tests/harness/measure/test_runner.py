@@ -27,7 +27,22 @@ def test_backends_whose_arrays_take_much_of_the_memory_need_not_live_together(
     monkeypatch.setattr(runner.psutil, "virtual_memory", lambda: SimpleNamespace(total=24 * 2**30))
     values = {"actors": 16, "object_bytes": object_bytes}
     (point,) = runs.grid(trials=1, points=[("broadcast_gather", values)]).points
-    assert runner._subject(Trial(point, backend, 0)).pinned == pinned
+    assert runner.subject_of(Trial(point, backend, 0)).pinned == pinned
+
+
+@pytest.mark.parametrize(
+    ("workload", "backend", "again", "kept"),
+    [
+        ("gym_sampling", "ray-pooled", False, True),
+        ("gym_sampling", "ray-pooled", True, False),
+        ("gym_sampling", "ray-pooled-nodes", False, False),
+        ("gym_sampling", "reactor-processes", False, False),
+        ("broadcast_gather", "ray-pooled", False, False),
+    ],
+)
+def test_ray_s_drivers_are_kept_unless_their_arrays_fill_a_store(workload, backend, again, kept):
+    (point,) = runs.grid(trials=1, points=[(workload, {"actors": 4})]).points
+    assert runner.subject_of(Trial(point, backend, 0), again).kept == kept
 
 
 def test_a_budget_has_every_first_block_and_later_ones_that_end_in_time():

@@ -148,10 +148,11 @@ def test_a_value_is_used_where_it_suits_and_what_is_left_out_is_noted():
 
 
 def test_a_value_may_suit_some_points_only():
-    selection = select("sweeps", workloads=["overhead"], settings=[Setting("actors", ("3", "7"))])
-    shapes = ("fan_out", "timers", "thread_ring", "fan_out", "chain")
-    assert values(selection.grid, "shape") == [shape for shape in shapes for _ in range(2)]
-    assert values(selection.grid, "actors") == [3, 7] * len(shapes)
+    shapes = ("fan_out", "ping_pong", "timers")
+    settings = [Setting("shape", shapes), Setting("actors", ("2", "7"))]
+    selection = select("smoke", workloads=["overhead"], settings=settings)
+    assert values(selection.grid, "shape") == ["fan_out", "fan_out", "ping_pong", "timers", "timers"]
+    assert values(selection.grid, "actors") == [2, 7, 2, 2, 7]
     assert selection.notes[0].startswith("left out: overhead: actors: ping_pong takes exactly 2")
 
 
@@ -199,7 +200,6 @@ def test_every_preset_can_be_built(name):
         "crossover": {"gym_sampling"},
         "vectors": {*sampling, "ppo"},
         "nodes": {*sampling, "broadcast_gather"},
-        "sweeps": everything - {"ppo"},
         "paper": everything - {"ppo", "overhead"},
         "quick": everything - {"overhead"},
     }

@@ -62,6 +62,13 @@ def test_the_numbers_are_those_of_the_report(run):
     assert entry["value"] == pytest.approx(expected)
 
 
+def test_of_two_starts_no_interval_is_exported(tmp_path):
+    summary = summarise(runs.write(tmp_path / "few", chosen=runs.grid(trials=2)))
+    assert all(entry.keys() == {"name", "unit", "value"} for entry in EXPORTS["github-action-benchmark"](summary))
+    measures = [one for measured in EXPORTS["bencher"](summary).values() for one in measured.values()]
+    assert all(one.keys() == {"value"} for one in measures)
+
+
 def test_a_backend_that_failed_is_left_out_and_nothing_at_all_is_refused(run):
     summary = summarise(run)
     (point,) = summary.points

@@ -4,7 +4,6 @@ import pytest
 
 from harness.cli.commands import main
 from harness.prediction.speed_up import WORKERS
-from harness.stats.stragglers import UNITS
 from harness.store import phase_table as breakdown
 from harness.store import scaling_table as scaling
 from harness.studies.breakdown.round_parts import NAMES
@@ -70,9 +69,11 @@ def page(tmp_path_factory):
                 )
         for backend in BACKENDS[1:]:
             one = where | {"started_at": "2026-05-01T10:00:00Z", "backend": backend, "trial": 0, "rounds": 5}
-            late = dict(zip(UNITS, (4.0, 0.5, 0.12, 0.3), strict=True))
+            late = dict(zip(breakdown.LANE_UNITS, (4.0, 0.5, 0.12, 0.3), strict=True))
             taken_apart += [
-                breakdown.PhaseRow(**one, phase=name, value=late.get(name, 1e5 + len(name)), unit=UNITS.get(name, "ns"))
+                breakdown.PhaseRow(
+                    **one, phase=name, value=late.get(name, 1e5 + len(name)), unit=breakdown.LANE_UNITS.get(name, "ns")
+                )
                 for name in NAMES
             ]
     scaling.SCALING.write(path, scaled)

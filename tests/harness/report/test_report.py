@@ -34,7 +34,7 @@ def sections(summary):
 
 def test_a_limit_that_is_measured_is_taken_as_it_is(results):
     summary = results({"serial": times(2), "reactor-inline": times(3), "limit": times(6)})
-    assert ratio_of(summary, "reactor-inline", "limit").value == pytest.approx(0.5)
+    assert ratio_of(summary, "reactor-inline", "ceiling").value == pytest.approx(0.5)
     (table,) = document.tables(summary)
     assert [table.rows[number][1] for number in table.best] == ["reactor-inline"]
 
@@ -63,14 +63,14 @@ def test_a_backend_that_was_wrong_in_one_trial_has_no_result(results, tmp_path, 
 def test_loops_in_lockstep_are_a_limit_and_no_rival(results):
     backends = {"serial": times(2), "reactor-inline": times(3), "lockstep": times(4), "envpool": times(3)}
     summary = results(backends)
-    assert ratio_of(summary, "reactor-inline", "limit").value == pytest.approx(0.75)
+    assert ratio_of(summary, "reactor-inline", "ceiling").value == pytest.approx(0.75)
     (table,) = document.tables(summary)
     assert table.columns[3:5] == ("x serial", "x ceiling")
     assert "lockstep" not in [table.rows[number][1] for number in table.best]
     assert [row[1] for row in table.rows if row[1] == "lockstep"] == ["lockstep"]
 
 
-def test_without_the_loop_or_the_cores_no_limit_is_told(results):
+def test_without_a_measured_ceiling_none_is_told(results):
     assert "x ceiling" not in document.tables(results({"reactor-inline": times(3), "ray-paper": times(1)}))[0].columns
 
 
@@ -87,9 +87,10 @@ def test_what_cannot_run_is_no_failure_and_says_why(results, tmp_path, row):
     assert table.rows[1][1:3] == ("envpool", "not run")
 
 
-def test_a_shorter_time_is_a_speedup(results):
+def test_a_shorter_time_is_a_speedup_and_the_page_shows_it(results):
     summary = results({"serial": times(100), "reactor-inline": times(50)}, metric="round_time", unit="ns")
     assert ratio_of(summary, "reactor-inline").value == pytest.approx(2)
+    assert "<td>2.00x [2.00, 2.00]</td>" in page.render(summary, {})
 
 
 def test_only_trials_that_both_have_are_paired(results):
@@ -152,7 +153,7 @@ def test_where_a_turn_took_nothing_beyond_the_work_a_trial_alone_has_no_interval
 def test_what_the_limit_is_taken_from_is_as_fast_as_itself(results):
     blocks = {"lockstep": times(100), "reactor-inline": [90.0, 95.0, 92.0], "ray-paper": times(5), "ray-tuned": [7.0]}
     cells = {cell.backend: cell for cell in results({"serial": [150.0], **blocks}).points[0].cells}
-    assert cells["serial"].speedups["limit"] == intervals.Estimate(1.0, 1.0, 1.0, 1)
+    assert cells["serial"].speedups["ceiling"] == intervals.Estimate(1.0, 1.0, 1.0, 1)
 
 
 def test_what_another_run_left_beside_the_measurements_is_a_doubt(tmp_path):
@@ -168,13 +169,6 @@ def test_what_another_run_left_beside_the_measurements_is_a_doubt(tmp_path):
     )
 
 
-def test_a_broken_file_beside_the_measurements_is_refused_by_its_name(tmp_path):
-    path = runs.write(tmp_path / "run")
-    (path / MESSAGES.file_name).write_text("broken\n")
-    with pytest.raises(UsageError, match=f"{MESSAGES.file_name}, line 1"):
-        summarise(path)
-
-
 def test_what_a_run_lacks_of_its_grid_is_a_doubt_about_it(tmp_path):
     path = runs.write(tmp_path / "run", chosen=runs.grid(trials=4))
     heading = "Doubts about the whole run"
@@ -182,10 +176,6 @@ def test_what_a_run_lacks_of_its_grid_is_a_doubt_about_it(tmp_path):
     file = path / MEASUREMENTS.file_name
     file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-5]))
     assert sections(summarise(path))[heading] == ["1 of 12 trials is missing: complete the run with --resume"]
-    for content in ("{}", '{"run_id": 1, "points": 3}', '{"run_id": 1, "points": [[]]}', "["):
-        (path / "grid.json").write_text(content)
-        with pytest.raises(UsageError, match=r"grid\.json"):
-            summarise(path)
     (path / "grid.json").unlink()
     assert heading not in sections(summarise(path))
 
@@ -199,7 +189,7 @@ def test_failures_are_said_and_have_no_value(results, tmp_path, row):
         "gym_sampling CartPole-v1, 2 actors, ray-paper: trial 0: time limit: no result"
     ]
     (table,) = document.tables(summary)
-    assert table.rows[-1] == ("", "ray-paper", "failed", "-", "-", "1 failed")
+    assert table.rows[-1] == ("", "ray-paper", "failed", "-", "1 failed")
 
 
 def summary_parameters(directory):
@@ -236,14 +226,9 @@ def test_a_round_that_the_clock_can_hardly_tell_is_doubted_beside_its_number(res
     summary = results({"serial": times(600)}, metric="round_time", unit="ns")
     assert summary.points[0].cells[0].doubts == ("clock ticks 50 ns",)
     assert "| clock ticks 50 ns |" in markdown.to_markdown(summary)
-    assert results_are_sure(summary)
-
-
-def results_are_sure(summary):
-    """Whether a clock that ticks faster leaves no doubt."""
     described = json.loads((summary.path / machine.FILE_NAME).read_bytes()) | {"clock": {"tick_ns": 1}}
     (summary.path / machine.FILE_NAME).write_text(json.dumps(described))
-    return summarise(summary.path).points[0].cells[0].doubts == ()
+    assert summarise(summary.path).points[0].cells[0].doubts == ()
 
 
 def test_startup_memory_and_cpu_time_stand_beside_the_throughput_with_their_intervals(tmp_path):
@@ -262,7 +247,7 @@ def test_startup_memory_and_cpu_time_stand_beside_the_throughput_with_their_inte
     for text in (markdown.to_markdown(summary), page.render(summary, {})):
         assert first["CPU per observation"] in text
         assert first["memory"] in text
-    told = export.to_json(summary)["points"][0]["backends"]["serial"]
+    told = json.loads(json.dumps(export.to_json(summary)))["points"][0]["backends"]["serial"]
     assert told["metrics"]["peak_rss"]["low"] == told["metrics"]["peak_rss"]["value"] == 2**28
 
 
@@ -277,14 +262,6 @@ def test_startup_memory_and_cpu_time_stand_beside_the_throughput_with_their_inte
 def test_doubts_about_the_whole_run(results, sessions, words):
     summary = results({"serial": STEADY}, described=MACHINE | {"sessions": sessions})
     assert words in sections(summary)["Doubts about the whole run"][0]
-
-
-def test_the_report_for_programs(results):
-    summary = results({"serial": times(150), "reactor-inline": times(100)})
-    described = json.loads(json.dumps(export.to_json(summary)))
-    inline = described["points"][0]["backends"]["reactor-inline"]
-    assert inline["main"]["value"] == pytest.approx(100.4, abs=0.01)
-    assert inline["speedups"]["serial"]["value"] == pytest.approx(1 / 1.5)
 
 
 def test_a_report_needs_no_machine_description(results, tmp_path):
@@ -361,13 +338,9 @@ def test_without_ray_nothing_is_said_of_the_claim(results):
 
 def test_of_two_trials_no_interval_is_shown(results):
     summary = results({"serial": [100, 120], "reactor-inline": [150, 130]})
-    before, heading, rest = markdown.to_markdown(summary).partition("## gym_sampling")
-    table, end, _ = rest.partition("Values are")
-    assert before
-    assert heading
-    assert end
-    assert "reactor-inline" in table
-    assert "[" not in table
+    (table,) = document.tables(summary)
+    assert table.rows[1][1] == "reactor-inline"
+    assert "[" not in "".join(cell for row in table.rows for cell in row)
 
 
 HOSTILE = "<script>alert(1)</script> [a](javascript:alert(1)) a|b & <!-- c"

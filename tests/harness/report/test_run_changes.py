@@ -7,12 +7,10 @@ import shutil
 import numpy as np
 import pytest
 
-from harness.plan.grid import SCHEMA
 from harness.stats import intervals, judgement
 from harness.stats.intervals import Estimate
 from harness.stats.judgement import Judgement
 from harness.store.measurements import replace
-from harness.store.run_directory import GRID_NAME
 from tests.harness.runs import COMMIT, MACHINE, grid, session, write
 
 
@@ -34,18 +32,6 @@ def test_equal_runs_show_no_regression(harness, base, tmp_path):
     assert (done.returncode, done.stdout) == (0, "no regression of more than 7% in 2 ratios\n")
 
 
-def test_results_of_another_schema_are_refused(harness, base, tmp_path):
-    old = write(tmp_path / "old", run_id="another")
-    described = json.loads((old / GRID_NAME).read_text())
-    (old / GRID_NAME).write_text(json.dumps(described | {"schema": SCHEMA - 1}))
-    message = f"schema {SCHEMA - 1}, where this version reads {SCHEMA}"
-    assert message in refused(harness("compare", old, base))
-    for arguments in (("report", old), ("run", "--resume", "--output", old)):
-        done = harness(*arguments)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert message in done.stderr
-
-
 def test_a_slower_machine_is_no_regression(harness, base, tmp_path):
     slower = dict.fromkeys(("serial", "reactor-inline", "ray-paper"), 1.4)
     assert harness("compare", base, write(tmp_path / "new", factors=slower)).returncode == 0
@@ -58,13 +44,7 @@ def test_each_regression_is_named_with_its_size_and_interval(harness, base, tmp_
     assert serial.startswith("regression: gym_sampling CartPole-v1, 2 actors: reactor-inline is 25 % slower [")
     assert "its speed is 0.800x that of serial, was 1.00x" in serial
     assert "64.0x that of ray-paper, was 80.0x" in ray
-    assert "reactor-inline takes x1.25, ray-paper x1.00" in ray
-
-
-def test_a_baseline_that_became_faster_is_told_apart(harness, base, tmp_path):
-    done = harness("compare", base, write(tmp_path / "new", factors={"serial": 0.8}))
-    assert done.returncode == 1
-    assert "reactor-inline takes x1.00, serial x0.80" in done.stdout
+    assert "reactor-inline takes x1.25, ray-paper takes x1.00" in ray
 
 
 def test_what_is_smaller_than_the_minimum_effect_is_none(harness, base, tmp_path):
@@ -82,25 +62,6 @@ def test_an_improvement_is_told(harness, base, tmp_path):
     assert told["base"]["commit"] == COMMIT
 
 
-def test_a_table_for_a_page(harness, base, tmp_path):
-    done = harness("compare", base, write(tmp_path / "new", factors={"reactor-inline": 1.3}), "--markdown")
-    heading, *_, first, second = done.stdout.splitlines()
-    assert heading == "### 2 regressions of more than 7% in 2 ratios"
-    assert all(line.count("|") == 8 and "**regression**" in line for line in (first, second))
-
-
-def test_a_second_measurement_has_to_show_it_too(harness, base, tmp_path):
-    slow = write(tmp_path / "slow", factors={"reactor-inline": 1.3})
-    again = write(tmp_path / "again")
-    slow_again = write(tmp_path / "slow_again", factors={"reactor-inline": 1.3})
-    other = write(tmp_path / "other", sessions=[session(commit="f" * 40)])
-    quick = write(tmp_path / "quick")
-    assert harness("compare", base, slow, "--again", again, slow_again).returncode == 1
-    done = harness("compare", base, slow, "--again", again, quick)
-    assert done.returncode == 0, done.stdout
-    assert "is of commit ffffffffffff" in refused(harness("compare", base, slow, "--again", other, slow_again))
-
-
 def test_a_measured_limit_is_a_baseline(harness, tmp_path):
     chosen = grid(
         backends=("serial", "reactor-inline", "limit"),
@@ -110,19 +71,8 @@ def test_a_measured_limit_is_a_baseline(harness, tmp_path):
     told = json.loads(harness("compare", base, new, "--json").stdout)
     assert {(one["baseline"], one["metric"]) for one in told["changes"]} == {
         ("serial", "overhead"),
-        ("limit", "overhead"),
+        ("ceiling", "overhead"),
     }
-
-
-def test_another_metric_may_decide(harness, base, tmp_path):
-    def slow_to_start(row):
-        own = row.metric == "startup_time" and row.backend == "reactor-inline"
-        return replace(row, value=row.value * 2) if own else row
-
-    new = write(tmp_path / "new", change=slow_to_start)
-    assert harness("compare", base, new).returncode == 0
-    assert harness("compare", base, new, "--metric", "cpu_time").returncode == 0
-    assert harness("compare", base, new, "--metric", "startup_time").returncode == 1
 
 
 def test_the_same_directory_twice_is_refused(harness, base):
@@ -201,15 +151,6 @@ def test_truncated_and_foreign_files_get_no_verdict(harness, base, tmp_path, nam
     refused(harness("compare", lost, base))
 
 
-def test_every_truncation_of_the_rows_is_noticed(harness, base, tmp_path):
-    whole = (base / "measurements.csv").read_bytes()
-    new = tmp_path / "new"
-    shutil.copytree(base, new)
-    for cut in np.random.default_rng(0).integers(0, len(whole), 25).tolist():
-        (new / "measurements.csv").write_bytes(whole[:cut])
-        refused(harness("compare", base, new))
-
-
 def test_wrong_arguments(harness, base, tmp_path):
     assert "no such directory" in refused(harness("compare", base, tmp_path / "nowhere"))
     for effect in ("-1", "nan", "much"):
@@ -246,7 +187,7 @@ def simulated(random, slowdown, trials):
     def side(factor):
         drift = random.uniform(1, 1.5, trials)
         own = factor * drift * random.lognormal(0, NOISE, trials)
-        return list(np.log(own / (drift * random.lognormal(0, NOISE, trials))))
+        return intervals.mean(list(own / (drift * random.lognormal(0, NOISE, trials))))
 
     return judgement.judge(intervals.change(side(1.0), side(slowdown)), 0.1)
 

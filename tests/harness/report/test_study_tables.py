@@ -8,8 +8,7 @@ import pytest
 from harness.errors import UsageError
 from harness.prediction.simulation import MessageCost
 from harness.report import study_tables
-from harness.stats.stragglers import LAG, LAG_95, LANES, STRAGGLER, UNITS
-from harness.store.phase_table import PhaseRow
+from harness.store.phase_table import LAG, LAG_95, LANE_UNITS, LANES, STRAGGLER, PhaseRow
 from harness.store.scaling_table import (
     HERE,
     MEASURED,
@@ -17,7 +16,6 @@ from harness.store.scaling_table import (
     PAID,
     PREDICTED,
     PREDICTIONS,
-    SCALING,
     ScalingRow,
     cost_rows,
 )
@@ -93,15 +91,6 @@ def test_what_failed_is_told():
     ]
 
 
-def test_what_is_written_is_read_again(tmp_path):
-    assert SCALING.read(tmp_path) == []
-    rows = [*PAID_ROWS, row(MEASURED, 4, None, status="unsupported: no")]
-    SCALING.write(tmp_path, rows)
-    assert SCALING.read(tmp_path) == rows
-    MESSAGES.write(tmp_path, COSTS)
-    assert MESSAGES.read(tmp_path) == COSTS
-
-
 @pytest.mark.parametrize(("old", "new"), [("send_ns", "post_ns"), (",0.2,", ",0,"), (",0.2,", ",inf,")])
 def test_a_cost_that_is_none_is_refused(tmp_path, old, new):
     MESSAGES.write(tmp_path, COSTS)
@@ -109,18 +98,6 @@ def test_a_cost_that_is_none_is_refused(tmp_path, old, new):
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(UsageError, match=r"messages\.csv, line \d: column .*expected .*; remove the file"):
         MESSAGES.read(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"), [("speedup", "speed"), (",1.8,", ",x,"), (",1.8,", ",-1.8,"), ("measured", "guessed"), ("{", "[")]
-)
-def test_a_broken_file_is_refused_in_one_line(tmp_path, old, new):
-    SCALING.write(tmp_path, ROWS)
-    path = tmp_path / SCALING.file_name
-    path.write_text(path.read_text().replace(old, new))
-    with pytest.raises(UsageError, match=r"line \d+: .*expected .*; remove the file") as refusal:
-        SCALING.read(tmp_path)
-    assert "\n" not in str(refusal.value)
 
 
 def phase_rows(steps_per_message):
@@ -141,7 +118,7 @@ def phase_rows(steps_per_message):
             rounds=5,
             phase=phase,
             value=1000.0,
-            unit=UNITS.get(phase, "ns"),
+            unit=LANE_UNITS.get(phase, "ns"),
             status="ok",
         )
 
@@ -160,10 +137,15 @@ def test_why_there_is_no_value_is_told():
 
 
 def test_the_straggler_stands_beside_the_phases_where_it_is_known():
-    values = {LANES: 4.0, STRAGGLER: 0.5, LAG: 0.12, LAG_95: 0.3}
-    told = [dataclasses.replace(row, value=values.get(row.phase, row.value)) for row in phase_rows(1)]
+    lanes, parts, lags, late = (4.0, 4.0, 4.0), (0.5, 0.3, 0.4), (0.1, 0.2, 0.9), (0.3, 0.4, 1.0)
+    told = []
+    for trial, values in enumerate(zip(lanes, parts, lags, late, strict=True)):
+        known = dict(zip((LANES, STRAGGLER, LAG, LAG_95), values, strict=True))
+        told += [dataclasses.replace(row, trial=trial, value=known.get(row.phase, row.value)) for row in phase_rows(1)]
     (table,) = study_tables.phase_tables(told)
     assert table.columns[-2:] == ("straggler", "lag")
-    assert table.rows[0][-2:] == ("50% of 4", "12%, 95 %: 30%")
-    (older,) = study_tables.phase_tables([row for row in told if row.phase not in UNITS])
+    assert table.rows[0][-2:] == ("40% of 4", "20%, 95 %: 40%")
+    alone = [dataclasses.replace(row, value=1.0) if row.phase == LANES else row for row in told]
+    assert next(study_tables.phase_tables(alone)).rows[0][-2:] == ("-", "-")
+    (older,) = study_tables.phase_tables([row for row in told if row.phase not in LANE_UNITS])
     assert older.rows[0][-2:] == ("", "")

@@ -3,7 +3,6 @@
 import pytest
 
 from harness.stats import doubts
-from harness.stats.doubts import Conditions
 from harness.store import digests
 
 
@@ -58,17 +57,17 @@ def test_failed_rows_and_rows_without_digest_do_not_count(row):
 @pytest.mark.parametrize(
     ("values", "circumstances", "expected"),
     [
-        ([1.0] * 5, Conditions(), []),
-        ([1.0], Conditions(), ["1 trial"]),
-        ([1.0] * 3, Conditions(), ["3 trials"]),
-        ([10.0, 10.0, 10.0, 10.0, 14.0], Conditions(), ["spread 17%"]),
-        ([1.0] * 5, Conditions(cores=4, outside_cores=0.3), []),
-        ([1.0] * 5, Conditions(cores=4, outside_cores=0.5), ["loaded 0.5/4 cores"]),
-        ([1.0] * 5, Conditions(measured_ns=2e9), []),
-        ([1.0] * 5, Conditions(measured_ns=12e6), ["short 12 ms"]),
-        ([1.0] * 5, Conditions(round_ns=2_000, tick_ns=50), []),
-        ([1.0] * 5, Conditions(round_ns=600, tick_ns=50), ["clock ticks 50 ns"]),
+        ([1.0] * 5, {}, []),
+        ([1.0], {}, ["1 trial"]),
+        ([1.0] * 3, {}, ["3 trials"]),
+        ([10.0, 10.0, 10.0, 10.0, 14.0], {}, ["spread 17%"]),
+        ([1.0] * 5, {"cores": 4, "outside_cores": 0.3}, []),
+        ([1.0] * 5, {"cores": 4, "outside_cores": 0.5}, ["loaded 0.5/4 cores"]),
+        ([1.0] * 5, {"measured_ns": 2e9}, []),
+        ([1.0] * 5, {"measured_ns": 12e6}, ["short 12 ms"]),
+        ([1.0] * 5, {"round_ns": 2_000, "tick_ns": 50}, []),
+        ([1.0] * 5, {"round_ns": 600, "tick_ns": 50}, ["clock ticks 50 ns"]),
     ],
 )
 def test_doubts(values, circumstances, expected):
-    assert doubts.doubts(values, circumstances) == expected
+    assert doubts.doubts(values, **circumstances) == expected

@@ -16,6 +16,10 @@ samples = st.lists(positive, min_size=1, max_size=12)
 pairs = st.lists(st.tuples(positive, positive), min_size=1, max_size=12)
 
 
+def ratio_of_pairs(numerators, denominators):
+    return intervals.mean([above / below for above, below in zip(numerators, denominators, strict=True)])
+
+
 def ends(estimate):
     return estimate.low, estimate.high
 
@@ -58,21 +62,22 @@ def test_what_may_be_negative_has_an_arithmetic_mean():
 
 def test_what_slows_both_sides_of_a_trial_leaves_the_ratio_alone():
     speed = [100.0, 50.0, 80.0, 20.0, 90.0]
-    found = intervals.ratio_of_pairs([3 * value for value in speed], speed)
+    found = ratio_of_pairs([3 * value for value in speed], speed)
     assert (found.value, *ends(found)) == pytest.approx((3.0, 3.0, 3.0))
 
 
 def test_of_one_ratio_the_least_is_that_one():
-    (one,) = ratios = [intervals.ratio_of_pairs([1.0, 2.0, 4.0], [3.0, 1.0, 2.0])]
+    (one,) = ratios = [ratio_of_pairs([1.0, 2.0, 4.0], [3.0, 1.0, 2.0])]
     found = intervals.least(ratios)
     assert (found.value, *ends(found)) == pytest.approx((one.value, *ends(one)))
 
 
 @pytest.mark.parametrize(("single", "decides"), [(1.05, False), (1.105, False), (9.0, True)])
 def test_the_least_decides_only_if_no_ratio_that_may_be_it_is_of_a_single_trial(single, decides):
-    known = intervals.ratio_of_pairs([1.09, 1.10, 1.11, 1.10], [1.0] * 4)
-    found = intervals.least([known, intervals.ratio_of_pairs([single], [1.0])])
+    known = ratio_of_pairs([1.09, 1.10, 1.11, 1.10], [1.0] * 4)
+    found = intervals.least([known, ratio_of_pairs([single], [1.0])])
     assert found.decides is decides
+    assert found.low > 1.0
     assert found.high > known.high
 
 
@@ -82,9 +87,7 @@ def test_the_interval_of_the_least_counts_that_it_was_chosen():
     held = {"counted": 0, "not counted": 0}
     for _ in range(campaigns):
         # All true ratios are 1, and so is the least of them.
-        ratios = [
-            intervals.ratio_of_pairs([*np.exp(generator.normal(0, 0.1, blocks))], [1.0] * blocks) for _ in range(rivals)
-        ]
+        ratios = [ratio_of_pairs([*np.exp(generator.normal(0, 0.1, blocks))], [1.0] * blocks) for _ in range(rivals)]
         chosen = min(ratios, key=lambda one: one.value)
         for name, one in (("counted", intervals.least(ratios)), ("not counted", chosen)):
             held[name] += one.low <= 1 <= one.high
@@ -120,7 +123,7 @@ def test_the_interval_of_a_backend_against_itself_holds_1_as_often_as_it_says(no
     for _ in range(ATTEMPTS):
         drift = generator.lognormal(0, 0.2, count)
         ours, theirs = (drift * noise(generator, count) for _ in range(2))
-        estimate = intervals.ratio_of_pairs(ours.tolist(), theirs.tolist())
+        estimate = ratio_of_pairs(ours.tolist(), theirs.tolist())
         held += estimate.low <= 1 <= estimate.high
     assert held >= 0.93 * ATTEMPTS
 
@@ -169,7 +172,7 @@ def test_the_interval_of_a_change_that_is_none_holds_1_as_often_as_it_says(count
     generator = np.random.default_rng([9, count])
 
     def side():
-        return generator.normal(0, 0.07, count).tolist()
+        return intervals.ratio_of_turns([[log] for log in generator.normal(0, 0.07, count)])
 
     found = [intervals.change(side(), side()) for _ in range(ATTEMPTS)]
     assert sum(one.low <= 1 <= one.high for one in found) >= 0.935 * ATTEMPTS
@@ -208,16 +211,14 @@ def test_the_unit_does_not_matter(values, factor):
 
 @given(samples)
 def test_a_backend_is_as_fast_as_itself(values):
-    assert intervals.ratio_of_pairs(values, values) == intervals.Estimate(
-        1.0, 1.0, 1.0, len(values), 0.0, len(values) - 1
-    )
-    assert intervals.ratio_of_pairs(values, values).p_value == 1.0
+    assert ratio_of_pairs(values, values) == intervals.Estimate(1.0, 1.0, 1.0, len(values), 0.0, len(values) - 1)
+    assert ratio_of_pairs(values, values).p_value == 1.0
 
 
 @given(pairs)
 def test_the_ratio_the_other_way_round_is_the_inverse(values):
     above, below = zip(*values, strict=True)
-    one, other = intervals.ratio_of_pairs(above, below), intervals.ratio_of_pairs(below, above)
+    one, other = ratio_of_pairs(above, below), ratio_of_pairs(below, above)
     assert one.low <= one.value <= one.high
     assert other.value == pytest.approx(1 / one.value)
     assert one.inverse().low == pytest.approx(1 / one.high)
@@ -226,18 +227,9 @@ def test_the_ratio_the_other_way_round_is_the_inverse(values):
 
 @given(pairs)
 def test_the_interval_leaves_out_1_where_the_p_value_is_below_a_twentieth(values):
-    found = intervals.ratio_of_pairs(*zip(*values, strict=True))
+    found = ratio_of_pairs(*zip(*values, strict=True))
     if found.freedom and abs(found.p_value - 0.05) > 1e-6:
         assert (found.p_value < 0.05) == (not found.low <= 1 <= found.high)
-
-
-@pytest.mark.parametrize(
-    ("above", "below", "message"),
-    [([], [], "one number"), ([1.0], [1.0, 2.0], "longer"), ([1.0], [0.0], "positive"), ([np.nan], [1.0], "finite")],
-)
-def test_what_has_no_ratio_is_refused(above, below, message):
-    with pytest.raises(ValueError, match=message):
-        intervals.ratio_of_pairs(above, below)
 
 
 @pytest.mark.parametrize(

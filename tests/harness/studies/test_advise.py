@@ -12,7 +12,7 @@ from harness.cli.commands import main
 from harness.measure.block import Measured
 from harness.measure.subject import Subject
 from harness.measure.turn import Turn
-from harness.studies.advise import advising, choices
+from harness.studies.advise import choices
 from harness.studies.advise.answer import Answer, label
 from harness.studies.advise.choices import AGAIN, LIMIT, LOOP, POOLED, REACTORS, MeasuredChoices, batched
 from harness.studies.advise.profile import Profile
@@ -171,14 +171,6 @@ def test_the_command_answers_draws_and_writes(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == "".join(printed.out.splitlines(keepends=True)[:-1])  # all but what was written
 
 
-def test_each_environment_has_a_directory_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(advising, "_measured", lambda task, *_: answer(subject(LOOP, 16_000), actors=task.actors))
-    for line in (["--env", "busy:2ms:4", "--actors", "4"], ["--env", "CartPole-v1"]):
-        assert main(["advise", *line]) == 0
-    assert sorted(path.parent.name for path in tmp_path.rglob("advise.json")) == ["CartPole-v1-16", "busy-2ms-4-4"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -232,9 +224,3 @@ def test_an_environment_that_breaks_is_one_line_and_leaves_no_directory(tmp_path
     assert "no licence" in printed[-1]
     assert printed[-1].startswith("harness: ")
     assert [path.name for path in tmp_path.iterdir() if path.name != "__pycache__"] == ["broken.py"]
-
-
-def test_help_shows_examples(capsys):
-    with pytest.raises(SystemExit):
-        main(["advise", "--help"])
-    assert advising.EXAMPLES.splitlines()[1] in capsys.readouterr().out

@@ -21,7 +21,6 @@ from reactorlib import (
     startup,
 )
 from reactorlib.schedule.compiler import Compiler
-from reactorlib.schedule.inspection import triggers_named
 from reactorlib.schedule.partition import partition
 from reactorlib.schedule.plan import plan_of
 from reactorlib.schedule.split import Splitter
@@ -199,7 +198,7 @@ def test_names_of_objects_and_of_the_schedule_have_different_forms(traced: bool)
 
     program = elaborate(Main)
     compiler = Compiler(program, traced)
-    plan = plan_of(program, triggers_named(program, ["hub.ask", "shutdown"]))
+    plan = plan_of(program, program.triggers_named(["hub.ask", "shutdown"]))
     parts = Splitter(program, partition(program, 2), copies=True).split(plan)
     sources = [compiler.write(plan), *map(compiler.write, parts.values())]
     own: set[str] = set()

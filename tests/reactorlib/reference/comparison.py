@@ -38,6 +38,8 @@ class Executor:
     def options(self, main: Any, **parameters: Any) -> dict[str, Any]:
         """The keyword arguments of `run` for a reactor class or a program."""
         options: dict[str, Any] = {"executor": self.name, "workers": self.workers}
+        if self.name == "processes":  # no other process can import the module of a random program
+            options["start_method"] = "fork"
         if self.scattered and self.workers is not None:
             instances = (main if isinstance(main, Program) else elaborate(main, **parameters)).instances
             options["placement"] = {instance.path: at % self.workers for at, instance in enumerate(instances)}

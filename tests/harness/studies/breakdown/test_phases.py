@@ -4,14 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.studies.breakdown.phases import PHASES, attribute
-from harness.studies.breakdown.spans import BLOCKED, COMPUTE, HUB, SERIALISE, SUBMIT, Span
+from harness.store.phase_table import COMPUTE, HUB, PHASES, SERIALISE, SUBMIT
+from harness.studies.breakdown.phases import attribute
+from harness.studies.breakdown.spans import BLOCKED, LaneSpan
 
 KINDS = (HUB, COMPUTE, SERIALISE, SUBMIT, BLOCKED)
 
 
 def phases(*spans, began=0, ended=100, capacity=2, otherwise=HUB):
-    found = attribute([Span(*span) for span in spans], began, ended, capacity, otherwise)
+    found = attribute([LaneSpan(*span) for span in spans], began, ended, capacity, otherwise)
     return {phase: value for phase, value in found.items() if value}
 
 
@@ -74,7 +75,7 @@ def lanes(draw):
             if high - low >= 4 and draw(st.booleans()):
                 began = draw(st.integers(low, high - 1))
                 ended = draw(st.integers(began + 1, high))
-                spans.append(Span(lane, draw(st.sampled_from(KINDS)), began, ended))
+                spans.append(LaneSpan(lane, draw(st.sampled_from(KINDS)), began, ended))
                 waiting += [(began, ended), (ended, high)]
     return draw(st.permutations(spans))
 

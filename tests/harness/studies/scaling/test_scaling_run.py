@@ -80,22 +80,6 @@ def test_the_points_of_a_run_are_predicted_measured_and_reported(harness, run):
     assert Path("out/figures/scaling.svg").exists()
 
 
-def test_only_the_points_asked_for(harness, run):
-    done = run("--trials", "1", "--set", "actors=3", actors="2,3")
-    assert done.returncode == 0, done.stderr
-    assert {row["actors"] for row in rows()} == {"3"}
-    Path("out/scaling.csv").unlink()
-    for value, message in {
-        "actors=7": "harness: --set actors=7: the run has no such point, only actors=2, 3\n",
-        "actors=x": "harness: --set actors=x: gym_sampling: actors: expected an integer, got 'x'\n",
-        "actor=2": "harness: --set actor=2: ",
-    }.items():
-        refused = harness("scaling", "out", "--set", value)
-        assert refused.returncode == 2
-        assert refused.stderr.startswith(message)
-        assert refused.stderr.count("\n") == 1
-
-
 @pytest.mark.parametrize(
     ("behaviour", "status"), first(1, [("raises", 1), ("refuses", 0)], "a run for each reason; one is always tried")
 )

@@ -6,9 +6,10 @@ import pytest
 
 from harness.prediction.speed_up import WORKERS
 from harness.store.scaling_table import PREDICTED, PREDICTIONS
-from harness.studies.breakdown.spans import MarkingProbe
 from harness.studies.scaling import tracing
+from harness.studies.traced_rounds import shortened, traced
 from workloads import catalogue
+from workloads.parameter import UnsupportedError
 
 POINTS = {
     "gym_sampling": {"actors": 3, "rounds": 20, "warmup_rounds": 2},
@@ -46,40 +47,38 @@ def test_where_the_cost_of_a_message_is_not_known_it_is_not_paid():
     assert list(found["speed_up"]) == [PREDICTED]
 
 
-def test_what_is_traced_keeps_sizes_of_values_and_is_of_the_measured_rounds():
-    task = catalogue.make_task("broadcast_gather", POINTS["broadcast_gather"])
-    probe = MarkingProbe(task)
+def test_what_is_traced_is_all_that_ran_and_leaves_the_workload_as_it_was():
     module = catalogue.load("broadcast_gather", "reactor-inline")
-    with tracing._traced(module) as found:
-        module.run(task, probe, executor="inline")
-    ((program, traced),) = found
-    within = list(tracing._within(traced, *probe.measured))
-    ran = [(program.reactions[span.reaction].path, written) for span, written in within]
+    before = module.run_reactors
+    task = catalogue.make_task("broadcast_gather", POINTS["broadcast_gather"])
+    rounds = traced("broadcast_gather", "reactor-inline", task)
+    assert module.run_reactors is before
+    began_ns, ended_ns = rounds.probe.measured
+    within = [span for span in rounds.spans if began_ns <= span.began_ns < ended_ns]
+    ran = [rounds.program.reactions[span.reaction].path for span in within]
     assert len(ran) == task.rounds * (task.actors + 1)
-    assert {path for path, _ in ran} == {
+    assert set(ran) == {
         "BroadcastGather.hub.gather",
         *(f"BroadcastGather.clients[{index}].work" for index in range(task.actors)),
     }
-    sizes = {size for _, written in ran for _, size in written}
-    assert all(task.object_bytes < size < task.object_bytes + 1000 for size in sizes)
 
 
-def test_the_workload_is_left_as_it_was():
-    module = catalogue.load("gym_sampling", "reactor-inline")
-    before = module.run_reactors
-    with tracing._traced(module):
-        assert module.run_reactors is not before
-    assert module.run_reactors is before
+def test_values_that_a_trace_cannot_keep_are_refused():
+    task = catalogue.make_task("broadcast_gather", {**POINTS["broadcast_gather"], "object_bytes": 2**29})
+    with pytest.raises(UnsupportedError, match="too large"):
+        traced("broadcast_gather", "reactor-inline", task)
 
 
 @pytest.mark.parametrize(
     ("parameters", "rounds", "warmup_rounds"),
     [
-        ({"actors": 4, "rounds": 100_000, "warmup_rounds": 100}, 5_000, 100),
+        ({"actors": 4, "rounds": 10_000, "warmup_rounds": 100}, 50, 10),
         ({"actors": 4, "rounds": 3, "warmup_rounds": 1}, 3, 1),
-        ({"actors": 16, "messages_per_round": 100_000, "rounds": 50, "warmup_rounds": 3}, 2, 2),
+        ({"actors": 100, "rounds": 10_000, "warmup_rounds": 3}, 2, 2),
+        ({"actors": 16, "messages_per_round": 1_000, "rounds": 50, "warmup_rounds": 3}, 2, 2),
         ({"agents": 4, "rounds": 10, "warmup_rounds": 0}, 10, 0),
+        ({"actors": 4, "object_bytes": 2**24, "rounds": 40, "warmup_rounds": 9}, 8, 2),
     ],
 )
-def test_rounds_are_as_many_as_can_be_traced(parameters, rounds, warmup_rounds):
-    assert tracing.fitting(parameters) == {**parameters, "rounds": rounds, "warmup_rounds": warmup_rounds}
+def test_rounds_are_as_many_as_can_be_recorded(parameters, rounds, warmup_rounds):
+    assert shortened(parameters, 200) == {**parameters, "rounds": rounds, "warmup_rounds": warmup_rounds}

@@ -10,19 +10,19 @@ from typing import Any
 
 from harness.errors import UsageError
 from harness.plan.grid import Grid
-from harness.store import digests, machine, run_directory
-from harness.store.measurements import MEASUREMENTS, Measurement
+from harness.report.summary import Summary, summarise
+from harness.store import machine, run_directory
+from harness.store.measurements import MEASUREMENTS
 
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """The rows of a run, and the machine they were measured on."""
+    """A run's grid, its estimates, and the machine they were measured on."""
 
     path: Path
-    run_id: str
     grid: Grid
     machine: Mapping[str, Any]
-    rows: tuple[Measurement, ...]
+    summary: Summary
 
     @property
     def commit(self) -> str:
@@ -44,12 +44,13 @@ def load(path: Path) -> FinishedRun:
         if other != first:
             raise UsageError(f"{path}: its sessions differ in {name} ({first} and {other}); measure it anew in one go")
     run_id, grid = run_directory.stored_grid(path)
-    return FinishedRun(path, run_id, grid, described, _rows(path, run_id, grid))
+    found = summarise(path)
+    _check_rows(found, run_id, grid)
+    return FinishedRun(path, grid, described, found)
 
 
-def _rows(path: Path, run_id: str, grid: Grid) -> tuple[Measurement, ...]:
-    file = path / MEASUREMENTS.file_name
-    rows = MEASUREMENTS.read(path)
+def _check_rows(found: Summary, run_id: str, grid: Grid) -> None:
+    file, rows = found.path / MEASUREMENTS.file_name, found.rows
     expected = {(*trial.key, metric) for trial in grid.trials() for metric in trial.point.units}
     for number, row in enumerate(rows, start=2):
         if row.run_id != run_id or row.key not in expected:
@@ -58,8 +59,7 @@ def _rows(path: Path, run_id: str, grid: Grid) -> tuple[Measurement, ...]:
     if len(rows) < len(expected):
         missing = len(expected) - len(rows)
         raise UsageError(f"{file}: {missing} of {len(expected)} rows are missing; complete the run with --resume")
-    failed = {row.trial_key: row.status for row in rows if row.is_failure} | digests.disagreements(rows)
+    failed = {row.trial_key: row.status for row in rows if row.is_failure}
     if failed:
         (workload, _, backend, trial), status = next(iter(failed.items()))
         raise UsageError(f"{file}: {len(failed)} trials failed, the first {workload} {backend} trial {trial}: {status}")
-    return tuple(rows)

@@ -1,1 +1,0 @@
-"""The kernel by itself, under pytest-benchmark: `make bench-kernel`."""

@@ -1,0 +1,91 @@
+"""The claims of README as data: from the rows behind its table, each with what a machine like that should measure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from harness import quantity
+from harness.plan.presets import TRIALS
+from harness.report import run_answer
+from harness.report.run_answer import PointAnswer
+from harness.report.summary import LOOP, PointSummary, Summary
+from harness.report.text_table import TextTable
+from harness.stats.intervals import Estimate
+from harness.store.trial_records import TRIALS as RECORDS
+from harness.store.trial_records import TrialRecord
+
+STARTS = TRIALS
+# Between runs of README's points on two days, ratios of backends whose code was the same moved by up to 24 %.
+OTHER_DAY = 1.25
+_INLINE = "reactor-inline"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """How many times as fast a backend is as a baseline at a point. `published`: the ratio in the results.
+
+    `seconds`: what measuring it takes. `peak_bytes`: the memory that both sides hold together.
+    """
+
+    name: str
+    point: PointSummary
+    backend: str
+    baseline: str
+    published: Estimate
+    seconds: float
+    peak_bytes: int
+
+    @property
+    def expected(self) -> tuple[float, float]:
+        """The range in which the ratio should lie on a machine with as many cores."""
+        return self.published.low / OTHER_DAY, self.published.high * OTHER_DAY
+
+    def agrees(self, ratio: Estimate) -> bool:
+        """Whether a ratio does not contradict the claim: its interval reaches the expected range."""
+        low, high = self.expected
+        return ratio.low <= high and low <= ratio.high
+
+    @property
+    def place(self) -> str:
+        """The workload and the point."""
+        return f"{self.point.workload} {self.point.label}"
+
+
+def claims(summary: Summary) -> list[Claim]:
+    """The claims of a run, by workload: at its weakest and strongest point, over the best Ray and the loop."""
+    records = RECORDS.read(summary.path)
+    return [
+        claim
+        for answer in run_answer.answers(summary)
+        for place, end in answer.placed
+        for claim in _of_point("-".join(filter(None, (answer.workload, place))), end, summary.ours, records)
+    ]
+
+
+def _of_point(name: str, end: PointAnswer, ours: str, records: Sequence[TrialRecord]) -> Iterator[Claim]:
+    ratios = [(f"{name}-ray", ours, end.ray), (f"{name}-loop", ours, end.loop)]
+    found = [(name, backend, against.rival, against.ratio) for name, backend, against in ratios if against]
+    inline = end.point.cell(_INLINE)
+    if inline and LOOP in inline.speedups:
+        found.append((f"{name}-overhead", _INLINE, LOOP, inline.speedups[LOOP]))
+    for name, backend, baseline, ratio in found:
+        own = [one for one in records if one.point == end.point.key and one.backend in (backend, baseline)]
+        taken = sum(fmean(one.duration_s for one in own if one.backend == side) for side in (backend, baseline))
+        held = sum(max(one.peak_bytes or 0 for one in own if one.backend == side) for side in (backend, baseline))
+        yield Claim(name, end.point, backend, baseline, ratio, STARTS * taken, held)
+
+
+def table(known: Sequence[Claim]) -> TextTable:
+    """A row for each claim."""
+    rows = tuple(
+        (
+            one.name,
+            f"{one.backend} over {one.baseline}, {one.place}",
+            quantity.ratio(one.published),
+            " to ".join(map(quantity.times, one.expected)),
+            quantity.duration_s(one.seconds),
+            quantity.show(one.peak_bytes, "bytes"),
+        )
+        for one in known
+    )
+    return TextTable("", ("claim", "how many times as fast", "published", "expected", "time", "memory"), rows)

@@ -1,0 +1,54 @@
+"""The effort and the expected ratios of each workload of a run, for readers who measure it again."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from harness import quantity
+from harness.report.claims import range_of
+from harness.report.own_claims import OTHER_DAY
+from harness.report.summary import RAY_PAPER, Summary
+from harness.report.text_table import NOTHING, TextTable
+from harness.stats.intervals import Estimate
+from harness.store.trial_records import TRIALS
+
+COLUMNS = ("workload", "starts", "time here", "memory", "reactors over ray-paper", "expected", "over the best Ray")
+
+
+def table(summary: Summary) -> TextTable:
+    """A row per workload.
+
+    Time is that of all its points and backends, memory the most that a backend held. The ratios are of the points with
+    the lowest and the highest. The expected range is wider, by the factor that separates two days.
+    """
+    seconds: dict[str, float] = defaultdict(float)
+    memory: dict[str, int] = defaultdict(int)
+    starts: dict[str, int] = defaultdict(int)
+    for trial in TRIALS.read(summary.path):
+        seconds[trial.workload] += trial.duration_s
+        memory[trial.workload] = max(memory[trial.workload], trial.peak_bytes or 0)
+        starts[trial.workload] = max(starts[trial.workload], trial.trial + 1)
+    return TextTable("", COLUMNS, tuple(
+        (
+            workload,
+            str(starts[workload]),
+            quantity.duration_s(seconds[workload]),
+            quantity.size(memory[workload]),
+            *_ratios(summary, workload),
+        )
+        for workload in dict.fromkeys(point.workload for point in summary.points)
+    ))  # fmt: skip
+
+
+def _ratios(summary: Summary, workload: str) -> tuple[str, str, str]:
+    """The range of our backend's ratios to Ray as the paper calls it, measured and expected, and to the best Ray."""
+    cells = [cell for point in summary.points if point.workload == workload and (cell := point.cell(summary.ours))]
+    paper = [cell.speedups[RAY_PAPER] for cell in cells if RAY_PAPER in cell.speedups]
+    best = [found[0] for cell in cells if (found := cell.best_ray) is not None]
+    return range_of(paper), _expected(paper), range_of(best)
+
+
+def _expected(ratios: Sequence[Estimate]) -> str:
+    if not ratios:
+        return NOTHING
+    values = [ratio.value for ratio in ratios]
+    return f"{quantity.times(min(values) / OTHER_DAY)} to {quantity.times(max(values) * OTHER_DAY)}"

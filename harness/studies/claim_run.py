@@ -1,0 +1,75 @@
+"""`claim`: measures claims of README again, each in blocks of the two backends that it compares."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import psutil
+
+from harness import quantity
+from harness.errors import UsageError
+from harness.measure import block
+from harness.measure.runner import subject_of
+from harness.plan.grid import Point, Trial
+from harness.report import own_claims, summary
+from harness.report.own_claims import Claim
+from harness.stats import intervals
+from harness.stats.intervals import Estimate
+from reactorlib.cpus import available_cpus
+from reactorlib.errors import meant
+
+PUBLISHED = Path(__file__).resolve().parents[2] / "results" / "quick"
+ALL = "all"
+# More than the claim's own processes need: the harness, and what a machine keeps free.
+_ROOM = 1.5
+
+Tell = Callable[[str], object]
+
+
+def known() -> tuple[list[Claim], int | None]:
+    """The claims, and the cores of the machine on which they were published."""
+    published = summary.summarise(PUBLISHED)
+    return own_claims.claims(published), published.cores
+
+
+def chosen(found: Sequence[Claim], names: Sequence[str]) -> list[Claim]:
+    """The claims of these names, or all; raises UsageError for an unknown name."""
+    if list(names) == [ALL]:
+        return list(found)
+    by_name = {claim.name: claim for claim in found}
+    for name in names:
+        if name not in by_name:
+            raise UsageError(f"no claim {name}{meant(name, by_name)}; `claim` lists them")
+    return [by_name[name] for name in names]
+
+
+def run(claim: Claim, cores: int | None, starts: int, tell: Tell) -> str:
+    """Measure a claim; the sentence that says how it ended, with PASS or FAIL. Raises UsageError for want of memory."""
+    free = psutil.virtual_memory().available
+    if free < _ROOM * claim.peak_bytes:
+        need, have = (quantity.show(size, "bytes") for size in (_ROOM * claim.peak_bytes, free))
+        raise UsageError(f"{claim.name}: needs {need} of memory, {have} are free")
+    outcome = _measured(claim, starts, tell)
+    if isinstance(outcome, str):
+        return f"{claim.name}: FAIL, {outcome}"
+    low, high = map(quantity.times, claim.expected)
+    elsewhere = f" on {cores} cores, here are {available_cpus()}: see ARTIFACT.md" if cores != available_cpus() else ""
+    return (
+        f"{claim.name}: {'PASS' if claim.agrees(outcome) else 'FAIL'}, {claim.backend} is {quantity.ratio(outcome)} as "
+        f"fast as {claim.baseline} at {claim.place}; expected {low} to {high}{elsewhere}; "
+        f"{quantity.counted(outcome.count, 'start')}"
+    )
+
+
+def _measured(claim: Claim, starts: int, tell: Tell) -> Estimate | str:
+    """The ratio, or why there is none."""
+    point, logs = Point(*claim.point.key, starts), []
+    for index in range(starts):
+        tell(f"{claim.name}: start {index + 1} of {starts}")
+        subjects = [subject_of(Trial(point, name, index)) for name in (claim.backend, claim.baseline)]
+        own, other = block.run(subjects, block.EFFORT, f"{claim.name} {index}")
+        if own.failure or other.failure:
+            return own.failure or other.failure
+        if own.digest != other.digest and own.subject.matched and other.subject.matched:
+            return f"{claim.backend} and {claim.baseline} computed different values"
+        logs.append(block.log_ratios(other, own))
+    return intervals.ratio_of_turns(logs)

@@ -1,0 +1,108 @@
+"""The random number generators that all code of a process shares, and an environment that has its own of them."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import gymnasium
+import numpy as np
+
+
+class Access(NamedTuple):
+    """How a global generator is read, set and seeded, and a form of its state that can be compared."""
+
+    get: Callable[[], Any]
+    set: Callable[[Any], Any]
+    seed: Callable[[int], Any]
+    form: Callable[[Any], Any] = lambda state: state
+
+
+def _torchs() -> Access | None:
+    """Torch's generator of the CPU, if the process has loaded torch."""
+    module = sys.modules.get("torch")
+    generator: Any = getattr(module, "default_generator", None)
+    if generator is None:
+        return None
+    return Access(generator.get_state, generator.set_state, generator.manual_seed, lambda state: bytes(state.numpy()))
+
+
+_OF_NUMPY = Access(  # its methods as they are now: somebody may replace those of the module
+    np.random.get_state,
+    np.random.set_state,
+    lambda seed: np.random.seed(seed % 2**32),  # noqa: NPY002
+    lambda state: (state[1].tobytes(), *state[2:]),
+)
+_ACCESS: dict[str, Callable[[], Access | None]] = {
+    "random": lambda: Access(random.getstate, random.setstate, random.seed),
+    "numpy.random": lambda: _OF_NUMPY,
+    "torch": _torchs,
+}
+GENERATORS = tuple(_ACCESS)
+
+
+def access(names: Sequence[str] = GENERATORS) -> dict[str, Access]:
+    """The generators of these names that the process has loaded."""
+    found = {name: _ACCESS[name]() for name in names}
+    return {name: one for name, one in found.items() if one is not None}
+
+
+def states(names: Sequence[str] = GENERATORS) -> dict[str, Any]:
+    """The states of these generators, by name."""
+    return {name: one.get() for name, one in access(names).items()}
+
+
+def forms(names: Sequence[str] = GENERATORS) -> dict[str, Any]:
+    """The states of these generators, as values that can be compared."""
+    return {name: one.form(one.get()) for name, one in access(names).items()}
+
+
+def put(kept: dict[str, Any]) -> None:
+    """Give generators states that `states` returned."""
+    for name, one in access(tuple(kept)).items():
+        one.set(kept[name])
+
+
+def seed_all(number: int, names: Sequence[str] = GENERATORS) -> None:
+    """Seed these generators."""
+    for one in access(names).values():
+        one.seed(number)
+
+
+class OwnGenerators(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """An environment that draws from generators of its own where it asks for the global ones.
+
+    `reset(seed=s)` seeds them with s. The caller's generators are the same after a call as before it. Only one
+    environment of a process may be called at a time, so threads cannot share one.
+    """
+
+    def __init__(self, make: Callable[[], Any], names: Sequence[str] = GENERATORS) -> None:
+        self._names, self._own = tuple(names), states(names)
+        with self._swapped():
+            env = make()
+        super().__init__(env)
+
+    @contextmanager
+    def _swapped(self) -> Iterator[None]:
+        others = states(self._names)
+        put(self._own)
+        try:
+            yield
+        finally:
+            self._own = states(self._names)
+            put(others)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """As of the environment."""
+        with self._swapped():
+            if seed is not None:
+                seed_all(seed, self._names)
+            return self.env.reset(seed=seed, options=options)
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """As of the environment."""
+        with self._swapped():
+            return self.env.step(action)

@@ -1,0 +1,41 @@
+"""Environments that are kept apart: with generators of their own, or in processes of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from reactorlib.gymnasium.generators import GENERATORS, OwnGenerators
+from reactorlib.gymnasium.isolation.check import check_isolation
+from reactorlib.gymnasium.isolation.report import THREADS, Isolation
+
+Isolate = bool | str | Isolation
+
+
+class Apart(NamedTuple):
+    """Functions that make the environments, and whether each of these needs a process of its own."""
+
+    env_fns: list[Callable[[], Any]]
+    in_processes: bool
+
+
+def apart(env_fns: Sequence[Callable[[], Any]], isolate: Isolate, executor: str) -> Apart:
+    """Keep environments apart: as a report or a name says, or with True, as a check of the first one says.
+
+    Raises ValueError where nothing suffices, and for an executor that does not keep them apart.
+    """
+    names: Sequence[str] = GENERATORS
+    report = check_isolation(env_fns[0]) if isolate is True else isolate
+    if isinstance(report, Isolation):
+        if report.remedy is None or (executor == "threads" and THREADS in report.culprits):
+            raise ValueError(f"`isolate`: this is to be mended in the environment\n{report}")
+        names = sorted({*report.culprits, *report.touched} & {*GENERATORS})
+        report = report.remedy
+    if report in (False, "none"):
+        return Apart([*env_fns], False)
+    if report not in ("generators", "processes"):
+        raise ValueError(f"`isolate` must be True, False, 'generators', 'processes' or a report, got {report!r}")
+    if executor in ("threads", "mpi") or (report == "processes" and executor != "processes"):
+        raise ValueError(f"`isolate`: the executor {executor!r} does not keep environments apart")
+    return Apart([partial(OwnGenerators, make, names) for make in env_fns], report == "processes")

@@ -1,0 +1,141 @@
+"""The result of the check: what an environment shares or depends on, and which vector environments that spoils."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from reactorlib.gymnasium.generators import GENERATORS
+
+STATE, HASH, FILES, THREADS, RESET, OTHER = "class or module state", "hash order", "files", "threads", "reset", "other"
+# Each culprit with its meaning, and the remedy in the environment.
+CULPRITS = {
+    "random": ("it draws from the generator of the module `random`", "draw from self.np_random"),
+    "numpy.random": ("it draws from NumPy's global generator", "draw from self.np_random"),
+    "torch": (
+        "it draws from torch's global generator",
+        "keep a torch.Generator, seed it in reset, and pass it as generator=",
+    ),
+    STATE: ("environments of one process change what it reads", "keep that in self"),
+    "time": ("it reads the clock", "count steps instead"),
+    "process id": ("it uses the id of its process", "use the seed that reset gets"),
+    HASH: (
+        "it follows the order of a set or of hash(), which differs from process to process",
+        "sort before iterating",
+    ),
+    "entropy": (
+        "it has a generator without a seed",
+        "draw from self.np_random, or seed the generator in reset",
+    ),
+    FILES: ("it reads files that an earlier or another one has written", "give each environment a folder of its own"),
+    THREADS: ("it does otherwise in a thread", "step it in processes"),
+    RESET: ("reset(seed=...) does not begin anew: something of the last episode is kept", "set all of self in reset"),
+    OTHER: (
+        "two processes with equal seeds differ, for a reason outside of what the check controls",
+        "look for generators in C, for id() and addresses, and for other programs that it asks",
+    ),
+}
+_OWN_PROCESS = (*GENERATORS, STATE, THREADS)  # a process of its own suffices
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A `culprit`, one of CULPRITS. `call` is the first call that differs, 0 being reset, and `part` what of it.
+
+    `places` are the lines or the attributes that the culprit was found at, as far as they were.
+    """
+
+    culprit: str
+    call: int
+    part: str
+    places: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        what, remedy = CULPRITS[self.culprit]
+        at = f" at {', '.join(self.places)}" if self.places else ""
+        when = "reset" if self.call == 0 else f"step {self.call}"
+        return f"{self.culprit}: {what}{at}. First seen in the {self.part} of {when}. Remedy: {remedy}."
+
+
+@dataclass(frozen=True)
+class Isolation:
+    """The result of `check_isolation`.
+
+    `findings` change observations, rewards or ends; `in_infos` change infos alone, which is no fault. `touched` are
+    global generators that it changes, used or not: training code draws from the same. `unchecked` are plays that did
+    not end in time. `calls` were compared, a reset and steps, in `seconds`.
+    """
+
+    environment: str
+    findings: tuple[Finding, ...]
+    in_infos: tuple[Finding, ...]
+    touched: tuple[str, ...]
+    unchecked: tuple[str, ...]
+    calls: int
+    seconds: float
+
+    @property
+    def is_isolated(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+    @property
+    def culprits(self) -> tuple[str, ...]:
+        """The names of the findings."""
+        return tuple(finding.culprit for finding in self.findings)
+
+    @property
+    def one_process(self) -> bool:
+        """Whether several in a process do what each does alone: in SyncVectorEnv, and several on a worker."""
+        return not set(self.culprits) - {THREADS, RESET}
+
+    @property
+    def threads(self) -> bool:
+        """Whether several in threads of a process do what each does alone."""
+        return not set(self.culprits) - {RESET}
+
+    @property
+    def own_process(self) -> bool:
+        """Whether one in a process of its own, with seeded generators, does the same on every run."""
+        return not set(self.culprits) - {*_OWN_PROCESS, RESET}
+
+    @property
+    def remedy(self) -> str | None:
+        """The isolation that suffices: "none", "generators" of its own, its own "processes", or None."""
+        found = set(self.culprits) - {RESET, THREADS}
+        if not found:
+            return "none"
+        if found <= set(GENERATORS):
+            return "generators"
+        return "processes" if self.own_process else None
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it, for programs."""
+        derived = ("is_isolated", "one_process", "threads", "own_process", "remedy")
+        return {**asdict(self), **{name: getattr(self, name) for name in derived}}
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        checked = f"{self.calls} calls in each play, {self.seconds:.1f} s"
+        if self.is_isolated:
+            yield f"{self.environment}: depends on its seed and actions alone ({checked})"
+        else:
+            yield f"{self.environment}: depends on more than its seed and actions ({checked})"
+            yield from (f"  {finding}" for finding in self.findings)
+        yield f"  SyncVectorEnv, several on one worker: {_word(self.one_process)}"
+        yield f"  threads: {_word(self.threads)}"
+        yield f"  a process for each environment: {_word(self.own_process)}"
+        if self.remedy in ("generators", "processes"):
+            yield f"  until it is mended: ReactorVectorEnv(..., isolate={self.remedy!r})"
+        yield from (f"  in infos alone, no fault: {finding}" for finding in self.in_infos)
+        if self.touched:
+            yield f"  it changes the generators that training code draws from: {', '.join(self.touched)}"
+        if self.unchecked:
+            yield f"  not checked, for lack of time: {', '.join(self.unchecked)}"
+
+
+def _word(same: bool) -> str:
+    return "as alone" if same else "not as alone"

@@ -1,0 +1,102 @@
+"""The process in which the check imports an environment: it forks a process for each play, and ends.
+
+It reads its job from standard input.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import pickle
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any, NamedTuple
+
+import gymnasium
+
+from reactorlib.gymnasium.isolation import files
+from reactorlib.gymnasium.isolation.plays import Plays
+from reactorlib.gymnasium.isolation.surroundings import Surroundings
+from reactorlib.gymnasium.isolation.target import maker
+
+IMPORT = "import"  # the result of a failed one
+_LOOK_S = 0.002
+
+
+class Job(NamedTuple):
+    """The task of a server: these plays, each a method of Plays and its arguments."""
+
+    make: bytes  # pickled: a function, or the name of an environment
+    specs: list[bytes]  # the environments that are registered, pickled
+    path: list[str]  # where modules are
+    folder: str  # for results
+    changed: tuple[str, ...]
+    seed: int
+    steps: int
+    box_s: float  # of a play
+    limit_s: float  # of all
+    plays: list[tuple[str, ...]]
+    torch: bool  # whether the environment is known to import it
+
+
+def serve(job: Job) -> None:
+    """Import the environment and play."""
+    until, folder = monotonic() + job.limit_s, Path(job.folder)
+    around = Surroundings(job.changed)
+    sys.path[:] = job.path
+    around.install()
+    for spec in map(pickle.loads, job.specs):
+        gymnasium.registry.setdefault(spec.id, spec)
+    if job.torch:
+        import torch  # here, not in each play: it takes seconds
+    try:
+        plays = Plays(maker(pickle.loads(job.make)), around, job.seed, job.steps, job.box_s)
+    except Exception:  # noqa: BLE001  # of the environment's module
+        _write(folder / IMPORT, {"error": traceback.format_exc(limit=-3)})
+        return
+    for play in job.plays:
+        act, result = getattr(plays, play[0]), folder / ".".join(play)
+        had_torch = "torch" in sys.modules
+        _forked(lambda: act(*play[1:]), result, until)  # noqa: B023
+        if not had_torch and result.exists() and pickle.loads(result.read_bytes()).get("torch"):
+            import torch  # noqa: F401
+
+            result.unlink()  # torch was not seeded
+            _forked(lambda: act(*play[1:]), result, until)  # noqa: B023
+
+
+def _forked(act: Callable[[], dict[str, Any]], result: Path, until: float) -> None:
+    """Act in a process of its own, which is ended at this time."""
+    kept = result.with_name(f"{result.name}.files")
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        faulthandler.dump_traceback_later(max(1.0, until - monotonic() + 1), exit=True)  # also if the others fail
+        files.Keeper(kept)
+        try:
+            found = act()
+        except BaseException:  # noqa: BLE001  # of the environment: a report, whatever it is
+            found = {"error": traceback.format_exc(limit=-3)}
+        _write(result, {**found, "wrote": files.written(kept)})
+        os._exit(0)
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        if monotonic() > until:
+            os.kill(child, 9)
+            os.waitpid(child, 0)
+            break
+        sleep(_LOOK_S)
+    files.put_back(kept)
+
+
+def _write(path: Path, found: dict[str, Any]) -> None:
+    half = path.with_suffix(".half")
+    half.write_bytes(pickle.dumps(found))
+    half.rename(path)
+
+
+def serve_stdin() -> None:
+    """Do the job that standard input has."""
+    serve(Job(*pickle.load(sys.stdin.buffer)))

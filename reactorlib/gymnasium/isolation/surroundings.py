@@ -1,0 +1,169 @@
+"""The surroundings of an environment, made equal for every play: generators, clock, process id, entropy.
+
+Only a process of the check's own is changed, and before it imports the environment. The standard library keeps the real
+clock and process id: its waits and its processes depend on them.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import random
+import sys
+import sysconfig
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from reactorlib.gymnasium import generators
+
+OUTSIDE = ("time", "process id", "entropy")
+PLACES = 3  # of a culprit, that are kept
+NO_PROCESS = 1 << 22  # Linux numbers its processes below
+_OURS = str(Path(__file__).resolve().parents[2])
+_LIBRARY = sysconfig.get_paths()["stdlib"]
+_OF_GENERATORS = tuple(f"{os.sep}{name}{os.sep}" for name in ("numpy", "torch"))
+monotonic = time.monotonic  # the real one
+
+
+def is_library(file: str) -> bool:
+    """Whether a file belongs to Python's standard library."""
+    return file.startswith(("<frozen", _LIBRARY)) and "site-packages" not in file
+
+
+def place(frame: FrameType | None) -> str | None:
+    """The innermost line of a stack that is neither the standard library's, nor NumPy's or torch's, nor ours."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        foreign = is_library(file) or file.startswith(_OURS) or any(part in file for part in _OF_GENERATORS)
+        if not foreign:
+            path = Path(file)
+            near = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+            return f"{near}:{frame.f_lineno}"
+        frame = frame.f_back
+    return None
+
+
+class Surroundings:
+    """`changed` names those that differ from the usual ones. `places` has the lines that asked for each."""
+
+    def __init__(self, changed: tuple[str, ...] = ()) -> None:
+        self.changed = changed
+        self.places: dict[str, dict[str, None]] = defaultdict(dict)
+        self._now_ns = self._drawn = self._calls = 0
+        self.begin()
+
+    def begin(self, *more: str) -> None:
+        """Begin a play. `more` names what is changed in this one."""
+        self._changed = {*self.changed, *more}
+        self._now_ns, self._drawn, self._calls = 1_700_000_000 * 10**9, 0, 0
+        if "time" in self._changed:
+            self._now_ns += 98_765_432_123_456
+        for name in generators.GENERATORS:
+            generators.seed_all(1 if name in self._changed else 0, (name,))
+
+    def disturb(self) -> None:
+        """Before each call of the environment: reseed the generators that are changed."""
+        self._calls += 1
+        generators.seed_all(1000 + self._calls, [name for name in generators.GENERATORS if name in self._changed])
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Afterwards, everything is as before."""
+        kept, now_ns, drawn, calls = generators.states(), self._now_ns, self._drawn, self._calls
+        try:
+            yield
+        finally:
+            generators.put(kept)
+            self._now_ns, self._drawn, self._calls = now_ns, drawn, calls
+
+    def note(self, culprit: str, frame: FrameType | None) -> None:
+        """Keep the line that asks."""
+        found = self.places[culprit]
+        if len(found) < PLACES and (line := place(frame)) is not None:
+            found[line] = None
+
+    def now_ns(self) -> int:
+        """The time, which passes from one call to the next, and when somebody sleeps."""
+        self._now_ns += 3_217 if "time" in self._changed else 1_000
+        return self._now_ns
+
+    def install(self) -> None:
+        """Let this process find them."""
+        self._install_clock()
+        self._install_dates()
+        real_id = os.getpid
+
+        def process_id() -> int:
+            frame = sys._getframe(1)
+            if is_library(frame.f_code.co_filename):
+                return real_id()
+            self.note("process id", frame)
+            return NO_PROCESS + (7_777 if "process id" in self._changed else 1_111)
+
+        os.getpid = process_id
+
+        def entropy(size: int) -> bytes:
+            self.note("entropy", sys._getframe(1))
+            self._drawn += 1
+            key = f"{self._drawn} {'entropy' in self._changed}".encode()
+            return b"".join(blake2b(key, salt=b"%d" % part).digest() for part in range(size // 64 + 1))[:size]
+
+        os.urandom = vars(random)["_urandom"] = entropy
+        seed = random.Random.seed
+
+        def seeded(of: random.Random, a: Any = None, version: int = 2) -> None:
+            seed(of, int.from_bytes(entropy(32), "little") if a is None else a, version)
+
+        setattr(random.Random, "seed", seeded)  # noqa: B010  # mypy knows it by its overloads
+        random.seed = vars(random)["_inst"].seed
+
+    def _install_clock(self) -> None:
+        for name in ("time", "monotonic", "perf_counter", "process_time", "thread_time"):
+            setattr(time, name, self._asked(getattr(time, name), lambda: self.now_ns() / 1e9))
+            setattr(time, f"{name}_ns", self._asked(getattr(time, f"{name}_ns"), self.now_ns))
+        sleep = time.sleep
+
+        def slept(seconds: float) -> None:
+            sleep(seconds)
+            self._now_ns += int(seconds * 1e9)
+
+        vars(time)["sleep"] = slept
+
+    def _asked(self, real: Callable[[], Any], ours: Callable[[], Any]) -> Callable[[], Any]:
+        def ask() -> Any:
+            frame = sys._getframe(1)
+            if is_library(frame.f_code.co_filename):
+                return real()
+            self.note("time", frame)
+            return ours()
+
+        return ask
+
+    def _install_dates(self) -> None:
+        real: Any = dt.datetime
+        seconds = self._asked(time.time, lambda: self.now_ns() / 1e9)
+
+        class OfAll(type):
+            def __instancecheck__(cls, value: object) -> bool:
+                return isinstance(value, real)
+
+        class Datetime(real, metaclass=OfAll):  # type: ignore[misc]
+            @classmethod
+            def now(cls, tz: Any = None) -> Any:
+                return cls.fromtimestamp(seconds(), tz)
+
+            @classmethod
+            def utcnow(cls) -> Any:
+                return cls.fromtimestamp(seconds(), dt.UTC).replace(tzinfo=None)
+
+            today = now
+
+        Datetime.__name__ = Datetime.__qualname__ = "datetime"
+        Datetime.__module__ = "datetime"
+        vars(dt)["datetime"] = Datetime

@@ -1,0 +1,210 @@
+"""Reasons why a vector environment is slow, while it runs: the time of steps, the last environment, and who waits for
+whom.
+
+A worker times every n-th round, as often as that costs it less than half a percent. Other rounds run the usual code.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from time import perf_counter_ns as clock
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from reactorlib.gymnasium.groups import Groups
+from reactorlib.gymnasium.share import Share
+
+KEPT = 1024  # timed rounds, the last ones
+PERCENT = (50, 95, 99)
+TIMING_NS = 400  # that a timed step takes longer, at most
+COST = 0.004  # of a worker's time, that timing may take
+LONGEST_PERIOD = 128
+CALLER_PERIOD = 16  # rounds, of which the caller's side is timed once
+
+Times = npt.NDArray[np.float64]
+
+
+class Timed(NamedTuple):
+    """A timed round of a share: what each environment's step and reset took, 0 where there was none."""
+
+    number: int
+    step_ns: list[int]
+    reset_ns: list[int]
+
+
+class _Watched:
+    """An environment whose calls are timed."""
+
+    def __init__(self, env: Any, position: int, now: Timed) -> None:
+        self._env, self._position, self._now = env, position, now
+
+    def step(self, action: Any) -> Any:
+        began = clock()
+        result = self._env.step(action)
+        self._now.step_ns[self._position] = clock() - began
+        return result
+
+    def reset(self, **given: Any) -> Any:
+        began = clock()
+        result = self._env.reset(**given)
+        self._now.reset_ns[self._position] = clock() - began
+        return result
+
+
+class TimedShare(Share):
+    """A share that times some of its rounds, the same as other shares as far as their periods allow."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._number, self._period = 0, 1
+        self._timed: deque[Timed] = deque(maxlen=KEPT)
+
+    def step_all(self, buffer: int) -> Any:
+        """As of a share."""
+        self._number += 1
+        if self._number % self._period:
+            return Share.step_all(self, buffer)
+        return self._in_time(lambda: Share.step_all(self, buffer))
+
+    def step(self, actions: Any, buffer: int) -> Any:
+        """As of a share."""
+        self._number += 1
+        if self._number % self._period:
+            return Share.step(self, actions, buffer)
+        return self._in_time(lambda: Share.step(self, actions, buffer))
+
+    def reset(self, *arguments: Any) -> Any:
+        """As of a share."""
+        self._number += 1
+        return self._in_time(lambda: Share.reset(self, *arguments))
+
+    def _in_time(self, act: Callable[[], Any]) -> Any:
+        now = Timed(self._number, [0] * self.count, [0] * self.count)
+        plain = [*self.envs]
+        self.envs[:] = [_Watched(env, position, now) for position, env in enumerate(plain)]
+        try:
+            result = act()
+        finally:
+            self.envs[:] = plain
+        self._timed.append(now)
+        steps = [taken for taken in now.step_ns if taken]
+        if steps:
+            wanted = TIMING_NS * len(steps) / (COST * sum(steps))
+            self._period = min(LONGEST_PERIOD, 1 << max(0, int(np.ceil(np.log2(wanted)))))
+        return result
+
+    def timed(self) -> list[tuple[int, list[int], list[int]]]:
+        """The timed rounds."""
+        return [(*one,) for one in self._timed]
+
+
+class TimedGroups(Groups):
+    """Groups that time, in some rounds, how long the caller waits for them and how long it does other work."""
+
+    def __init__(self, *arguments: Any) -> None:
+        self._rounds = self._ended_ns = 0
+        self._ended_round = -1
+        self.waited_ns = self.own_ns = 0
+        super().__init__(*arguments)
+
+    def step(self) -> Any:
+        """As of groups."""
+        self._rounds += 1
+        if self._rounds % CALLER_PERIOD > 1:
+            return Groups.step(self)
+        began = clock()
+        result = Groups.step(self)
+        self._count(began, clock())
+        return result
+
+    def _start(self, *arguments: Any) -> None:
+        self._rounds += 1
+        super()._start(*arguments)
+
+    def replies(self, timeout: float | None = None) -> Any:
+        """As of groups."""
+        asked = clock()
+        result = super().replies(timeout)
+        self._count(asked, clock())
+        return result
+
+    def _count(self, asked: int, ended: int) -> None:
+        """Count a round, if the one before it was timed."""
+        if self._ended_round == self._rounds - 1:
+            self.own_ns += asked - self._ended_ns
+            self.waited_ns += ended - asked
+        self._ended_ns, self._ended_round = ended, self._rounds
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """The times of a ReactorVectorEnv, of the last 1,024 rounds that were timed.
+
+    `step_ns` and `reset_ns` have a row for each environment: the 50th, 95th and 99th percentile, NaN where it has taken
+    none. `last` counts the rounds in which it was last: the longest step of the worker that took longest. `waiting` is
+    the part of the workers' time in a round that waits for that worker. `caller` is the part of the time that the
+    caller spends between rounds. `rounds` is how many were timed.
+    """
+
+    step_ns: Times
+    reset_ns: Times
+    last: npt.NDArray[np.int64]
+    waiting: float
+    caller: float
+    rounds: int
+
+    @property
+    def bottleneck(self) -> str:
+        """Which of both takes more of the time: "environments" or "caller"."""
+        return "caller" if self.caller > 0.5 else "environments"
+
+    def __str__(self) -> str:
+        lines = [f"environment  step {_heads()}   reset {_heads()}   last"]
+        for number, (steps, resets) in enumerate(zip(self.step_ns, self.reset_ns, strict=True)):
+            lines.append(f"{number:>11}      {_micros(steps)}         {_micros(resets)} {self.last[number]:>6}")
+        lines.append(
+            f"{self.rounds} rounds were timed, in us; {self.waiting:.0%} of the workers' time waits for the slowest; "
+            f"the caller takes {self.caller:.0%}: the bottleneck is the {self.bottleneck}"
+        )
+        return "\n".join(lines)
+
+
+def _heads() -> str:
+    return " ".join(f"{f'p{percent}':>8}" for percent in PERCENT)
+
+
+def _micros(row: Times) -> str:
+    return " ".join(f"{value / 1000:8.1f}" for value in row)
+
+
+def statistics_of(shares: Sequence[Sequence[tuple[int, list[int], list[int]]]], groups: TimedGroups) -> Statistics:
+    """The statistics of what all shares and the caller have timed."""
+    known = [{number: (steps, resets) for number, steps, resets in share} for share in shares]
+    step_ns, reset_ns = (
+        np.concatenate([_percentiles([one[part] for one in share.values()]) for share in known]) for part in (0, 1)
+    )
+    common = reduce(lambda one, other: one & other, (set(share) for share in known))
+    last = np.zeros(len(step_ns), np.int64)
+    waiting = []
+    for number in common:
+        taken = [np.add(*share[number]) for share in known]
+        busy = [int(each.sum()) for each in taken]
+        if max(busy) and any(map(any, (share[number][0] for share in known))):
+            slowest = int(np.argmax(busy))
+            last[sum(map(len, taken[:slowest])) + int(np.argmax(taken[slowest]))] += 1
+            waiting.append(1 - float(np.mean(busy)) / max(busy))
+    whole = groups.own_ns + groups.waited_ns
+    return Statistics(
+        step_ns, reset_ns, last, float(np.mean(waiting or [0])), groups.own_ns / whole if whole else 0.0, len(waiting)
+    )
+
+
+def _percentiles(rounds: list[list[int]]) -> Times:
+    """Percentiles by environment, over the rounds in which it took any time."""
+    columns = [[taken for taken in column if taken] for column in zip(*rounds, strict=True)]
+    return np.array([np.percentile(column, PERCENT) if column else [np.nan] * len(PERCENT) for column in columns])

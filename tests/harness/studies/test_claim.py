@@ -1,0 +1,77 @@
+"""Claims of README: what they are made from, and how a measurement of one ends."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from harness.cli.commands import main
+from harness.measure.block import Measured
+from harness.measure.turn import Turn
+from harness.studies import claim_run
+
+CLAIMS, CORES = claim_run.known()
+CLAIM = CLAIMS[0]
+
+
+@pytest.fixture
+def engine(monkeypatch):
+    """Blocks that are not run: the baseline takes `ratio` times as long as the backend."""
+    given = SimpleNamespace(ratio=CLAIM.published.value, digest="d", failure="", free=2**40, blocks=0)
+
+    def run(subjects, *_):
+        own, other = found = [Measured(subject, digest="d") for subject in subjects]
+        for one, round_ns in ((own, 1_000), (other, int(1_000 * given.ratio))):
+            one.turns = {(sweep, 0): Turn(10, 10 * round_ns, 10 * round_ns) for sweep in range(3)}
+        own.failure, own.digest = given.failure, given.digest
+        given.blocks += 1
+        return found
+
+    monkeypatch.setattr(claim_run.block, "run", run)
+    monkeypatch.setattr(claim_run.psutil, "virtual_memory", lambda: SimpleNamespace(available=given.free, total=2**35))
+    return given
+
+
+def test_every_claim_has_a_name_of_its_own_and_a_range_around_what_was_published():
+    assert len({claim.name for claim in CLAIMS}) == len(CLAIMS)
+    for claim in CLAIMS:
+        low, high = claim.expected
+        assert 0 < low < claim.published.low <= claim.published.value <= claim.published.high < high
+        assert claim.published.count >= 5
+        assert claim.agrees(claim.published)
+        assert claim.seconds > 0
+        assert claim.peak_bytes > 0
+
+
+@pytest.mark.parametrize(
+    ("given", "verdict"),
+    [
+        ({}, "PASS"),
+        ({"ratio": 1.01 * CLAIM.expected[1]}, "FAIL"),
+        ({"ratio": 0.99 * CLAIM.expected[0]}, "FAIL"),
+        ({"failure": "time limit: no result after 1 s"}, "FAIL"),
+        ({"digest": "another"}, "FAIL"),
+    ],
+    ids=["published", "too high", "too low", "failure", "other values"],
+)
+def test_a_claim_passes_where_its_interval_reaches_the_range_and_nothing_failed(engine, capsys, given, verdict):
+    vars(engine).update(given)
+    assert main(["claim", CLAIM.name, "--starts", "3"]) == (verdict == "FAIL")
+    told = capsys.readouterr().out
+    assert told.startswith(f"{CLAIM.name}: {verdict}")
+    assert given.get("failure", "") in told
+    assert engine.blocks == (1 if {"failure", "digest"} & given.keys() else 3)
+
+
+def test_all_are_measured_and_without_a_name_listed(engine, capsys):
+    assert main(["claim"]) == engine.blocks == 0
+    assert all(f"{claim.name} " in capsys.readouterr().out for claim in CLAIMS[:1])
+    main(["claim", "all", "--starts", "3"])
+    assert [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()] == [one.name for one in CLAIMS]
+
+
+@pytest.mark.parametrize(("name", "free"), [("no-such-claim", 2**40), (CLAIM.name, 2**20)])
+def test_an_unknown_name_and_too_little_memory_are_refused(engine, capsys, name, free):
+    engine.free = free
+    assert main(["claim", name]) == 2
+    assert name in capsys.readouterr().err
+    assert not engine.blocks

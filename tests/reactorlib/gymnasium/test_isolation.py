@@ -1,0 +1,142 @@
+"""The check of an environment names what it depends on, and accuses nobody else."""
+
+import subprocess
+import time
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from reactorlib.gymnasium import generators
+from reactorlib.gymnasium.isolation import check_isolation
+from tests.reactorlib.gymnasium import culprits
+
+SLOW = pytest.mark.slow(
+    reason="a check takes seconds; `make test` has one environment for each culprit, and few clean ones"
+)
+HERE = Path(__file__).with_name("culprits.py")
+GUILTY = {
+    "UsesRandom": "random",
+    "SeedsRandomItself": "random",
+    "UsesNumpy": "numpy.random",
+    "UsesTorch": "torch",
+    "CountsInItsClass": "class or module state",
+    "DrawsFromItsModule": "class or module state",
+    "SharesAList": "class or module state",
+    "ReadsTheTime": "time",
+    "ReadsTheDate": "time",
+    "MeasuresItsStep": "time",
+    "UsesItsProcess": "process id",
+    "FollowsASet": "hash order",
+    "HashesAName": "hash order",
+    "HasNoSeed": "entropy",
+    "NamesItself": "entropy",
+    "ContinuesAFile": "files",
+    "KeepsItsEpisode": "reset",
+    "MindsItsThread": "threads",
+    "UsesItsAddress": "other",
+}
+WITH_PLACES = ("random", "numpy.random", "torch", "class or module state", "time", "process id", "entropy", "files")
+
+
+FIRST = {culprit: name for name, culprit in reversed(GUILTY.items()) if culprit != "torch"}
+QUICK = {*FIRST.values(), "CartPole-v1", f"{HERE}:PacesItself", f"{HERE}:WritesALog", f"{HERE}:recorded"}
+
+
+def some_slow(names: Iterable[str]) -> list[Any]:
+    return [pytest.param(name, marks=() if name in QUICK else SLOW, id=name.rpartition(":")[2]) for name in names]
+
+
+@pytest.mark.parametrize("name", some_slow(GUILTY))
+def test_the_culprit_is_named_and_no_other(name: str) -> None:
+    found = check_isolation(f"{HERE}:{name}", steps=40, limit_s=110)
+    assert (*found.culprits, *found.unchecked) == (GUILTY[name],)
+    assert not found.is_isolated
+    if GUILTY[name] in WITH_PLACES:
+        assert found.findings[0].places
+
+
+CLEAN = [
+    *("CartPole-v1", "Pendulum-v1", "FrozenLake-v1", "Blackjack-v1", "Taxi-v4", "ale_py:ALE/Pong-v5"),
+    *(f"{HERE}:{name}" for name in ("Walk", "PacesItself", "WritesALog", "HasItsOwnRandom", "SharesATable", "SortsASet",
+                                    "TellsTheTime", "DrawsForNothing", "recorded")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", some_slow(CLEAN))
+def test_nobody_is_accused_falsely(name: str) -> None:
+    found = check_isolation(name, steps=40, limit_s=110)
+    assert found.findings == ()
+    assert found.unchecked == ()
+    assert found.remedy == "none"
+
+
+def test_an_environment_that_was_imported_with_a_seed_of_the_system_is_found() -> None:
+    found = check_isolation(f"{HERE}:WasSeededAtImport", steps=5, limit_s=110)
+    assert found.culprits == ("entropy", "class or module state")
+
+
+def test_what_differs_in_infos_alone_is_told_and_no_fault() -> None:
+    found = check_isolation(f"{HERE}:TellsTheTime", steps=5, limit_s=110)
+    assert found.is_isolated
+    assert [finding.culprit for finding in found.in_infos] == ["time", "process id"]
+
+
+def test_a_generator_that_is_drawn_from_in_vain_is_told() -> None:
+    assert check_isolation(f"{HERE}:DrawsForNothing", steps=5, limit_s=110).touched == ("numpy.random",)
+
+
+class Hanging(culprits.Walk):
+    """Takes longer than anybody waits, from the third step on."""
+
+    def step(self, action: Any) -> Any:
+        if self.steps == 2:
+            time.sleep(300)
+        return super().step(action)
+
+
+def test_the_check_ends_in_time_and_leaves_no_process() -> None:
+    began, before = time.monotonic(), set(psutil.Process().children(recursive=True))
+    with pytest.raises(RuntimeError, match="no play ended within 4"):
+        check_isolation(Hanging, limit_s=4)
+    assert time.monotonic() - began < 20
+    assert set(psutil.Process().children(recursive=True)) <= before
+
+
+class Leaving(culprits.Walk):
+    """Changes files, and leaves a program that runs on."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+        subprocess.Popen(["sleep", "60"])
+
+    def step(self, action: Any) -> Any:
+        (self.folder / "old").write_text("changed")
+        (self.folder / "new").write_text("")
+        (self.folder / "gone").unlink(missing_ok=True)
+        (self.folder / "folder").mkdir(exist_ok=True)
+        return super().step(action)
+
+
+def test_files_generators_and_processes_are_as_before(tmp_path: Path) -> None:
+    contents = {"old": "kept", "gone": "kept"}
+    for name, text in contents.items():
+        (tmp_path / name).write_text(text)
+    generators_before, processes = generators.forms(), {one.pid for one in psutil.process_iter()}
+    assert check_isolation(partial(Leaving, tmp_path), steps=3, limit_s=110).is_isolated
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == contents
+    assert generators.forms() == generators_before
+    left = [one for one in psutil.process_iter(["cmdline"]) if one.info["cmdline"] == ["sleep", "60"]]
+    assert {one.pid for one in left} <= processes
+
+
+def test_an_environment_that_fails_alone_cannot_be_checked() -> None:
+    def make() -> Any:
+        raise ZeroDivisionError("by nought")
+
+    with pytest.raises(RuntimeError, match="fails alone: ZeroDivisionError: by nought"):
+        check_isolation(make)
