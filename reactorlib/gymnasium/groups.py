@@ -87,13 +87,13 @@ class Groups:
         self._start(self._step, "step", self.buffer)
 
     def step(self) -> list[Any]:
-        """Step with the actions that lie in the arrays."""
+        """Step with the actions that lie in the arrays: the infos of each share, or nothing where there are none."""
         self._what = "step"
         try:
             replies = self._step(self.buffer)
         except WorkerError as error:
             raise self._told(error) from error
-        return self.results(replies)
+        return self.results(replies) if any(replies) else []
 
     def _start(self, stepper: Stepper, what: str, value: Any) -> None:
         self._what, self._running = what, stepper

@@ -24,7 +24,8 @@ from reactorlib.gymnasium.layout import Layout, rows_of
 from reactorlib.gymnasium.share import Share
 from reactorlib.mpi.ranks import is_first
 
-MARSHALLED, PICKLED, FAILED = b"m", b"p", b"f"  # how a reply of another process begins; without infos it is empty
+NOTHING = b""  # a reply without infos
+MARSHALLED, PICKLED, FAILED = b"m", b"p", b"f"  # how any other of another process begins
 
 
 class Setup(NamedTuple):
@@ -90,7 +91,7 @@ class Group(Reactor):
         except Exception as error:  # noqa: BLE001  # the environment's: the caller raises it
             reply.set(self._fault(error))
         else:
-            reply.set(self._packed(infos))
+            reply.set(self._packed(infos) if infos else NOTHING)
 
     @reaction(ask, effects=reply)
     def answer(self, ask: Any, reply: Any) -> None:
@@ -166,7 +167,7 @@ class Environments(Reactor):
 def packed(result: Any, known: Mapping[str, Any]) -> bytes:
     """A result for another process. Empty infos are left out, and a result without code needs no slow pickle."""
     if not result and isinstance(result, list):
-        return b""
+        return NOTHING
     try:
         return MARSHALLED + marshalled(result)
     except CodeError:

@@ -14,21 +14,23 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from gymnasium import logger, spaces
+from gymnasium import logger
 from gymnasium.error import AlreadyPendingCallError, ClosedEnvironmentError, NoAsyncCallError
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.async_vector_env import AsyncState
-from gymnasium.vector.utils import batch_differing_spaces, batch_space, concatenate, create_empty_array, iterate
+from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 
 from reactorlib.cpus import available_cpus
-from reactorlib.errors import WorkerError
+from reactorlib.errors import RunError, WorkerError
 from reactorlib.executors.start_method import choose_start_method
+from reactorlib.gymnasium.batched_spaces import batched_spaces
 from reactorlib.gymnasium.calls import Calls, check_counts, checked_mask
 from reactorlib.gymnasium.groups import EnvironmentTimeoutError, Groups
 from reactorlib.gymnasium.infos import Info, merged
 from reactorlib.gymnasium.isolation.isolate import Isolate, apart
 from reactorlib.gymnasium.journal import Journal
 from reactorlib.gymnasium.layout import Layout
+from reactorlib.gymnasium.plan import Plan, plan_of
 from reactorlib.gymnasium.reactors import Setup
 from reactorlib.gymnasium.saving import opened_for, restore, save
 from reactorlib.gymnasium.seeding import checked_rule, seeds_of
@@ -45,7 +47,9 @@ class ReactorVectorEnv(Calls):
     `env_fns` make the environments, of which each of the `workers` steps a share. By default there are as many workers
     as processors. Where processors are few, or with `caller_steps`, the caller's process is one of them. It steps its
     share in `step` and `step_wait`, which no timeout breaks off. `executor` is "processes", "threads", "inline", or
-    "mpi" for ranks, where `python -m reactorlib.mpi` runs the script. `context` says how processes start.
+    "mpi" for ranks, where `python -m reactorlib.mpi` runs the script. `context` says how processes start. Without any
+    of these four, `plan` is made: processes where they pay, by steps of one environment that are timed. Results are
+    the same.
 
     Where `reset` is given a number s, environment i gets the seed s + i, as in Gymnasium. With `seeds="spawn"` it gets
     one of NumPy's SeedSequence, so that two numbers share no streams.
@@ -80,13 +84,13 @@ class ReactorVectorEnv(Calls):
         *,
         workers: int | None = None,
         caller_steps: bool | None = None,
-        executor: str = "processes",
+        executor: str | None = None,
         seeds: str = "consecutive",
         statistics: bool = False,
         isolate: Isolate = False,
         resumable: bool = False,
     ) -> None:
-        env_fns, in_processes = apart(list(env_fns), isolate, executor)
+        env_fns, in_processes = apart(list(env_fns), isolate, executor or "processes")
         self.env_fns = env_fns = [partial(Journal, one) for one in env_fns] if resumable else env_fns
         if worker is not None:
             raise ValueError("a custom `worker` serves one environment over a pipe: ReactorVectorEnv has neither")
@@ -99,52 +103,33 @@ class ReactorVectorEnv(Calls):
         self._state = AsyncState.DEFAULT
         if in_processes:
             workers, caller_steps, max_concurrency = n, False, None
-        self._learn_spaces()
+        if executor is None and (workers is not None or caller_steps is not None or context is not None):
+            executor = "processes"  # of which the caller has an idea
+        # Forked processes and ranks have the definitions of the main script.
+        method = choose_start_method(context, lambda: UNREGISTERED) if executor in (None, "processes") else None
+        free = _ranks() - (caller_steps is False) if executor == "mpi" else available_cpus()
+        most = min(n, int(workers or free), int(max_concurrency or n))
+        with closing(env_fns[0]()) as env:
+            self._learn_spaces(env)
+            self.plan = plan_of(env, n, executor, method, most)
         if caller_steps is None:
-            caller_steps = executor in ("inline", "mpi") or available_cpus() <= FEW_CPUS
-        most = available_cpus() if executor != "mpi" else _ranks() - (0 if caller_steps else 1)
-        shares = min(n, int(workers or most), int(max_concurrency or n))
-        if executor == "inline":
-            shares, caller_steps = 1, True
-        self._open(executor, caller_steps, [n * share // shares for share in range(shares + 1)])
+            caller_steps = executor == "mpi" or available_cpus() <= FEW_CPUS
+        self._open(self.plan, method, caller_steps or self.plan.executor == "inline")
 
-    def _learn_spaces(self) -> None:
+    def _learn_spaces(self, env: Any) -> None:
         """Learn the spaces of all from a first environment."""
-        env = self.env_fns[0]()
         self.metadata = {**env.metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode = env.render_mode
         self.single_action_space = env.action_space
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        mode = self.observation_mode
-        if isinstance(mode, tuple) and len(mode) == 2:
-            if not all(isinstance(space, spaces.Space) for space in mode):
-                raise TypeError(
-                    f"Expected both elements of observation_mode to be Spaces, got {type(mode[0])} and {type(mode[1])}"
-                )
-            self.observation_space, self.single_observation_space = mode
-        elif mode == "same":
-            self.single_observation_space = env.observation_space
-            self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        elif mode == "different":
-            self.single_observation_space = env.observation_space
-            others = []
-            for make in self.env_fns[1:]:
-                with closing(make()) as other:
-                    others.append(other.observation_space)
-            self.observation_space = batch_differing_spaces([env.observation_space, *others])
-        else:
-            raise ValueError(
-                "Invalid `observation_mode`, expected: 'same' or 'different' or tuple of single and batch observation "
-                f"space, actual got {mode}"
-            )
-        env.close()
+        spaces_of = batched_spaces(self.observation_mode, env.observation_space, self.env_fns)
+        self.single_observation_space, self.observation_space = spaces_of
 
-    def _open(self, executor: str, caller_steps: bool, bounds: list[int]) -> None:
-        n, in_place = self.num_envs, not self.copy
+    def _open(self, plan: Plan, method: str | None, caller_steps: bool) -> None:
+        n, in_place, executor = self.num_envs, not self.copy, plan.executor
+        bounds = [n * share // plan.workers for share in range(plan.workers + 1)]
         observation_space, action_space = self.single_observation_space, self.single_action_space
         layout = Layout(n, len(bounds) - 1, observation_space, self.action_space, action_space, in_place)
-        # Forked processes and ranks have the definitions of the main script.
-        method = choose_start_method(self.context, lambda: UNREGISTERED) if executor == "processes" else None
         apart, forked = executor == "mpi", method in (None, "fork")  # ranks share no memory
         share, groups = (TimedShare, TimedGroups) if self._is_timed else (Share, Groups)
         setup = Setup([*self.env_fns], bounds, layout, self.autoreset_mode, os.getpid(), forked, apart, share)
@@ -214,12 +199,18 @@ class ReactorVectorEnv(Calls):
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Step all environments: observations, rewards, terminations, truncations, infos."""
-        self._assert_is_running()
-        self._assert_nothing_pends("step")
-        if not self._placed(actions):
+        if self.closed or self._state is not AsyncState.DEFAULT:
+            self._assert_is_running()
+            self._assert_nothing_pends("step")
+        try:
+            if self._placed(actions):
+                return self._stepped(self._groups.step())
             self._begin_with(actions)
             return self._stepped(self._groups.finish())
-        return self._stepped(self._groups.step())
+        except RunError as error:
+            if type(error) is RunError:  # the session's, which asks nobody whether it is closed until here
+                self._assert_is_running()
+            raise
 
     def step_async(self, actions: Any) -> None:
         """Begin to step; see `step_wait`."""
@@ -256,9 +247,9 @@ class ReactorVectorEnv(Calls):
         groups.begin("step", [(part, groups.buffer) for part in groups.shared_out(rows)])
 
     def _stepped(self, results: list[Any]) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        arrays = self._groups.arrays
-        ends = arrays.terminations.copy(), arrays.truncations.copy()
-        return self._observations(results), arrays.rewards.copy(), *ends, self._infos(results)
+        arrays, observations = self._groups.arrays, self._observations(results)
+        infos = self._infos(results) if results else {}
+        return observations, arrays.rewards.copy(), arrays.terminations.copy(), arrays.truncations.copy(), infos
 
     def _observations(self, results: list[Any]) -> Any:
         """The batch of observations; `results` keep everything else."""
