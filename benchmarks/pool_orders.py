@@ -50,7 +50,7 @@ def ways(name: str, envs: int) -> Iterator[dict[str, Callable[[], ReactorPool]]]
 
 
 def seconds_a_step(made: Callable[[], ReactorPool], batches: int) -> float:
-    """The time of a step of one environment in these batches, of half of the environments each, after the first ones."""
+    """The time of an environment's step in batches of half of the environments, after the first ones."""
     pool = made()
     pool.reset_async(seed=1)
     began, stepped = 0.0, 0
