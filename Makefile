@@ -43,7 +43,7 @@ GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name
 UNKNOWN := $(filter-out $(KNOWN) MAKEFLAGS -%,$(GIVEN))
 $(if $(UNKNOWN),$(error $(UNKNOWN): no such variable here; there are $(KNOWN)))
 
-.PHONY: help install install-freethreaded install-rllib bench advise kernel-claims regress ray-options report readme diagrams docs test test-all test-wheel test-freethreaded test-openmpi check style format lock soak mutants clean
+.PHONY: help install install-freethreaded install-rllib bench advise bench-kernel kernel-claims regress ray-options report readme diagrams docs test test-all test-wheel test-freethreaded test-openmpi check style format lock soak mutants clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -68,6 +68,10 @@ bench: $(STAMP) $(if $(FREETHREADED),$(FT_STAMP))  ## run the preset, draw its f
 
 advise: $(STAMP)  ## what serves ENV=file.py:MyEnv (or mypackage:MyEnv-v0) with ACTORS=16 best on this machine
 	@$(HARNESS) advise $(if $(ENV),--env $(ENV)) $(if $(ACTORS),--actors $(ACTORS))
+
+bench-kernel: $(STAMP)  ## time the kernel's hot paths with pytest-benchmark, compared with the run saved last
+	$(BIN)/python -m pytest benchmarks/kernel --benchmark-autosave --benchmark-columns=min,median,iqr,rounds \
+	  $(if $(wildcard .benchmarks/*/*.json),--benchmark-compare)
 
 kernel-claims: $(STAMP)  ## measure what the kernel claims, each line with its limit and a verdict
 	$(BIN)/python -m benchmarks.kernel_claims

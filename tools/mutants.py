@@ -117,7 +117,7 @@ MUTANTS = [
     *_mutants(
         _of("transport", "channel", "transport/test_channel", "transport/test_exchange"),
         ("a message is not written over one that was not read", "if number > self._limit:", "if number > self._limit + SLOTS:"),
-        ("who waits for a message is woken", "self.states[self._receiver_state] = AWAKE\n        self.bell.ring()", "self.states[self._receiver_state] = AWAKE"),
+        ("who waits for a message is woken", "self.states[self._receiver_state] = AWAKE\n            self.bell.ring()", "self.states[self._receiver_state] = AWAKE"),
         ("the sender learns of room", "if not number % PUBLISH:", "if not number % (PUBLISH << 20):"),
         ("messages keep their order", "backlog.append(self.receive())", "backlog.appendleft(self.receive())"),
         ("a message from a block has its own length", "return bytes(lent[:length])", "return bytes(lent)"),

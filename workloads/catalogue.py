@@ -45,7 +45,7 @@ class Backend:
 
     `note`: what to know about its numbers before comparing them. `matched`: whether it computes exactly what the
     serial loop does, so that their digests are equal. If not, the note says what differs. `role`: "main" for what the
-    suite compares, "peer" for what stands beside it, "limit" for what nobody who runs the same Python can pass.
+    suite compares, "peer" for what stands beside it, "limit" for the reference ceiling, which is no bound.
     `kind`: shared by those that wait and run alike though they have modules of their own. `on_two_nodes`: half of the
     workers are on another node, made of this machine's namespaces (see two_nodes). `interpreter`: the one that it runs
     on, FREE_THREADED or RLLIB; empty for the suite's own.

@@ -78,11 +78,8 @@ def _output(markup: bool = True) -> Console:
     return Console(width=None if sys.stdout.isatty() else _WIDTH_ELSEWHERE, highlight=False, markup=markup)
 
 
-def _list(parsed: argparse.Namespace, _: Sequence[str]) -> int:
-    if parsed.json:
-        print(json.dumps(listing.as_json(), indent=2))
-    else:
-        print(listing.as_text(shutil.get_terminal_size((110, 24)).columns))
+def _list(_: argparse.Namespace, __: Sequence[str]) -> int:
+    print(listing.as_text(shutil.get_terminal_size((110, 24)).columns))
     return 0
 
 

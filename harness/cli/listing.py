@@ -1,7 +1,6 @@
 """The output of `harness list`: workloads with their parameters, backends, presets. Runs nothing."""
 
 import textwrap
-from typing import Any
 
 from harness.plan.presets import PRESETS
 from workloads.catalogue import BACKENDS, WORKLOADS, Workload
@@ -29,34 +28,10 @@ def as_text(width: int) -> str:
     return "\n".join(lines)
 
 
-def as_json() -> dict[str, Any]:
-    """All of it, for programs."""
-    return {
-        "workloads": {
-            name: {
-                "summary": workload.summary,
-                "parameters": {declared.name: _parameter_json(declared) for declared in _of_run(workload)},
-            }
-            for name, workload in WORKLOADS.items()
-        },
-        "backends": {name: {"summary": backend.summary, "note": backend.note} for name, backend in BACKENDS.items()},
-        "presets": {
-            name: {"summary": preset.summary, "trials": preset.trials, "backends": list(preset.backends)}
-            for name, preset in PRESETS.items()
-        },
-    }
-
-
 def _of_run(workload: Workload) -> list[Parameter]:
     """The parameters that `run` heeds. It decides itself how many rounds a trial has."""
     declared = parameters_of(workload.task_class()).values()
     return [one for one in declared if one.name not in _IGNORED_BY_RUN]
-
-
-def _parameter_json(declared: Parameter) -> dict[str, Any]:
-    told = {name: getattr(declared, name) for name in ("default", "help", "minimum", "maximum")}
-    choices = None if declared.choices is None else list(declared.choices)
-    return {"type": declared.kind.__name__, **told, "choices": choices}
 
 
 def _describe(declared: Parameter) -> str:

@@ -46,9 +46,11 @@ exit status: 0 all rows ok; 1 a row failed; 2 bad input; 130 interrupted (then -
 """
 _RUN = "Measure every point on every backend, in blocks of turns: all that is compared runs side by side."
 _DOCTOR = "Print the machine and the versions, try what the suite needs, and name what would harm a measurement."
-_CLAIM = """Measure claims of README on this machine, by the two backends that each compares. Each prints the ratio, its
-interval, the expected range, and PASS or FAIL. FAIL means that the interval does not reach the range, or that something
-failed. The exit status is then 1."""
+_CLAIM = """\
+Measure claims of README on this machine, by the two backends that each compares. Each prints the ratio, its interval,
+the expected range, and PASS or FAIL. FAIL means that the ratio is outside the range, or that something failed. The
+exit status is then 1.
+"""
 _BREAKDOWN = (
     "Run the points of a finished run again, and write the part of a round that each phase takes into breakdown.csv. "
     "On Ray it wraps private functions: its times are no measurements to compare."
@@ -106,7 +108,7 @@ def parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
         command.set_defaults(command=commands[name])
         return command
 
-    _add_json(add("list", "what there is to run: workloads, parameters, backends, presets"))
+    add("list", "what there is to run: workloads, parameters, backends, presets")
     _add_doctor(add("doctor", "what this machine is, what works here, what would harm a measurement", _DOCTOR))
     _add_run(add("run", "measure", _RUN, _RUN_EXAMPLES))
     your_own = "your own environment: what serves it best here"

@@ -41,9 +41,14 @@ class Claim:
         return self.published.low / OTHER_DAY, self.published.high * OTHER_DAY
 
     def agrees(self, ratio: Estimate) -> bool:
-        """Whether a ratio does not contradict the claim: its interval reaches the expected range."""
+        """Whether a ratio is in the expected range."""
         low, high = self.expected
-        return ratio.low <= high and low <= ratio.high
+        return low <= ratio.value <= high
+
+    def is_contradicted(self, ratio: Estimate) -> bool:
+        """Whether a ratio's interval does not even reach the expected range."""
+        low, high = self.expected
+        return ratio.high < low or high < ratio.low
 
     @property
     def place(self) -> str:

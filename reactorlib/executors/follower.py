@@ -15,7 +15,7 @@ from reactorlib.executors.protocol import CARRYING, DONE, GO, GO_FIELDS, GO_TAIL
 from reactorlib.schedule.compiler import Ref
 from reactorlib.schedule.partition import Partition
 from reactorlib.schedule.plan import Plan, Send
-from reactorlib.worker.cells import NO_BUFFERS, Buffers, Event
+from reactorlib.worker.cells import NO_BUFFERS, Buffers
 from reactorlib.worker.context import current
 from reactorlib.worker.coordinator import Schedule
 from reactorlib.worker.event_queue import Events
@@ -34,7 +34,7 @@ class LoadedPart(NamedTuple):
 
     schedule: Schedule
     heirs: list[int]
-    take: Callable[[], None] | None  # puts the values that came with Go into the cells of its events
+    fill: Callable[[bytes], None] | None  # puts the values that came with Go into the cells of its events
 
 
 def worker_of(
@@ -58,7 +58,6 @@ class Follower:
         self.loader = Loader(worker)
         self.parts: dict[int, LoadedPart] = {}  # by number of the split
         self._receive, self._send = messenger.receiver_from(0), messenger.sender_to(0)
-        self._message = b""  # the last Go
         self._done = NOTHING_CROSSES  # made by the schedule that runs: its last message
 
     # The loop
@@ -69,8 +68,7 @@ class Follower:
         receive = self._receive
         while True:
             while (message := receive())[-1] == GO:  # nearly always, and at every tag
-                self._message = message
-                self._go(*GO_FIELDS.unpack_from(message, -GO_TAIL.size))
+                self._go(message, *GO_FIELDS.unpack_from(message, -GO_TAIL.size))
             name, *arguments = self.messenger.heard(message)
             if name == "end":
                 self._end(*arguments)
@@ -97,15 +95,15 @@ class Follower:
 
     # One tag
 
-    def _go(self, number: int, time: int, microstep: int) -> None:
+    def _go(self, message: bytes, number: int, time: int, microstep: int) -> None:
         """Run the part of this split at this tag, and report the outcome."""
         part = self.parts[number]
         now = self.worker.now
         now.time, now.microstep = time, microstep
         soon: Events = {}
         try:
-            if part.take is not None:
-                part.take()
+            if part.fill is not None:
+                part.fill(message)
             part.schedule(time, soon)
             self._say_done(soon)
         except Stopped:
@@ -144,11 +142,8 @@ class Follower:
         heirs = [item.to for item in part.items if isinstance(item, Send) and item.to]
         events = [self.worker.events[i] for i in part.marked]
         carrying = [event for event in events if event.trigger.kind in CARRYING]
-        self.parts[number] = LoadedPart(schedule, heirs, self._taker(carrying) if carrying else None)
-
-    def _taker(self, events: list[Event]) -> Callable[[], None]:
-        fill = self.messenger.filler(events)
-        return lambda: fill(self._message)
+        fill = self.messenger.filler(carrying) if carrying else None
+        self.parts[number] = LoadedPart(schedule, heirs, fill)
 
     def _crossing(self, ref: Ref) -> Callable[[], None]:
         """The action of a send or wait on this worker."""

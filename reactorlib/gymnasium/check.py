@@ -16,16 +16,19 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from reactorlib.gymnasium.isolation.check import check_isolation
 from reactorlib.gymnasium.probes import PROBES, TWINS
 
 Make = Callable[[], Any]
+_ALONE_S = 30.0  # for the check of the environment itself
 
 
 def check_vector_env(env: Any, env_fns: Sequence[Make] | None = None, *, steps: int = 60, seed: int = 1) -> None:
     """Raise AssertionError with every fault that is found in a vector environment. It is closed afterwards.
 
     `env_fns` make the same environments; by default those that it was made of, or `gymnasium.make(env.spec.id)`. `env`
-    may also be a class, or a function of `env_fns` and `autoreset_mode=`. It is then checked with all probes.
+    may also be a class, or a function of `env_fns` and `autoreset_mode=`. It is then checked with all probes. Where a
+    fault is found, `check_isolation` also looks for one of the environment itself, which takes some seconds.
 
     >>> import gymnasium
     >>> check_vector_env(gymnasium.make_vec("CartPole-v1", 3, vectorization_mode="sync"))
@@ -40,12 +43,20 @@ def check_vector_env(env: Any, env_fns: Sequence[Make] | None = None, *, steps: 
       step: rewards have dtype int64, not float64
     """
     if isinstance(env, VectorEnv):
+        env_fns = env_fns or _functions_of(env)
         name, faults = str(env), find_faults(env, env_fns, steps=steps, seed=seed)
+        faults += _of_the_environment(env_fns[0], steps, seed) if faults else []
     else:
         name, faults = getattr(env, "__name__", str(env)), find_all_faults(env, steps=steps, seed=seed)
     if faults:
         count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
         raise AssertionError("\n  ".join([f"{count} of {name}:", *faults]))
+
+
+def _of_the_environment(make: Make, steps: int, seed: int) -> list[str]:
+    """The reasons why the environment differs from itself, so that no vector of it can be right."""
+    report, _ = _outcome(lambda one: check_isolation(one, steps=steps, seed=seed, limit_s=_ALONE_S), make)
+    return [] if report is None else [f"the environment is at fault, not the vector: {one}" for one in report.findings]
 
 
 def find_all_faults(make_vector: Callable[..., Any], *, steps: int = 60, seed: int = 1) -> list[str]:

@@ -76,17 +76,22 @@ class OwnGenerators(gymnasium.Wrapper[Any, Any, Any, Any]):
     """An environment that draws from generators of its own where it asks for the global ones.
 
     `reset(seed=s)` seeds them with s. The caller's generators are the same after a call as before it. Only one
-    environment of a process may be called at a time, so threads cannot share one.
+    environment of a process may be called at a time, so threads cannot share one. In a process of its own, an
+    environment `swaps` nothing: it has the generators of the process.
     """
 
-    def __init__(self, make: Callable[[], Any], names: Sequence[str] = GENERATORS) -> None:
-        self._names, self._own = tuple(names), states(names)
+    def __init__(self, make: Callable[[], Any], names: Sequence[str] = GENERATORS, swaps: bool = True) -> None:
+        self._names, self._own, self._swaps = tuple(names), states(names), True
         with self._swapped():
             env = make()
+        self._swaps = swaps
         super().__init__(env)
 
     @contextmanager
     def _swapped(self) -> Iterator[None]:
+        if not self._swaps:
+            yield
+            return
         others = states(self._names)
         put(self._own)
         try:

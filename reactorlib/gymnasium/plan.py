@@ -1,7 +1,7 @@
 """Where the environments of a vector are stepped if the caller does not say: inline, or by how many processes.
 
-One environment is stepped for a few milliseconds in a process forked for that. So what it draws, changes or breaks
-touches nothing here, and results are the same whatever is chosen.
+One environment is stepped for a few milliseconds in a process forked for that. Whatever it draws, changes or breaks
+there touches nothing here. So the results do not depend on the choice.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from reactorlib.executors.start_method import forking_knowingly
 from reactorlib.gymnasium.layout import is_plain
 from reactorlib.gymnasium.reactors import packed, unpacked
 
-TRIED_NS = 4_000_000  # steps are timed for so long,
-FEWEST, MOST = 4, 400  # at least, and at most, so many
-LONGEST_S = 2.0  # a trial that takes longer is ended: such steps need no timing
-# What a round with one other process costs beyond its share of the steps: 6 us where nothing else fills the caches,
-# 12 us between the steps of 16 CartPoles. Each further process costs a message and a reply.
+TRIED_NS = 4_000_000  # the time in which steps are timed
+FEWEST, MOST = 4, 400  # bounds of the number of timed steps
+LONGEST_S = 2.0  # a trial that takes longer is ended, as such steps need no timing
+# A round with one other process costs 6 us beyond its share of the steps where nothing else fills the caches.
+# Between the steps of 16 CartPoles it costs 12 us. Each further process costs a message and a reply.
 CROSSING_NS, TELLING_NS = 12_000, 5_000
 OWN_NS = 450  # of ours in each step: the row, the reward, the ends
 
@@ -52,7 +52,7 @@ def plan_of(env: Any, n: int, executor: str | None, method: str | None, most: in
 
 
 def planned(env: Any, n: int, most: int) -> Plan:
-    """The plan for `n` environments like this one, with at most so many workers. The environment stays as it is."""
+    """The plan for `n` environments like this one, with at most `most` workers. The environment stays as it is."""
     if min(n, most) == 1:
         return Plan("inline", 1, "there is one environment" if n == 1 else "there is one processor")
     if current_process().daemon:

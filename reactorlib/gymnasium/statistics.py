@@ -21,10 +21,10 @@ from reactorlib.gymnasium.share import Share
 
 KEPT = 1024  # timed rounds, the last ones
 PERCENT = (50, 95, 99)
-TIMING_NS = 400  # that a timed step takes longer, at most
-COST = 0.004  # of a worker's time, that timing may take
-LONGEST_PERIOD = 128
-CALLER_PERIOD = 16  # rounds, of which the caller's side is timed once
+TIMING_NS = 1_500  # that a timed step takes longer, at most: new proxies, lists and two looks at the clock
+COST = 0.003  # of a worker's time, that timing may take
+LONGEST_PERIOD = 512
+CALLER_PERIOD = 32  # rounds, of which the caller's side is timed once
 
 Times = npt.NDArray[np.float64]
 

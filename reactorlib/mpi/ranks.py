@@ -54,7 +54,8 @@ class Ranks:
         found = self._control.allgather((socket.gethostname(), os.getpid(), _shared_files()))
         self.hosts = [host for host, _, _ in found]
         self.processes = [process for _, process, _ in found]
-        _unlink_all({name for host, _, files in found if host == self.hosts[self.rank] for name in files})
+        for path in {path for host, _, files in found if host == self.hosts[self.rank] for path in files}:
+            Path(path).unlink(missing_ok=True)  # every rank of this host has mapped it: nothing looks for it again
         atexit.register(self._leave)
 
     # Messages
@@ -224,12 +225,6 @@ def _mpi() -> Any:
 def _shared_files() -> list[str]:
     """Names of shared memory that MPICH has mapped. A killed rank cannot unlink them."""
     return sorted({line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if SHARED in line})
-
-
-def _unlink_all(paths: set[str]) -> None:
-    """Unlink names that every rank of this host has mapped: nothing looks for them again."""
-    for path in paths:
-        Path(path).unlink(missing_ok=True)
 
 
 def packed(error: BaseException) -> Packed:

@@ -5,6 +5,7 @@ step that ends one. So they compute what the serial loop computes. A vector know
 stepped `steps_per_message` times per round.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,7 @@ import gymnasium
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.utils import iterate
 
+from reactorlib.cpus import gil_enabled
 from reactorlib.gymnasium import ReactorVectorEnv
 from workloads import environment
 from workloads.parameter import UnsupportedError
@@ -20,7 +22,12 @@ from workloads.sampling import SamplingTask, StepResult, comparable
 
 Environment = gymnasium.Env[Any, Any]
 
-VECTORS = {"sync": SyncVectorEnv, "async": AsyncVectorEnv, "reactor": ReactorVectorEnv}
+VECTORS: dict[str, Callable[..., Any]] = {
+    "sync": SyncVectorEnv,
+    "async": AsyncVectorEnv,
+    # Without a GIL, threads: ReactorVectorEnv takes them only if it is asked to, as few environments expect them.
+    "reactor": partial(ReactorVectorEnv, executor=None if gil_enabled() else "threads"),
+}
 
 
 class SelfActing(gymnasium.Wrapper[Any, Any, Any, Any]):

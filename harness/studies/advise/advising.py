@@ -18,6 +18,7 @@ from harness.studies.advise import choices, screen
 from harness.studies.advise.answer import Answer
 from harness.studies.advise.profile import WORKLOAD, Profile
 from reactorlib.cpus import available_cpus
+from reactorlib.gymnasium.isolation import check_isolation
 from workloads.catalogue import make_task
 from workloads.parameter import ParameterError
 from workloads.sampling import SamplingTask
@@ -49,6 +50,7 @@ _PURPOSES = {
 }
 _WIDTH_ELSEWHERE = 120
 _PROFILE_LIMIT_S = 120.0
+_CHECK_LIMIT_S = 20.0
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -103,6 +105,12 @@ def _measured(task: SamplingTask, seconds: float, console: Console) -> Answer:
         profile = Profile(**call("harness.studies.advise.profile:measure", [env, task.seed], _PROFILE_LIMIT_S))
     except SubjectError as error:
         raise UsageError(f"{env}: {error}") from None
+    console.print("checking what it depends on ...")
+    try:
+        isolation = check_isolation(task.make_environment, seed=task.seed, limit_s=_CHECK_LIMIT_S)
+    except RuntimeError as error:
+        console.print(f"which failed: {error}")
+        isolation = None
     started = set[str]()
 
     def tell(name: str) -> None:
@@ -110,18 +118,13 @@ def _measured(task: SamplingTask, seconds: float, console: Console) -> Answer:
             console.print(f"starting {name}{_PURPOSES.get(name, '')} ...")
         started.add(name)
 
-    if profile.differs_at is not None:
-        console.print(
-            f"two of it with seed {task.seed} differ at step {profile.differs_at}: reset does not use its seed, or "
-            "both draw from something outside them"
-        )
     console.print(f"measuring for about {quantity.duration_s(seconds)}, in turns:")
     parameters = {"env": env, "actors": task.actors, "seed": task.seed}
     found = choices.run(parameters, profile, cores, seconds, tell)
     failure = found.failures.get(choices.LOOP)
     if failure is not None:
         raise UsageError(f"{env}: {failure}")
-    return Answer(env, task.actors, task.seed, cores, profile, found)
+    return Answer(env, task.actors, task.seed, cores, profile, found, isolation)
 
 
 def _pictures(answer: Answer, directory: Path) -> list[Path]:

@@ -13,6 +13,7 @@ from harness import quantity
 from harness.stats.intervals import Estimate
 from harness.studies.advise.choices import AGAIN, CHOICES, LIMIT, LOOP, POOLED, REACTORS, MeasuredChoices, batched
 from harness.studies.advise.profile import WORKLOAD, Profile
+from reactorlib.gymnasium.isolation import Isolation
 from workloads.catalogue import BACKENDS
 
 # A backend counts as good unless it is shown to take more than this factor of the fastest one's time.
@@ -49,6 +50,7 @@ class Answer:
     cores: int
     profile: Profile
     found: MeasuredChoices
+    isolation: Isolation | None = None  # None where the check failed
 
     @cached_property
     def _slower(self) -> dict[str, Estimate]:
@@ -158,6 +160,8 @@ class Answer:
                     f"{'; '.join(others)} computed something else than the plain loop: environments of one process "
                     "share something, such as a random number generator of their class or module"
                 )
+        for finding in self.isolation.findings if self.isolation is not None else ():
+            yield f"the environment depends on more than its seed and actions, {str(finding).rstrip('.')}"
         for name, failure in self.found.failures.items():
             yield f"{label(name)} ({name}) failed: {failure}"
 
@@ -262,6 +266,7 @@ class Answer:
             "disturbances": list(self.disturbances),
             "doubts": list(self.doubts),
             "proof": self.proof,
+            "isolation": None if self.isolation is None else self.isolation.as_json(),
         }
 
 

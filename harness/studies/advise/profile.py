@@ -8,7 +8,6 @@ from __future__ import annotations
 import pickle
 import resource
 import time
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -18,15 +17,13 @@ import numpy.typing as npt
 from reactorlib.schedule.partition import worker_of_member
 from workloads import environment
 from workloads.catalogue import make_task
-from workloads.digest import Digest
-from workloads.sampling import Sampler, SamplingTask
+from workloads.sampling import Sampler
 
 WORKLOAD = "gym_sampling"
 _LONGEST_S = 4.0
 _MOST_STEPS = 20_000
 _FEWEST_STEPS = 10
 _ROUNDS = 2_000
-_REPEATED, _REPEATED_S = 100, 1.0
 # An environment waits instead of computing if two things hold. Its processor time is less than this part of the time
 # that passed. It also gave the processor away by itself in as many steps. Where it was taken away, others compute.
 _COMPUTES, _GAVE_AWAY = 0.6, 0.5
@@ -36,13 +33,11 @@ _COMPUTES, _GAVE_AWAY = 0.6, 0.5
 class Profile:
     """`step_ns`: time of each step, including the reset that follows it. It is processor time, or wall time if the
     environment `waits` rather than computes. `message_bytes`: a step's observation, reward and flags, as pickled.
-    `differs_at`: the first step at which another with the same seed does something else.
     """
 
     step_ns: list[int]
     message_bytes: int
     waits: bool
-    differs_at: int | None = None
 
     @property
     def mean_ns(self) -> float:
@@ -91,23 +86,7 @@ def measure(env: str, seed: int) -> dict[str, Any]:
     gave_away = _switches() - gave_away
     waits = sum(computed) < _COMPUTES * sum(passed) and gave_away > _GAVE_AWAY * len(passed)
     message_bytes = len(pickle.dumps(reply, protocol=5))
-    return asdict(Profile(passed if waits else computed, message_bytes, waits, _differs_at(task)))
-
-
-def _differs_at(task: SamplingTask) -> int | None:
-    """The first step, from 1, at which the second of two with one seed, one after the other, does something else."""
-    first, second = (list(_digests(task)) for _ in range(2))
-    return next((step for step, pair in enumerate(zip(first, second, strict=False), 1) if pair[0] != pair[1]), None)
-
-
-def _digests(task: SamplingTask) -> Iterator[str]:
-    sampler, until = Sampler(task, 0), time.monotonic() + _REPEATED_S
-    for _ in range(_REPEATED):
-        digest = Digest()
-        task.record(digest, [sampler.step_message(0)])
-        yield digest.hexdigest()
-        if time.monotonic() > until:
-            return
+    return asdict(Profile(passed if waits else computed, message_bytes, waits))
 
 
 def _switches() -> int:

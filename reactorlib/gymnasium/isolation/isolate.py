@@ -38,4 +38,5 @@ def apart(env_fns: Sequence[Callable[[], Any]], isolate: Isolate, executor: str)
         raise ValueError(f"`isolate` must be True, False, 'generators', 'processes' or a report, got {report!r}")
     if executor in ("threads", "mpi") or (report == "processes" and executor != "processes"):
         raise ValueError(f"`isolate`: the executor {executor!r} does not keep environments apart")
-    return Apart([partial(OwnGenerators, make, names) for make in env_fns], report == "processes")
+    in_processes = report == "processes"
+    return Apart([partial(OwnGenerators, make, names, not in_processes) for make in env_fns], in_processes)

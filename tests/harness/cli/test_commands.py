@@ -147,20 +147,13 @@ def test_everything_there_is_to_run_is_listed(capsys):
     text = capsys.readouterr().out
     for name in (*WORKLOADS, *BACKENDS, "smoke", "quick", "paper", "minibatch_policy"):
         assert name in text
-    assert main(["list", "--json"]) == 0
-    listed = json.loads(capsys.readouterr().out)
-    assert not any({"rounds", "warmup_rounds"} & one["parameters"].keys() for one in listed["workloads"].values())
-    assert listed["workloads"]["gym_sampling"]["parameters"]["actors"] == {
-        "type": "int",
-        "default": 15,
-        "help": listed["workloads"]["gym_sampling"]["parameters"]["actors"]["help"],
-        "minimum": 1,
-        "maximum": None,
-        "choices": None,
-    }
+    lines = [line.split()[:1] for line in text.splitlines()]
+    assert ["actors"] in lines
+    assert ["rounds"] not in lines
+    assert ["warmup_rounds"] not in lines
 
 
-@pytest.mark.parametrize("arguments", [["list"], ["list", "--json"], ["run", "--dry-run", "--preset", "paper"]])
+@pytest.mark.parametrize("arguments", [["list"], ["run", "--dry-run", "--preset", "paper"]])
 def test_listing_and_planning_import_nothing_that_takes_seconds(arguments):
     code = f"import sys; from harness.__main__ import main; main({arguments}); print(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import pytest
 
 from harness.errors import UsageError
-from harness.report import claims, document, export, markdown, page, readme
+from harness.report import claims, document, export, markdown, page, published, readme
 from harness.report.summary import summarise
 from harness.stats import doubts, intervals
 from harness.store import machine
@@ -453,3 +453,10 @@ def test_slow_rounds_stand_beside_the_usual_ones_where_they_are_known(results):
         ("CartPole-v1, 2 actors", "serial", "1.32 ms", "2.00 ms", "-", "-"),
         ("", "reactor-inline", "1.00 ms", "2.00 ms", "4.00 ms", "4.00x"),
     )
+
+
+def test_the_part_of_the_time_that_the_paper_claims_for_q_learning_is_that_of_one_minibatch():
+    theirs, ours = (published.series("q_learning")[system].points for system in ("ray", "lf"))
+    less = {x: f"{100 * (1 - ours[x].value / theirs[x].value):.1f} %" for x in ours}
+    (minibatch,) = [x for x, part in less.items() if part == "31.2 %"]
+    assert f"{less[minibatch]} less time with a minibatch of {minibatch}" in claims._CLAIMS["q_learning"]

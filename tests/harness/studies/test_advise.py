@@ -17,6 +17,7 @@ from harness.studies.advise.answer import Answer, label
 from harness.studies.advise.choices import AGAIN, LIMIT, LOOP, POOLED, REACTORS, MeasuredChoices, batched
 from harness.studies.advise.profile import Profile
 from harness.studies.advise.profile import measure as measure_profile
+from reactorlib.gymnasium.isolation import Finding, Isolation
 
 US = 1_000
 STEADY = Profile([1_000 * US] * 100, 200, False)
@@ -194,20 +195,14 @@ def test_bad_input_costs_one_line_and_writes_nothing(arguments, words, tmp_path,
     assert list(tmp_path.iterdir()) == []
 
 
-UNSEEDED = """
-import numpy as np
-from gymnasium.envs.classic_control import CartPoleEnv
-
-class Unseeded(CartPoleEnv):
-    def reset(self, *, seed=None, options=None):
-        return super().reset(seed=int(np.random.default_rng().integers(2**31)))
-"""
-
-
-def test_an_environment_whose_reset_does_not_use_its_seed_is_found_before_anything_is_measured(tmp_path):
-    (tmp_path / "unseeded.py").write_text(UNSEEDED)
-    assert measure_profile(f"{tmp_path}/unseeded.py:Unseeded", 0)["differs_at"] == 1
-    assert measure_profile("CartPole-v1", 0)["differs_at"] is None
+def test_an_environment_that_depends_on_more_than_its_seed_is_a_doubt():
+    finding = Finding("entropy", 0, "observation", ("my_env.py:5",))
+    isolation = Isolation("Own-v0", (finding,), (), (), (), 101, 1.0)
+    made = dataclasses.replace(answer(subject(LOOP, 16_000), subject(REACTORS, 8_000)), isolation=isolation)
+    (doubt,) = [one for one in made.doubts if "my_env.py:5" in one]
+    assert f"But {doubt}." in made.sentences()
+    assert made.as_json()["isolation"]["remedy"] is None
+    assert answer(subject(LOOP, 16_000)).as_json()["isolation"] is None
 
 
 def test_shares_are_told_of_the_fastest_where_that_is_faster_than_the_limit():

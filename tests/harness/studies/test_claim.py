@@ -7,6 +7,7 @@ import pytest
 from harness.cli.commands import main
 from harness.measure.block import Measured
 from harness.measure.turn import Turn
+from harness.stats.intervals import Estimate
 from harness.studies import claim_run
 
 CLAIMS, CORES = claim_run.known()
@@ -53,13 +54,21 @@ def test_every_claim_has_a_name_of_its_own_and_a_range_around_what_was_published
     ],
     ids=["published", "too high", "too low", "failure", "other values"],
 )
-def test_a_claim_passes_where_its_interval_reaches_the_range_and_nothing_failed(engine, capsys, given, verdict):
+def test_a_claim_passes_where_its_ratio_is_in_the_range_and_nothing_failed(engine, capsys, given, verdict):
     vars(engine).update(given)
     assert main(["claim", CLAIM.name, "--starts", "3"]) == (verdict == "FAIL")
     told = capsys.readouterr().out
     assert told.startswith(f"{CLAIM.name}: {verdict}")
     assert given.get("failure", "") in told
     assert engine.blocks == (1 if {"failure", "digest"} & given.keys() else 3)
+
+
+@pytest.mark.parametrize(("spread", "contradicted"), [(1.0, True), (9.0, False)])
+def test_a_ratio_outside_the_range_fails_though_its_interval_reaches_it(spread, contradicted):
+    above = 1.1 * CLAIM.expected[1]
+    ratio = Estimate(above, above / spread, above * spread, 5)
+    assert not CLAIM.agrees(ratio)
+    assert CLAIM.is_contradicted(ratio) == contradicted
 
 
 def test_all_are_measured_and_without_a_name_listed(engine, capsys):

@@ -11,6 +11,7 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from reactorlib.gymnasium import check_vector_env
 from reactorlib.gymnasium import probes as probing
 from reactorlib.gymnasium.check import difference, find_all_faults, find_faults
+from tests.reactorlib.gymnasium import culprits
 
 
 @pytest.fixture
@@ -135,3 +136,11 @@ def test_differences_are_told_by_their_place() -> None:
     assert difference(one, one, "x") is None
     assert difference(float("nan"), float("nan"), "x") is None
     assert difference(1, 1.0, "x") == "x are of type int, not float"
+
+
+def test_a_fault_of_the_environment_is_told_from_one_of_the_vector() -> None:
+    with pytest.raises(AssertionError) as caught:
+        check_vector_env(AsyncVectorEnv([culprits.CountsInItsClass] * 3), steps=20)
+    first, *_, last = str(caught.value).splitlines()[1:]
+    assert "not the vector" not in first
+    assert last.strip().startswith("the environment is at fault, not the vector: class or module state")

@@ -63,12 +63,12 @@ def test_percentiles_are_of_each_environments_steps_and_resets(vector: Any, cloc
     assert found.reset_ns.tolist() == [[30_000] * 3, [600_000] * 3]
     assert found.last.tolist() == [0, found.rounds]
     assert found.waiting == 0
-    assert found.rounds > 30
+    assert found.rounds >= 40 / 8
 
 
 def test_steps_are_timed_less_often_where_they_are_cheap(vector: Any, clock: Clock) -> None:
     cheap = walked(vector(lasting(clock, 1_000), executor="inline", statistics=True), 1_000)
-    assert 1_000 / 128 <= cheap.rounds <= 1_000 / 100 + 2
+    assert 1_000 / 512 - 1 <= cheap.rounds <= 1_000 / 300 + 2
     dear = walked(vector(lasting(clock, 1_000_000), executor="inline", statistics=True), 1_000)
     assert dear.rounds > 900
 

@@ -1,0 +1,1 @@
+"""The kernel by itself, under pytest-benchmark: `make bench-kernel`."""
