@@ -19,8 +19,6 @@ HARNESS := $(BIN)/python -m harness
 # the backends that `make bench` then adds.
 FREETHREADED ?= $(firstword $(foreach name,python3.14t python3.13t,$(shell command -v $(name))))
 FT_VENV ?= .venv-ft
-# An environment for RLlib, which pins another Gymnasium.
-RLLIB_VENV ?= .venv-rllib
 # An environment that holds the wheel alone, for the tests of the kernel as its users have it.
 WHEEL_VENV ?= .venv-wheel
 DIST ?=
@@ -38,18 +36,18 @@ JOBS ?= $(shell cores=$$(nproc 2>/dev/null || echo 1); echo $$((cores > 8 ? 8 : 
 FT_TESTS ?= tests/reactorlib/conformance tests/workloads/gym_sampling tests/workloads/atari_sampling
 
 # A misspelt variable of the command line would be ignored without a word.
-KNOWN := PYTHON VENV PRESET SOAK_SECONDS TORCH_INDEX RESULTS ENV ACTORS FREETHREADED FT_VENV RLLIB_VENV WHEEL_VENV DIST JOBS FT_TESTS OMPI_VENV OMPI_TESTS BASE MIN_EFFECT
+KNOWN := PYTHON VENV PRESET SOAK_SECONDS TORCH_INDEX RESULTS ENV ACTORS FREETHREADED FT_VENV WHEEL_VENV DIST JOBS FT_TESTS OMPI_VENV OMPI_TESTS BASE MIN_EFFECT
 GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name))),$(name)))
 UNKNOWN := $(filter-out $(KNOWN) MAKEFLAGS -%,$(GIVEN))
 $(if $(UNKNOWN),$(error $(UNKNOWN): no such variable here; there are $(KNOWN)))
 
-.PHONY: help install install-freethreaded install-rllib bench advise bench-kernel kernel-claims regress ray-options report readme diagrams docs test test-all test-wheel test-freethreaded test-openmpi check style format lock soak mutants clean
+.PHONY: help install install-freethreaded bench advise bench-kernel kernel-claims regress ray-options report readme diagrams docs test test-all test-wheel test-freethreaded test-openmpi check style format lock soak mutants clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
 	@echo
-	@echo 'bench: PRESET=smoke|quick|crossover|vectors|nodes|paper (now $(PRESET)); bench, report: RESULTS=directory'
+	@echo 'bench: PRESET=smoke|quick|crossover|vectors|threads|nodes|paper (now $(PRESET)); bench, report: RESULTS=directory'
 	@echo 'regress: BASE=commit (now where this branch left origin/main, else the last commit), MIN_EFFECT=0.07'
 	@echo 'first use: PYTHON=python3.12 picks the interpreter, TORCH_INDEX=URL an index with CPU-only torch'
 
@@ -57,8 +55,6 @@ install: $(STAMP)  ## create .venv and install everything into it
 	@echo "installed into $(VENV); next: make advise ENV=path/to/my_env.py:MyEnv ACTORS=16, or make bench"
 
 install-freethreaded: $(FT_STAMP)  ## create .venv-ft on FREETHREADED=python3.14t: for the backends without a GIL
-
-install-rllib: $(RLLIB_VENV)/.installed  ## create .venv-rllib: for the backend rllib
 
 bench: $(STAMP) $(if $(FREETHREADED),$(FT_STAMP))  ## run the preset, draw its figures, print the comparison; FREETHREADED=python3.14t adds threads without a GIL
 	@status=0; $(HARNESS) run --preset $(PRESET) $(if $(RESULTS),--output $(RESULTS)) \
@@ -150,7 +146,7 @@ mutants: $(STAMP)  ## break rules of the kernel and its transport, one at a time
 	$(BIN)/python tools/mutants.py --jobs $(JOBS)
 
 clean:  ## remove .venv and the caches; results stay
-	rm -rf $(VENV) $(FT_VENV) $(RLLIB_VENV) $(WHEEL_VENV) $(OMPI_VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis reactorlib.egg-info
+	rm -rf $(VENV) $(FT_VENV) $(WHEEL_VENV) $(OMPI_VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis reactorlib.egg-info
 
 # The stamp is younger than the two files that say what to install, so nothing is installed twice.
 $(STAMP): pyproject.toml constraints.txt
@@ -172,12 +168,5 @@ $(FT_STAMP): pyproject.toml
 	-$(FT_VENV)/bin/python -m pip download --no-deps --no-binary :all: --no-build-isolation --dest $(FT_VENV)/source ale-py==0.12.1
 	-PATH="$(CURDIR)/$(FT_VENV)/bin:$$PATH" $(FT_VENV)/bin/python -m pip install --no-deps --no-build-isolation -C cmake.args="$(ALE_ARGS)" $(FT_VENV)/source/ale_py-*.tar.gz
 	-$(FT_VENV)/bin/python -m pip install --only-binary :all: $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) torch
-	@touch $@
-
-# Ray, torch and NumPy as the suite has them.
-$(RLLIB_VENV)/.installed: constraints.txt
-	$(PYTHON) -m venv $(RLLIB_VENV)
-	grep -E '^(ray|torch|numpy)==' constraints.txt > $(RLLIB_VENV)/pins.txt
-	$(RLLIB_VENV)/bin/python -m pip install $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) \
-	  --constraint $(RLLIB_VENV)/pins.txt 'ray[rllib]' torch
+	-$(FT_VENV)/bin/python -m pip uninstall --quiet --yes triton  # for GPUs; torch's optimizers load it, and it switches the GIL on
 	@touch $@

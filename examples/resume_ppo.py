@@ -125,7 +125,7 @@ class Training:
 
 
 def main():
-    """Train, from the checkpoint on if there is one."""
+    """Train, from the checkpoint on if there is one. Returns the digest of the weights."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--env", default="CartPole-v1")
     parser.add_argument("--envs", type=int, default=8)
@@ -144,7 +144,9 @@ def main():
         training.save(options.checkpoint)
     envs.close()
     weights = b"".join(one.numpy().tobytes() for one in training.agent.state_dict().values())
-    print(f"{training.iteration} iterations, weights {hashlib.sha256(weights).hexdigest()[:16]}")
+    digest = hashlib.sha256(weights).hexdigest()
+    print(f"{training.iteration} iterations, weights {digest[:16]}")
+    return digest
 
 
 if __name__ == "__main__":

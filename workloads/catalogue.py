@@ -48,7 +48,7 @@ class Backend:
     suite compares, "peer" for what stands beside it, "limit" for the reference ceiling, which is no bound.
     `kind`: shared by those that wait and run alike though they have modules of their own. `on_two_nodes`: half of the
     workers are on another node, made of this machine's namespaces (see two_nodes). `interpreter`: the one that it runs
-    on, FREE_THREADED or RLLIB; empty for the suite's own.
+    on, such as FREE_THREADED; empty for the suite's own.
     """
 
     name: str
@@ -63,8 +63,8 @@ class Backend:
     interpreter: str = ""
 
 
-# Interpreters beside the suite's own: one without a GIL, and one with the packages that RLlib pins.
-FREE_THREADED, RLLIB = "free-threaded", "rllib"
+# The interpreter without a GIL, beside the suite's own.
+FREE_THREADED = "free-threaded"
 _NOGIL = "-nogil"
 _WITHOUT_A_GIL = (
     "serial", "reactor-inline", "reactor-threads", "reactor-processes", "reactor-vector", "lockstep",

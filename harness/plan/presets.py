@@ -163,5 +163,34 @@ _NODES = Preset(
     ),
 )
 
-_ALL = (_SMOKE, _QUICK, _CROSSOVER, _VECTORS, _PAPER, _NODES)
+_THREADS = Preset(
+    name="threads",
+    summary="threads without a GIL, processes and Ray: the paper's workloads, by object size and actors; 75 minutes",
+    budget_s=75 * MINUTE,
+    backends=(
+        "serial",
+        "reactor-threads",
+        "reactor-processes",
+        "ray-pooled",
+        "ray-compiled",
+        *_LIMITS,
+        "serial-nogil",
+        "reactor-inline-nogil",
+        "reactor-threads-nogil",
+        "reactor-processes-nogil",
+        "reactor-vector-nogil",
+        "lockstep-nogil",
+    ),
+    sweeps=(
+        sweep("gym_sampling", env=("CartPole-v1", "Pendulum-v1", "Blackjack-v1"), actors=15, rounds=500),
+        sweep("atari_sampling", env="Pong", actors=15, rounds=100),
+        sweep("broadcast_gather", actors=(4, 16), object_bytes=10 * MIB, work_seconds=0.0, rounds=30),
+        sweep("broadcast_gather", actors=16, object_bytes=(KB, MIB), work_seconds=0.0, rounds=100),
+        sweep("q_learning", actors=16, minibatch=250, rounds=5),
+        sweep("multi_agent", agents=4, rounds=500),
+        sweep("ppo", actors=16, steps=32, rounds=5),
+    ),
+)
+
+_ALL = (_SMOKE, _QUICK, _CROSSOVER, _VECTORS, _PAPER, _NODES, _THREADS)
 PRESETS: dict[str, Preset] = {preset.name: preset for preset in _ALL}

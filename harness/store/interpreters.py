@@ -10,11 +10,11 @@ from typing import Any
 
 from harness.errors import UsageError
 from harness.store import interpreter
-from workloads.catalogue import BACKENDS, FREE_THREADED, RLLIB
+from workloads.catalogue import BACKENDS, FREE_THREADED
 
 _TREE = Path(__file__).resolve().parents[2]
 # Where each is looked for unless the command line names it, and the target that installs it there.
-_ENVIRONMENTS = {FREE_THREADED: (".venv-ft", "install-freethreaded"), RLLIB: (".venv-rllib", "install-rllib")}
+_ENVIRONMENTS = {FREE_THREADED: (".venv-ft", "install-freethreaded")}
 _LIMIT_SECONDS = 60.0
 
 

@@ -38,11 +38,13 @@ class Distributed(Executor):
     Owns neither threads nor processes: a subclass starts the workers, looks whether they live, and ends them.
     """
 
+    buffers = NO_BUFFERS  # for values of cells that workers share
+
     def __init__(self, coordinator: Coordinator, partition: Partition, messenger: Messenger) -> None:
         self.partition = partition
         self.messenger = messenger
         self.splitter = Splitter(coordinator.program, partition, copies=not messenger.shares_cells)
-        buffers = NO_BUFFERS
+        buffers = self.buffers
         if not messenger.shares_cells:
             buffers = Buffers(messenger.allocate, messenger.allocate_shared, self.splitter.crossing_cells())
         super().__init__(coordinator, partition.workers, buffers)

@@ -7,6 +7,7 @@ import threading
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
+from sys import maxsize
 from time import monotonic
 from typing import Any
 
@@ -18,7 +19,9 @@ from reactorlib.executors.follower import Follower
 from reactorlib.executors.mailbox import Mailbox
 from reactorlib.executors.messenger import ThreadMessenger
 from reactorlib.schedule.partition import Partition
+from reactorlib.transport.pool import Pool
 from reactorlib.transport.waiting import Spinner
+from reactorlib.worker.cells import Buffers
 from reactorlib.worker.coordinator import Coordinator
 from reactorlib.worker.scheduler import Outbox
 from reactorlib.worker.trace import Row
@@ -38,6 +41,7 @@ class Threads(Distributed):
             (a, b): Mailbox(spinners[b]) for a in workers for b in workers if a != b
         }
         self.over = False  # threads leave at once
+        self.buffers = Buffers(Pool().allocate, None, range(maxsize))
         self.followers: dict[int, ThreadFollower] = {}
         self._main_thread: int | None = None
         self._limit: float | None = None  # by `monotonic`: then waits for threads that have not begun to leave end
@@ -109,7 +113,15 @@ class ThreadFollower(Follower):
         main = owner.worker
         traced = main.recorder is not None
         worker = Worker(
-            main.program, number, main.outside, Outbox(), main.mode_states, traced, events=main.events, cells=main.cells
+            main.program,
+            number,
+            main.outside,
+            Outbox(),
+            main.mode_states,
+            traced,
+            buffers=owner.buffers,
+            events=main.events,
+            cells=main.cells,
         )
         messenger = ThreadMessenger(owner.mail, number, self._check)
         super().__init__(worker, owner.partition, messenger, self._leave)

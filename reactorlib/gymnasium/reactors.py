@@ -19,6 +19,7 @@ from reactorlib.declaration.reactor import Bank, Reactor
 from reactorlib.executors.failure import Failure
 from reactorlib.executors.portable_failure import Failed, failure_of, told
 from reactorlib.gymnasium.environment_pickle import KnowingPickler, known_to_all
+from reactorlib.gymnasium.generators import forms
 from reactorlib.gymnasium.infos import CodeError, marshalled, unmarshalled
 from reactorlib.gymnasium.layout import Layout, rows_of
 from reactorlib.gymnasium.share import Share
@@ -123,6 +124,7 @@ class Group(Reactor):
         self.arrays = layout.carve(np.zeros(layout.nbytes, np.uint8) if memory is None else memory.array)
         self.arrays.inside[self.bank_index], self.arrays.answered[self.bank_index] = -1, 0
         self.share = kind(self.bank_index, low, make[low:high], layout, self.arrays, mode)
+        self.share.generators = forms() if self._is_remote else {}
 
     def _with_values(self, said: Any, buffer: int) -> Any:
         """The infos of a step, with the arrays that the caller does not find in memory."""

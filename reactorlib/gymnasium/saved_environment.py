@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -37,9 +38,11 @@ class SavedEnvironment(NamedTuple):
     observation: Any  # the last one
 
 
-def save_one(env: Any, ended: bool, observation: Any) -> SavedEnvironment | Refused:
-    """The state of an environment."""
+def save_one(env: Any, ended: bool, observation: Any, drawn: Sequence[str]) -> SavedEnvironment | Refused:
+    """The state of an environment. `drawn` are global generators that environments of its process have drawn from."""
     content = _content(env)
+    if drawn and isinstance(content, ByPickle):
+        content = f"its process draws from {' and '.join(drawn)}, whose state no pickle holds: isolate='generators'"
     return Refused(str(env), content) if isinstance(content, str) else SavedEnvironment(content, ended, observation)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium.spaces.utils import is_space_dtype_shape_equiv
 from gymnasium.vector import AutoresetMode
 
+from reactorlib.gymnasium.generators import forms
 from reactorlib.gymnasium.infos import Info
 from reactorlib.gymnasium.layout import Arrays, Layout, rows_of, rows_to_write
 from reactorlib.gymnasium.saved_environment import Refused, SavedEnvironment, restore_one, save_one
@@ -47,6 +48,7 @@ class Share:
         self.ended = [False] * self.count
         self.last: list[Any] = [None] * self.count  # observations
         self.envs: list[Any] = []
+        self.generators: dict[str, Any] = {}  # global ones of a process without other code, when it began
         self._step, self._put = written_for(self, layout.observation_space, mode, self._rotates)
         for position, one in enumerate(make):
             self._enter(position)
@@ -135,11 +137,12 @@ class Share:
 
     def save(self) -> list[SavedEnvironment | Refused]:
         """The state of each environment."""
-        saved = []
+        now, saved = forms(), []
+        drawn = [name for name, form in self.generators.items() if now[name] != form]
         for position, env in enumerate(self.envs):
             self._enter(position)
             kept = self.last[position] if self._rotates else rows_of(self.arrays.observations[0], self.low + position)
-            saved.append(save_one(env, self.ended[position], kept))
+            saved.append(save_one(env, self.ended[position], kept, drawn))
         self._leave()
         return saved
 

@@ -42,6 +42,14 @@ class Unlike(Closed):
         return (observation, reward + random.random(), *rest)
 
 
+class Global(probes.Quiet):
+    """Draws from a generator that is not its own, and can be pickled."""
+
+    def step(self, action: Any) -> Any:
+        observation, reward, *rest = super().step(action)
+        return (observation, reward + random.random(), *rest)
+
+
 class Weird(Closed):
     """Adds what was set or called to its rewards."""
 
@@ -154,6 +162,20 @@ def test_a_state_that_is_not_reached_again_is_refused_and_a_reset_goes_on(vector
         assert raised.value.environments == [2]
         again.reset(seed=1)
         steps(again, 3)
+
+
+def test_a_pickle_without_the_generator_is_refused_and_one_with_it_goes_on(vector: Any) -> None:
+    ours = vector(several(Global, 2), workers=1, caller_steps=False)
+    ours.reset(seed=1)
+    steps(ours, 1)
+    with pytest.raises(ResumeError, match="random") as raised:
+        ours.save()
+    assert raised.value.environments == [0, 1]
+    ours, again = (vector(several(Global, 2), workers=1, caller_steps=False, isolate="generators") for _ in range(2))
+    ours.reset(seed=1)
+    steps(ours, 3)
+    again.restore(ours.save())
+    assert difference(steps(again), steps(ours), "steps") is None
 
 
 def test_a_state_by_actions_needs_an_environment_that_is_resumable(vector: Any) -> None:

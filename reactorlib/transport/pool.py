@@ -1,0 +1,57 @@
+"""Memory of large arrays on threads, which is used again with its pages.
+
+Fresh memory costs a page fault for every 4 KiB, as much time as filling it. So an array's memory goes to the next array
+of its size class once nobody refers to it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+from collections import deque
+from functools import lru_cache
+from typing import Any
+
+from reactorlib.transport.arena import room_of
+
+POOLED_BYTES = 128 * 1024  # from here on glibc asks the system for memory, and gives it back
+
+
+class _Pooled:
+    """The base of a buffer: when the last view of it dies, its memory is free."""
+
+    __slots__ = ()
+    memory: mmap.mmap
+    home: deque[mmap.mmap]
+
+    def __del__(self) -> None:
+        self.home.append(self.memory)
+
+
+@lru_cache(1024)
+def _pooled(room: int) -> Any:
+    """The class of buffers of one size class."""
+    return type("Pooled", (_Pooled, ctypes.c_ubyte * room), {"__slots__": ("home", "memory")})
+
+
+class Pool:
+    """Buffers for any thread. Keeps at most the memory that was in use at once, and what the last size class needs."""
+
+    def __init__(self) -> None:
+        self._free: dict[int, deque[mmap.mmap]] = {}  # by room; appending and popping need no lock
+
+    def allocate(self, nbytes: int) -> Any:
+        """A writable buffer of `nbytes` bytes, contents arbitrary, from POOLED_BYTES on in memory of the pool."""
+        if nbytes < POOLED_BYTES:
+            return bytearray(nbytes)
+        room = room_of(nbytes)
+        home = self._free.setdefault(room, deque())
+        try:
+            memory = home.pop()
+        except IndexError:
+            for other in list(self._free.values()):  # what lies idle serves better elsewhere
+                other.clear()
+            memory = mmap.mmap(-1, room)
+        buffer = _pooled(room).from_buffer(memory)
+        buffer.memory, buffer.home = memory, home
+        return buffer
