@@ -88,7 +88,7 @@ readme: $(STAMP)  ## fill the generated parts of README, ARTIFACT.md and docs/ a
 
 # The pages say how each is drawn. The one of a program that cannot run is drawn with status 1.
 diagrams: $(STAMP)  ## draw the diagrams in docs/ again, by the commands written there
-	@grep -rhoP '^python -m reactorlib \Kgraph .* -o docs/diagrams/.*' docs | sort -u | while read -r arguments; do \
+	@grep -rhoP '^(\.venv/bin/)?python -m reactorlib \Kgraph .* -o docs/diagrams/.*' docs | sort -u | while read -r arguments; do \
 	  echo "python -m reactorlib $$arguments"; status=0; \
 	  $(BIN)/python -m reactorlib $$arguments || status=$$?; \
 	  [ $$status -le 1 ] || exit $$status; \

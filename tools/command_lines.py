@@ -5,6 +5,7 @@ python -m tools.command_lines
 
 import argparse
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 
 from harness.cli.commands import COMMANDS
@@ -67,7 +68,7 @@ def _spelling(action: argparse.Action) -> str:
 
 
 def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+    return escape(" ".join(text.split()), quote=False).replace("|", "\\|")
 
 
 if __name__ == "__main__":

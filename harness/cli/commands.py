@@ -170,7 +170,7 @@ def _compare(parsed: argparse.Namespace, _: Sequence[str]) -> int:
     if parsed.json:
         print(json.dumps(run_changes.as_json(base, new, changes, parsed.min_effect), indent=2))
     else:
-        print("\n".join(run_changes.lines(changes, parsed.min_effect)))
+        print("\n".join(run_changes.lines(base, new, changes, parsed.min_effect)))
     judgements = {one.judgement for one in changes}
     if Judgement.REGRESSION in judgements:
         return 1

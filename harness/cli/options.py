@@ -45,7 +45,10 @@ examples:
 exit status: 0 all rows ok; 1 a row failed; 2 bad input; 130 interrupted (then --resume completes the run)
 """
 _RUN = "Measure every point on every backend, in blocks of turns: all that is compared runs side by side."
-_DOCTOR = "Print the machine and the versions, try what the suite needs, and name what would harm a measurement."
+_DOCTOR = (
+    "Print the machine and the versions, try what the suite needs, and name what would harm a measurement. The exit "
+    "status is 1 if something fails that the suite needs. What would harm a measurement does not change it."
+)
 _CLAIM = """\
 Measure claims of README on this machine, by the two backends that each compares. Each prints the ratio, its interval,
 the expected range, and PASS or FAIL. FAIL means that the ratio is outside the range, or that something failed. The
@@ -63,7 +66,7 @@ _REPORT = "Print the answer on one screen, and write figures/, report.md and rep
 _COMPARE = """\
 Compare two runs of one grid by the ratios measured inside each: every reactor backend against serial, Ray and the
 ceiling. A regression is larger than --min-effect. Without a change, a regression among all ratios would be found in
-less than one of twenty comparisons (Holm).
+less than one of twenty comparisons (Holm). Versions of packages may differ; a note names those that do.
 
 exit status: 0 no regression; 1 regressions, a line each; 2 cannot compare, and why; 3 with --strict, where no
 regression is shown and the intervals of some ratios reach one all the same

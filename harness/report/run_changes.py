@@ -1,4 +1,4 @@
-"""Two runs of the same grid on the same machine: which ratios became slower.
+"""Two runs of the same grid on the same machine: which ratios became slower. Their packages may differ.
 
 Decides on ratios that were measured inside each run: a machine that was slower on one of the days slowed both sides
 of a ratio.
@@ -23,8 +23,6 @@ from workloads.catalogue import BACKENDS
 
 # The interval of fewer trials holds hardly more than the values themselves.
 FEWEST_TRIALS = FEW + 1
-# Its versions may differ: it is compared.
-_OWN_PACKAGE = "reactorlib"
 
 
 @dataclass(frozen=True)
@@ -79,10 +77,12 @@ def _check_alike(base: FinishedRun, new: FinishedRun) -> None:
         raise UsageError(f"another grid: {differing} ({base.path} is there, {new.path} here)")
     differing = machine.differences(_conditions(base), _conditions(new)) or _other_conditions(base, new)
     if differing:
-        raise UsageError(f"another machine: {differing} ({base.path} is there, {new.path} here)")
+        raise UsageError(f"other conditions: {differing} ({base.path} is there, {new.path} here)")
     fewest = min(point.trials for run in (base, new) for point in run.grid.points)
     if fewest < FEWEST_TRIALS:
-        raise UsageError(f"{fewest} trials of a point give no interval; measure with --trials {FEWEST_TRIALS} or more")
+        raise UsageError(
+            f"a point has {quantity.counted(fewest, 'trial')}; measure with --trials {FEWEST_TRIALS} or more"
+        )
     before, after = ({row.trial_key[:3]: row.digest for row in run.summary.rows if row.digest} for run in (base, new))
     for key in sorted(before.keys() & after.keys()):
         if before[key] != after[key]:
@@ -94,11 +94,15 @@ def _check_alike(base: FinishedRun, new: FinishedRun) -> None:
 
 
 def _conditions(run: FinishedRun) -> dict[str, Any]:
-    described = dict(run.machine)
-    packages = described.get("packages")
-    if isinstance(packages, dict):
-        described["packages"] = {name: version for name, version in packages.items() if name != _OWN_PACKAGE}
-    return described
+    """The machine without its packages: whether another version is slower is often the question."""
+    return {name: value for name, value in run.machine.items() if name != "packages"}
+
+
+def other_packages(base: FinishedRun, new: FinishedRun) -> dict[str, tuple[str | None, str | None]]:
+    """The packages whose versions differ, each with that before and that after; None where it was not installed."""
+    before, after = (run.machine.get("packages", {}) for run in (base, new))
+    names = sorted(before.keys() | after.keys())
+    return {name: (before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)}
 
 
 def _other_conditions(base: FinishedRun, new: FinishedRun) -> str:
@@ -145,10 +149,15 @@ def _alone(before: PointSummary, after: PointSummary, name: str) -> float | None
     return old.value / now.value if after.metric in HIGHER_IS_BETTER else now.value / old.value
 
 
-def lines(changes: Sequence[Change], min_effect: float) -> list[str]:
-    """One line for each regression, or one that says there is none."""
+def lines(base: FinishedRun, new: FinishedRun, changes: Sequence[Change], min_effect: float) -> list[str]:
+    """One line for each regression, or one that says there is none; then one that names other packages."""
     found = [f"regression: {_line(one)}" for one in changes if one.judgement is Judgement.REGRESSION]
-    return found or [_conclusion(changes, min_effect)]
+    packages = [
+        f"{name} {before or 'not installed'} before, {after or 'not installed'} after"
+        for name, (before, after) in other_packages(base, new).items()
+    ]
+    note = [f"note: the packages differ: {'; '.join(packages)}"] if packages else []
+    return (found or [_conclusion(changes, min_effect)]) + note
 
 
 def _conclusion(changes: Sequence[Change], min_effect: float) -> str:
@@ -179,6 +188,7 @@ def as_json(base: FinishedRun, new: FinishedRun, changes: Sequence[Change], min_
     return {
         "base": {"path": str(base.path), "commit": base.commit},
         "new": {"path": str(new.path), "commit": new.commit},
+        "packages": other_packages(base, new),
         "min_effect": min_effect,
         "regressions": sum(one.judgement is Judgement.REGRESSION for one in changes),
         "changes": [asdict(one) | {"judgement": one.judgement.value} for one in changes],

@@ -39,10 +39,14 @@ def of_other_runs(
     """The tables that lie beside the measurements, but were measured in another run."""
     runs = list(dict.fromkeys(row.run_id for row in rows))
     commits = {(session.get("commit") or "unknown")[:12] for session in described.get("sessions", [])}
+    files: dict[tuple[str, ...], list[str]] = {}
     for table, own in beside.items():
-        others = dict.fromkeys(row.run_id for row in own if row.run_id not in runs)
+        others = tuple(dict.fromkeys(row.run_id for row in own if row.run_id not in runs))
         if others:
-            yield (
-                f"{table.file_name} is of another run, {', '.join(others)}, of a commit that is not known; the "
-                f"measurements are of {', '.join(runs)}, commit {', '.join(sorted(commits)) or 'unknown'}"
-            )
+            files.setdefault(others, []).append(table.file_name)
+    for others, names in files.items():
+        yield (
+            f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} of another run, {', '.join(others)}, of a commit "
+            f"that is not known; the measurements are of {', '.join(runs)}, commit "
+            f"{', '.join(sorted(commits)) or 'unknown'}"
+        )

@@ -68,7 +68,12 @@ def _gains(summary: Summary, points: dict[float, PointSummary]) -> str:
     if reached is None:
         return f"{where}: what a step of an environment costs, by how long the environment takes"
     most = f"; it does at {quantity.duration(gained)}" if gained else ""
-    return f"{where}, Ray gains nothing over a plain loop up to {quantity.duration(reached)} per step{most}"
+    messages = sorted({int(point.parameters.get("steps_per_message", 1)) for point in points.values()})
+    condition = " or ".join(quantity.counted(steps, "step") for steps in messages)
+    return (
+        f"{where}, with {condition} per message, Ray gains nothing over a plain loop up to "
+        f"{quantity.duration(reached)} per step{most}"
+    )
 
 
 def throughput(summary: Summary, *, everything: bool, workload: str) -> Chart | None:

@@ -82,9 +82,8 @@ def test_the_same_directory_twice_is_refused(harness, base):
 @pytest.mark.parametrize(
     ("difference", "word"),
     [
-        ({"described": {**MACHINE, "cores_allowed": 8}}, "another machine: cores_allowed 4 there, 8 here"),
+        ({"described": {**MACHINE, "cores_allowed": 8}}, "other conditions: cores_allowed 4 there, 8 here"),
         ({"described": {**MACHINE, "kernel": "Linux 7"}}, "kernel"),
-        ({"described": {**MACHINE, "packages": {"ray": "2.61"}}}, "packages ray"),
         ({"described": {**MACHINE, "gil_enabled_after_imports": {"serial": False}}}, "gil"),
         ({"sessions": [session(variables={"OMP_NUM_THREADS": "4"})]}, "variables"),
         ({"chosen": grid(seed=1)}, "another grid: seed 0 there, 1 here"),
@@ -114,11 +113,18 @@ def test_runs_that_are_not_alike_or_not_sound_get_no_verdict(harness, base, tmp_
     assert harness("compare", new, base).returncode == 2
 
 
-def test_another_version_of_the_runtime_itself_is_what_is_compared(harness, base, tmp_path):
-    packages = MACHINE["packages"] | {"reactorlib": "0.2.0"}
-    assert (
-        harness("compare", base, write(tmp_path / "new", described={**MACHINE, "packages": packages})).returncode == 0
-    )
+@pytest.mark.parametrize(("factor", "status"), [(1.0, 0), (1.25, 1)])
+def test_other_packages_are_compared_and_named(harness, base, tmp_path, factor, status):
+    packages = {**MACHINE["packages"], "ray": "2.61", "reactorlib": "0.2.0"}
+    described = {**MACHINE, "packages": packages}
+    new = write(tmp_path / "new", described=described, factors={"reactor-inline": factor})
+    done = harness("compare", base, new)
+    assert done.returncode == status
+    note = done.stdout.splitlines()[-1]
+    assert note.startswith("note: ")
+    assert "ray 2.60 before, 2.61 after" in note
+    told = json.loads(harness("compare", base, new, "--json").stdout)["packages"]
+    assert {name: after for name, (_, after) in told.items()} == {"ray": "2.61", "reactorlib": "0.2.0"}
 
 
 def test_what_one_of_them_cannot_run_is_no_change(harness, base, tmp_path):
@@ -130,7 +136,7 @@ def test_what_one_of_them_cannot_run_is_no_change(harness, base, tmp_path):
 
 def test_too_few_trials_or_nothing_to_compare_give_no_verdict(harness, tmp_path):
     few = [write(tmp_path / name, chosen=grid(trials=2)) for name in ("a", "b")]
-    assert "2 trials of a point give no interval" in refused(harness("compare", *few))
+    assert "a point has 2 trials" in refused(harness("compare", *few))
     alone = [write(tmp_path / name, chosen=grid(backends=("serial", "ray-paper"))) for name in ("c", "d")]
     assert "no ratio of a reactor backend" in refused(harness("compare", *alone))
 
