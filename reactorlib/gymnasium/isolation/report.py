@@ -142,7 +142,7 @@ class Isolation:
             yield f"  not checked, for lack of time: {', '.join(self.unchecked)}"
 
     def _interim(self) -> list[str]:
-        """What to do until it is mended."""
+        """The steps that help until it is mended."""
         remedy = self.with_fixed_hashes.remedy
         arguments = {"generators": "isolate='generators'", "processes": "isolate='processes', context='spawn'"}
         interim = ["PYTHONHASHSEED=0 before Python starts"] if HASH in self.culprits and remedy is not None else []
