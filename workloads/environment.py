@@ -84,7 +84,7 @@ def make(name: str, options: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
 
 
 def _called(name: str, maker: Callable[[], Any]) -> Any:
-    """Call a function or class without arguments."""
+    """Return the result of a function or class, called without arguments. ParameterError if it needs any."""
     try:
         inspect.signature(maker).bind()
     except TypeError as error:

@@ -77,8 +77,8 @@ def reaction(
     elements of the class. They are the method's arguments, in that order. `startup`, `shutdown` and `reset` trigger and
     are not passed. A Mode in `effects` is entered by reset, `history(mode)` by history.
 
-    `deadline` is in ns, or a constructor parameter's name, or a function of parameters. When physical time is later
-    than the tag by more than that, the method decorated with `.missed` runs instead, or nothing.
+    `deadline` is a time with a unit (`20 * MSEC`), a constructor parameter's name, or a function of parameters. When
+    physical time is later than the tag by more than that, the method decorated with `.missed` runs instead, or nothing.
 
     Reactions of one reactor run in the order of its class. Base classes come first, from left to right. A redefined
     reaction keeps its place.

@@ -68,4 +68,4 @@ def test_the_cycle_cannot_run(monkeypatch, capsys):
 
 
 def test_every_example_is_tested():
-    assert {path.stem for path in EXAMPLES} == {*OUTPUT, "rl_pipeline", "q_learning", "cycle"}
+    assert {path.stem for path in EXAMPLES} == {*OUTPUT, "rl_pipeline", "q_learning", "cycle", "resume_ppo"}

@@ -98,5 +98,5 @@ class Task:
 
     @staticmethod
     def record(digest: Digest | NoDigest, learner: "Learner") -> None:
-        """Add a round's steps to the digest: observations, ends and rewards."""
+        """Add a round's steps to the digest: observations, actions, rewards and ends of episodes."""
         digest.add(0, *learner.seen())

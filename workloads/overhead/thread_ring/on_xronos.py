@@ -54,8 +54,8 @@ class Starter(xronos.Reactor):
 
 
 def run(task: Task, probe: Probe, environment: xronos.Environment, hop: dt.timedelta | None = NEXT_MICROSTEP) -> None:
-    """Run all rounds of the task, reporting to the probe. `hop`: the kind of connection between members. The way back
-    is always an event."""
+    """Run all rounds of the task, reporting to the probe. `hop`: the delay between members, or None for the same tag.
+    The way back is always an event."""
     starter = environment.create_reactor("starter", Starter, task, probe)
     last = starter.passed
     for index in range(1, task.actors):
