@@ -35,8 +35,8 @@ def run(options: argparse.Namespace) -> Result:
         raise UsageError(str(error)) from error
     shown = {name: value for name, value in found._asdict().items() if name != "differences"}
     lines = [f"{name}: {value}" for name, value in shown.items()]
-    lines.append(
-        "as in the record" if not found.differences else f"not as in the record: {', '.join(found.differences)}"
-    )
+    what = f"step {found.step} is not as in the record: {', '.join(found.differences)}"
+    lines += [] if found.differences else ["as in the record"]
     record = {name: value if isinstance(value, int | float | bool) else repr(value) for name, value in shown.items()}
-    return Result({**record, "differences": found.differences}, "\n".join(lines), found.differences)
+    faults = [what] if found.differences else []
+    return Result({**record, "differences": found.differences}, "\n".join(lines), faults)

@@ -77,7 +77,7 @@ class OwnGenerators(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     `reset(seed=s)` seeds them with s. The caller's generators are the same after a call as before it. Only one
     environment of a process may be called at a time, so threads cannot share one. In a process of its own, an
-    environment `swaps` nothing: it has the generators of the process.
+    environment `swaps` nothing: it has the generators of the process. Its pickle has their states, and swaps.
     """
 
     def __init__(self, make: Callable[[], Any], names: Sequence[str] = GENERATORS, swaps: bool = True) -> None:
@@ -86,6 +86,15 @@ class OwnGenerators(gymnasium.Wrapper[Any, Any, Any, Any]):
             env = make()
         self._swaps = swaps
         super().__init__(env)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The generators that it has for itself."""
+        return self._names
+
+    def __getstate__(self) -> dict[str, Any]:
+        own = self._own if self._swaps else states(self._names)
+        return {**vars(self), "_own": own, "_swaps": True}  # another process may have other code
 
     @contextmanager
     def _swapped(self) -> Iterator[None]:

@@ -114,7 +114,7 @@ class Groups:
             where = [int(row) + self.first for row in self.arrays.inside if row >= 0]
             raise EnvironmentTimeoutError(
                 f"The call to `{self._what}_wait` has timed out after {timeout} second(s): it waits for "
-                f"{_numbers(where) if where else 'workers'}"
+                f"{numbers_of(where) if where else 'workers'}"
             ) from error
         except WorkerError as error:
             raise self._told(error) from error
@@ -148,11 +148,12 @@ class Groups:
             return error
         inside = int(self.arrays.inside[share])
         low, high = (self.first + bound for bound in self._bounds[share : share + 2])
-        where = f"environment {self.first + inside}" if inside >= 0 else _numbers(range(low, high))
+        where = f"environment {self.first + inside}" if inside >= 0 else numbers_of(range(low, high))
         return WorkerError(f"{where}, in `{self._what}`: {error}")
 
 
-def _numbers(environments: Sequence[int]) -> str:
+def numbers_of(environments: Sequence[int]) -> str:
+    """The numbers of environments, as errors show them."""
     if len(environments) == 1:
         return f"environment {environments[0]}"
     return f"environments {', '.join(map(str, environments))}"

@@ -48,6 +48,7 @@ class ReactorPool(Calls):
 
     `env_fns`, `workers`, `context` and `seeds` are as of ReactorVectorEnv. The environments have the same spaces, and
     the caller's process steps none of them. `executor` is "processes" or "threads". `autoreset_mode` is not "Disabled".
+    There is no `isolate`.
 
     `reset_async` and `send` let environments go on. `recv` returns the results of as many as are asked for, whichever
     are ready first: `infos["env_id"]` has their numbers. Each environment's own trajectory is deterministic, the order
@@ -282,7 +283,8 @@ class ReactorPool(Calls):
     def restore(self, state: bytes) -> None:
         """Bring all environments to a state that `save` returned, here or in another process: only one you trust.
 
-        Raises ResumeError where an environment does not come to its state: reset, or restore another state.
+        Raises AlreadyPendingCallError while environments are being stepped: receive them first. Raises ResumeError
+        where an environment does not come to its state: reset, or restore another state.
         """
         self._assert_is_running()
         if not self._failed:

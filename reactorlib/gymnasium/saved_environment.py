@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from reactorlib.gymnasium.environment_pickle import pickled, unpickled
+from reactorlib.gymnasium.generators import OwnGenerators
 from reactorlib.gymnasium.journal import Journal
 
 
@@ -40,14 +41,26 @@ class SavedEnvironment(NamedTuple):
 
 def save_one(env: Any, ended: bool, observation: Any, drawn: Sequence[str]) -> SavedEnvironment | Refused:
     """The state of an environment. `drawn` are global generators that environments of its process have drawn from."""
-    content = _content(env)
-    if drawn and isinstance(content, ByPickle):
-        content = f"its process draws from {' and '.join(drawn)}, whose state no pickle holds: isolate='generators'"
-    return Refused(str(env), content) if isinstance(content, str) else SavedEnvironment(content, ended, observation)
+    content, inner = _content(env), _inner(env)
+    own = inner.names if isinstance(inner, OwnGenerators) else ()  # which its pickle holds
+    lost = [name for name in drawn if name not in own]
+    if lost and isinstance(content, ByPickle):
+        content = f"its process draws from {' and '.join(lost)}, whose state no pickle holds: isolate='generators'"
+    return refused(env, content) if isinstance(content, str) else SavedEnvironment(content, ended, observation)
+
+
+def refused(env: Any, reason: str) -> Refused:
+    """An environment with its own name, without the wrappers that are ours."""
+    inner = _inner(env)
+    return Refused(str(inner.env if isinstance(inner, OwnGenerators) else inner), reason)
+
+
+def _inner(env: Any) -> Any:
+    return env.env if isinstance(env, Journal) else env
 
 
 def _content(env: Any) -> ByPickle | ByJournal | str:
-    inner = env.env if isinstance(env, Journal) else env
+    inner = _inner(env)
     if not isinstance(env, Journal) or env.entries is None:
         data = pickled(inner)
         hint = "" if isinstance(env, Journal) else ". `resumable=True` saves it by its seed and actions"
@@ -64,7 +77,7 @@ def restore_one(env: Any, content: ByPickle | ByJournal) -> Any:
         try:
             inner = unpickled(content.data)
         except Exception as error:  # noqa: BLE001  # whatever the environment's parts raise
-            return Refused(str(env), f"{type(error).__name__}: {error}")
+            return refused(env, f"{type(error).__name__}: {error}")
         with suppress(Exception):
             env.close()
         if not isinstance(env, Journal):
@@ -72,8 +85,8 @@ def restore_one(env: Any, content: ByPickle | ByJournal) -> Any:
         env.env, env.entries, env.is_reset = inner, None, True
         return env
     if not isinstance(env, Journal):
-        return Refused(str(env), "it was saved by its seed and actions: give `resumable=True`")
+        return refused(env, "it was saved by its seed and actions: give `resumable=True`")
     env.replay(unpickled(content.entries))
     if env.digest() != content.digest:
-        return Refused(str(env), "its seed and actions lead to another state: is it its own?")
+        return refused(env, "its seed and actions lead to another state: is it its own?")
     return env

@@ -6,9 +6,10 @@ import pickle
 from collections.abc import Sequence
 from contextlib import ExitStack
 from hashlib import sha256
+from itertools import chain
 from typing import Any, NamedTuple
 
-from reactorlib.gymnasium.groups import Groups
+from reactorlib.gymnasium.groups import Groups, numbers_of
 from reactorlib.gymnasium.saved_environment import Refused, SavedEnvironment
 
 MAGIC = b"reactorlib state 1\n"
@@ -37,10 +38,13 @@ class Saved(NamedTuple):
 
 def refuse(found: Sequence[Any], what: str) -> None:
     """Raise ResumeError if any of these is refused."""
-    refused = {number: one for number, one in enumerate(found) if isinstance(one, Refused)}
-    if refused:
-        rows = [f"environment {number}, {one.name}: {one.reason}" for number, one in refused.items()]
-        raise ResumeError("\n  ".join([f"cannot be {what}:", *rows]), list(refused))
+    alike: dict[Refused, list[int]] = {}
+    for number, one in enumerate(found):
+        if isinstance(one, Refused):
+            alike.setdefault(one, []).append(number)
+    if alike:
+        rows = [f"{numbers_of(numbers)}, {one.name}: {one.reason}" for one, numbers in alike.items()]
+        raise ResumeError("\n  ".join([f"cannot be {what}:", *rows]), sorted(chain(*alike.values())))
 
 
 def save(envs: Any, groups: Sequence[Groups], pool: Any = None) -> bytes:

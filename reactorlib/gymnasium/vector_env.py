@@ -55,7 +55,8 @@ class ReactorVectorEnv(Calls):
     one of NumPy's SeedSequence, so that two numbers share no streams.
 
     `isolate` keeps environments apart that share something. "generators" gives each its own random, NumPy's and
-    torch's global generators, seeded by `reset`. "processes" also gives each a process of its own. A report of
+    torch's global generators, seeded by `reset`. "processes" also gives each a process of its own. A forked process
+    begins with the module and class state of the caller, so give `context="spawn"` if that has changed. A report of
     `check_isolation` chooses. With True, the first one is checked, which takes some seconds. ValueError if neither
     suffices.
 

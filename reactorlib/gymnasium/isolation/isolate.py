@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -23,11 +24,14 @@ class Apart(NamedTuple):
 def apart(env_fns: Sequence[Callable[[], Any]], isolate: Isolate, executor: str) -> Apart:
     """Keep environments apart: as a report or a name says, or with True, as a check of the first one says.
 
-    Raises ValueError where nothing suffices, and for an executor that does not keep them apart.
+    Where PYTHONHASHSEED is set, hash order is no obstacle. Raises ValueError where nothing suffices, and for an
+    executor that does not keep them apart.
     """
     names: Sequence[str] = GENERATORS
     report = check_isolation(env_fns[0]) if isolate is True else isolate
     if isinstance(report, Isolation):
+        if os.environ.get("PYTHONHASHSEED", "random") not in ("", "random"):
+            report = report.with_fixed_hashes
         if report.remedy is None or (executor == "threads" and THREADS in report.culprits):
             raise ValueError(f"`isolate`: this is to be mended in the environment\n{report}")
         names = sorted({*report.culprits, *report.touched} & {*GENERATORS})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from reactorlib.gymnasium.generators import GENERATORS
@@ -17,7 +17,7 @@ CULPRITS = {
         "it draws from torch's global generator",
         "keep a torch.Generator, seed it in reset, and pass it as generator=",
     ),
-    STATE: ("environments of one process change what it reads", "keep that in self"),
+    STATE: ("environments of one process change what it reads", "keep that in self, and set it in reset"),
     "time": ("it reads the clock", "count steps instead"),
     "process id": ("it uses the id of its process", "use the seed that reset gets"),
     HASH: (
@@ -110,6 +110,11 @@ class Isolation:
             return "generators"
         return "processes" if self.own_process else None
 
+    @property
+    def with_fixed_hashes(self) -> Isolation:
+        """The report where PYTHONHASHSEED is set before Python starts: without hash order."""
+        return replace(self, findings=tuple(finding for finding in self.findings if finding.culprit != HASH))
+
     def as_json(self) -> dict[str, Any]:
         """All of it, for programs."""
         derived = ("is_isolated", "one_process", "threads", "own_process", "remedy")
@@ -128,13 +133,24 @@ class Isolation:
         yield f"  SyncVectorEnv, several on one worker: {_word(self.one_process)}"
         yield f"  threads: {_word(self.threads)}"
         yield f"  a process for each environment: {_word(self.own_process)}"
-        if self.remedy in ("generators", "processes"):
-            yield f"  until it is mended: ReactorVectorEnv(..., isolate={self.remedy!r})"
+        if interim := self._interim():
+            yield f"  until it is mended: {', and '.join(interim)}"
         yield from (f"  in infos alone, no fault: {finding}" for finding in self.in_infos)
         if self.touched:
             yield f"  it changes the generators that training code draws from: {', '.join(self.touched)}"
         if self.unchecked:
             yield f"  not checked, for lack of time: {', '.join(self.unchecked)}"
+
+    def _interim(self) -> list[str]:
+        """The steps that help until it is mended."""
+        remedy = self.with_fixed_hashes.remedy
+        arguments = {"generators": "isolate='generators'", "processes": "isolate='processes', context='spawn'"}
+        interim = ["PYTHONHASHSEED=0 before Python starts"] if HASH in self.culprits and remedy is not None else []
+        if remedy in arguments:
+            interim.append(f"ReactorVectorEnv(..., {arguments[remedy]})")
+        if remedy == "processes":
+            interim.append("a new one for each run, since reset leaves that state")
+        return interim
 
 
 def _word(same: bool) -> str:

@@ -82,6 +82,10 @@ def test_a_step_that_is_not_as_it_was_is_a_fault(tmp_path: Path, capsys: pytest.
     recorded(tmp_path / "record", [functools.partial(Moody, number) for number in range(3)])
     assert main(["replay", str(tmp_path / "record"), "--env", "1", "--step", "1", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["differences"] == ["reward"]
+    assert main(["replay", str(tmp_path / "record"), "--env", "1", "--step", "1"]) == 1
+    told = capsys.readouterr()
+    assert "as in the record" not in told.out
+    assert told.err.strip().endswith("step 1 is not as in the record: reward")
 
 
 @pytest.mark.parametrize(("arguments", "match"), [("--env 4 --step 1", "0 to 3"), ("--env 1 --step 99", "steps")])

@@ -50,6 +50,46 @@ def test_state_of_a_class_or_module_takes_a_process_each(vector: Any, make: Call
     assert not np.array_equal(*walked(vector([make] * 2, executor="inline"), [1, 1]))
 
 
+def test_a_spawned_process_does_not_begin_with_the_state_of_the_callers(vector: Any) -> None:
+    report_of_state = report("class or module state")
+    fresh = walked(vector([culprits.CountsInItsClass] * 2, isolate=report_of_state, context="spawn"), [1, 1], 3)
+    culprits.CountsInItsClass.count += 1
+    try:
+        later = walked(vector([culprits.CountsInItsClass] * 2, isolate=report_of_state, context="spawn"), [1, 1], 3)
+    finally:
+        culprits.CountsInItsClass.count -= 1
+    assert np.array_equal(fresh, later)
+
+
+def test_hash_order_is_no_obstacle_where_it_is_fixed(vector: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in ("", "random"):
+        monkeypatch.setenv("PYTHONHASHSEED", seed)
+        with pytest.raises(ValueError, match="PYTHONHASHSEED=0"):
+            vector([culprits.Walk] * 2, isolate=report("hash order"))
+    monkeypatch.setenv("PYTHONHASHSEED", "0")
+    assert vector([culprits.Walk] * 2, isolate=report("hash order"), executor="inline").num_envs == 2
+    both = vector([culprits.Walk] * 2, isolate=report("hash order", "random"), executor="inline")
+    assert both.env_fns[0].args[1] == ["random"]
+    with pytest.raises(ValueError, match="mended"):
+        vector([culprits.Walk] * 2, isolate=report("hash order", "time"))
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (("hash order",), ["PYTHONHASHSEED"]),
+        (("hash order", "random"), ["PYTHONHASHSEED", "'generators'"]),
+        (("class or module state",), ["'processes'", "'spawn'"]),
+        (("hash order", "time"), []),
+        (("time",), []),
+    ],
+)
+def test_a_report_says_what_to_do_until_it_is_mended(found: Any, words: list[str]) -> None:
+    line = next((line for line in str(report(*found)).splitlines() if "until" in line), "")
+    known = ["PYTHONHASHSEED", "'generators'", "'processes'", "'spawn'"]
+    assert [word for word in known if word in line] == words
+
+
 def test_a_check_chooses(vector: Any) -> None:
     assert vector([culprits.Walk] * 2, isolate=True, executor="inline").env_fns == [culprits.Walk] * 2
     envs = vector([culprits.UsesNumpy] * 2, isolate=True, executor="inline")

@@ -13,6 +13,7 @@ from gymnasium.utils import EzPickle
 
 from reactorlib.gymnasium import ReactorPool, ReactorVectorEnv, ResumeError, probes
 from reactorlib.gymnasium.check import difference
+from reactorlib.gymnasium.isolation import Finding, Isolation
 from reactorlib.gymnasium.journal import Journal
 from tests.reactorlib.gymnasium.environments import WAYS, failing, made
 from tests.reactorlib.gymnasium.random_pools import run
@@ -176,6 +177,49 @@ def test_a_pickle_without_the_generator_is_refused_and_one_with_it_goes_on(vecto
     steps(ours, 3)
     again.restore(ours.save())
     assert difference(steps(again), steps(ours), "steps") is None
+
+
+@pytest.mark.parametrize("other", ["processes", "generators"])
+@pytest.mark.parametrize("resumable", [False, True])
+@pytest.mark.parametrize("make", [several(Global, 2), made("no infos", 2)])
+def test_environments_in_processes_of_their_own_are_saved_with_their_generators(
+    vector: Any, make: Any, resumable: bool, other: str
+) -> None:
+    ours = vector(make, isolate="processes", resumable=resumable)
+    ours.action_space.seed(1)
+    ours.reset(seed=1)
+    steps(ours, 3)
+    state = ours.save()
+    expected = steps(ours)
+    again = vector(make, isolate=other, resumable=resumable)
+    for envs in (ours, again):
+        envs.restore(state)
+        assert difference(steps(envs, 10), expected[:10], "steps") is None
+    last = vector(make, isolate="processes", resumable=resumable)
+    last.restore(again.save())
+    assert difference(steps(last, 15), expected[10:], "steps") is None
+
+
+def test_a_generator_that_no_one_has_for_itself_is_refused_in_a_process_of_its_own(vector: Any) -> None:
+    found = (Finding("class or module state", 1, "reward"), Finding("numpy.random", 1, "reward"))
+    report = Isolation("", found, (), (), (), 1, 0.0)
+    ours = vector(several(Global, 2), isolate=report)
+    ours.reset(seed=1)
+    steps(ours, 1)
+    with pytest.raises(ResumeError, match=r"draws from random,"):
+        ours.save()
+
+
+def test_environments_that_are_refused_alike_are_named_once_by_their_own_name(vector: Any) -> None:
+    ours = vector(several(Closed), isolate="generators", resumable=True, workers=2)
+    ours.reset()
+    with pytest.raises(ResumeError) as raised:
+        ours.save()
+    assert raised.value.environments == [0, 1, 2]
+    text = str(raised.value)
+    assert text.count("Closed") == 1
+    assert "environments 0, 1, 2" in text
+    assert not [name for name in ("Journal", "OwnGenerators") if name in text]
 
 
 def test_a_state_by_actions_needs_an_environment_that_is_resumable(vector: Any) -> None:
