@@ -30,7 +30,7 @@ _REFERENCE = struct.Struct("<QQQQ")
 
 
 class ChannelEnd(NamedTuple):
-    """The parts that the channels of one worker share. `fenced`: the machine does not keep the order of stores and loads."""
+    """The common parts of a worker's channels. `fenced`: the machine does not keep the order of stores and loads."""
 
     memory: Memory
     states: memoryview
