@@ -30,7 +30,7 @@ _REFERENCE = struct.Struct("<QQQQ")
 
 
 class ChannelEnd(NamedTuple):
-    """What the channels of one worker share. `fenced`: the machine does not keep the order of stores and loads."""
+    """The common parts of a worker's channels. `fenced`: the machine does not keep the order of stores and loads."""
 
     memory: Memory
     states: memoryview
@@ -88,7 +88,7 @@ class MessageChannel:
         self._words[word_at] = number << NUMBER | word
         self._number = number
         if self.states[self._receiver_state] == self._waited_for:
-            # The state is cleared first: a sleeper whose state was cleared too late wakes all the same.
+            # The bell rings last, so a sleeper whose state was cleared too late wakes all the same.
             self.states[self._receiver_state] = AWAKE
             self.bell.ring()
 

@@ -21,7 +21,7 @@ CLIP, ENTROPY_WEIGHT, VALUE_WEIGHT, LONGEST_GRADIENT = 0.2, 0.01, 0.5, 0.5
 
 
 class Learner:
-    """Owns both networks, the optimizer, and the observations of a round."""
+    """Owns both networks, the optimizer, and all that the steps of a round returned."""
 
     def __init__(self, task: Task, shape: tuple[int, ...], actions: int) -> None:
         torch.set_num_threads(1)

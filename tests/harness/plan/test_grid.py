@@ -202,6 +202,7 @@ def test_every_preset_can_be_built(name):
         "nodes": {*sampling, "broadcast_gather"},
         "paper": everything - {"ppo", "overhead"},
         "quick": everything - {"overhead"},
+        "threads": everything - {"overhead"},
     }
     assert {point.workload for point in made.points} == some.get(name, everything)
     for point in made.points:
