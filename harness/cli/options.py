@@ -47,7 +47,7 @@ exit status: 0 all rows ok; 1 a row failed; 2 bad input; 130 interrupted (then -
 _RUN = "Measure every point on every backend, in blocks of turns: all that is compared runs side by side."
 _DOCTOR = (
     "Print the machine and the versions, try what the suite needs, and name what would harm a measurement. The exit "
-    "status is 1 if something fails that the suite needs. What would harm a measurement does not change it."
+    "status is 1 if something fails that the suite needs. Other findings do not change it."
 )
 _CLAIM = """\
 Measure claims of README on this machine, by the two backends that each compares. Each prints the ratio, its interval,

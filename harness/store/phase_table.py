@@ -14,8 +14,8 @@ WAIT = "wait"  # some workers work, others have ended or not begun
 PHASES = (HUB, SERIALISE, SUBMIT, TRANSFER, WAIT, COMPUTE)
 ROUND = "round"  # the sum of the phases
 PLAIN_ROUND = "plain_round"  # the same round without recording, which shows the cost of recording
-# How many lanes computed, the part of the rounds with the most frequent last lane, and how much later it ended than the
-# median lane: the mean, and what 95 % of the rounds do not exceed.
+# The number of lanes that computed, and the part of the rounds with the most frequent last lane. Then the time from the
+# end of the median lane to the end of that one: the mean and the 95th percentile.
 LANES, STRAGGLER, LAG, LAG_95 = "lanes", "straggler", "lag", "lag_p95"
 LANE_UNITS = {LANES: "lanes", STRAGGLER: "part of rounds", LAG: "part of a round", LAG_95: "part of a round"}
 

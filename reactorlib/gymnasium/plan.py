@@ -1,7 +1,7 @@
 """Where the environments of a vector are stepped if the caller does not say: inline, or by how many processes.
 
-One environment is stepped for a few milliseconds in a process forked for that. Whatever it draws, changes or breaks
-there touches nothing here. So the results do not depend on the choice.
+One environment is stepped for a few milliseconds in a process forked for that. Nothing that it draws, changes or
+breaks there reaches this process. So the results do not depend on the choice.
 """
 
 from __future__ import annotations

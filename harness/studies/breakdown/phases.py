@@ -2,8 +2,8 @@
 
 Seen from the hub, without which no round goes on:
 
-- While the hub's lane runs its own code (`hub`), turns values into bytes or back (`serialise`), or hands work over
-  (`submit`), the time counts as that.
+- The time counts as what the hub's lane does. It runs its own code (`hub`), turns values into bytes or back
+  (`serialise`), or hands work over (`submit`).
 - Otherwise the hub waits, or works as one of the workers (reactors only). `capacity` lanes could work at the same time.
   If c of them run a worker's code and s serialise, c / capacity of the time counts as `compute` and s / capacity as
   `serialise`. The rest is `wait`, for lanes that have ended already, or not begun.

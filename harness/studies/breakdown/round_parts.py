@@ -12,8 +12,7 @@ from reactorlib.cpus import available_cpus
 from workloads import catalogue
 from workloads.parameter import UnsupportedError
 
-# The measures of a run: its phases, the round that they add up to, the round of a run without recording, and which lane
-# was the last.
+# The measures of a run: its phases and their sum, the round without recording, and which lane was the last.
 NAMES = (*PHASES, ROUND, PLAIN_ROUND, *LANE_UNITS)
 
 _RAY = ("ray-paper", "ray-tuned")
