@@ -1,7 +1,7 @@
 """Gymnasium vector environments on reactors: a front end on top of sessions. The kernel knows nothing of it.
 
-Start with `vector_env.py`. `layout.py` says where data lies, `share.py` what a worker does with its environments,
-`reactors.py` which reactors there are.
+Start with `vector_env.py`. `layout.py` has the places of data, `share.py` the operations of a worker on its
+environments, and `reactors.py` the reactors.
 """
 
 from reactorlib.gymnasium.check import check_vector_env

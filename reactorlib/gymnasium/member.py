@@ -67,7 +67,7 @@ class Member:
         self._next.clear()
 
     def take(self, wanted: Any) -> list[Part]:
-        """The results of the environments whose number has True in `wanted`, which are taken out; None: of all."""
+        """Take out the results of the environments whose number has True in `wanted`, or of all if that is None."""
         if wanted is None:
             taken, self.parts = self.parts, []
             return taken

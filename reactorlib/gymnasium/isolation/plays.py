@@ -19,7 +19,7 @@ from reactorlib.worker.canonical_form import canonical
 
 PARTS = ("observation", "reward", "terminated", "truncated", "info")
 RAISED = "error"
-Row = tuple[bytes, ...]  # of a call: a digest of each part; of the error it ended with, its name alone
+Row = tuple[bytes, ...]  # a digest of each part of a call's result, or RAISED and the error
 
 
 class Player:

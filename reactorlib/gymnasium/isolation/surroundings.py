@@ -23,8 +23,8 @@ from typing import Any
 from reactorlib.gymnasium import generators
 
 OUTSIDE = ("time", "process id", "entropy")
-PLACES = 3  # of a culprit, that are kept
-NO_PROCESS = 1 << 22  # Linux numbers its processes below
+_PLACES = 3  # of a culprit, that are kept
+_NO_PROCESS = 1 << 22  # Linux numbers its processes below
 _OURS = str(Path(__file__).resolve().parents[2])
 _LIBRARY = sysconfig.get_paths()["stdlib"]
 _OF_GENERATORS = tuple(f"{os.sep}{name}{os.sep}" for name in ("numpy", "torch"))
@@ -86,7 +86,7 @@ class Surroundings:
     def note(self, culprit: str, frame: FrameType) -> None:
         """Keep the line that asks."""
         found, asks = self.places[culprit], (culprit, frame.f_code, frame.f_lineno)
-        if len(found) == PLACES or asks in self._noted:
+        if len(found) == _PLACES or asks in self._noted:
             return
         line = place(frame)
         if line is not None:
@@ -110,7 +110,7 @@ class Surroundings:
             if is_library(frame.f_code.co_filename):
                 return real_id()
             self.note("process id", frame)
-            return NO_PROCESS + (7_777 if "process id" in self._changed else 1_111)
+            return _NO_PROCESS + (7_777 if "process id" in self._changed else 1_111)
 
         os.getpid = process_id
 

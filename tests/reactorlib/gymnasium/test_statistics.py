@@ -86,7 +86,7 @@ def test_the_part_of_a_round_that_waits_is_of_all_workers(vector: Any, clock: Cl
 
 @pytest.mark.parametrize(("think_ns", "bottleneck"), [(1_000, "environments"), (900_000, "caller")])
 @pytest.mark.parametrize("split", [False, True])
-def test_the_bottleneck_is_who_takes_more_of_the_time(
+def test_the_bottleneck_takes_more_of_the_time(
     vector: Any, clock: Clock, think_ns: int, bottleneck: str, split: bool
 ) -> None:
     envs = vector(lasting(clock, 40_000, 60_000), executor="inline", statistics=True)
