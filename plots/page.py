@@ -14,7 +14,7 @@ _GAP = 0.05
 _TITLE, _LINE = 0.21, 0.155
 _TITLE_CHARACTERS, _CHARACTERS = 56, 82
 _PANEL_TITLE_CHARACTERS = 46
-_UNITS = "[nµm]?s|[kMG]i?B|B|%"
+_UNITS = "[nµm]?s|[kKMG]i?B|B|%"
 _BARS, _BAR = 0.66, 0.235  # inches: a panel of bars, and each bar
 _LEGEND_COLUMNS, _LEGEND_ROW = 3, 0.19
 
