@@ -9,6 +9,7 @@ import logging
 import os
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -31,8 +32,9 @@ ADDED: dict[str, str] = {}
 # The part of the free memory that the object store of an advised session may fill: the processes need the rest.
 STORE_SHARE = 0.6
 
-# Not Python's temporary directory, which may be anywhere: a socket's path has to be shorter than 108 bytes.
-_TEMPORARY = Path("/tmp")
+# Of Python's temporary directory: below it are sockets, whose paths have to be shorter than 108 bytes.
+_LONGEST_CHARACTERS = 24
+_TEMPORARY = Path(tempfile.gettempdir() if len(tempfile.gettempdir()) <= _LONGEST_CHARACTERS else "/tmp")
 _PREFIX = "ray-bench-"
 
 _SHARED_MEMORY = Path("/dev/shm")

@@ -43,8 +43,8 @@ WORKER_VARIABLES = {
 }
 _GRACE_SECONDS = 30.0  # for a supervisor to clean up
 _LONGEST_POLL_MS = 2**31 - 1  # 24 days
-# Ray's sockets lie below the scratch directory, and a socket's path has at most 107 characters.
-_SCRATCH_PARENT_CHARACTERS = 24
+# So the scratch directory has at most 24, as `ray_session` asks of the one in which it makes its own.
+_SCRATCH_PARENT_CHARACTERS = 12
 # A process that takes more of a core than this while its subject waits is busy; a subject that takes so much spins.
 _BUSY_SHARE = 0.005
 _SPINNING_SHARE = 0.5

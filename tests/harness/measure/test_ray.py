@@ -49,7 +49,7 @@ def test_no_ray_process_and_no_shared_memory_is_left(start, number):
     scratch = Path(worker.environ()["RAY_TMPDIR"])
     (raylet,) = [process.pid for process in tree if name(process) == "raylet"]
     wait_until(lambda: semaphores(raylet))
-    assert scratch.is_dir()
+    assert list(scratch.glob("ray-bench-*"))
 
     harness.send_signal(number)
     harness.communicate(timeout=LIMIT_S)
