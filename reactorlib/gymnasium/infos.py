@@ -28,7 +28,7 @@ def marshalled(value: Any) -> bytes:
 
 
 def unmarshalled(data: Any) -> Any:
-    """The opposite."""
+    """The value of which `marshalled` returned these bytes."""
     return _restored(marshal.loads(data))
 
 

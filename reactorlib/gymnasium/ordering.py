@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from reactorlib.gymnasium.order import Arrival, LogicalOrder, checked_durations
-from reactorlib.gymnasium.record import Recorder, Replayer, StrPath
+from reactorlib.gymnasium.record import PoolRecorder, PoolReplayer, StrPath
 
 
 class Ordering(NamedTuple):
@@ -30,14 +30,14 @@ class Ordering(NamedTuple):
         """The order of a pool, whose environments exist."""
         mode, space = pool.metadata["autoreset_mode"].value, pool.observation_space
         if self.replay is not None:
-            return Replayer(self.replay, pool.num_envs, mode, space)
+            return PoolReplayer(self.replay, pool.num_envs, mode, space)
         order = Arrival()
         if self.order == "logical":
             durations = self.durations
             if durations is None:
                 durations = [one for member in pool._members for one in member.envs.apply(_declared)]
             order = LogicalOrder(checked_durations(durations, pool.num_envs))
-        return order if self.record is None else Recorder(self.record, order, env_fns, mode, space)
+        return order if self.record is None else PoolRecorder(self.record, order, env_fns, mode, space)
 
 
 def _declared(env: Any) -> Any:

@@ -32,7 +32,7 @@ from reactorlib.transport.waiting import Spinner
 SHORTEST_SLEEP_S, LONGEST_SLEEP_S = 50e-6, 2e-3
 LOOK_S = 0.05  # between two looks at whether the workers live
 
-Received = tuple[Any, Any, Any, Any, dict[str, Any]]
+Results = tuple[Any, Any, Any, Any, dict[str, Any]]
 
 
 class PoolState(NamedTuple):
@@ -159,11 +159,11 @@ class ReactorPool(Calls):
             for at, part in parts.items():
                 self._members[at].step(part)
 
-    def recv(self, min_envs: int | None = None, timeout: float | None = None) -> Received:
+    def recv(self, min_envs: int | None = None, timeout: float | None = None) -> Results:
         """Results of the environments that are ready, at least `min_envs` of them (default: all that were sent to).
 
         Observations, rewards, terminations, truncations, infos, with a row for each, in the order of their numbers,
-        which are `infos["env_id"]`. TimeoutError after so many seconds: receive again, or close.
+        which are `infos["env_id"]`. TimeoutError after `timeout` seconds: receive again, or close.
         """
         ids, *received, infos = self._received(min_envs, timeout)
         return (*received, {**infos, "env_id": ids})
@@ -244,7 +244,7 @@ class ReactorPool(Calls):
         _, observations, *_, infos = self._received()
         return observations, infos
 
-    def step(self, actions: Any) -> Received:
+    def step(self, actions: Any) -> Results:
         """Step all environments: observations, rewards, terminations, truncations, infos."""
         self.send(actions, np.arange(self.num_envs))
         _, *received = self._received()

@@ -23,7 +23,6 @@ from reactorlib.gymnasium.generators import forms
 from reactorlib.gymnasium.infos import CodeError, marshalled, unmarshalled
 from reactorlib.gymnasium.layout import Layout, rows_of
 from reactorlib.gymnasium.share import Share
-from reactorlib.mpi.ranks import is_first
 
 NOTHING = b""  # a reply without infos
 MARSHALLED, PICKLED, FAILED = b"m", b"p", b"f"  # how any other of another process begins
@@ -118,13 +117,13 @@ class Group(Reactor):
             self.share.close()  # unless the caller has closed it
 
     def _open(self, memory: Any) -> None:
-        make, bounds, layout, mode, _, forked, _, kind = self.setup
-        self.known = known_to_all(forked)
+        make, bounds, layout, mode, process, forked, apart, kind = self.setup
+        self.known, self.is_remote = known_to_all(forked), _is_other_rank() if apart else os.getpid() != process
         low, high = bounds[self.bank_index : self.bank_index + 2]
         self.arrays = layout.carve(np.zeros(layout.nbytes, np.uint8) if memory is None else memory.array)
         self.arrays.inside[self.bank_index], self.arrays.answered[self.bank_index] = -1, 0
         self.share = kind(self.bank_index, low, make[low:high], layout, self.arrays, mode)
-        self.share.generators = forms() if self._is_remote else {}
+        self.share.generators = forms() if self.is_remote else {}
 
     def _with_values(self, said: Any, buffer: int) -> Any:
         """The infos of a step, with the arrays that the caller does not find in memory."""
@@ -132,22 +131,18 @@ class Group(Reactor):
         assert share is not None
         if not share.arrays.observations:
             said = said, share.last
-        if not (self.setup.apart and self._is_remote):
+        if not (self.setup.apart and self.is_remote):
             return said
         rows, arrays = slice(share.low, share.low + share.count), share.arrays
         seen = rows_of(arrays.observations[buffer], rows) if arrays.observations else None
         return Remote(said, seen, arrays.rewards[rows], arrays.terminations[rows], arrays.truncations[rows])
 
-    @property
-    def _is_remote(self) -> bool:
-        return not is_first() if self.setup.apart else os.getpid() != self.setup.process
-
     def _packed(self, result: Any) -> Any:
-        return packed(result, self.known) if self._is_remote else result
+        return packed(result, self.known) if self.is_remote else result
 
     def _fault(self, error: Exception) -> Any:
         inside = int(self.arrays.inside[self.bank_index])
-        if not self._is_remote:
+        if not self.is_remote:
             return Fault(inside, error)
         return FAILED + pickle.dumps((inside, tuple(told(Failure(error, None)))))
 
@@ -164,6 +159,12 @@ class Environments(Reactor):
         connect(self.step, self.groups.step)
         connect(self.ask, self.groups.ask)
         connect(self.groups.reply, self.replies)
+
+
+def _is_other_rank() -> bool:
+    from reactorlib.mpi.ranks import is_first  # only where there are ranks
+
+    return not is_first()
 
 
 def packed(result: Any, known: Mapping[str, Any]) -> bytes:

@@ -21,7 +21,7 @@ from reactorlib.gymnasium.order import Arrival
 from reactorlib.worker.canonical_form import canonical
 
 VERSION = 1
-MARKED_BYTES = 4096  # of an observation, spread over it: a checksum of an Atari screen takes 50 us, of so much 3 us
+MARKED_BYTES = 4096  # of an observation, spread over it: a checksum of an Atari screen takes 50 us, of this part 3 us
 COLUMNS = ("reward", "termination", "truncation", "observation")
 
 StrPath = str | os.PathLike[str]
@@ -36,7 +36,7 @@ class Opened(NamedTuple):
     make: bytes | str
 
 
-class Reset(NamedTuple):
+class Begun(NamedTuple):
     """All environments were reset."""
 
     seeds: list[Any]
@@ -66,8 +66,8 @@ class Restored(NamedTuple):
     state: bytes
 
 
-Entry = Reset | Sent | Received | Restored
-CALLS = {Reset: "reset_async", Sent: "send", Received: "recv", Restored: "restore"}
+Entry = Begun | Sent | Received | Restored
+CALLS = {Begun: "reset_async", Sent: "send", Received: "recv", Restored: "restore"}
 
 
 class ReplayError(RuntimeError):
@@ -82,7 +82,7 @@ class ReplayError(RuntimeError):
         return f"batch {self.batch} of the replay: {where}{self.args[0]}"
 
 
-class Recorder(Arrival):
+class PoolRecorder(Arrival):
     """Writes a record of a pool whose batches another order decides."""
 
     def __init__(
@@ -110,7 +110,7 @@ class Recorder(Arrival):
             seeds = [int(new) if seed is None else seed for seed, new in zip(seeds, drawn, strict=True)]
         self._is_seeded = True
         seeds = self._order.reset(seeds, options)
-        self._write(Reset(seeds, options))
+        self._write(Begun(seeds, options))
         return seeds
 
     def send(self, ids: Sequence[int], actions: Sequence[Any]) -> None:
@@ -136,7 +136,7 @@ class Recorder(Arrival):
         self._file.close()
 
 
-class Replayer(Arrival):
+class PoolReplayer(Arrival):
     """Chooses the batches of a record, and compares all that is sent and received with it."""
 
     def __init__(self, path: StrPath, num_envs: int, mode: str, space: Any) -> None:
@@ -168,7 +168,7 @@ class Replayer(Arrival):
 
     def reset(self, seeds: list[Any], options: Any) -> list[Any]:
         """Return the seeds of the record, some of which may not have been given but drawn."""
-        entry = self._taken(Reset)
+        entry = self._taken(Begun)
         for number, (seed, recorded) in enumerate(zip(seeds, entry.seeds, strict=True)):
             if seed not in (None, recorded):
                 raise self._error(f"it is reset with the seed {seed}, in the record with {recorded}", number)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium.vector.utils import iterate
 
-from reactorlib.gymnasium.record import COLUMNS, Entry, Received, Reset, Restored, Sent, StrPath, alike, marks_of, read
+from reactorlib.gymnasium.record import COLUMNS, Begun, Entry, Received, Restored, Sent, StrPath, alike, marks_of, read
 from reactorlib.gymnasium.saving import opened, restore
 from reactorlib.gymnasium.vector_env import ReactorVectorEnv
 
@@ -59,7 +59,7 @@ def _found(envs: ReactorVectorEnv, entries: Iterator[Entry], environment: int, s
             own = [saved.environments[environment]]
             spaces = envs.action_space, envs.single_action_space
             restore(envs, [envs._groups], saved._replace(environments=own, spaces=spaces))
-        elif isinstance(entry, Reset):
+        elif isinstance(entry, Begun):
             observations, infos = envs.reset(seed=[entry.seeds[environment]], options=entry.options)
             result = observations, np.zeros(1), *np.zeros((2, 1), np.bool_), infos
         elif isinstance(entry, Sent) and environment in entry.ids:

@@ -1,5 +1,4 @@
-"""Reasons why a vector environment is slow, while it runs: the time of steps, the last environment, and who waits for
-whom.
+"""Reasons why a vector environment is slow, while it runs: slow steps, one late environment, waiting workers or caller.
 
 A worker times every n-th round, as often as that costs it less than half a percent. Other rounds run the usual code.
 """
@@ -9,7 +8,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from time import perf_counter_ns as clock
 from typing import Any, NamedTuple
 
@@ -30,7 +28,7 @@ Times = npt.NDArray[np.float64]
 
 
 class Timed(NamedTuple):
-    """A timed round of a share: what each environment's step and reset took, 0 where there was none."""
+    """A timed round of a share: the time of each environment's step and reset, 0 where there was none."""
 
     number: int
     step_ns: list[int]
@@ -188,7 +186,7 @@ def statistics_of(shares: Sequence[Sequence[tuple[int, list[int], list[int]]]], 
     step_ns, reset_ns = (
         np.concatenate([_percentiles([one[part] for one in share.values()]) for share in known]) for part in (0, 1)
     )
-    common = reduce(lambda one, other: one & other, (set(share) for share in known))
+    common = set.intersection(*map(set, known))
     last = np.zeros(len(step_ns), np.int64)
     waiting = []
     for number in common:

@@ -30,15 +30,15 @@ from reactorlib.gymnasium.infos import Info, merged
 from reactorlib.gymnasium.isolation.isolate import Isolate, apart
 from reactorlib.gymnasium.journal import Journal
 from reactorlib.gymnasium.layout import Layout
-from reactorlib.gymnasium.plan import Plan, plan_of
 from reactorlib.gymnasium.reactors import Setup
 from reactorlib.gymnasium.saving import opened_for, restore, save
 from reactorlib.gymnasium.seeding import checked_rule, seeds_of
 from reactorlib.gymnasium.share import Share
 from reactorlib.gymnasium.statistics import Statistics, TimedGroups, TimedShare, statistics_of
+from reactorlib.gymnasium.stepping_plan import SteppingPlan, stepping_plan
 
 UNREGISTERED = "a new process does not have the environments that were registered in this one"
-FEW_CPUS = 4  # up to which the caller's process steps environments, too
+FEW_CPUS = 4  # up to which the caller's process also steps environments
 
 
 class ReactorVectorEnv(Calls):
@@ -112,7 +112,7 @@ class ReactorVectorEnv(Calls):
         most = min(n, int(workers or free), int(max_concurrency or n))
         with closing(env_fns[0]()) as env:
             self._learn_spaces(env)
-            self.plan = plan_of(env, n, executor, method, most)
+            self.plan = stepping_plan(env, n, executor, method, most)
         if caller_steps is None:
             caller_steps = executor == "mpi" or available_cpus() <= FEW_CPUS
         self._open(self.plan, method, caller_steps or self.plan.executor == "inline")
@@ -126,7 +126,7 @@ class ReactorVectorEnv(Calls):
         spaces_of = batched_spaces(self.observation_mode, env.observation_space, self.env_fns)
         self.single_observation_space, self.observation_space = spaces_of
 
-    def _open(self, plan: Plan, method: str | None, caller_steps: bool) -> None:
+    def _open(self, plan: SteppingPlan, method: str | None, caller_steps: bool) -> None:
         n, in_place, executor = self.num_envs, not self.copy, plan.executor
         bounds = [n * share // plan.workers for share in range(plan.workers + 1)]
         observation_space, action_space = self.single_observation_space, self.single_action_space
@@ -297,7 +297,7 @@ class ReactorVectorEnv(Calls):
         return [by_row[row] for row in chosen]
 
     def statistics(self) -> Statistics:
-        """The time of steps, the last environment, and who waits for whom: of a vector made with `statistics=True`."""
+        """The time of steps and of waiting, and the last environments. The vector is made with `statistics=True`."""
         self._assert_is_running()
         self._assert_nothing_pends("statistics")
         if not isinstance(self._groups, TimedGroups):

@@ -49,7 +49,7 @@ def check_isolation(
     (True, (), 'none')
     """
     with TemporaryDirectory(prefix="reactorlib-check-") as folder:
-        return _Check(make_env, Path(folder), steps, seed, limit_s).run()
+        return _IsolationCheck(make_env, Path(folder), steps, seed, limit_s).run()
 
 
 def _served(job: Job) -> dict[tuple[str, ...], Played]:
@@ -82,7 +82,7 @@ def _served(job: Job) -> dict[tuple[str, ...], Played]:
     return {play: pickle.loads(path.read_bytes()) for play, path in found.items() if path.exists()}
 
 
-class _Check:
+class _IsolationCheck:
     def __init__(self, make_env: Any, folder: Path, steps: int, seed: int, limit_s: float) -> None:
         self._name = make_env if isinstance(make_env, str) else getattr(make_env, "__qualname__", repr(make_env))
         self._began, self._limit_s, self._folder = monotonic(), limit_s, folder
@@ -140,7 +140,7 @@ class _Check:
             self._unchecked.append(name)
             return False
         found = _difference(self._alone["rows"], play["rows"])
-        if found is None or culprit in (finding.culprit for finding in self._findings):
+        if found is None or culprit in self._culprits():
             return found is not None
         self._findings.append(Finding(culprit, *found, tuple(places)))
         return True

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import gymnasium
 
 from reactorlib.gymnasium.isolation import files
+from reactorlib.gymnasium.isolation.maker import maker
 from reactorlib.gymnasium.isolation.plays import Plays
 from reactorlib.gymnasium.isolation.surroundings import Surroundings
-from reactorlib.gymnasium.isolation.target import maker
 
 IMPORT = "import"  # the result of a failed one
 _LOOK_S = 0.002
@@ -31,7 +31,7 @@ class Job(NamedTuple):
 
     make: bytes  # pickled: a function, or the name of an environment
     specs: list[bytes]  # the environments that are registered, pickled
-    path: list[str]  # where modules are
+    path: list[str]  # where modules are: `sys.path` before this one is imported
     folder: str  # for results
     changed: tuple[str, ...]
     seed: int
@@ -46,7 +46,6 @@ def serve(job: Job) -> None:
     """Import the environment and play."""
     until, folder = monotonic() + job.limit_s, Path(job.folder)
     around = Surroundings(job.changed)
-    sys.path[:] = job.path
     around.install()
     for spec in map(pickle.loads, job.specs):
         gymnasium.registry.setdefault(spec.id, spec)

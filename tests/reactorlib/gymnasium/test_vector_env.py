@@ -382,6 +382,9 @@ def test_a_forgotten_vector_is_closed() -> None:
     assert not any(alive(pid) for pid in gone)
 
 
-def test_nothing_imports_gymnasium_but_this() -> None:
-    code = "import sys, reactorlib; sys.exit('gymnasium' in sys.modules)"
+@pytest.mark.parametrize(
+    ("module", "absent"), [("reactorlib", "gymnasium"), ("reactorlib.gymnasium", "reactorlib.mpi")]
+)
+def test_packages_are_imported_once_they_are_asked_for(module: str, absent: str) -> None:
+    code = f"import sys, {module}; sys.exit({absent!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 from copy import deepcopy
 from multiprocessing import current_process, get_context
-from statistics import median
 from time import perf_counter_ns as clock
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from reactorlib.executors.start_method import forking_knowingly
 from reactorlib.gymnasium.layout import is_plain
@@ -33,7 +34,7 @@ class Cost(NamedTuple):
     travel_ns: int
 
 
-class Plan(NamedTuple):
+class SteppingPlan(NamedTuple):
     """Where the environments are stepped, and why. `step_ns` is the measured time of a step, None if not measured."""
 
     executor: str
@@ -42,24 +43,24 @@ class Plan(NamedTuple):
     step_ns: int | None = None
 
 
-def plan_of(env: Any, n: int, executor: str | None, method: str | None, most: int) -> Plan:
+def stepping_plan(env: Any, n: int, executor: str | None, method: str | None, most: int) -> SteppingPlan:
     """The plan for `n` environments like this one: as the caller asks, or `planned`. Processes start by `method`."""
     if executor is not None:
-        return Plan(executor, 1 if executor == "inline" else most, "asked for")
+        return SteppingPlan(executor, 1 if executor == "inline" else most, "asked for")
     if method != "fork":
-        return Plan("processes", most, f"no step was timed, as processes start by {method}")
+        return SteppingPlan("processes", most, f"no step was timed, as processes start by {method}")
     return planned(env, n, most)
 
 
-def planned(env: Any, n: int, most: int) -> Plan:
+def planned(env: Any, n: int, most: int) -> SteppingPlan:
     """The plan for `n` environments like this one, with at most `most` workers. The environment stays as it is."""
     if min(n, most) == 1:
-        return Plan("inline", 1, "there is one environment" if n == 1 else "there is one processor")
+        return SteppingPlan("inline", 1, "there is one environment" if n == 1 else "there is one processor")
     if current_process().daemon:
-        return Plan("inline", 1, "this is a daemonic process, which may start no others")
+        return SteppingPlan("inline", 1, "this is a daemonic process, which may start no others")
     cost = tried(env)
     if cost is None:
-        return Plan("processes", min(n, most), "no step could be timed")
+        return SteppingPlan("processes", min(n, most), "no step could be timed")
     rounds = {workers: _round_ns(cost, n, workers) for workers in range(1, min(n, most) + 1)}
     workers = min(rounds, key=rounds.__getitem__)
     other = workers if workers > 1 else min(list(rounds)[1:], key=rounds.__getitem__)
@@ -67,7 +68,7 @@ def planned(env: Any, n: int, most: int) -> Plan:
         f"a step takes {cost.step_ns / 1000:.3g} us: a round of {n} is expected to take {rounds[1] / 1000:.3g} us "
         f"inline, {rounds[other] / 1000:.3g} us on {other} processes"
     )
-    return Plan("processes" if workers > 1 else "inline", workers, reason, cost.step_ns)
+    return SteppingPlan("processes" if workers > 1 else "inline", workers, reason, cost.step_ns)
 
 
 def _round_ns(cost: Cost, n: int, workers: int) -> int:
@@ -123,8 +124,8 @@ def _timed(env: Any) -> Cost:
             env.reset()
             resets.append(clock() - start)
     said = ([info] if info else []) + ([] if is_plain(env.observation_space) else [observation])
-    reset = median(resets[1:] or [0]) * (len(resets) - 1) / len(steps)
-    return Cost(int(median(steps[len(steps) // 4 :]) + reset), _travel_ns(said) if said else 0)
+    reset = np.median(resets[1:] or [0]) * (len(resets) - 1) / len(steps)
+    return Cost(int(np.median(steps[len(steps) // 4 :]) + reset), _travel_ns(said) if said else 0)
 
 
 def _travel_ns(said: list[Any]) -> int:
@@ -134,4 +135,4 @@ def _travel_ns(said: list[Any]) -> int:
         start = clock()
         unpacked(packed(said, {}))
         times.append(clock() - start)
-    return int(median(times))
+    return int(np.median(times))

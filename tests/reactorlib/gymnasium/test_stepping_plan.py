@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from reactorlib.gymnasium import ReactorVectorEnv, probes
-from reactorlib.gymnasium import plan as plans
+from reactorlib.gymnasium import stepping_plan as plans
 from reactorlib.gymnasium.check import find_faults
 from tests.reactorlib.gymnasium.environments import made
 
