@@ -7,21 +7,16 @@ and the quartiles. It is for guidance: one start, one process, `executor="inline
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import gymnasium
 import numpy as np
 
 from reactorlib.gymnasium import Finding, Isolation, ReactorVectorEnv
-from workloads.made_up import Busy
+from workloads import environment
 
-TURNS, ROUNDS, ENVS = 200, 100, 16
-ENVIRONMENTS: dict[str, Callable[[], Any]] = {
-    "CartPole-v1": partial(gymnasium.make, "CartPole-v1"),
-    "busy:200us": partial(Busy, 200_000, (4,)),
-}
+TURNS, ENVS = 200, 16
+ENVIRONMENTS = {"CartPole-v1": 100, "busy:200us": 4}  # the rounds of a turn
 OPTIONS: dict[str, dict[str, Any]] = {
     "nothing": {},
     "statistics=True": {"statistics": True},
@@ -32,8 +27,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 def main() -> None:
     """Print a line for each option and environment."""
-    for name, make in ENVIRONMENTS.items():
-        rounds = ROUNDS if name == "CartPole-v1" else 4
+    for name, rounds in ENVIRONMENTS.items():
+        make = partial(environment.make, name, {})
         for option, given in OPTIONS.items():
             plain, other = (ReactorVectorEnv([make] * ENVS, executor="inline", **one) for one in ({}, given))
             actions = np.array([plain.single_action_space.sample() for _ in range(ENVS)])
@@ -52,7 +47,7 @@ def main() -> None:
 
 
 def turn(envs: ReactorVectorEnv, actions: Any, rounds: int) -> int:
-    """Step so many rounds: the processor time of this thread, in ns."""
+    """The processor time of this thread for `rounds` rounds, in ns."""
     began = time.thread_time_ns()
     for _ in range(rounds):
         envs.step(actions)

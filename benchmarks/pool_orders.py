@@ -53,7 +53,7 @@ def seconds_a_step(made: Callable[[], ReactorPool], batches: int) -> float:
     """The time of an environment's step in batches of half of the environments, after the first ones."""
     pool = made()
     pool.reset_async(seed=1)
-    began, stepped = 0.0, 0
+    began, stepped = perf_counter(), 0
     for batch in range(batches):
         ids = pool.recv(pool.num_envs // 2)[-1]["env_id"]
         pool.send(np.zeros(len(ids), np.int64), ids)

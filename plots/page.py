@@ -1,5 +1,6 @@
 """A chart as a figure: title, fixed parameters, panels from top to bottom, notes below."""
 
+import re
 import textwrap
 
 from matplotlib.figure import Figure
@@ -13,6 +14,7 @@ _GAP = 0.05
 _TITLE, _LINE = 0.21, 0.155
 _TITLE_CHARACTERS, _CHARACTERS = 56, 82
 _PANEL_TITLE_CHARACTERS = 46
+_UNITS = "[nµm]?s|[kKMG]i?B|B|%"
 _BARS, _BAR = 0.66, 0.235  # inches: a panel of bars, and each bar
 _LEGEND_COLUMNS, _LEGEND_ROW = 3, 0.19
 
@@ -20,9 +22,9 @@ _LEGEND_COLUMNS, _LEGEND_ROW = 3, 0.19
 def render(chart: Chart) -> Figure:
     """The figure of a chart."""
     with style.applied():
-        title = textwrap.wrap(chart.title, _TITLE_CHARACTERS)
-        subtitle = textwrap.wrap(chart.subtitle, _CHARACTERS)
-        notes = [line for note in chart.notes for line in textwrap.wrap(note, _CHARACTERS)]
+        title = _wrapped(chart.title, _TITLE_CHARACTERS)
+        subtitle = _wrapped(chart.subtitle, _CHARACTERS)
+        notes = [line for note in chart.notes for line in _wrapped(note, _CHARACTERS)]
         phases = _phases(chart)
         legend = -(-len(phases) // _LEGEND_COLUMNS) * _LEGEND_ROW + _GAP if phases else 0.0
         heights = [_height(panel) for panel in chart.panels]
@@ -41,8 +43,8 @@ def render(chart: Chart) -> Figure:
                 bars.draw(one, panel)
             else:
                 lines.draw(one, panel)
-            lines_of_title = (textwrap.fill(line, _PANEL_TITLE_CHARACTERS) for line in panel.title.split("\n"))
-            one.set_title("\n".join(lines_of_title), loc="left")
+            wrapped = [part for line in panel.title.split("\n") for part in _wrapped(line, _PANEL_TITLE_CHARACTERS)]
+            one.set_title("\n".join(wrapped), loc="left")
         if phases:
             top = 1 - (header - legend) / height
             figure.legend(
@@ -51,6 +53,12 @@ def render(chart: Chart) -> Figure:
                 borderaxespad=0.0, handlelength=1.2, labelspacing=0.3,
             ).set_in_layout(False)  # fmt: skip
     return figure
+
+
+def _wrapped(text: str, characters: int) -> list[str]:
+    """Lines of a text. A number stays with its unit."""
+    joined = re.sub(rf"(?<=\d) (?=(?:{_UNITS})(?!\w))", "\N{NO-BREAK SPACE}", text)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in textwrap.wrap(joined, characters)]
 
 
 def _write(figure: Figure, title: list[str], subtitle: list[str], notes: list[str]) -> None:

@@ -39,12 +39,12 @@ def prose(page):
 
 
 def links(page):
-    """Where its links within the repository lead."""
+    """List the targets of a page's links within the repository."""
     return re.findall(r"\]\((?!https?:)([^)]+)\)", re.sub(r"`[^`\n]*`", "", prose(page)))
 
 
 def commands(*prefixes):
-    """What is shown to be typed, in blocks of their own and within sentences, without the interpreter's place."""
+    """List the commands that the pages show, in blocks and within sentences, without the interpreter's path."""
     found = set()
     for page in PAGES:
         lines = [line for kind, block in blocks(page) if kind == "sh" for line in block.splitlines()]

@@ -23,8 +23,9 @@ from statistics import fmean, stdev
 
 import psutil
 
+from harness.measure import processes
 from harness.measure.kept import Kept
-from harness.measure.subject import Running, Subject, SubjectError, used_ns
+from harness.measure.subject import Running, Subject, SubjectError
 from harness.measure.turn import Turn
 from harness.stats import turn_ratios
 
@@ -262,7 +263,7 @@ class _Outside:
 
     def cores(self, running: Mapping[str, Running]) -> float:
         """Since this object was made. Subjects that ended since then count as outside."""
-        used_s = sum(used_ns(self._own[name], one.cpu_ns()) for name, one in running.items()) / 1e9
+        used_s = sum(processes.used_ns(self._own[name], one.cpu_ns()) for name, one in running.items()) / 1e9
         (busy_s, wall_s), (busy_before_s, wall_before_s) = self._reading(), self._began
         return max(0.0, (busy_s - busy_before_s - used_s) / (wall_s - wall_before_s))
 

@@ -12,7 +12,7 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import psutil
@@ -42,6 +42,11 @@ def cpu_ns(pids: Iterable[int]) -> dict[int, int]:
             # The kernel's clock of another process (clock_getcpuclockid(3)) is exact. /proc counts ticks of 10 ms.
             used[pid] = time.clock_gettime_ns((~pid << 3) | 2)
     return used
+
+
+def used_ns(before: Mapping[int, int], after: Mapping[int, int]) -> int:
+    """CPU time between two looks, of the processes that both have seen."""
+    return sum(after[pid] - before[pid] for pid in before.keys() & after.keys())
 
 
 def waited_ns(pids: Iterable[int]) -> dict[int, dict[int, int]]:

@@ -184,7 +184,7 @@ class Running:
         """Have it run for a turn, and wait for the end."""
         before, began = self.cpu_ns(), time.perf_counter_ns()
         if self._last is not None:
-            self._idle_cpu_ns += used_ns(self._last[0], before)
+            self._idle_cpu_ns += processes.used_ns(self._last[0], before)
             self._idle_wall_ns += began - self._last[1]
         self._tell_parked(signal.SIGCONT)
         self._tell({"turn_ns": turn_ns, "lead_ns": lead_ns})
@@ -194,7 +194,7 @@ class Running:
         self._last = after, time.perf_counter_ns()
         cpu_ns = told["cpu_ns"]
         if not self.subject.on_one_cpu:  # other processes compute as well
-            cpu_ns = used_ns(before, after) * told["rounds"] // told["all_rounds"]
+            cpu_ns = processes.used_ns(before, after) * told["rounds"] // told["all_rounds"]
         durations = dict(zip(*told["durations"], strict=True)) if "durations" in told else {}
         return Turn(told["rounds"], told["wall_ns"], cpu_ns, durations)
 
@@ -360,11 +360,6 @@ def _readable(descriptors: Iterable[int], give_up: float) -> set[int]:
         watched.register(descriptor, select.POLLIN)
     left_ms = math.ceil(1000 * (give_up - time.monotonic()))
     return {descriptor for descriptor, _ in watched.poll(min(max(0, left_ms), _LONGEST_POLL_MS))}
-
-
-def used_ns(before: Mapping[int, int], after: Mapping[int, int]) -> int:
-    """CPU time between two looks, of the processes that both have seen."""
-    return sum(after[pid] - before[pid] for pid in before.keys() & after.keys())
 
 
 def environment(tree: Path, scratch: Path) -> dict[str, str]:

@@ -83,8 +83,7 @@ class Point:
     @property
     def round_bytes(self) -> int:
         """The size of the arrays of a round; 0 if the workload has no such parameters."""
-        held: int = self.values.get("actors", 0) * self.values.get("object_bytes", 0)
-        return held
+        return bytes_of_round(self.values)
 
 
 @dataclass(frozen=True)
@@ -245,6 +244,12 @@ def kind_of(backend: Backend) -> str:
     if backend.role != "main":
         return backend.role
     return backend.kind or str(backend.options.get("executor", backend.module))
+
+
+def bytes_of_round(parameters: Mapping[str, Any]) -> int:
+    """The size of the arrays that a round sends one way; 0 if there are no such parameters."""
+    size: int = parameters.get("actors", 0) * parameters.get("object_bytes", 0)
+    return size
 
 
 def runs_alone(parameters: Mapping[str, Any], backend: Backend) -> bool:

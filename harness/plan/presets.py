@@ -14,7 +14,6 @@ Values = Mapping[str, tuple[Any, ...]]
 
 # How often each point starts afresh on each backend, unless a preset has another number.
 TRIALS = 5
-KIB = 2**10
 MIB = 2**20
 KB = 10**3
 MB = 10**6

@@ -11,7 +11,6 @@ from harness.report.run_answer import PointAnswer
 from harness.report.summary import LOOP, PointSummary, Summary
 from harness.report.text_table import TextTable
 from harness.stats.intervals import Estimate
-from harness.store.trial_records import TRIALS as RECORDS
 from harness.store.trial_records import TrialRecord
 
 STARTS = TRIALS
@@ -58,12 +57,11 @@ class Claim:
 
 def claims(summary: Summary) -> list[Claim]:
     """The claims of a run, by workload: at its weakest and strongest point, over the best Ray and the loop."""
-    records = RECORDS.read(summary.path)
     return [
         claim
         for answer in run_answer.answers(summary)
         for place, end in answer.placed
-        for claim in _of_point("-".join(filter(None, (answer.workload, place))), end, summary.ours, records)
+        for claim in _of_point("-".join(filter(None, (answer.workload, place))), end, summary.ours, summary.trials)
     ]
 
 

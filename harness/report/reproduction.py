@@ -9,7 +9,6 @@ from harness.report.own_claims import OTHER_DAY
 from harness.report.summary import RAY_PAPER, Summary
 from harness.report.text_table import NOTHING, TextTable
 from harness.stats.intervals import Estimate
-from harness.store.trial_records import TRIALS
 
 COLUMNS = ("workload", "starts", "time here", "memory", "reactors over ray-paper", "expected", "over the best Ray")
 
@@ -23,7 +22,7 @@ def table(summary: Summary) -> TextTable:
     seconds: dict[str, float] = defaultdict(float)
     memory: dict[str, int] = defaultdict(int)
     starts: dict[str, int] = defaultdict(int)
-    for trial in TRIALS.read(summary.path):
+    for trial in summary.trials:
         seconds[trial.workload] += trial.duration_s
         memory[trial.workload] = max(memory[trial.workload], trial.peak_bytes or 0)
         starts[trial.workload] = max(starts[trial.workload], trial.trial + 1)

@@ -102,6 +102,7 @@ class Summary:
     messages: tuple[CostRow, ...]
     noise: tuple[SelfComparison, ...]
     turns: RecordedTurns
+    trials: tuple[TrialRecord, ...]
 
     @property
     def failures(self) -> list[tuple[PointSummary, Cell]]:
@@ -141,9 +142,9 @@ def summarise(path: Path) -> Summary:
     rows = [row.failed(wrong[row.trial_key]) if row.trial_key in wrong else row for row in rows]
     file = path / machine.FILE_NAME
     described = machine.read(file, "restore it") if file.exists() else {}
-    turns, trials = RecordedTurns(TURNS.read(path)), {trial.trial_key: trial for trial in TRIALS.read(path)}
+    turns, trials = RecordedTurns(TURNS.read(path)), TRIALS.read(path)
     phases, scaling, messages = BREAKDOWN.read(path), SCALING.read(path), MESSAGES.read(path)
-    known = _Known(described, trials, turns)
+    known = _Known(described, {trial.trial_key: trial for trial in trials}, turns)
     present = in_order(row.backend for row in rows)
     baselines = [name for name in present if not (name.startswith(OURS) or limits.is_limit(name))]
     labels, by_point = point_labels(rows), grouped(rows, lambda row: row.point)
@@ -164,6 +165,7 @@ def summarise(path: Path) -> Summary:
         messages=tuple(messages),
         noise=tuple(noise_floor.of_run(rows, turns)),
         turns=turns,
+        trials=tuple(trials),
     )
 
 

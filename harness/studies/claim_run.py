@@ -42,24 +42,25 @@ def chosen(found: Sequence[Claim], names: Sequence[str]) -> list[Claim]:
     return [by_name[name] for name in names]
 
 
-def run(claim: Claim, cores: int | None, starts: int, tell: Tell) -> str:
-    """Measure a claim; the sentence that says how it ended, with PASS or FAIL. Raises UsageError for want of memory."""
+def run(claim: Claim, cores: int | None, starts: int, tell: Tell) -> tuple[bool, str]:
+    """Measure a claim. Returns whether it passed, and a sentence. Raises UsageError for want of memory."""
     free = psutil.virtual_memory().available
     if free < _ROOM * claim.peak_bytes:
         need, have = (quantity.show(size, "bytes") for size in (_ROOM * claim.peak_bytes, free))
         raise UsageError(f"{claim.name}: needs {need} of memory, {have} are free")
     outcome = _measured(claim, starts, tell)
     if isinstance(outcome, str):
-        return f"{claim.name}: FAIL, {outcome}"
+        return False, f"{claim.name}: FAIL, {outcome}"
     low, high = map(quantity.times, claim.expected)
-    verdict, words = "PASS" if claim.agrees(outcome) else "FAIL", ""
-    if verdict == "FAIL" and not claim.is_contradicted(outcome):
+    passed, words = claim.agrees(outcome), ""
+    if not passed and not claim.is_contradicted(outcome):
         words = "; the interval reaches the range: a machine at rest or more --starts would decide"
     if cores != available_cpus():
         words += f"; published on {cores} cores, here are {available_cpus()}: see ARTIFACT.md"
-    return (
-        f"{claim.name}: {verdict}, {claim.backend} is {quantity.ratio(outcome)} as fast as {claim.baseline} at "
-        f"{claim.place}; expected {low} to {high}; {quantity.counted(outcome.count, 'start')}{words}"
+    return passed, (
+        f"{claim.name}: {'PASS' if passed else 'FAIL'}, {claim.backend} is {quantity.ratio(outcome)} as fast as "
+        f"{claim.baseline} at {claim.place}; expected {low} to {high}; "
+        f"{quantity.counted(outcome.count, 'start')}{words}"
     )
 
 

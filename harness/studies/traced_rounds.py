@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
+from harness.plan.grid import bytes_of_round
 from reactorlib import Program, Span, TraceRecord, elaborate
 from workloads import catalogue
 from workloads.parameter import UnsupportedError
@@ -52,7 +53,7 @@ class TracedRounds:
 
 def traced(workload: str, backend: str, task: Any) -> TracedRounds:
     """Run a task on reactors with a trace. Raises UnsupportedError where that would keep too much."""
-    if 2 * _bytes_of_round(vars(task)) > _MOST_BYTES:
+    if 2 * bytes_of_round(vars(task)) > _MOST_BYTES:
         raise UnsupportedError("a trace keeps all values, and those of a round are too large")
     module, probe = catalogue.load(workload, backend), MarkingProbe(task)
     if not hasattr(module, "run_reactors"):
@@ -76,13 +77,7 @@ def shortened(parameters: Mapping[str, Any], most_messages: int) -> dict[str, An
     """The parameters with fewer rounds, where they have more than about so many messages or a trace's bytes allow."""
     actors = parameters.get("actors") or parameters.get("agents") or 1
     messages = actors * parameters.get("messages_per_round", 1)
-    most = min(most_messages // messages, _MOST_BYTES // max(1, 2 * _bytes_of_round(parameters)))
+    most = min(most_messages // messages, _MOST_BYTES // max(1, 2 * bytes_of_round(parameters)))
     rounds = min(parameters["rounds"], max(_FEWEST_ROUNDS, most))
     warmup_rounds = min(parameters["warmup_rounds"], max(_FEWEST_ROUNDS, rounds // 5))
     return {**parameters, "rounds": rounds, "warmup_rounds": warmup_rounds}
-
-
-def _bytes_of_round(parameters: Mapping[str, Any]) -> int:
-    """The size of the arrays that a round sends one way."""
-    size: int = parameters.get("actors", 0) * parameters.get("object_bytes", 0)
-    return size

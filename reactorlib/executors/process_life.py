@@ -111,5 +111,4 @@ class ProcessLife:
 
 
 def leave_to_worker_0(_number: int, _frame: object) -> None:
-    """Ignore SIGINT: worker 0 decides the meaning of Ctrl-C, and passes it on to the programs that reactions have
-    started."""
+    """Ignore SIGINT: worker 0 decides the meaning of Ctrl-C, and passes it on to programs of reactions."""

@@ -4,9 +4,9 @@
    where it names another method than the interpreter's default.
 2. Processes are forked where no other Python thread runs. Native threads do not count: the pools of OpenBLAS and torch
    are limited to one thread in a forked worker.
-3. Next to other threads, processes come from a fork server if the program can be made anew there. Then
-   its class is from a module other than `__main__`, its parameters can be pickled, and the main script does nothing
-   when run again.
+3. Next to other threads, processes come from a fork server if the program can be made anew there. That
+   needs a class from a module other than `__main__`, parameters that can be pickled, and a main script that does
+   nothing when run again.
 4. Otherwise processes are forked, and a DeprecationWarning names the threads. Such programs have no other way.
 """
 

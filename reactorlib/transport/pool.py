@@ -35,7 +35,7 @@ def _pooled(room: int) -> Any:
 
 
 class Pool:
-    """Buffers for any thread. Keeps at most the memory that was in use at once, and what the last size class needs."""
+    """Buffers for any thread. When a size class needs more, idle memory of the others is given back."""
 
     def __init__(self) -> None:
         self._free: dict[int, deque[mmap.mmap]] = {}  # by room; appending and popping need no lock
@@ -49,9 +49,9 @@ class Pool:
         try:
             memory = home.pop()
         except IndexError:
-            for other in list(self._free.values()):  # what lies idle serves better elsewhere
+            for other in list(self._free.values()):  # give back idle memory of other sizes
                 other.clear()
-            memory = mmap.mmap(-1, room)
+            memory = mmap.mmap(-1, room, flags=mmap.MAP_PRIVATE)  # a forked process has its own copy
         buffer = _pooled(room).from_buffer(memory)
         buffer.memory, buffer.home = memory, home
         return buffer

@@ -3,6 +3,7 @@
 import colorsys
 import doctest
 import re
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
@@ -85,3 +86,10 @@ def test_a_family_has_one_hue():
 
     assert all(0.03 < hue(name) < 0.12 for name in style.known() if name.startswith("ray-"))
     assert all(0.25 < hue(name) < 0.5 for name in style.known() if name.startswith("reactor-"))
+
+
+@pytest.mark.parametrize("end", ["2.05 ms", "4 MB", "100 KiB within a message", "10 %"])
+def test_a_number_stays_with_its_unit_where_a_title_breaks(end):
+    start = "x" * (page._TITLE_CHARACTERS - 1 - len(end.split()[0]))  # the number alone would fit
+    shown = page.render(replace(CHART, title=f"{start} {end}")).texts[0].get_text()
+    assert shown.split("\n") == [start, end]

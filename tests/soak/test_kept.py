@@ -1,6 +1,6 @@
-"""Whether a round of Ray takes as long with a driver that points before have used as with a fresh one.
+"""Check that a round of Ray takes as long with a used driver as with a fresh one. Earlier points used the driver.
 
-SOAK_STARTS (7): fresh starts of both. Only in `make soak`: a minute for each start. What is found is printed.
+SOAK_STARTS (7): fresh starts of both. Only `make soak` runs it, a minute for each start. It prints its findings.
 """
 
 import os
@@ -20,7 +20,7 @@ STARTS = int(os.environ.get("SOAK_STARTS", "7"))
 BEFORE = (("gym_sampling", {"actors": 8, "env": "busy:2ms"}), ("multi_agent", {"agents": 4}))
 NOW = ("gym_sampling", {"actors": 8, "env": "CartPole-v1"})
 NAMES = ("ray-paper", "ray-pooled", "ray-compiled")
-# What the fresh ones among themselves may differ by.
+# The largest ratio allowed between fresh drivers.
 FLOOR = 1.05
 
 

@@ -46,7 +46,7 @@ def go(act, **more):
 
 
 def output(executor: str, script: str, quiet: bool = True) -> str:
-    """What a script printed, that began with BANK; a `quiet` one had nothing to complain of."""
+    """Run BANK, then `script`, and return the standard output. `quiet`: assert that standard error is empty."""
     whole = BANK + textwrap.dedent(script)
     done = subprocess.run(
         [sys.executable, "-c", whole, executor],

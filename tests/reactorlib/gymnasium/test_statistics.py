@@ -1,4 +1,4 @@
-"""What a vector environment reports of its times: on a clock that counts, with steps of known length."""
+"""The times that a vector environment reports, on a counting clock with steps of known length."""
 
 from functools import partial
 from typing import Any

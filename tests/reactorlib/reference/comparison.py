@@ -63,7 +63,7 @@ WAYS = (Executor.parse("compiled"), Executor.parse("walked"))
 
 
 def observe(program: ProgramSpec, executor: Executor = INLINE) -> tuple[Behaviour, str]:
-    """What the runtime does with the program, and its digest."""
+    """Run the program on the runtime and return its behaviour and its digest."""
     main = build(program)
     with executor.surroundings(), logged() as seen:
         result: Any = run(main, timeout=program.timeout_ns * NSEC, fast=True, trace=True, **executor.options(main))

@@ -1,4 +1,4 @@
-"""What is told of a value that cannot be pickled: the part, in few words, soon, whatever the user's classes do."""
+"""The report on a value that cannot be pickled names the part, briefly and soon, whatever the user's classes do."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Memory of large arrays is used again, and never while somebody refers to it."""
 
+import multiprocessing
 import threading
 
 import numpy as np
-import pytest
 
 from reactorlib.transport.pool import POOLED_BYTES, Pool
 
@@ -41,8 +41,16 @@ def test_idle_memory_of_other_sizes_is_given_back_when_more_is_needed() -> None:
     assert [len(free) for free in pool._free.values()] == [0, 1]
 
 
-@pytest.mark.parametrize("threads", [4])
-def test_threads_never_share_memory_that_is_in_use(threads: int) -> None:
+def test_a_forked_process_has_its_own_copy() -> None:
+    held = array(Pool(), 1)
+    child = multiprocessing.get_context("fork").Process(target=held.fill, args=(2,))
+    child.start()
+    child.join(60)
+    assert child.exitcode == 0
+    assert (held == 1).all()
+
+
+def test_threads_never_share_memory_that_is_in_use() -> None:
     pool, wrong = Pool(), []
 
     def work(number: int) -> None:
@@ -51,7 +59,7 @@ def test_threads_never_share_memory_that_is_in_use(threads: int) -> None:
             if not all((one == number).all() for one in held):
                 wrong.append(number)
 
-    workers = [threading.Thread(target=work, args=(number,)) for number in range(threads)]
+    workers = [threading.Thread(target=work, args=(number,)) for number in range(4)]
     for worker in workers:
         worker.start()
     for worker in workers:

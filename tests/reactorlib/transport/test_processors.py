@@ -19,7 +19,7 @@ Moves = list[set[int]]
 
 @pytest.fixture
 def moves(monkeypatch: pytest.MonkeyPatch) -> Moves:
-    """What this thread is bound to, one after the other; it may run on processors 0 to 3."""
+    """Record each set of processors that this thread is bound to. It may run on processors 0 to 3."""
     found: Moves = []
     monkeypatch.setattr(os, "sched_getaffinity", lambda _thread: {0, 1, 2, 3}, raising=False)
     monkeypatch.setattr(os, "sched_setaffinity", lambda _thread, allowed: found.append(set(allowed)), raising=False)
