@@ -11,6 +11,7 @@ from importlib import import_module
 from io import BytesIO
 from pickle import PickleBuffer
 from reprlib import repr as short
+from time import monotonic
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -19,6 +20,7 @@ from reactorlib.transport.structure import array_of
 
 OutOfBand = Callable[[PickleBuffer], bool]  # takes a buffer, or returns True to leave it in the pickle
 
+SEARCH_S = 0.2  # of the search for the part that cannot be pickled; then it names the part found by then
 MOST_PARTS = 10  # that cannot be pickled and are looked into
 
 
@@ -103,18 +105,23 @@ class Writable:
         self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
 
 
-def _culprit(path: str, value: Any, error: Exception, seen: dict[int, Any]) -> tuple[str, Any, Exception] | None:
+def _culprit(
+    path: str, value: Any, error: Exception, seen: dict[int, Any], until: float | None = None
+) -> tuple[str, Any, Exception] | None:
     """The first part that fails while none of its own does: its path, itself and why. None: it is elsewhere."""
+    until = monotonic() + SEARCH_S if until is None else until
     seen[id(value)] = value
     is_to_blame = True
     for step, part in _parts(value) if len(seen) < MOST_PARTS else ():
+        if monotonic() > until:
+            break
         reason = _reason(part)
         if reason is not None:
             is_to_blame = False
-            found = None if id(part) in seen else _culprit(path + step, part, reason, seen)
+            found = None if id(part) in seen else _culprit(path + step, part, reason, seen, until)
             if found is not None:
                 return found
-    return (path, value, error) if is_to_blame else None
+    return (path, value, error) if is_to_blame or monotonic() > until else None
 
 
 def _reason(part: Any) -> Exception | None:

@@ -32,9 +32,12 @@ def _module(place: str) -> Any:
         return importlib.import_module(place)
     path = Path(place).resolve()
     sys.path.append(str(path.parent))  # for what it imports from there
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    loaded = sys.modules.get(path.stem)
+    is_free = loaded is None or getattr(loaded, "__file__", None) == str(path)
+    name = path.stem if is_free else f"{path.stem}_program"  # a file may be called random.py
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
-    module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -1,6 +1,7 @@
 """The check of an environment names what it depends on, and accuses nobody else."""
 
 import subprocess
+import sys
 import time
 from collections.abc import Iterable
 from functools import partial
@@ -12,6 +13,7 @@ import pytest
 
 from reactorlib.gymnasium import generators
 from reactorlib.gymnasium.isolation import check_isolation
+from reactorlib.gymnasium.isolation.maker import maker
 from tests.reactorlib.gymnasium import culprits
 
 SLOW = pytest.mark.slow(
@@ -140,3 +142,11 @@ def test_an_environment_that_fails_alone_cannot_be_checked() -> None:
 
     with pytest.raises(RuntimeError, match="fails alone: ZeroDivisionError: by nought"):
         check_isolation(make)
+
+
+def test_a_file_named_as_a_loaded_module_does_not_replace_it(tmp_path: Path) -> None:
+    path = tmp_path / "random.py"
+    path.write_text("def make():\n    return 'environment'\n")
+    loaded = sys.modules["random"]
+    assert maker(f"{path}:make")() == "environment"
+    assert sys.modules["random"] is loaded

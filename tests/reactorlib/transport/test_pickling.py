@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import pickle
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -78,6 +80,36 @@ def test_long_keys_and_names_are_cut_short() -> None:
     message = told(box)
     assert len(message) < 400
     assert "_thread.lock (.namename" in message
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        chain(90, lambda part: Box((b"x" * MIB, part)), threading.Lock()),
+        chain(90, lambda part: Box(("x" * MIB, part)), threading.Lock()),
+        [[number, str(number)] for number in range(400_000)] + [threading.Lock()],
+    ],
+    ids=["bytes", "text", "wide"],
+)
+def test_the_search_is_short(value: Any) -> None:
+    began = time.perf_counter()
+    with pytest.raises(TypeError, match="lock"):
+        pickle.dumps(value, 5)
+    alone = time.perf_counter() - began
+    began = time.perf_counter()
+    assert "lock" in told(value)
+    assert time.perf_counter() - began < 2 * alone + 0.6
+
+
+def test_a_slow_part_ends_the_search_with_what_was_found() -> None:
+    class Slow:
+        def __reduce__(self) -> Any:
+            time.sleep(0.15)
+            return int, ()
+
+    message = told({"a": Box([Slow(), Slow(), Slow(), Slow(), threading.Lock()])})
+    assert "_thread.lock" in message
+    assert "['a']" in message
 
 
 @pytest.mark.parametrize("key", [Key(), 10**5000, (Key(), 1)], ids=["own", "int", "tuple"])
