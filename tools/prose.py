@@ -22,7 +22,7 @@ PLACES = (
 )  # fmt: skip
 MOST_WORDS = 25
 LONG, HEADLESS = f"more than {MOST_WORDS} words", "begins with a bare who or what"
-LIMITS = {LONG: 5, HEADLESS: 1}
+LIMITS = {LONG: 5, HEADLESS: 0}
 
 _HEADLESS = re.compile(r"(?:and |but |so |or |then )?(?:who|whoever|what|whatever)\b(?!.*\?$)", re.IGNORECASE)
 _LEFT_OUT = re.compile(
