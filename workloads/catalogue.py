@@ -113,6 +113,16 @@ _BACKENDS = (
         "on_ray_compiled",
         note="Ray keeps compiled graphs in maintenance only and intends to deprecate them; their actors look for the "
         "next message without a pause, each of them a core's time, which they take from each other where cores are few",
+        kind="ray-graph",
+    ),
+    Backend(
+        "ray-pooled-compiled",
+        "Ray actors, tuned: shares as in ray-pooled, all calls of a round in a compiled graph",
+        "on_ray_pooled",
+        {"style": "compiled"},
+        note="see ray-pooled and ray-compiled; one actor per core, but the driver's, looks for the next message "
+        "without a pause",
+        kind="ray-graph",
     ),
     Backend(
         "gymnasium-sync",
