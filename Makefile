@@ -24,7 +24,7 @@ WHEEL_VENV ?= .venv-wheel
 DIST ?=
 FT_STAMP := $(FT_VENV)/.installed
 # An environment with the libraries of which adapters are tested.
-ADAPTERS_VENV ?= .venv-adapters
+ADAPTERS_VENV := .venv-adapters
 ADAPTERS_STAMP := $(ADAPTERS_VENV)/.installed
 ADAPTERS_TESTS := tests/reactorlib/gymnasium/test_sb3.py tests/reactorlib/gymnasium/test_tianshou.py \
   tests/reactorlib/gymnasium/test_torchrl.py tests/test_doc_examples.py
@@ -44,7 +44,7 @@ JOBS ?= $(shell cores=$$(nproc 2>/dev/null || echo 1); echo $$((cores > 8 ? 8 : 
 FT_TESTS ?= tests/reactorlib/conformance tests/workloads/gym_sampling tests/workloads/atari_sampling
 
 # A misspelt variable of the command line would be ignored without a word.
-KNOWN := PYTHON VENV PRESET SOAK_SECONDS TORCH_INDEX RESULTS ENV ACTORS FREETHREADED FT_VENV ADAPTERS_VENV WHEEL_VENV DIST JOBS FT_TESTS OMPI_VENV OMPI_TESTS BASE MIN_EFFECT
+KNOWN := PYTHON VENV PRESET SOAK_SECONDS TORCH_INDEX RESULTS ENV ACTORS FREETHREADED FT_VENV WHEEL_VENV DIST JOBS FT_TESTS OMPI_VENV OMPI_TESTS BASE MIN_EFFECT
 GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command line,$(origin $(name))),$(name)))
 UNKNOWN := $(filter-out $(KNOWN) MAKEFLAGS -%,$(GIVEN))
 $(if $(UNKNOWN),$(error $(UNKNOWN): no such variable here; there are $(KNOWN)))
