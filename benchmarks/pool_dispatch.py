@@ -3,7 +3,7 @@
     python -m benchmarks.pool_dispatch [STARTS]
 
 Each series has environments of one kind. Each start has fresh processes of the pool and of every way that TorchRL has.
-They take turns. A line shows how many times as many steps per second the pool takes, and a series ends with the best way.
+They take turns. A line shows the ratio of steps per second. A series ends with the ratio to TorchRL's best way.
 """
 
 from __future__ import annotations
