@@ -63,8 +63,9 @@ class Backend:
     interpreter: str = ""
 
 
-# The interpreter without a GIL, beside the suite's own.
+# Interpreters beside the suite's own: one without a GIL, and one with RLlib, which needs another Gymnasium.
 FREE_THREADED = "free-threaded"
+RLLIB = "rllib"
 _NOGIL = "-nogil"
 _WITHOUT_A_GIL = (
     "serial", "reactor-inline", "reactor-threads", "reactor-processes", "reactor-vector", "lockstep",
@@ -170,6 +171,16 @@ _BACKENDS = (
         note="whoever drives it resets what has ended, in a call of its own; no digest; needs the extra `vectors`",
         matched=False,
         role="peer",
+    ),
+    Backend(
+        "rllib",
+        "RLlib's env runners: two Ray actors, each with half of the environments",
+        "on_rllib",
+        note="no digest: random numbers and a learner of its own; a new episode takes a step; another Gymnasium, in an "
+        "environment that `make install-rllib` makes",
+        matched=False,
+        role="peer",
+        interpreter=RLLIB,
     ),
     Backend(
         "envpool",
